@@ -108,7 +108,7 @@ fn quoted_words(value: &Value) -> Option<Value> {
 /// The first quoted text in the value, with what is not known in it; all that follows the quote if it has no end.
 fn quoted(value: &Value) -> Option<Value> {
     let prefix = value.prefix();
-    let start = prefix.find(['"', '\''])?;
+    let start = prefix.find(['"', '\'', '`'])?;
     let quote = prefix.get(start..)?.chars().next()?;
     let mut text = String::new();
     let mut letters = prefix.get(start + 1..)?.chars();
