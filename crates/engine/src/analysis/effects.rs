@@ -4,6 +4,7 @@ use super::agent_paths::{agent_path_value, without_scheme};
 use super::fields;
 use super::loading::Loader;
 use super::named::paths_in_code;
+use super::pathspec;
 use super::thrown_away::{prints_nothing, writes_nothing};
 use super::tool_call;
 use super::tool_call::call::called;
@@ -257,7 +258,8 @@ impl EffectExtractor<'_> {
     pub(super) fn command(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
         let folder = self.folder(command);
         let ran = Ran { id, command, folder: folder.as_deref() };
-        if let Some(invocation) = &command.invocation {
+        let acts = |invocation: &&Invocation| !invocation.asks_help(&command.words);
+        if let Some(invocation) = command.invocation.as_ref().filter(acts) {
             for grammar in &invocation.grammars {
                 for entry in grammar.effects() {
                     if entry.get("sure").is_true() && is_guess(command, commands) {
@@ -442,6 +444,9 @@ impl EffectExtractor<'_> {
         }
         if values.is_empty() && !(entry.get("starting").is_nil() && entry.get("behind").is_nil()) {
             return;
+        }
+        if command.name == "git" {
+            values = pathspec::meant_by(kind, values);
         }
         let starting = entry.get("starting");
         let is_own_text =

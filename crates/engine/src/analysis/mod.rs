@@ -24,6 +24,7 @@ mod mcp;
 mod mention;
 mod named;
 pub(crate) mod orders;
+mod pathspec;
 mod populated;
 pub(crate) mod replaced;
 mod scripts;

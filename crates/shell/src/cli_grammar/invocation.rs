@@ -69,8 +69,10 @@ impl Invocation {
             _ => false,
         };
         let is_name = |word: &Value| {
-            let named = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'0'..=b'9'));
-            word.literal().is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase()) && named(&text))
+            let named =
+                |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'0'..=b'9'));
+            word.literal()
+                .is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase()) && named(&text))
         };
         let mut between = words.iter().skip(1).rev().skip(1).peekable();
         asks && !self.grammars.iter().any(|grammar| grammar.runs_code())
@@ -94,7 +96,11 @@ impl Invocation {
             let given = |key: &str| entry.get(key).texts().any(|option| self.given(option));
             (entry.get("when").is_nil() || given("when")) && !given("unless")
         };
-        if prints.is_text() { prints.text() } else { prints.items().find(fits).map_or("", |entry| entry.get("what").text()) }
+        if prints.is_text() {
+            prints.text()
+        } else {
+            prints.items().find(fits).map_or("", |entry| entry.get("what").text())
+        }
     }
 
     /// The grammar of the innermost subcommand.

@@ -620,10 +620,17 @@ impl ScriptResolver<'_> {
     /// What the texts of a command print into files, and what is typed into a program that runs.
     fn printed(&mut self, index: usize, action: &Action) {
         let files = self.analysis.readings.get(index).into_iter().flat_map(|reading| &reading.files);
-        let files: Vec<_> = files.filter(|(_, text)| about_guard::may_say(text)).cloned().collect();
+        let files: Vec<_> = files.cloned().collect();
         for (name, text) in files {
             let path = path::absolute(&name, &self.event.cwd);
-            self.about_guard(index, &path, &text, action);
+            if about_guard::may_say(&text) {
+                self.about_guard(index, &path, &text, action);
+            }
+            if let Some(later) = config_files::deferred(self.tables, &path, &text).filter(|later| !later.is_empty()) {
+                let stood = self.world.content_before(&path).unwrap_or_default();
+                let before = config_files::deferred(self.tables, &path, &stood).unwrap_or_default();
+                self.later(index, &path, later.beyond(&before));
+            }
         }
         if let Action::Input { text } = action {
             self.about_guard(index, "", text, action);
