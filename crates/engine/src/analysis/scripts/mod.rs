@@ -626,7 +626,12 @@ impl ScriptResolver<'_> {
             if about_guard::may_say(&text) {
                 self.about_guard(index, &path, &text, action);
             }
-            if let Some(later) = config_files::deferred(self.tables, &path, &text).filter(|later| !later.is_empty()) {
+            // What its commands would do counts where they run.
+            if let Some(mut later) = config_files::deferred(self.tables, &path, &text) {
+                later.scripts.clear();
+                if later.is_empty() {
+                    continue;
+                }
                 let stood = self.world.content_before(&path).unwrap_or_default();
                 let before = config_files::deferred(self.tables, &path, &stood).unwrap_or_default();
                 self.later(index, &path, later.beyond(&before));
