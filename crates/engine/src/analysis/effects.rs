@@ -20,6 +20,7 @@ use reflex_shell::{
     Selector, Setting, Source, Span, Stdin, Surroundings, UnknownReason, Value, work,
 };
 use reflex_tables::{Node, Tables};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -208,7 +209,8 @@ impl EffectExtractor<'_> {
         self.found_processes(text, before, &reading.commands);
         self.environment_sent(before, &reading.commands);
         self.kept_in_variables(before, &reading.commands);
-        self.variables_carried(before, &reading.commands);
+        self.variables_shown(&reading.commands);
+        self.flows(before, reading);
         self.mentions(&reading.commands);
         self.downloads_that_run();
         self.fetched_statements(&reading.commands);
@@ -218,6 +220,8 @@ impl EffectExtractor<'_> {
         self.nested_decoding(&reading.commands);
         for setting in &reading.settings {
             self.setting(setting);
+            let loaded = setting.origin.derivation.is_some() && reading.is_loaded(setting.origin);
+            self.effects.last_mut().filter(|_| loaded).into_iter().for_each(|effect| effect.flags.push("loaded"));
         }
         reading.multiplying.iter().for_each(|origin| self.push_at(EffectKind::Exhaust, *origin));
         for gap in &reading.gaps {
@@ -308,6 +312,8 @@ impl EffectExtractor<'_> {
         reads.any(|effect| {
             effect.script.is_none()
                 && effect.action == self.action
+                // What a commit holds is not touched.
+                && !effect.flags.contains(&"committed")
                 && effect.command.is_some_and(is_part)
                 && effect.targets.iter().any(|read| written.iter().any(|target| is_same_file(read, target)))
         })
@@ -442,7 +448,8 @@ impl EffectExtractor<'_> {
         if values.is_empty() && wants_targets && (kind.target_kind() == TargetKind::Path || of_option) {
             return;
         }
-        if values.is_empty() && !(entry.get("starting").is_nil() && entry.get("behind").is_nil()) {
+        let narrows = ["starting", "behind", "containing"].into_iter().any(|key| !entry.get(key).is_nil());
+        if values.is_empty() && narrows {
             return;
         }
         if command.name == "git" {
@@ -765,12 +772,19 @@ pub(crate) const MAX_VERBS: usize = 4;
 fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
     let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
     let any_case = !entry.get("any-case").is_nil();
-    let says = |patterns: Node<'static>| {
-        let verbs = invocation.operands.iter().take(MAX_VERBS).filter_map(|index| words.get(*index)?.literal());
-        let mut verbs = verbs.map(|verb| if any_case { verb.to_lowercase().into() } else { verb });
-        verbs.any(|verb| patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes())))
+    let fits = |patterns: Node<'static>, verb: &str| {
+        let verb: Cow<'_, str> = if any_case { verb.to_lowercase().into() } else { verb.into() };
+        patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes()))
     };
-    (wanted.is_nil() || says(wanted)) && !says(unwanted)
+    let mut verbs = invocation.operands.iter().take(MAX_VERBS).filter_map(|index| words.get(*index));
+    let unfit = verbs.clone().filter_map(Value::literal).any(|verb| fits(unwanted, &verb));
+    // Of `host:/a-$(date)` the beginning says enough.
+    !unfit
+        && (wanted.is_nil()
+            || verbs.any(|verb| match verb.literal() {
+                Some(literal) => fits(wanted, &literal),
+                None => !verb.prefix().is_empty() && fits(wanted, &verb.shown()),
+            }))
 }
 
 /// The commands that print the value, also those whose output was kept in a variable first.

@@ -17,6 +17,7 @@ pub(crate) mod effects;
 mod environment;
 mod fields;
 pub(crate) mod fingerprint;
+mod flows;
 mod inside;
 mod kept;
 mod loading;

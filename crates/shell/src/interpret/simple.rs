@@ -289,6 +289,7 @@ impl Interpreter<'_> {
             folder_without_cd: self.state.folders.without_cd(),
             site: self.site,
             parent: self.parent,
+            is_collected: self.state.open.collects(),
             language: self.language,
             origin,
         })
@@ -371,6 +372,7 @@ impl Interpreter<'_> {
             folder_without_cd: self.state.folders.without_cd(),
             site: self.site,
             parent: self.parent,
+            is_collected: self.state.open.collects(),
             language: self.language_of(program),
             origin: draft.origin,
         });
