@@ -2,7 +2,7 @@
 //! asked for.
 
 use super::effects::{EffectExtractor, Ran};
-use super::flows::KEYS;
+use super::flows::is_key_name;
 use reflex_shell::{Access, Command, CommandId, Piece};
 
 impl EffectExtractor<'_> {
@@ -23,7 +23,7 @@ impl EffectExtractor<'_> {
 fn keys_in(command: &Command) -> impl Iterator<Item = &str> {
     let pieces = command.words.iter().flat_map(|word| &word.pieces);
     pieces.filter_map(|(piece, _)| match piece {
-        Piece::Variable(name) if KEYS.iter().any(|key| name.contains(key)) => Some(name.as_str()),
+        Piece::Variable(name) if is_key_name(name) => Some(name.as_str()),
         Piece::Variable(_)
         | Piece::Text(_)
         | Piece::Glob(_)

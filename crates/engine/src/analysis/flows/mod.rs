@@ -7,6 +7,7 @@ mod owners;
 mod remotes;
 
 use self::graph::{Graph, Labels, Shows, Source, values};
+pub(super) use self::owners::is_key_name;
 use self::owners::{Owner, Seen, is_key_position};
 use super::effects::{EffectExtractor, Ran};
 use super::secret_exposure::keeps_message;
@@ -15,10 +16,6 @@ use crate::model::words::WordList;
 use crate::text::url;
 use reflex_shell::{Access, Command, CommandId, Origin, Piece, Reading, Value, WHOLE_ENVIRONMENT};
 use std::collections::BTreeSet;
-
-/// Parts of the names of variables in which a key or a password stands.
-pub(super) const KEYS: [&str; 8] =
-    ["TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY", "ACCESS_KEY", "SERVICE_KEY", "ROLE_KEY"];
 
 /// More commands that send are not looked at for one text.
 const MOST: usize = 256;
@@ -300,11 +297,6 @@ impl EffectExtractor<'_> {
         self.push_command(ran, EffectKind::RevealSecret, vec![Target::new(value, TargetPath::None)]);
         self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec![flag]);
     }
-}
-
-/// Whether a variable's name says that a key stands in it.
-fn is_key_name(name: &str) -> bool {
-    KEYS.iter().any(|key| name.contains(key))
 }
 
 fn writes(effect: &Effect) -> bool {

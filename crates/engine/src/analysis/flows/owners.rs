@@ -7,6 +7,10 @@ use crate::text::{glob, url};
 use reflex_shell::{Command, CommandId, Value};
 use reflex_tables::Node;
 
+/// Parts of the names of variables in which a key or a password stands.
+const KEYS: [&str; 8] =
+    ["TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY", "ACCESS_KEY", "SERVICE_KEY", "ROLE_KEY"];
+
 /// How keys are written in headers, in small letters.
 const KEY_HEADERS: [&str; 7] =
     ["authorization:", "private-token:", "x-api-key:", "api-key:", "x-auth-token:", "x-vault-token:", "circle-token:"];
@@ -73,14 +77,17 @@ impl Owner {
             Some(Source::Effect(index)) => {
                 let kind = extractor.effects.get(*index).map(|effect| effect.kind);
                 let names = || graph.holders(label).filter_map(|id| commands.get(id)).flat_map(names_in);
+                // A word says to whom a key may go; that it is another's says the name of a key or of a key's own program.
                 let standing = || {
-                    let known: Vec<bool> = names().filter_map(|name| belongs(&name)).collect();
-                    if known.contains(&true) { Some(true) } else { known.first().copied() }
+                    let known = names().filter_map(|name| Some((belongs(&name)?, name)));
+                    let told = known.filter(|(home, name)| *home || is_key_name(name) || is_own_program(name));
+                    let told: Vec<bool> = told.map(|(home, _)| home).collect();
+                    if told.contains(&true) { Some(true) } else { told.first().copied() }
                 };
                 match kind {
                     Some(EffectKind::RevealSecret) => standing().map_or(!in_key_position, |home| !home),
                     // Of a whole file one value is chosen where a key stands.
-                    Some(_) => !in_key_position || standing() == Some(false) || names().next().is_none(),
+                    Some(_) => !in_key_position || standing() == Some(false) || !names().any(|name| is_key_name(&name)),
                     None => false,
                 }
             }
@@ -101,6 +108,16 @@ fn is_near(target: &Target) -> bool {
     target.value.literal().is_some_and(|address| own(&address))
 }
 
+/// Programs that give out the keys of one service alone, as its keys begin.
+fn is_own_program(name: &str) -> bool {
+    matches!(name, "GH" | "GLAB" | "HEROKU" | "VERCEL" | "NETLIFY")
+}
+
+/// Whether a variable's name says that a key stands in it.
+pub(in crate::analysis) fn is_key_name(name: &str) -> bool {
+    KEYS.iter().any(|key| name.contains(key))
+}
+
 /// The addresses in a repository's settings.
 pub(super) fn remotes(config: &str) -> impl Iterator<Item = &str> {
     config.lines().filter_map(|line| line.trim().strip_prefix("url")?.trim_start().strip_prefix('=')).map(str::trim)
@@ -118,7 +135,7 @@ fn names_in(command: &Command) -> Vec<String> {
 }
 
 /// Whether a host may get the key of a variable; none if it is not known whose that is.
-pub(super) fn may_get(places: Node<'_>, name: &str, host: &str) -> Option<bool> {
+fn may_get(places: Node<'_>, name: &str, host: &str) -> Option<bool> {
     let first = name.split('_').next()?;
     let mut services = places.get("key-hosts").items();
     let service = services.find(|service| service.get("subjects").texts().any(|known| known == first))?;
