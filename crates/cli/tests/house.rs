@@ -11,11 +11,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with those of ours that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 13] = [
+const MAY_IMPORT: [(&str, &[&str]); 14] = [
     ("tables", &[]),
     ("types", &[]),
     ("work", &[]),
     ("git", &["work"]),
+    ("keep", &[]),
     ("shell", &["tables", "work"]),
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
@@ -23,7 +24,7 @@ const MAY_IMPORT: [(&str, &[&str]); 13] = [
     ("rules", &["engine", "library", "tables"]),
     ("script", &["engine", "tables", "types"]),
     ("mock", &[]),
-    ("host", &["agents", "engine", "git", "library", "mock", "rules", "script", "shell", "tables"]),
+    ("host", &["agents", "engine", "git", "keep", "library", "mock", "rules", "script", "shell", "tables"]),
     ("cli", &["host", "agents", "engine"]),
 ];
 
@@ -44,8 +45,9 @@ const AGENTS: [&str; 10] =
 const NAMED_FOR_A_REASON: [(&str, &str, &str); 1] = [("secrets/shapes.rs", "cursor", "the place in a list of results")];
 
 /// Where operating systems are told apart: a folder with a file for each.
-const OF_SYSTEMS: [&str; 4] = [
+const OF_SYSTEMS: [&str; 5] = [
     "crates/host/src/system/os/",
+    "crates/keep/src/os/",
     "crates/cli/src/exec/",
     "crates/cli/src/lifeline/",
     "crates/cli/src/terminal/hidden/",

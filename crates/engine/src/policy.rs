@@ -156,6 +156,21 @@ impl Policy {
         std::iter::once(self.node).chain(presets).any(|node| node.get("unrecorded").text() == "deny")
     }
 
+    /// Whether a question about a loss becomes a warning once what would be lost is kept: where every policy in force
+    /// says so, no core rule asks, and no person wants to be asked.
+    pub(crate) fn warns_if_kept(&self, finding: &Finding, role: Option<&str>) -> bool {
+        let presets = self.presets().map(|(_, name)| self.preset(name));
+        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
+        let modes = of_role.filter(|name| !name.is_empty()).map(|name| self.preset(name));
+        let warns =
+            std::iter::once(self.node).chain(presets).chain(modes).all(|node| node.get("kept").text() == "warn");
+        let mut said = self.layers.iter().filter_map(|layer| said_of(layer, &finding.id));
+        warns
+            && finding.tier != Tier::Core
+            && finding.fixed.is_none()
+            && !said.any(|said| PolicyAction::named(said.get("do").text()) >= Some(PolicyAction::Ask))
+    }
+
     fn preset(&self, name: &str) -> Node<'static> {
         self.tables.get("policies").get(name)
     }

@@ -26,6 +26,7 @@ pub use config as layers;
 pub use config::{Mode, library_rules, rule_place};
 pub use install::{Change, Wiring, doctor, live, matrix};
 pub use pipeline::{Host, MAX_IN_A_ROW};
+pub use reflex_keep as keep;
 pub use reflex_rules as rules;
 pub use store::appeal::{Appeal, MAX_APPEALS};
 pub use store::bound::Bound;

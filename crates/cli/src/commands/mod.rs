@@ -26,6 +26,7 @@ mod status_line;
 mod suggest;
 mod task;
 mod trust;
+mod undo;
 mod waiting;
 mod why;
 mod wire;
@@ -104,6 +105,8 @@ fn run_named() -> u8 {
         Some(("config", matches)) => config::run(matches),
         Some(("trust", matches)) => trust::run(matches),
         Some(("task", matches)) => task::run(matches),
+        Some(("undo", matches)) => undo::run(matches),
+        Some(("gc", matches)) => undo::gc(matches),
         Some(("import", matches)) => import::run(matches),
         Some(("status", matches)) if matches.get_flag("line") => status_line::run(matches),
         Some(("status", matches)) => status::run(matches),
@@ -143,6 +146,7 @@ fn grammar() -> Command {
         .subcommand(Command::new("demo").about("Judge recorded agent calls; changes nothing").arg(json()))
         .subcommands(wiring())
         .subcommands(memory())
+        .subcommands(undo::grammar())
         .subcommands(people())
         .subcommand(
             Command::new("completions")

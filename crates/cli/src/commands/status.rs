@@ -2,6 +2,7 @@
 
 use crate::commands::audit_record::field;
 use crate::commands::chosen::{self, wired_in_project};
+use crate::commands::undo::total;
 use crate::commands::waiting::waiting;
 use crate::status;
 use crate::terminal::age::age;
@@ -159,6 +160,7 @@ fn show(store: &Store) {
             tools(&unjudged).join(", ")
         )));
     }
+    print(&total(&Host::new(Mode::default()).backups()));
     print(&format!(
         "{} calls wait or were refused (`reflex pending`); the log is in {}",
         waiting(store).len(),

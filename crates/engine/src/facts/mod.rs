@@ -3,6 +3,7 @@
 
 pub mod agent_settings;
 mod asked_by_people;
+mod at_stake;
 mod below;
 mod built;
 pub(crate) mod cache;

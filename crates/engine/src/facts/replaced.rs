@@ -39,7 +39,7 @@ impl Facts<'_> {
     }
 
     /// The files that are written, as far as their names are known.
-    fn written(&self, effect: &Effect, target: &Target) -> Known<Vec<String>> {
+    pub(super) fn written(&self, effect: &Effect, target: &Target) -> Known<Vec<String>> {
         let has = |flag| effect.flags.contains(&flag);
         let seen = self.seen(effect, target);
         let is_tree = has("place") && (has("recursive") || has("archive")) && seen.real.is_folder == Some(true);

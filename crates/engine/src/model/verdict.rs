@@ -29,6 +29,32 @@ pub struct Verdict {
     pub ends_turn: bool,
     /// What stands behind the decision: what holds when a person has said yes to it.
     pub behind: Option<FollowUp>,
+    /// What the call would lose, if that is all that is found against it.
+    pub at_stake: Option<AtStake>,
+}
+
+/// What a call would lose. Who keeps it first need not ask about it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AtStake {
+    /// Files and folders, the links above them followed.
+    pub paths: Vec<String>,
+    /// Repositories of which changes, branches or stashes would go.
+    pub repositories: Vec<RepositoryAtStake>,
+    /// Why not all of it can be kept, if so.
+    pub obstacle: Option<String>,
+    /// The findings that tell of it: the id, the decision, and what it says of the harm.
+    pub findings: Vec<(String, Decision, String)>,
+}
+
+/// What git would throw away.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RepositoryAtStake {
+    /// A folder in its work tree.
+    pub folder: String,
+    /// Files of it that git has in no commit; some may be gone already.
+    pub files: Vec<String>,
+    /// Whether files that are in a commit may change too, for another commit is checked out.
+    pub moves: bool,
 }
 
 /// What holds when a person has said yes to a first decision.

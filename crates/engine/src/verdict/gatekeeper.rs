@@ -4,7 +4,7 @@ use crate::detectors::budget;
 use crate::facts::cache::Facts;
 use crate::model::event::{Event, Moment};
 use crate::model::finding::{Decision, Finding, PolicyAction, Rewrite};
-use crate::model::verdict::{FollowUp, Verdict};
+use crate::model::verdict::{AtStake, FollowUp, Verdict};
 use crate::policy::Policy;
 use crate::verdict::severity;
 
@@ -18,6 +18,7 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     });
     let (weighed, behind) = parted(weighed.collect());
     verdict.behind = behind;
+    verdict.at_stake = if verdict.behind.is_none() { at_stake(&weighed, policy, facts) } else { None };
     verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
     verdict.confidence = severity::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
     let weighed = once_each(weighed);
@@ -94,6 +95,29 @@ fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
     (now, (!behind.findings.is_empty()).then_some(behind))
 }
 
+/// What would be lost, if all that is asked about is a loss that may be kept instead. What is only warned of is kept too.
+fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtStake> {
+    let counts = |rated: &&Rated| rated.1 >= PolicyAction::Warn;
+    let (losses, others): (Vec<&Rated>, Vec<&Rated>) =
+        weighed.iter().filter(counts).partition(|(finding, _)| facts.can_be_kept(finding));
+    let role = facts.event.role.as_deref();
+    let is_question = |rated: &&Rated| rated.1 >= PolicyAction::Ask;
+    let stays = |(finding, worth): &&Rated| {
+        *worth == PolicyAction::Deny || *worth == PolicyAction::Ask && !policy.warns_if_kept(finding, role)
+    };
+    if losses.is_empty() || others.iter().any(is_question) || losses.iter().any(stays) {
+        return None;
+    }
+    let mut at_stake = facts.at_stake(losses.iter().map(|(finding, _)| finding));
+    for (finding, worth) in losses {
+        let decision = decision(*worth).unwrap_or_default();
+        if at_stake.findings.iter().all(|(id, ..)| *id != finding.id) {
+            at_stake.findings.push((finding.id.clone(), decision, harm(finding)));
+        }
+    }
+    Some(at_stake)
+}
+
 /// The call that may run in place of this one: there is one only if nothing else stands against the call. Two that
 /// differ are none.
 fn sole_rewrite(weighed: &[(Finding, PolicyAction)], verdict: &mut Verdict) -> Option<Rewrite> {
@@ -148,6 +172,12 @@ fn said(decision: Decision, finding: &Finding) -> String {
     format!("{begin}: {harm}{stop}{remedy} `{command}` matches safety pattern `{id}` (category: {category}).")
 }
 
+/// What a finding says without what to do instead.
+fn harm(finding: &Finding) -> String {
+    let Finding { id, category, command, message, .. } = finding;
+    format!("{} `{command}` matches safety pattern `{id}` (category: {category}).", sentence(message))
+}
+
 /// A remedy as a sentence of its own, however its author wrote it.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
@@ -173,6 +203,35 @@ pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> O
 }
 
 impl Verdict {
+    /// What is at stake was kept under an id: what was asked about for that alone is a warning now.
+    pub fn kept(&mut self, id: &str) {
+        let Some(at_stake) = self.at_stake.take() else { return };
+        self.chain.push(format!("kept: yes, as {id}"));
+        for (finding, decision, harm) in at_stake.findings {
+            if let Some(at) = self.advised.iter().position(|advised| *advised == finding) {
+                self.advised.remove(at);
+                self.advice.remove(at);
+            }
+            if decision == Decision::Ask {
+                self.chain.push(format!("{finding}: a warning instead of a question, because it was kept"));
+            }
+            self.advice.push(format!("Warning: kept first; the user can run `reflex undo {id}` to restore it. {harm}"));
+            self.advised.push(finding);
+        }
+        self.decision = Decision::Pass;
+        self.rewrite = None;
+        self.reasons.clear();
+    }
+
+    /// What is at stake could not be kept: the question says why.
+    pub fn not_kept(&mut self, why: &str) {
+        self.at_stake = None;
+        self.chain.push(format!("kept: no, because {why}"));
+        if let Some(reason) = self.reasons.first_mut().filter(|_| self.decision == Decision::Ask) {
+            reason.push_str(&format!(" It was not kept for `reflex undo`: {why}."));
+        }
+    }
+
     /// Leaves out the advice that the agent has had before.
     pub fn advise_once(&mut self, told: impl Fn(&str) -> bool) {
         let known: Vec<bool> = self.advised.iter().map(|id| told(id)).collect();

@@ -110,6 +110,8 @@ pub(crate) struct RecordContext<'a> {
     pub(crate) layers: &'a [Loaded],
     /// The id of the person's yes that was used.
     pub(crate) grant: Option<&'a str>,
+    /// The id under which what the call would lose was kept.
+    pub(crate) kept: Option<&'a str>,
     /// What became of every reflex that was asked.
     pub(crate) reflexes: Vec<Value>,
     /// How long it took.
@@ -176,6 +178,9 @@ pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgem
     }
     if let Some(grant) = told.grant {
         record.made("grant", grant);
+    }
+    if let Some(id) = told.kept {
+        record.made("kept", id);
     }
     record.part("micros", &told.latency.json());
     if judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Unjudged) {
@@ -372,6 +377,7 @@ mod tests {
             policy: "default",
             layers: &[],
             grant: None,
+            kept: None,
             reflexes: Vec::new(),
             latency,
         };

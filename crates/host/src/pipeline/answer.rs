@@ -61,6 +61,7 @@ impl Host {
         scribe.silence(&mut judgement.verdict);
         let (id, fingerprint) = (random::uuid(), judgement.fingerprint.clone());
         let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
+        let kept = self.keep_first(heard, &mut judgement, &scribe);
         let released = self.release(heard, &mut judgement, &scribe);
         if judgement.verdict.findings.iter().any(|finding| finding.id == CANARY) {
             store.canary_seen(&event, judgement.verdict.decision);
@@ -72,6 +73,7 @@ impl Host {
             policy: policy.as_ref().map_or(self.mode.name(), |policy| policy.name()),
             layers: &loaded,
             grant: released.as_deref(),
+            kept: kept.as_deref(),
             reflexes: detector.as_ref().map(Detector::reports).unwrap_or_default(),
             latency,
         };
@@ -213,8 +215,15 @@ impl Host {
         let judgement = unjudged(denied);
         let latency = Timings::none(&judgement.latency);
         let (layers, reflexes) = (&[], Vec::new());
-        let told =
-            RecordContext { delivery: &delivery, policy: self.mode.name(), layers, grant: None, reflexes, latency };
+        let told = RecordContext {
+            delivery: &delivery,
+            policy: self.mode.name(),
+            layers,
+            grant: None,
+            kept: None,
+            reflexes,
+            latency,
+        };
         let record = record::call(&Redactor::new(&store), heard, &judgement, &told);
         let recorded = store.record(&record, denied == Decision::Deny);
         warn_if_unrecorded((agent.refuse)(word, moment, &reason), recorded, Ok(()))

@@ -9,6 +9,7 @@ mod memory;
 mod replay_case;
 mod reply;
 mod stop;
+mod undo;
 
 pub use host::Host;
 pub use stop::MAX_IN_A_ROW;

@@ -24,13 +24,17 @@ pub(super) struct Policy {
     /// What becomes of a call that cannot be recorded: nothing, or `deny`.
     #[serde(default)]
     unrecorded: String,
+    /// What becomes of a question about a loss that was kept first: nothing, or `warn`.
+    #[serde(default)]
+    kept: String,
 }
 
 impl Policy {
     pub(super) fn lower(self) -> Value {
         json!({
             "about": self.about, "info": self.info, "low": self.low, "medium": self.medium, "high": self.high,
-            "critical": self.critical, "ask": self.ask, "asks": self.asks, "looks": self.looks, "unrecorded": self.unrecorded,
+            "critical": self.critical, "ask": self.ask, "asks": self.asks, "looks": self.looks,
+            "unrecorded": self.unrecorded, "kept": self.kept,
         })
     }
 }

@@ -31,6 +31,10 @@ pub(super) struct Rule {
     /// The severity where the command points to production.
     #[serde(default)]
     production: Option<String>,
+    /// What is kept before the call so that it need not be asked about: `files`, the effect's targets, or `repository`,
+    /// the work tree's changes with the index and the refs.
+    #[serde(default)]
+    undo: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     fires: Vec<Value>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -53,6 +57,7 @@ impl Rule {
         });
         if let Value::Object(node) = &mut lowered {
             put(node, "local", self.local.map_or(Value::Null, Value::from));
+            put(node, "undo", self.undo.map_or(Value::Null, Value::from));
             put(node, "production", self.production.map_or(Value::Null, Value::from));
         }
         lowered

@@ -1,0 +1,279 @@
+//! `reflex undo` and `reflex gc`: what was kept before calls is listed, given back and let go. Only a person restores in
+//! place; anybody may list, and restore to a folder of their own.
+
+use crate::status;
+use crate::terminal::age::ago;
+use crate::terminal::arguments::{flag, json, option};
+use crate::terminal::confirm::confirmed;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::person::{person, record};
+use crate::terminal::visible::visible;
+use clap::{Arg, ArgMatches, Command};
+use reflex_engine::Event;
+use reflex_host::keep::{About, Backup, BackupStore, ItemKind, Listed, Plan, State, Step, size};
+use reflex_host::{Host, Mode, timestamp};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// Of more places than these only the number is told.
+const MAX_SHOWN: usize = 20;
+
+/// Larger files are not compared line by line.
+const MAX_COMPARED: u64 = 256 * 1024;
+
+pub(super) fn grammar() -> Vec<Command> {
+    let undo = Command::new("undo")
+        .about("List what was kept before calls, or restore it")
+        .arg(Arg::new("id").value_name("ID").help("What to restore (default: list everything)"))
+        .arg(Arg::new("path").value_name("PATH").num_args(0..).help("Only these files and folders"))
+        .arg(option("to", "DIR", "Restore below this directory instead of in place"))
+        .arg(flag("dry-run", "Show what would change without changing it"))
+        .arg(flag("session", "Restore everything kept in the latest session here, newest first").conflicts_with("id"))
+        .arg(json());
+    vec![undo, Command::new("gc").about("Remove what was kept longer than 14 days ago").arg(json())]
+}
+
+/// `reflex undo`.
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let store = host.backups();
+    if matches.get_flag("session") {
+        return session(&host, matches);
+    }
+    let Some(id) = matches.get_one::<String>("id") else { return list(&store, matches) };
+    let backup = match store.backup(id) {
+        Ok(backup) => backup,
+        Err(error) => {
+            complain(&format!("nothing whole is kept as `{}` ({error}); `reflex undo` lists what is", visible(id)));
+            return status::FOUND;
+        }
+    };
+    let here = std::env::current_dir().unwrap_or_default();
+    let paths = matches.get_many::<String>("path").into_iter().flatten();
+    let only: Vec<PathBuf> = paths.map(|path| lexical(&here.join(path))).collect();
+    let below = matches.get_one::<String>("to").map(|folder| lexical(&here.join(folder)));
+    let plan = host.undo_plan(&backup, &only, below.as_deref());
+    if plan.steps.is_empty() {
+        complain("nothing of that is kept there");
+        return status::FOUND;
+    }
+    show(&backup, &plan);
+    match below {
+        _ if matches.get_flag("dry-run") => status::OK,
+        Some(folder) => aside(&host, &backup, &plan, &folder),
+        None => in_place(&host, &backup, &plan),
+    }
+}
+
+/// `reflex gc`.
+pub(super) fn gc(matches: &ArgMatches) -> u8 {
+    let store = Host::new(Mode::default()).backups();
+    match store.sweep() {
+        Ok(swept) if matches.get_flag("json") => {
+            let told = json!({"schema": "reflex/gc-v1", "removed": swept.removed, "bytes": swept.bytes});
+            print_json(&told.to_string());
+            status::OK
+        }
+        Ok(swept) => {
+            print(&format!("removed {} ({}); {}", count(swept.removed, "backup"), size(swept.bytes), total(&store)));
+            status::OK
+        }
+        Err(error) => {
+            complain(&format!("not all of it could be removed: {error}"));
+            status::INTERNAL
+        }
+    }
+}
+
+/// How much is kept, in a few words.
+pub(super) fn total(store: &BackupStore) -> String {
+    let listed = store.listed();
+    let bytes = listed.iter().map(|known| known.bytes).sum();
+    format!("{} kept for `reflex undo` ({})", count(listed.len(), "backup"), size(bytes))
+}
+
+fn list(store: &BackupStore, matches: &ArgMatches) -> u8 {
+    let listed = store.listed();
+    if matches.get_flag("json") {
+        let rows: Vec<Value> = listed.iter().map(row).collect();
+        print_json(&json!({"schema": "reflex/undo-list-v1", "kept": rows}).to_string());
+        return status::OK;
+    }
+    if listed.is_empty() {
+        print("nothing is kept");
+    }
+    for known in &listed {
+        let About { client, what, undoes, .. } = known.about().unwrap_or_default();
+        let what = if undoes.is_empty() { what } else { format!("before {undoes} was restored") };
+        let first = what.lines().next().unwrap_or_default();
+        let state = store.backup(&known.id).map_or("damaged", |backup| word(&backup.plan(&[], None)));
+        print(&format!(
+            "{}  {:>8}  {:>9}  {state:<8}  {}: {}",
+            known.id,
+            ago(known.time),
+            size(known.bytes),
+            visible(&client),
+            visible(first)
+        ));
+    }
+    status::OK
+}
+
+fn row(known: &Listed) -> Value {
+    let About { record, client, session, workspace, what, undoes, .. } = known.about().unwrap_or_default();
+    json!({
+        "id": known.id, "time": timestamp(known.time), "bytes": known.bytes, "record": record, "agent": client,
+        "session": session, "workspace": workspace, "call": what, "undoes": undoes,
+    })
+}
+
+/// Whether the places are still as the call left them.
+fn word(plan: &Plan) -> &'static str {
+    let is = |state| plan.steps.iter().any(|step| step.state == state);
+    match () {
+        () if plan.is_done() => "intact",
+        () if is(State::Elsewhere) => "moved",
+        () if plan.conflicts().next().is_some() => "changed",
+        () => "gone",
+    }
+}
+
+/// What would be made, written over and taken away.
+fn show(backup: &Backup, plan: &Plan) {
+    print(&format!("{}: {}, kept {}", backup.id, visible(&backup.about.what), ago(backup.time)));
+    let mut shown = 0;
+    for step in plan.steps.iter().filter(|step| is_told(step)) {
+        shown += 1;
+        if shown > MAX_SHOWN {
+            continue;
+        }
+        let what = match (step.state, &step.item.kind) {
+            (State::Elsewhere, _) => "cannot restore, a folder above it is a link now:",
+            (State::Missing, _) => "restore",
+            (State::Dressed, _) => "restore the permissions and times of",
+            (_, ItemKind::Absent) => "REMOVE",
+            (State::Differs | State::Same, _) => "OVERWRITE",
+        };
+        print(&format!("  {what} {}", visible(&step.to.to_string_lossy())));
+        if step.state == State::Differs {
+            difference(backup, step).iter().for_each(|line| print(&format!("      {}", visible(line))));
+        }
+    }
+    if shown > MAX_SHOWN {
+        print(&format!("  and {} more", shown - MAX_SHOWN));
+    }
+    if plan.is_done() {
+        print("  everything is there as it was");
+    }
+}
+
+fn is_told(step: &Step) -> bool {
+    step.state != State::Same && (step.item.kind != ItemKind::Folder || step.state == State::Missing)
+}
+
+/// The lines that restoring would take away and bring, of texts.
+fn difference(backup: &Backup, step: &Step) -> Vec<String> {
+    let text = |path: &Path| {
+        let is_short = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_COMPARED);
+        fs::read_to_string(path).ok().filter(|_| is_short)
+    };
+    let Some((then, now)) = backup.copy(&step.item).and_then(|copy| Some((text(&copy)?, text(&step.to)?))) else {
+        return Vec::new();
+    };
+    let (mut then, mut now): (Vec<&str>, Vec<&str>) = (then.lines().collect(), now.lines().collect());
+    let same = then.iter().zip(&now).take_while(|(one, other)| one == other).count();
+    then.drain(..same);
+    now.drain(..same);
+    let same = then.iter().rev().zip(now.iter().rev()).take_while(|(one, other)| one == other).count();
+    then.truncate(then.len() - same);
+    now.truncate(now.len() - same);
+    let lines = now.iter().map(|line| format!("- {line}")).chain(then.iter().map(|line| format!("+ {line}")));
+    lines.take(MAX_SHOWN).collect()
+}
+
+/// Below a folder nothing is written over.
+fn aside(host: &Host, backup: &Backup, plan: &Plan, folder: &Path) -> u8 {
+    if let Some(step) = plan.conflicts().next() {
+        complain(&format!("`{}` is there already; name another folder", visible(&step.to.to_string_lossy())));
+        return status::FOUND;
+    }
+    match host.undo(backup, plan) {
+        Ok(_) => {
+            print(&format!("restored to {}", visible(&folder.to_string_lossy())));
+            status::OK
+        }
+        Err(refused) => failed(&refused.to_string()),
+    }
+}
+
+fn in_place(host: &Host, backup: &Backup, plan: &Plan) -> u8 {
+    let store = host.store();
+    let Some(person) = person(&store, "undo", &backup.id) else { return status::BLOCK };
+    if plan.is_done() {
+        return status::OK;
+    }
+    if !confirmed("Restore this? [y/N] ") {
+        print("nothing changed");
+        return status::ASK;
+    }
+    let told = json!({"kept": backup.id, "of": backup.about.record, "by": person.name});
+    if let Err(problem) = record(&store, "undo", told) {
+        return failed(&problem);
+    }
+    match host.undo(backup, plan) {
+        Ok(undo) => {
+            let back = undo.map(|id| format!("; `reflex undo {id}` takes it back")).unwrap_or_default();
+            print(&format!("restored{back}"));
+            status::OK
+        }
+        Err(refused) => failed(&refused.to_string()),
+    }
+}
+
+/// All of a session backwards: what was kept first is restored last. Each is asked about.
+fn session(host: &Host, matches: &ArgMatches) -> u8 {
+    let here = host.placed(Event::default()).workspace;
+    let listed = host.backups().listed();
+    let abouts = listed.iter().map(|known| (known, known.about().unwrap_or_default()));
+    let ours: Vec<(&Listed, About)> =
+        abouts.filter(|(_, about)| about.workspace == here && about.undoes.is_empty()).collect();
+    let Some((_, latest)) = ours.first() else {
+        print("nothing is kept of a session here");
+        return status::OK;
+    };
+    for (known, _) in ours.iter().filter(|(_, about)| about.session == latest.session) {
+        let Ok(backup) = host.backups().backup(&known.id) else { return failed("a backup is damaged") };
+        let plan = host.undo_plan(&backup, &[], None);
+        show(&backup, &plan);
+        let code = if matches.get_flag("dry-run") { status::OK } else { in_place(host, &backup, &plan) };
+        if code != status::OK {
+            return code;
+        }
+    }
+    status::OK
+}
+
+fn failed(problem: &str) -> u8 {
+    complain(&visible(problem));
+    status::INTERNAL
+}
+
+fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+/// A path without `.` and `..`; what was kept is named by such.
+fn lexical(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(part),
+        }
+    }
+    plain
+}

@@ -1,0 +1,172 @@
+//! Keeps what a call would lose before it runs, and gives it back.
+//!
+//! Where something cannot be kept, the question stands as it was and says why.
+
+use super::host::Host;
+use crate::audit::record::{CallRef, shown};
+use crate::store::clean::Redactor;
+use reflex_engine::{AtStake, Judgement, Moment, RepositoryAtStake, is_within};
+use reflex_git::{Ignored, Repository};
+use reflex_keep::{About, Backup, BackupStore, Bounds, Plan, Refused, Request};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// More files than these are not kept of a work tree.
+const MAX_FILES: usize = 2000;
+
+/// Of a call's text so many letters stand in the list of backups.
+const MAX_TOLD: usize = 120;
+
+/// What git keeps of one work tree.
+const OF_WORK_TREE: [&str; 16] = [
+    "HEAD",
+    "index",
+    "ORIG_HEAD",
+    "MERGE_HEAD",
+    "MERGE_MSG",
+    "MERGE_MODE",
+    "CHERRY_PICK_HEAD",
+    "REVERT_HEAD",
+    "REBASE_HEAD",
+    "AUTO_MERGE",
+    "SQUASH_MSG",
+    "rebase-merge",
+    "rebase-apply",
+    "sequencer",
+    "refs",
+    "logs",
+];
+
+/// What all work trees of a repository share.
+const OF_REPOSITORY: [&str; 3] = ["packed-refs", "refs", "logs"];
+
+impl Host {
+    /// What was kept of calls.
+    pub fn backups(&self) -> BackupStore {
+        BackupStore::new(self.folders.state.join("kept"), Bounds::default())
+    }
+
+    /// Keeps what the call would lose, so that the agent and the person are told instead of asked; the id.
+    pub(super) fn keep_first(
+        &self,
+        heard: CallRef<'_>,
+        judgement: &mut Judgement,
+        scribe: &Redactor<'_>,
+    ) -> Option<String> {
+        if heard.event.moment != Moment::BeforeTool {
+            return None;
+        }
+        let at_stake = judgement.verdict.at_stake.clone()?;
+        let kept = self.request(&at_stake).and_then(|(request, tree)| {
+            let about = About {
+                record: heard.id.into(),
+                client: scribe.name(&heard.event.client).into(),
+                session: scribe.name(&heard.event.session).into(),
+                workspace: scribe.clean(&heard.event.workspace).into(),
+                what: shown(scribe, heard.event).chars().take(MAX_TOLD).collect(),
+                undoes: String::new(),
+                tree,
+            };
+            self.backups().keep(&request, &about).map_err(|refused| refused.to_string())
+        });
+        match kept {
+            Ok(id) => {
+                judgement.verdict.kept(&id);
+                Some(id)
+            }
+            Err(why) => {
+                judgement.verdict.not_kept(&why);
+                None
+            }
+        }
+    }
+
+    /// What has to be kept, and the work tree of which that is all.
+    fn request(&self, at_stake: &AtStake) -> Result<(Request, String), String> {
+        if let Some(obstacle) = &at_stake.obstacle {
+            return Err(obstacle.clone());
+        }
+        let mut request = Request { roots: at_stake.paths.iter().map(PathBuf::from).collect(), ..Request::default() };
+        let mut tree = String::new();
+        for repository in &at_stake.repositories {
+            tree = self.add_repository(repository, &mut request)?;
+        }
+        for worktree in request.roots.clone() {
+            request.if_there.extend(administration(&worktree));
+        }
+        // Whoever deletes the guard's own folder is stopped elsewhere; a store cannot hold itself.
+        let own = self.backups();
+        let holds_own = |root: &PathBuf| is_within(&own.folder().to_string_lossy(), &root.to_string_lossy());
+        if request.roots.iter().any(holds_own) {
+            return Err("it holds the guard's own files".into());
+        }
+        Ok((request, tree))
+    }
+
+    /// Adds the files at stake, the index and the refs; the work tree, if all of it is kept.
+    fn add_repository(&self, known: &RepositoryAtStake, request: &mut Request) -> Result<String, String> {
+        let unknown = |_| "the state of the repository is unknown".to_owned();
+        let repository = Repository::discover(Path::new(&known.folder), &self.folders.home);
+        let repository = repository.ok_or("the state of the repository is unknown")?;
+        let root = repository.work_tree().ok_or("it has no work tree")?.to_owned();
+        let mut files: BTreeSet<PathBuf> = known.files.iter().map(PathBuf::from).collect();
+        if known.moves {
+            let tracked = repository.names_in("HEAD", MAX_FILES).map_err(unknown)?;
+            let untracked = repository.untracked(&[], Ignored::Without, MAX_FILES).map_err(unknown)?;
+            if !untracked.complete || untracked.count != untracked.names.len() {
+                return Err(format!("at least {} files would be lost, more than are kept", untracked.count));
+            }
+            files.extend(tracked.iter().map(|name| root.join(name)));
+            files.extend(untracked.names.iter().map(|name| root.join(name)));
+        }
+        let above = |file: &PathBuf| {
+            file.ancestors().skip(1).take_while(|at| at.starts_with(&root)).map(Path::to_owned).collect::<Vec<_>>()
+        };
+        let folders: BTreeSet<PathBuf> = files.iter().flat_map(above).collect();
+        let own = OF_WORK_TREE.iter().map(|name| repository.git_dir().join(name));
+        let shared = OF_REPOSITORY.iter().map(|name| repository.common_dir().join(name));
+        request.if_there.extend(files.into_iter().chain(own).chain(shared));
+        request.folders.extend(folders);
+        request.unchanging.push(repository.common_dir().join("objects"));
+        Ok(if known.moves { root.to_string_lossy().into_owned() } else { String::new() })
+    }
+
+    /// What giving back a backup would do: of everything or some paths, in place or below a folder.
+    pub fn undo_plan(&self, backup: &Backup, only: &[PathBuf], below: Option<&Path>) -> Plan {
+        let plan = backup.plan(only, below);
+        if backup.about.tree.is_empty() || below.is_some() || !only.is_empty() {
+            return plan;
+        }
+        plan.without(self.came_later(backup))
+    }
+
+    /// Files that git has put into a work tree since all of it was kept.
+    fn came_later(&self, backup: &Backup) -> Vec<PathBuf> {
+        let root = Path::new(&backup.about.tree);
+        let repository = Repository::discover(root, &self.folders.home);
+        let tracked = repository.and_then(|known| known.names_in("HEAD", MAX_FILES * 8).ok()).unwrap_or_default();
+        let known: BTreeSet<&Path> = backup.items.iter().map(|item| item.path.as_path()).collect();
+        let now: BTreeSet<PathBuf> = tracked.iter().map(|name| root.join(name)).collect();
+        now.into_iter().filter(|path| !known.contains(path.as_path())).collect()
+    }
+
+    /// Carries out a plan; what it writes over is kept under the id that is given back.
+    ///
+    /// # Errors
+    /// What stands there could not be kept, or something could not be restored.
+    pub fn undo(&self, backup: &Backup, plan: &Plan) -> Result<Option<String>, Refused> {
+        let what = format!("restoring {}", backup.id);
+        let about =
+            About { what, undoes: String::new(), record: String::new(), tree: String::new(), ..backup.about.clone() };
+        self.backups().restore(backup, plan, &about)
+    }
+}
+
+/// What the repository knows of a linked work tree, which goes with it: a `.git` file names the folder.
+fn administration(worktree: &Path) -> Option<PathBuf> {
+    let text = reflex_git::regular_file(&worktree.join(".git"), 4096)?;
+    let folder = PathBuf::from(String::from_utf8(text).ok()?.strip_prefix("gitdir:")?.trim());
+    // Only what git itself keeps for a work tree.
+    let is_own = folder.is_absolute() && folder.parent().is_some_and(|above| above.ends_with(".git/worktrees"));
+    is_own.then_some(folder)
+}

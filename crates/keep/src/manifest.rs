@@ -1,0 +1,168 @@
+//! The list of what a backup holds, as lines of JSON: what it is about, every item, and how many there are.
+
+use crate::model::{About, Backup, Item, ItemKind};
+use crate::os;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+/// The file's name within a backup's folder.
+pub(crate) const NAME: &str = "manifest";
+
+/// The text of a manifest.
+pub(crate) fn text(backup: &Backup) -> String {
+    let About { record, client, session, workspace, what, undoes, tree } = &backup.about;
+    let first = json!({
+        "schema": "reflex/backup-v1", "id": backup.id, "time": backup.time, "bytes": backup.bytes, "record": record,
+        "client": client, "session": session, "workspace": workspace, "what": what, "undoes": undoes, "tree": tree,
+    });
+    let mut text = first.to_string();
+    for item in &backup.items {
+        let _ = write!(text, "\n{}", line(item));
+    }
+    let _ = writeln!(text, "\n{}", json!({"items": backup.items.len()}));
+    text
+}
+
+/// What a backup is about, without its items.
+pub(crate) fn about(folder: &Path) -> Option<About> {
+    let mut first = String::new();
+    BufReader::new(File::open(folder.join(NAME)).ok()?).read_line(&mut first).ok()?;
+    Some(about_of(&serde_json::from_str(&first).ok()?))
+}
+
+/// The backup of a folder. One of which a part is missing is an error.
+pub(crate) fn read(folder: &Path) -> io::Result<Backup> {
+    let text = std::fs::read_to_string(folder.join(NAME))?;
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, "its list of files is damaged");
+    parsed(&text, folder).ok_or_else(damaged)
+}
+
+fn parsed(text: &str, folder: &Path) -> Option<Backup> {
+    let mut lines = text.lines();
+    let first: Value = serde_json::from_str(lines.next()?).ok()?;
+    let mut items = Vec::new();
+    let mut count = None;
+    for line in lines {
+        let value: Value = serde_json::from_str(line).ok()?;
+        match value.get("items").and_then(Value::as_u64) {
+            Some(items) => count = Some(items),
+            None => items.push(item(&value)?),
+        }
+    }
+    (count? == items.len() as u64).then_some(())?;
+    Some(Backup {
+        id: first.get("id")?.as_str()?.to_owned(),
+        time: first.get("time")?.as_u64()?,
+        bytes: first.get("bytes")?.as_u64()?,
+        about: about_of(&first),
+        items,
+        folder: folder.to_owned(),
+    })
+}
+
+fn about_of(first: &Value) -> About {
+    let text = |key: &str| first.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    About {
+        record: text("record"),
+        client: text("client"),
+        session: text("session"),
+        workspace: text("workspace"),
+        what: text("what"),
+        undoes: text("undoes"),
+        tree: text("tree"),
+    }
+}
+
+fn line(item: &Item) -> Value {
+    let mut line = json!({"path": path_value(&item.path)});
+    let Some(fields) = line.as_object_mut() else { return line };
+    let kind = match &item.kind {
+        ItemKind::File { copy, size, unchanging } => {
+            fields.insert("copy".into(), (*copy).into());
+            fields.insert("size".into(), (*size).into());
+            if *unchanging { "unchanging" } else { "file" }
+        }
+        ItemKind::Folder => "folder",
+        ItemKind::Link { to } => {
+            fields.insert("to".into(), path_value(to));
+            "link"
+        }
+        ItemKind::Pipe => "pipe",
+        ItemKind::Absent => "absent",
+    };
+    fields.insert("kind".into(), kind.into());
+    if item.kind == ItemKind::Absent {
+        return line;
+    }
+    fields.insert("mode".into(), item.mode.into());
+    fields.insert("owner".into(), json!([item.owner.0, item.owner.1]));
+    let [read, written] = item.times;
+    fields.insert("times".into(), json!([read.0, read.1, written.0, written.1]));
+    if !item.attributes.is_empty() {
+        let pairs = item.attributes.iter().map(|(name, value)| json!([hex(name), hex(value)]));
+        fields.insert("attributes".into(), pairs.collect());
+    }
+    line
+}
+
+fn item(value: &Value) -> Option<Item> {
+    let number = |key: &str| value.get(key).and_then(Value::as_u64);
+    let kind = match value.get("kind")?.as_str()? {
+        word @ ("file" | "unchanging") => {
+            ItemKind::File { copy: number("copy")?, size: number("size")?, unchanging: word == "unchanging" }
+        }
+        "folder" => ItemKind::Folder,
+        "link" => ItemKind::Link { to: path_from(value.get("to")?)? },
+        "pipe" => ItemKind::Pipe,
+        "absent" => ItemKind::Absent,
+        _ => return None,
+    };
+    let path = path_from(value.get("path")?)?;
+    if kind == ItemKind::Absent {
+        return Some(Item { path, kind, mode: 0, owner: (0, 0), times: [(0, 0); 2], attributes: Vec::new() });
+    }
+    let [user, group] = <[u64; 2]>::try_from(numbers(value.get("owner")?)?).ok()?.map(u32::try_from);
+    let times = value.get("times")?.as_array()?.iter().map(Value::as_i64).collect::<Option<Vec<i64>>>()?;
+    let [read, read_nanos, written, written_nanos] = <[i64; 4]>::try_from(times).ok()?;
+    let pairs = value.get("attributes").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let pair = |pair: &Value| Some((unhex(pair.get(0)?.as_str()?)?, unhex(pair.get(1)?.as_str()?)?));
+    Some(Item {
+        path,
+        kind,
+        mode: u32::try_from(number("mode")?).ok()?,
+        owner: (user.ok()?, group.ok()?),
+        times: [(read, read_nanos), (written, written_nanos)],
+        attributes: pairs.iter().map(pair).collect::<Option<_>>()?,
+    })
+}
+
+fn numbers(value: &Value) -> Option<Vec<u64>> {
+    value.as_array()?.iter().map(Value::as_u64).collect()
+}
+
+/// A path as a text, or as its bytes in hexadecimal where it is none.
+fn path_value(path: &Path) -> Value {
+    path.to_str().map_or_else(|| json!({"hex": hex(&os::bytes(path))}), Value::from)
+}
+
+fn path_from(value: &Value) -> Option<PathBuf> {
+    match value.as_str() {
+        Some(text) => Some(text.into()),
+        None => unhex(value.get("hex")?.as_str()?).map(os::path),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    let pairs = text.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
+    pairs.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect()
+}

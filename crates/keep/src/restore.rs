@@ -1,0 +1,321 @@
+//! Gives back what a backup holds: a plan that says what it would write over, then the plan carried out.
+//!
+//! Every file is made under another name beside its own and takes its place at once. What stands there before is kept
+//! first, so that a restoration can be undone like anything else; whoever is killed in between restores once more.
+
+use crate::model::{About, Backup, Item, ItemKind, Refused, Request};
+use crate::os;
+use crate::store::BackupStore;
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Component, Path, PathBuf};
+
+/// What restoring a backup would do.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// One step for each item that is meant, folders before what lies in them.
+    pub steps: Vec<Step>,
+    in_place: bool,
+}
+
+/// What would become of one place.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// What is restored.
+    pub item: Item,
+    /// Where.
+    pub to: PathBuf,
+    /// What stands there now.
+    pub state: State,
+}
+
+/// What stands where something is to be restored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// What the backup holds.
+    Same,
+    /// Nothing.
+    Missing,
+    /// The same content, with other permissions, times or attributes.
+    Dressed,
+    /// Something else, which would be written over or taken away.
+    Differs,
+    /// Something above it is now a link or no folder, so that it would lead elsewhere.
+    Elsewhere,
+}
+
+impl Plan {
+    /// The same where these files are taken away too.
+    #[must_use]
+    pub fn without(mut self, files: impl IntoIterator<Item = PathBuf>) -> Plan {
+        for to in files.into_iter().filter(|file| os::stat(file).is_ok() && is_reached_without_links(file)) {
+            let (kind, owner, times) = (ItemKind::Absent, (0, 0), [(0, 0); 2]);
+            let item = Item { path: to.clone(), kind, mode: 0, owner, times, attributes: Vec::new() };
+            self.steps.push(Step { item, to, state: State::Differs });
+        }
+        self
+    }
+
+    /// What would be written over or taken away.
+    pub fn conflicts(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.state == State::Differs && !matches!(step.item.kind, ItemKind::Folder))
+    }
+
+    /// What cannot be restored where it was.
+    pub fn unreachable(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.state == State::Elsewhere)
+    }
+
+    /// Whether there is anything to do.
+    pub fn is_done(&self) -> bool {
+        self.steps.iter().all(|step| step.state == State::Same)
+    }
+}
+
+impl Backup {
+    /// What restoring would do: of everything, or only of what lies at or below some paths; in place, or below a folder.
+    pub fn plan(&self, only: &[PathBuf], below: Option<&Path>) -> Plan {
+        let base = self.base();
+        let is_meant = |item: &&Item| only.is_empty() || only.iter().any(|path| item.path.starts_with(path));
+        let step = |item: &Item| {
+            let to = match below {
+                Some(folder) => folder.join(item.path.strip_prefix(&base).unwrap_or(&item.path)),
+                None => item.path.clone(),
+            };
+            Step { state: self.state(item, &to), to, item: item.clone() }
+        };
+        let items = self.items.iter().filter(is_meant);
+        // Elsewhere there is nothing to take away, and a repository of its own is not made.
+        let items = items.filter(|item| below.is_none() || !item.is_only_for_its_place());
+        Plan { steps: items.map(step).collect(), in_place: below.is_none() }
+    }
+
+    /// The folder in which all that it holds lay.
+    fn base(&self) -> PathBuf {
+        let mut base: Option<PathBuf> = None;
+        for item in self.items.iter().filter(|item| !item.is_only_for_its_place()) {
+            let above = item.path.parent().unwrap_or(Path::new("/"));
+            base = Some(match base {
+                None => above.to_owned(),
+                Some(base) => base.components().zip(above.components()).map_while(same).collect(),
+            });
+        }
+        base.unwrap_or_else(|| "/".into())
+    }
+
+    fn state(&self, item: &Item, to: &Path) -> State {
+        if !is_reached_without_links(to) {
+            return State::Elsewhere;
+        }
+        let there = match os::stat(to) {
+            Ok(there) => there,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return if item.kind == ItemKind::Absent { State::Same } else { State::Missing };
+            }
+            Err(_) => return State::Differs,
+        };
+        let same = there.is_a(&item.kind)
+            && match &item.kind {
+                ItemKind::File { unchanging: true, .. } => return State::Same,
+                ItemKind::File { copy, size, .. } => there.size == *size && is_same(&self.copy_of(*copy), to),
+                ItemKind::Folder | ItemKind::Pipe => true,
+                ItemKind::Link { to: target } => fs::read_link(to).is_ok_and(|now| now == *target),
+                ItemKind::Absent => false,
+            };
+        if !same {
+            return State::Differs;
+        }
+        // Reading a file changes when it was read, and that is nobody's work.
+        let [_, written] = item.times;
+        let is_dressed = there.mode == item.mode && there.times.last() == Some(&written)
+            || matches!(item.kind, ItemKind::Link { .. });
+        let attributes = os::attributes(to).unwrap_or_default();
+        if is_dressed && attributes == item.attributes { State::Same } else { State::Dressed }
+    }
+}
+
+impl Item {
+    /// What makes sense only where it was: what was not there, and what belongs to a repository's own files.
+    fn is_only_for_its_place(&self) -> bool {
+        let in_git = |part: Component<'_>| part.as_os_str() == ".git";
+        let unchanging = matches!(self.kind, ItemKind::File { unchanging: true, .. });
+        self.kind == ItemKind::Absent || unchanging || self.path.components().any(in_git)
+    }
+}
+
+fn same<'p>((one, other): (Component<'p>, Component<'p>)) -> Option<Component<'p>> {
+    (one == other).then_some(one)
+}
+
+/// Whether no folder above a path is a link: what was a folder may lead anywhere by now.
+fn is_reached_without_links(path: &Path) -> bool {
+    let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+    let mut above = above.map(|above| above.symlink_metadata());
+    above.all(|found| match found {
+        Ok(data) => data.is_dir(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    })
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let open = |path| os::open_source(path).map(io::BufReader::new);
+    let (Ok(mut one), Ok(mut other)) = (open(one), open(other)) else { return false };
+    let (mut left, mut right) = ([0; 8192], [0; 8192]);
+    loop {
+        let Ok(count) = one.read(&mut left) else { return false };
+        let read = other.read_exact(right.get_mut(..count).unwrap_or_default());
+        if read.is_err() || left.get(..count) != right.get(..count) {
+            return false;
+        }
+        if count == 0 {
+            return other.read(&mut right).is_ok_and(|more| more == 0);
+        }
+    }
+}
+
+impl BackupStore {
+    /// Carries out a plan. In place, what it writes over or takes away is kept first; the id of that backup.
+    ///
+    /// # Errors
+    /// What stands there could not be kept, so that nothing was done; or something could not be restored.
+    pub fn restore(&self, backup: &Backup, plan: &Plan, about: &About) -> Result<Option<String>, Refused> {
+        if let Some(step) = plan.unreachable().next() {
+            let error = io::Error::other("a folder above it is now a link");
+            return Err(Refused::Failed(step.to.clone(), error));
+        }
+        if plan.is_done() {
+            return Ok(None);
+        }
+        let undo = match plan.in_place {
+            true => Some(self.keep(&before(plan), &About { undoes: backup.id.clone(), ..about.clone() })?),
+            false => None,
+        };
+        Restorer { backup, placed: HashMap::new() }.carry_out(plan)?;
+        Ok(undo)
+    }
+}
+
+/// What a plan will change, as it is before.
+fn before(plan: &Plan) -> Request {
+    let changes = |step: &&Step| step.state != State::Same && step.item.kind != ItemKind::Folder;
+    let folders = plan.steps.iter().filter(|step| step.item.kind == ItemKind::Folder && step.state == State::Differs);
+    let made = plan.steps.iter().filter(|step| step.item.kind == ItemKind::Folder && step.state == State::Missing);
+    let paths = plan.steps.iter().filter(changes).chain(folders).chain(made);
+    Request { if_there: paths.map(|step| step.to.clone()).collect(), ..Request::default() }
+}
+
+struct Restorer<'a> {
+    backup: &'a Backup,
+    /// Where a copy was put already: further names of the same file are links to it.
+    placed: HashMap<u64, PathBuf>,
+}
+
+impl Restorer<'_> {
+    fn carry_out(&mut self, plan: &Plan) -> Result<(), Refused> {
+        let mut steps: Vec<&Step> = plan.steps.iter().collect();
+        steps.sort_by_key(|step| step.to.components().count());
+        let gone = steps.iter().rev().filter(|step| step.item.kind == ItemKind::Absent && step.state != State::Same);
+        for step in gone {
+            let away = remove(&step.to);
+            away.map_err(|error| Refused::Failed(step.to.clone(), error))?;
+        }
+        for step in &steps {
+            self.step(step).map_err(|error| Refused::Failed(step.to.clone(), error))?;
+        }
+        // A folder's times change with what is made in it, and a folder may forbid that.
+        for step in steps.iter().rev().filter(|step| step.item.kind == ItemKind::Folder) {
+            dress(&step.to, &step.item).map_err(|error| Refused::Failed(step.to.clone(), error))?;
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> io::Result<()> {
+        let Step { item, to, state } = step;
+        if let ItemKind::Folder = item.kind {
+            return make_folder(to);
+        }
+        if let (ItemKind::File { copy, .. }, State::Same | State::Dressed) = (&item.kind, state) {
+            self.placed.entry(*copy).or_insert_with(|| to.clone());
+        }
+        match state {
+            State::Same | State::Elsewhere => return Ok(()),
+            State::Dressed => return dress(to, item),
+            State::Missing | State::Differs => {}
+        }
+        if item.kind == ItemKind::Absent {
+            return Ok(());
+        }
+        let above = to.parent().unwrap_or(Path::new("/"));
+        fs::create_dir_all(above)?;
+        let draft = above.join(format!(".reflex-undo-{}", self.backup.id));
+        remove(&draft)?;
+        self.make(step, &draft)?;
+        if os::stat(to).is_ok_and(|there| there.kind == os::Kind::Folder) {
+            fs::remove_dir_all(to)?;
+        }
+        fs::rename(&draft, to)?;
+        // Of two names of one file the system takes a renaming for done, and leaves both.
+        remove(&draft)
+    }
+
+    /// Makes an item under a name that it does not keep.
+    fn make(&mut self, Step { item, to, .. }: &Step, draft: &Path) -> io::Result<()> {
+        match &item.kind {
+            ItemKind::File { copy, size, unchanging } => {
+                if let Some(first) = self.placed.get(copy) {
+                    return fs::hard_link(first, draft);
+                }
+                self.copy(*copy, *size, draft)?;
+                if !unchanging {
+                    self.placed.insert(*copy, to.clone());
+                }
+            }
+            ItemKind::Link { to: target } => os::link(target, draft)?,
+            ItemKind::Pipe => os::pipe(draft)?,
+            ItemKind::Folder | ItemKind::Absent => {}
+        }
+        dress(draft, item)
+    }
+
+    fn copy(&self, copy: u64, size: u64, draft: &Path) -> io::Result<()> {
+        let mut source = os::open_source(&self.backup.copy_of(copy))?;
+        if source.metadata()?.len() != size {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "its copy is damaged"));
+        }
+        let mut target: File = os::create(draft)?;
+        if os::share(&target, &source).is_err() {
+            io::copy(&mut source, &mut target)?;
+        }
+        target.sync_data()
+    }
+}
+
+fn make_folder(to: &Path) -> io::Result<()> {
+    if os::stat(to).is_ok_and(|there| there.kind != os::Kind::Folder) {
+        fs::remove_file(to)?;
+    }
+    fs::create_dir_all(to)?;
+    let mode = os::stat(to)?.mode;
+    // Its own mode comes last: until then things are made in it.
+    if mode & 0o700 == 0o700 { Ok(()) } else { os::set_mode(to, mode | 0o700) }
+}
+
+/// Owner, mode, attributes and times, in the order in which none undoes another.
+fn dress(path: &Path, item: &Item) -> io::Result<()> {
+    os::set_owner(path, item.owner);
+    os::set_attributes(path, &item.attributes)?;
+    if !matches!(item.kind, ItemKind::Link { .. }) {
+        os::set_mode(path, item.mode)?;
+    }
+    os::set_times(path, item.times)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match os::stat(path) {
+        Ok(there) if there.kind == os::Kind::Folder => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,362 @@
+//! The folder of all backups: makes one, lists them, lets old ones go.
+
+use crate::manifest;
+use crate::model::{About, Backup, Bounds, Item, ItemKind, Refused, Request};
+use crate::os::{self, Kind, Stat};
+use crate::walk::{Found, Walk, walk};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// What is being made, and what is going: neither is ever offered.
+const MAKING: &str = ".making-";
+const GOING: &str = ".going-";
+
+/// Whoever makes or removes a backup is done after this time or was killed.
+const ABANDONED: Duration = Duration::from_secs(3600);
+
+/// Of so few files each is on the disk before the call runs; of more the system is trusted to bring them there.
+const MAX_SYNCED: usize = 8;
+
+/// Files up to this size are read in one go.
+const SHORT: u64 = 256 * 1024;
+
+/// No letters and digits that look alike.
+const LETTERS: [char; 32] = [
+    '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'J', 'K', 'L', 'M', 'N', 'P', 'Q',
+    'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z',
+];
+
+/// All backups of one user.
+#[derive(Debug, Clone)]
+pub struct BackupStore {
+    folder: PathBuf,
+    bounds: Bounds,
+}
+
+/// A backup by what its folder's name tells: nothing has to be opened to count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub id: String,
+    /// When it was made, in milliseconds since 1970.
+    pub time: u64,
+    /// The size of what it holds.
+    pub bytes: u64,
+    session: String,
+    folder: PathBuf,
+}
+
+impl Listed {
+    /// What it was made for.
+    pub fn about(&self) -> Option<About> {
+        manifest::about(&self.folder)
+    }
+}
+
+/// What went when the store was tidied up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Swept {
+    /// Backups that were too old.
+    pub removed: usize,
+    /// Their size.
+    pub bytes: u64,
+}
+
+impl BackupStore {
+    /// The store in a folder, which need not be there.
+    pub fn new(folder: PathBuf, bounds: Bounds) -> BackupStore {
+        BackupStore { folder, bounds }
+    }
+
+    /// Where it lies.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Keeps all that a request names, or nothing of it; the id of the new backup.
+    ///
+    /// # Errors
+    /// Why not all of it could be kept.
+    pub fn keep(&self, request: &Request, about: &About) -> Result<String, Refused> {
+        let walk = walk(request, &self.bounds)?;
+        let session = mark(&about.session);
+        self.make_room(walk.bytes, &session)?;
+        let id = self.fresh_id()?;
+        let making = self.folder.join(format!("{MAKING}{id}"));
+        let time = now();
+        let name = format!("{id}-{time}-{}-{session}", walk.bytes);
+        let kept = self.fill(&making, walk, &id, time, about);
+        let kept = kept.and_then(|()| {
+            let named = fs::rename(&making, self.folder.join(name)).and_then(|()| sync(&self.folder));
+            named.map_err(|error| Refused::Failed(self.folder.clone(), error))
+        });
+        if let Err(refused) = kept {
+            let _ = fs::remove_dir_all(&making);
+            return Err(refused);
+        }
+        Ok(id)
+    }
+
+    fn fill(&self, making: &Path, walk: Walk, id: &str, time: u64, about: &About) -> Result<(), Refused> {
+        let failed = |error| Refused::Failed(making.to_owned(), error);
+        os::create_folder(making).map_err(failed)?;
+        let bytes = walk.bytes;
+        let items = Copier::new(making, &walk, &self.bounds).copy(walk.found)?;
+        let backup = Backup { id: id.to_owned(), time, bytes, about: about.clone(), items, folder: making.to_owned() };
+        let path = making.join(manifest::NAME);
+        let written = os::create(&path).and_then(|mut file| {
+            file.write_all(manifest::text(&backup).as_bytes())?;
+            file.sync_data()
+        });
+        written.and_then(|()| sync(making)).map_err(failed)
+    }
+
+    /// Lets go what is old until there is room.
+    fn make_room(&self, bytes: u64, session: &str) -> Result<(), Refused> {
+        let mut listed = self.listed();
+        let mut total: u64 = listed.iter().map(|known| known.bytes).sum::<u64>().saturating_add(bytes);
+        let of_session: u64 = listed.iter().filter(|known| known.session == session).map(|known| known.bytes).sum();
+        if of_session.saturating_add(bytes) > self.bounds.of_session {
+            return Err(Refused::SessionFull);
+        }
+        while total > self.bounds.total || listed.len() >= self.bounds.backups {
+            // The newest stands first.
+            let oldest = listed.pop().filter(|oldest| age(oldest.time) >= self.bounds.safe).ok_or(Refused::Full)?;
+            self.remove(&oldest).map_err(|error| Refused::Failed(oldest.folder.clone(), error))?;
+            total = total.saturating_sub(oldest.bytes);
+        }
+        Ok(())
+    }
+
+    fn fresh_id(&self) -> Result<String, Refused> {
+        let failed = |error| Refused::Failed(self.folder.clone(), error);
+        os::create_folder(&self.folder).map_err(failed)?;
+        let taken = self.listed();
+        loop {
+            let mut number = os::random().map_err(failed)?;
+            let mut id = String::from("K");
+            for _ in 0..4 {
+                id.extend(LETTERS.get((number % 32) as usize));
+                number /= 32;
+            }
+            if !taken.iter().any(|known| known.id == id) && !self.folder.join(format!("{MAKING}{id}")).exists() {
+                return Ok(id);
+            }
+        }
+    }
+
+    /// Every backup that is whole, the newest first.
+    pub fn listed(&self) -> Vec<Listed> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut listed: Vec<Listed> = entries.filter_map(|entry| listed(&entry.path())).collect();
+        listed.sort_by(|one, other| (other.time, &other.id).cmp(&(one.time, &one.id)));
+        listed
+    }
+
+    /// The backup of this id; letters of any case will do.
+    ///
+    /// # Errors
+    /// There is none, or it is damaged.
+    pub fn backup(&self, id: &str) -> io::Result<Backup> {
+        let listed = self.listed().into_iter().find(|known| known.id.eq_ignore_ascii_case(id));
+        manifest::read(&listed.ok_or(io::ErrorKind::NotFound)?.folder)
+    }
+
+    /// Removes what is too old, and what somebody left behind who was killed.
+    ///
+    /// # Errors
+    /// Something could not be removed.
+    pub fn sweep(&self) -> io::Result<Swept> {
+        let mut swept = Swept::default();
+        for old in self.listed().iter().filter(|known| age(known.time) >= self.bounds.lifetime) {
+            self.remove(old)?;
+            swept = Swept { removed: swept.removed + 1, bytes: swept.bytes + old.bytes };
+        }
+        for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let is_ours = name.to_str().is_some_and(|name| name.starts_with(MAKING) || name.starts_with(GOING));
+            let touched = entry.metadata().and_then(|data| data.modified());
+            let is_old = touched.is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= ABANDONED));
+            if is_ours && is_old {
+                fs::remove_dir_all(entry.path())?;
+            }
+        }
+        Ok(swept)
+    }
+
+    /// From its first moment on, a backup that goes is not offered.
+    fn remove(&self, listed: &Listed) -> io::Result<()> {
+        let going = self.folder.join(format!("{GOING}{}", listed.id));
+        fs::rename(&listed.folder, &going)?;
+        fs::remove_dir_all(going)
+    }
+}
+
+fn listed(folder: &Path) -> Option<Listed> {
+    let name = folder.file_name()?.to_str()?;
+    let mut parts = name.split('-');
+    let (id, time, bytes, session) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    Some(Listed {
+        id: Some(id).filter(|id| !id.is_empty() && !id.starts_with('.'))?.to_owned(),
+        time: time.parse().ok()?,
+        bytes: bytes.parse().ok()?,
+        session: session.to_owned(),
+        folder: folder.to_owned(),
+    })
+}
+
+/// Copies what was found into a folder that nobody sees yet.
+struct Copier<'a> {
+    folder: &'a Path,
+    /// Whether the file system must share what it holds, for it is too much to be copied.
+    must_share: bool,
+    /// Whether sharing is worth another try.
+    shares: bool,
+    /// Whether each copy is brought to the disk.
+    syncs: bool,
+    /// The copies of files that have several names.
+    copies: HashMap<(u64, u64), u64>,
+    next: u64,
+    buffer: Vec<u8>,
+}
+
+impl<'a> Copier<'a> {
+    fn new(folder: &'a Path, walk: &Walk, bounds: &Bounds) -> Copier<'a> {
+        Copier {
+            folder,
+            must_share: walk.bytes > bounds.bytes,
+            shares: true,
+            syncs: walk.found.len() <= MAX_SYNCED,
+            copies: HashMap::new(),
+            next: 0,
+            buffer: Vec::new(),
+        }
+    }
+
+    fn copy(&mut self, found: Vec<Found>) -> Result<Vec<Item>, Refused> {
+        found.into_iter().map(|found| self.item(found)).collect()
+    }
+
+    fn item(&mut self, Found { path, stat, unchanging }: Found) -> Result<Item, Refused> {
+        let Some(stat) = stat else {
+            let nothing = (0, (0, 0), [(0, 0); 2]);
+            let (mode, owner, times) = nothing;
+            return Ok(Item { path, kind: ItemKind::Absent, mode, owner, times, attributes: Vec::new() });
+        };
+        let failed = |error| Refused::Failed(path.clone(), error);
+        let mut attributes = Vec::new();
+        let kind = match stat.kind {
+            Kind::File if unchanging => self.linked(&path, &stat).map_err(failed)?,
+            Kind::File => self.file(&path, &stat, &mut attributes)?,
+            Kind::Folder => ItemKind::Folder,
+            Kind::Link => ItemKind::Link { to: fs::read_link(&path).map_err(failed)? },
+            Kind::Pipe => ItemKind::Pipe,
+            Kind::Other => return Err(Refused::Special(path)),
+        };
+        if matches!(stat.kind, Kind::Folder | Kind::Link) {
+            attributes = os::attributes(&path).map_err(failed)?;
+        }
+        Ok(Item { kind, mode: stat.mode, owner: stat.owner, times: stat.times, attributes, path })
+    }
+
+    /// One more name of a file that never changes, which holds it when the other name goes.
+    fn linked(&mut self, path: &Path, stat: &Stat) -> io::Result<ItemKind> {
+        let (copy, to) = self.fresh();
+        if fs::hard_link(path, &to).is_err() {
+            let (from, to) = (os::open_source(path)?, os::create(&to)?);
+            os::share(&to, &from)?;
+        }
+        Ok(ItemKind::File { copy, size: stat.size, unchanging: true })
+    }
+
+    fn file(
+        &mut self,
+        path: &Path,
+        stat: &Stat,
+        attributes: &mut Vec<(Vec<u8>, Vec<u8>)>,
+    ) -> Result<ItemKind, Refused> {
+        let failed = |error| Refused::Failed(path.to_owned(), error);
+        let mut source = os::open_source(path).map_err(failed)?;
+        *attributes = os::attributes_of(&source, path).map_err(failed)?;
+        if let Some(copy) = self.copies.get(&stat.place).copied().filter(|_| stat.names > 1) {
+            return Ok(ItemKind::File { copy, size: stat.size, unchanging: false });
+        }
+        let (copy, to) = self.fresh();
+        let mut target = os::create(&to).map_err(failed)?;
+        self.content(&mut source, &mut target, stat.size).map_err(failed)??;
+        if self.syncs {
+            target.sync_data().map_err(failed)?;
+        }
+        let after = source.metadata().map(|data| os::stat_of(&data)).map_err(failed)?;
+        let of = |stat: &Stat| (stat.kind, stat.size, stat.place, stat.changed);
+        if of(&after) != of(stat) {
+            return Err(Refused::Changing(path.to_owned()));
+        }
+        if stat.names > 1 {
+            self.copies.insert(stat.place, copy);
+        }
+        Ok(ItemKind::File { copy, size: stat.size, unchanging: false })
+    }
+
+    fn content(&mut self, source: &mut File, target: &mut File, size: u64) -> io::Result<Result<(), Refused>> {
+        // What is short is read and written faster than the system is asked to share it.
+        if self.shares && (size > SHORT || self.must_share) {
+            if os::share(target, source).is_ok() {
+                return Ok(Ok(()));
+            }
+            self.shares = false;
+        }
+        if self.must_share && !self.shares {
+            return Ok(Err(Refused::TooLarge(size)));
+        }
+        if size > SHORT {
+            return io::copy(source, target).map(|_| Ok(()));
+        }
+        self.buffer.clear();
+        source.take(SHORT + 1).read_to_end(&mut self.buffer)?;
+        target.write_all(&self.buffer).map(Ok)
+    }
+
+    fn fresh(&mut self) -> (u64, PathBuf) {
+        let copy = self.next;
+        self.next += 1;
+        (copy, self.folder.join(copy.to_string()))
+    }
+}
+
+impl Backup {
+    /// Where the content of an item is kept, if it is a file.
+    pub fn copy(&self, item: &Item) -> Option<PathBuf> {
+        match item.kind {
+            ItemKind::File { copy, .. } => Some(self.copy_of(copy)),
+            ItemKind::Folder | ItemKind::Link { .. } | ItemKind::Pipe | ItemKind::Absent => None,
+        }
+    }
+
+    /// The copy of this number.
+    pub(crate) fn copy_of(&self, copy: u64) -> PathBuf {
+        self.folder.join(copy.to_string())
+    }
+}
+
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_data()
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn age(time: u64) -> u64 {
+    now().saturating_sub(time)
+}
+
+/// A short mark of a session's name that may stand in a file's name (FNV-1a).
+fn mark(session: &str) -> String {
+    let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    format!("{:016x}", session.bytes().fold(0xcbf2_9ce4_8422_2325, hash))
+}

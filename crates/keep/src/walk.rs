@@ -1,0 +1,121 @@
+//! What a request comes to: everything that lies at and below its paths, counted before anything is copied.
+
+use crate::model::{Bounds, Refused, Request};
+use crate::os::{self, Kind, Stat};
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What is kept together with a file: what a database has not yet written into it.
+const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Something that is to be kept.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    /// Nothing where nothing is there.
+    pub(crate) stat: Option<Stat>,
+    /// Whether it is a file that never changes.
+    pub(crate) unchanging: bool,
+}
+
+/// All of a request, folders before what lies in them.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    pub(crate) found: Vec<Found>,
+    /// The size of what is copied.
+    pub(crate) bytes: u64,
+    files: usize,
+    linked: usize,
+    known: HashSet<PathBuf>,
+}
+
+/// Looks at everything that a request names.
+pub(crate) fn walk(request: &Request, bounds: &Bounds) -> Result<Walk, Refused> {
+    let mut walk = Walk::default();
+    for root in &request.roots {
+        if !walk.visit(root, false, bounds)? {
+            return Err(Refused::Missing(root.clone()));
+        }
+    }
+    for root in &request.if_there {
+        if !walk.visit(root, false, bounds)? && walk.known.insert(root.clone()) {
+            walk.found.push(Found { path: root.clone(), stat: None, unchanging: false });
+        }
+    }
+    for folder in &request.folders {
+        let stat = os::stat(folder).ok().filter(|stat| stat.kind == Kind::Folder && !walk.known.contains(folder));
+        stat.map_or(Ok(()), |stat| walk.add(folder.clone(), stat, false, bounds))?;
+    }
+    for root in &request.unchanging {
+        walk.visit(root, true, bounds)?;
+    }
+    Ok(walk)
+}
+
+impl Walk {
+    /// Adds what stands at a path with all that lies in it; whether anything does.
+    fn visit(&mut self, root: &Path, unchanging: bool, bounds: &Bounds) -> Result<bool, Refused> {
+        let mut left = vec![root.to_owned()];
+        let mut is_there = false;
+        while let Some(path) = left.pop() {
+            let stat = match os::stat(&path) {
+                Ok(stat) => stat,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(Refused::Failed(path, error)),
+            };
+            is_there |= path == root;
+            if self.known.contains(&path) {
+                continue;
+            }
+            if stat.kind == Kind::Folder {
+                left.extend(children(&path)?);
+            }
+            if stat.kind == Kind::File && path == root && !unchanging {
+                left.extend(companions(&path));
+            }
+            self.add(path, stat, unchanging, bounds)?;
+        }
+        Ok(is_there)
+    }
+
+    fn add(&mut self, path: PathBuf, stat: Stat, unchanging: bool, bounds: &Bounds) -> Result<(), Refused> {
+        if stat.kind == Kind::Other {
+            return Err(Refused::Special(path));
+        }
+        let unchanging = unchanging && stat.kind == Kind::File;
+        let (count, most) = match unchanging {
+            true => (&mut self.linked, bounds.linked_files),
+            false => (&mut self.files, bounds.files),
+        };
+        *count += 1;
+        if *count > most {
+            return Err(Refused::TooMany(*count));
+        }
+        if stat.kind == Kind::File && !unchanging {
+            self.bytes = self.bytes.saturating_add(stat.size);
+            if self.bytes > bounds.shared_bytes.max(bounds.bytes) {
+                return Err(Refused::TooLarge(self.bytes));
+            }
+        }
+        self.known.insert(path.clone());
+        self.found.push(Found { path, stat: Some(stat), unchanging });
+        Ok(())
+    }
+}
+
+fn children(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
+    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<io::Result<Vec<_>>>);
+    let entries = entries.map_err(|error| Refused::Failed(folder.to_owned(), error))?;
+    Ok(entries.into_iter().map(|entry| entry.path()).collect())
+}
+
+/// The files beside one that belong to it, if they are there.
+fn companions(path: &Path) -> Vec<PathBuf> {
+    let beside = COMPANIONS.iter().map(|end| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    });
+    beside.filter(|path| os::stat(path).is_ok()).collect()
+}
