@@ -80,7 +80,10 @@ fn line(item: &Item) -> Value {
     let mut line = json!({"path": path_value(&item.path)});
     let Some(fields) = line.as_object_mut() else { return line };
     let kind = match &item.kind {
-        ItemKind::File { copy, size, unchanging } => {
+        ItemKind::File { copy, size, unchanging, place } => {
+            if let Some((device, number)) = place {
+                fields.insert("place".into(), json!([device, number]));
+            }
             fields.insert("copy".into(), (*copy).into());
             fields.insert("size".into(), (*size).into());
             if *unchanging { "unchanging" } else { "file" }
@@ -112,7 +115,13 @@ fn item(value: &Value) -> Option<Item> {
     let number = |key: &str| value.get(key).and_then(Value::as_u64);
     let kind = match value.get("kind")?.as_str()? {
         word @ ("file" | "unchanging") => {
-            ItemKind::File { copy: number("copy")?, size: number("size")?, unchanging: word == "unchanging" }
+            let place = value.get("place").and_then(numbers).and_then(|place| <[u64; 2]>::try_from(place).ok());
+            ItemKind::File {
+                copy: number("copy")?,
+                size: number("size")?,
+                unchanging: word == "unchanging",
+                place: place.map(Into::into),
+            }
         }
         "folder" => ItemKind::Folder,
         "link" => ItemKind::Link { to: path_from(value.get("to")?)? },

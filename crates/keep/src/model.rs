@@ -81,6 +81,8 @@ pub enum ItemKind {
         size: u64,
         /// Whether it never changes, so that only a missing one is put back.
         unchanging: bool,
+        /// Of a file with several names, device and number: written in place, it is restored in place.
+        place: Option<(u64, u64)>,
     },
     /// A folder.
     Folder,

@@ -246,6 +246,13 @@ impl Restorer<'_> {
         if item.kind == ItemKind::Absent {
             return Ok(());
         }
+        if let ItemKind::File { copy, size, place: Some(place), .. } = &item.kind
+            && os::stat(to).is_ok_and(|there| there.place == *place && there.kind == os::Kind::File)
+        {
+            self.rewrite(*copy, *size, to)?;
+            self.placed.insert(*copy, to.clone());
+            return dress(to, item);
+        }
         let above = to.parent().unwrap_or(Path::new("/"));
         fs::create_dir_all(above)?;
         let draft = above.join(format!(".reflex-undo-{}", self.backup.id));
@@ -262,7 +269,7 @@ impl Restorer<'_> {
     /// Makes an item under a name that it does not keep.
     fn make(&mut self, Step { item, to, .. }: &Step, draft: &Path) -> io::Result<()> {
         match &item.kind {
-            ItemKind::File { copy, size, unchanging } => {
+            ItemKind::File { copy, size, unchanging, .. } => {
                 if let Some(first) = self.placed.get(copy) {
                     return fs::hard_link(first, draft);
                 }
@@ -278,11 +285,23 @@ impl Restorer<'_> {
         dress(draft, item)
     }
 
+    /// The same file still, which other names may lead to as well: what was written into it is written back.
+    fn rewrite(&self, copy: u64, size: u64, to: &Path) -> io::Result<()> {
+        let mut source = self.source(copy, size)?;
+        let mut target = os::open_target(to)?;
+        io::copy(&mut source, &mut target)?;
+        target.set_len(size)?;
+        target.sync_data()
+    }
+
+    fn source(&self, copy: u64, size: u64) -> io::Result<File> {
+        let source = os::open_source(&self.backup.copy_of(copy))?;
+        let is_whole = source.metadata()?.len() == size;
+        is_whole.then_some(source).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "its copy is damaged"))
+    }
+
     fn copy(&self, copy: u64, size: u64, draft: &Path) -> io::Result<()> {
-        let mut source = os::open_source(&self.backup.copy_of(copy))?;
-        if source.metadata()?.len() != size {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "its copy is damaged"));
-        }
+        let mut source = self.source(copy, size)?;
         let mut target: File = os::create(draft)?;
         if os::share(&target, &source).is_err() {
             io::copy(&mut source, &mut target)?;

@@ -269,7 +269,7 @@ impl<'a> Copier<'a> {
             let (from, to) = (os::open_source(path)?, os::create(&to)?);
             os::share(&to, &from)?;
         }
-        Ok(ItemKind::File { copy, size: stat.size, unchanging: true })
+        Ok(ItemKind::File { copy, size: stat.size, unchanging: true, place: None })
     }
 
     fn file(
@@ -281,8 +281,9 @@ impl<'a> Copier<'a> {
         let failed = |error| Refused::Failed(path.to_owned(), error);
         let mut source = os::open_source(path).map_err(failed)?;
         *attributes = os::attributes_of(&source, path).map_err(failed)?;
-        if let Some(copy) = self.copies.get(&stat.place).copied().filter(|_| stat.names > 1) {
-            return Ok(ItemKind::File { copy, size: stat.size, unchanging: false });
+        let place = Some(stat.place).filter(|_| stat.names > 1);
+        if let Some(copy) = place.and_then(|place| self.copies.get(&place).copied()) {
+            return Ok(ItemKind::File { copy, size: stat.size, unchanging: false, place });
         }
         let (copy, to) = self.fresh();
         let mut target = os::create(&to).map_err(failed)?;
@@ -295,10 +296,8 @@ impl<'a> Copier<'a> {
         if of(&after) != of(stat) {
             return Err(Refused::Changing(path.to_owned()));
         }
-        if stat.names > 1 {
-            self.copies.insert(stat.place, copy);
-        }
-        Ok(ItemKind::File { copy, size: stat.size, unchanging: false })
+        self.copies.extend(place.map(|place| (place, copy)));
+        Ok(ItemKind::File { copy, size: stat.size, unchanging: false, place })
     }
 
     fn content(&mut self, source: &mut File, target: &mut File, size: u64) -> io::Result<Result<(), Refused>> {

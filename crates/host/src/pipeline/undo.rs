@@ -17,10 +17,8 @@ const MAX_FILES: usize = 2000;
 /// Of a call's text so many letters stand in the list of backups.
 const MAX_TOLD: usize = 120;
 
-/// What git keeps of one work tree.
-const OF_WORK_TREE: [&str; 16] = [
-    "HEAD",
-    "index",
+/// What git makes of its own in the midst of an operation: it may come only with the call.
+const OF_OPERATIONS: [&str; 10] = [
     "ORIG_HEAD",
     "MERGE_HEAD",
     "MERGE_MSG",
@@ -29,13 +27,13 @@ const OF_WORK_TREE: [&str; 16] = [
     "REVERT_HEAD",
     "REBASE_HEAD",
     "AUTO_MERGE",
-    "SQUASH_MSG",
     "rebase-merge",
     "rebase-apply",
-    "sequencer",
-    "refs",
-    "logs",
 ];
+
+/// What lies in a git folder and is no state of a work tree: settings, programs, and what has a life of its own.
+const APART: [&str; 9] =
+    ["objects", "hooks", "config", "config.worktree", "worktrees", "modules", "info", "description", "lfs"];
 
 /// What all work trees of a repository share.
 const OF_REPOSITORY: [&str; 3] = ["packed-refs", "refs", "logs"];
@@ -123,7 +121,7 @@ impl Host {
             file.ancestors().skip(1).take_while(|at| at.starts_with(&root)).map(Path::to_owned).collect::<Vec<_>>()
         };
         let folders: BTreeSet<PathBuf> = files.iter().flat_map(above).collect();
-        let own = OF_WORK_TREE.iter().map(|name| repository.git_dir().join(name));
+        let own = state_of(repository.git_dir());
         let shared = OF_REPOSITORY.iter().map(|name| repository.common_dir().join(name));
         request.if_there.extend(files.into_iter().chain(own).chain(shared));
         request.folders.extend(folders);
@@ -160,6 +158,16 @@ impl Host {
             About { what, undoes: String::new(), record: String::new(), tree: String::new(), ..backup.about.clone() };
         self.backups().restore(backup, plan, &about)
     }
+}
+
+/// The files and folders that hold the state of a work tree, and those that an operation may add.
+fn state_of(git_dir: &Path) -> impl Iterator<Item = PathBuf> {
+    let entries = std::fs::read_dir(git_dir).into_iter().flatten().flatten();
+    let is_state = |name: &std::ffi::OsStr| {
+        name.to_str().is_some_and(|name| !APART.contains(&name) && !name.ends_with(".lock") && !name.starts_with('.'))
+    };
+    let there = entries.filter(move |entry| is_state(&entry.file_name())).map(|entry| entry.path());
+    there.chain(OF_OPERATIONS.iter().map(|name| git_dir.join(name)))
 }
 
 /// What the repository knows of a linked work tree, which goes with it: a `.git` file names the folder.

@@ -26,6 +26,11 @@ pub(crate) fn open_source(_path: &Path) -> io::Result<File> {
     unsupported()
 }
 
+/// Opens a file whose content is written anew.
+pub(crate) fn open_target(_path: &Path) -> io::Result<File> {
+    unsupported()
+}
+
 /// A new file that only its owner can read.
 pub(crate) fn create(_path: &Path) -> io::Result<File> {
     unsupported()

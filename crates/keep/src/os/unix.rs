@@ -48,6 +48,12 @@ pub(crate) fn open_source(path: &Path) -> io::Result<File> {
     Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how, Mode::empty()))?.into())
 }
 
+/// Opens a file whose content is written anew. A link is not followed.
+pub(crate) fn open_target(path: &Path) -> io::Result<File> {
+    let how = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how, Mode::empty()))?.into())
+}
+
 /// A new file that only its owner can read.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)

@@ -1,0 +1,390 @@
+//! What a call destroys comes back: each call is answered by the hook, really runs in a folder that is thrown away
+//! afterwards, and is undone. Every file is then what it was, with its mode, time, links and attributes, and so are the
+//! index, the refs and the stash.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop"
+)]
+
+use reflex_agents::{Payload, find};
+use reflex_host::{Host, Mode, choose_home};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+/// The home that all tests of this process share.
+fn home() -> &'static Path {
+    static HOME: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let (_, home) = HOME.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        choose_home(home.to_str().unwrap()).unwrap();
+        (folder, home)
+    });
+    home
+}
+
+/// A repository with work of every kind that a call could destroy.
+struct Ground {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+/// What can be told apart of one file.
+#[derive(Debug, PartialEq, Eq, Clone)]
+struct Seen {
+    kind: &'static str,
+    mode: u32,
+    written: (i64, i64),
+    content: String,
+    /// The first of its names, if it has several.
+    first: Option<PathBuf>,
+}
+
+const UNTRACKED: [(&str, &str); 9] = [
+    ("notes.md", "thoughts that are in no commit\n"),
+    ("secret.txt", "only for me\n"),
+    ("with space.txt", "a name of two words\n"),
+    ("ünï.md", "a name of other letters\n"),
+    ("todo/list.txt", "1\n2\n"),
+    ("todo/deep/er/plan.md", "far below\n"),
+    (".env", "TOKEN=not-a-real-one\n"),
+    ("data/customers.csv", "a,b\n1,2\n"),
+    ("data/app.db", "not really a database\n"),
+];
+
+impl Ground {
+    /// A copy of one that is made once.
+    fn new() -> Ground {
+        static FIRST: OnceLock<Ground> = OnceLock::new();
+        let first = FIRST.get_or_init(Ground::made);
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join("shop");
+        assert!(Command::new("cp").arg("-a").args([&first.root, &root]).status().unwrap().success());
+        Ground { _folder: folder, root }
+    }
+
+    fn made() -> Ground {
+        let folder = tempfile::tempdir().unwrap();
+        let ground = Ground { root: folder.path().canonicalize().unwrap().join("shop"), _folder: folder };
+        fs::create_dir(&ground.root).unwrap();
+        ground.git("init -q -b main");
+        for (name, text) in [
+            ("a.txt", "committed\n"),
+            ("b.txt", "committed, too\n"),
+            ("src/main.rs", "fn main() {}\n"),
+            ("docs/guide.md", "one\n"),
+            ("docs/more.md", "two\n"),
+            ("tool.sh", "#!/bin/sh\n"),
+            (".gitignore", ".env\ndata/\nnode_modules/\n"),
+        ] {
+            ground.write(name, text);
+        }
+        fs::set_permissions(ground.root.join("tool.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+        ground.commit("first");
+        ground.git("switch -q -c topic");
+        ground.write("topic.txt", "only here\n");
+        ground.commit("on topic");
+        ground.git("switch -q main");
+        ground.write("b.txt", "second\n");
+        ground.write("later.txt", "second\n");
+        ground.commit("second");
+        ground.write("a.txt", "stashed\n");
+        ground.git("stash -q");
+        ground.work();
+        ground
+    }
+
+    /// What is in no commit.
+    fn work(&self) {
+        self.write("src/main.rs", "fn main() { staged(); }\n");
+        self.git("add src/main.rs");
+        self.write("src/main.rs", "fn main() { staged(); and_more(); }\n");
+        self.write("docs/guide.md", "one, rewritten\n");
+        for (name, text) in UNTRACKED {
+            self.write(name, text);
+        }
+        self.write("data/app.db-wal", "what the database has not written yet\n");
+        fs::create_dir(self.root.join("todo/empty")).unwrap();
+        fs::set_permissions(self.root.join("secret.txt"), fs::Permissions::from_mode(0o600)).unwrap();
+        fs::set_permissions(self.root.join("todo/deep"), fs::Permissions::from_mode(0o750)).unwrap();
+        symlink("list.txt", self.root.join("todo/link")).unwrap();
+        symlink("nowhere", self.root.join("todo/broken")).unwrap();
+        fs::hard_link(self.root.join("todo/list.txt"), self.root.join("todo/second-name")).unwrap();
+        self.age();
+    }
+
+    /// Makes all of it older than the session.
+    fn age(&self) {
+        let arguments = [".", "-name", ".git", "-prune", "-o", "-exec", "touch", "-h", "-d", "3 days ago", "{}", "+"];
+        assert!(Command::new("find").args(arguments).current_dir(&self.root).status().unwrap().success());
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn commit(&self, message: &str) {
+        self.git("add -A");
+        self.git(&format!("commit -q -m {}", message.replace(' ', "-")));
+    }
+
+    fn git(&self, arguments: &str) {
+        let (code, out) = self.run(&format!("git {arguments}"));
+        assert_eq!(code, Some(0), "git {arguments}: {out}");
+    }
+
+    /// Really runs a command, in the folder that is thrown away and with nothing of this user's.
+    fn run(&self, command: &str) -> (Option<i32>, String) {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let known = [("GIT_AUTHOR_NAME", "a"), ("GIT_AUTHOR_EMAIL", "a@b"), ("GIT_COMMITTER_NAME", "a")];
+        let known = known.into_iter().chain([("GIT_COMMITTER_EMAIL", "a@b"), ("GIT_CONFIG_NOSYSTEM", "1")]);
+        // Who only looks does not write the index.
+        let known = known.chain([("GIT_OPTIONAL_LOCKS", "0")]);
+        let output = Command::new("bash")
+            .args(["-c", command])
+            .env_clear()
+            .env("PATH", path)
+            .env("HOME", self.root.parent().unwrap())
+            .envs(known)
+            .current_dir(&self.root)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    }
+
+    /// The hook's answer to a call.
+    fn ask(&self, tool: &str, input: Value) -> Value {
+        home();
+        let payload = json!({
+            "hook_event_name": "PreToolUse", "session_id": self.root, "cwd": self.root, "tool_name": tool,
+            "tool_input": input, "permission_mode": "default",
+        });
+        let payload = Payload { fields: payload.as_object().unwrap(), told: None, variable: &|_| None };
+        let reply = Host::new(Mode::default()).answer(find("claude").unwrap(), &payload);
+        serde_json::from_slice(reply.stdout.as_ref()).unwrap_or(Value::Null)
+    }
+
+    fn seen(&self) -> BTreeMap<PathBuf, Seen> {
+        let mut all = BTreeMap::new();
+        let mut names = HashMap::new();
+        self.look(&self.root, &mut names, &mut all);
+        all
+    }
+
+    fn look(&self, folder: &Path, names: &mut HashMap<u64, PathBuf>, all: &mut BTreeMap<PathBuf, Seen>) {
+        let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        entries.sort();
+        for path in entries {
+            let data = path.symlink_metadata().unwrap();
+            let name = path.strip_prefix(&self.root).unwrap().to_owned();
+            let (kind, content) = match () {
+                () if data.is_dir() => ("folder", String::new()),
+                () if data.is_symlink() => ("link", fs::read_link(&path).unwrap().to_string_lossy().into_owned()),
+                () => ("file", String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()),
+            };
+            // Of git's own files its objects may be more than before, and what it notes of its last steps.
+            if name == Path::new(".git/objects") || name == Path::new(".git/COMMIT_EDITMSG") {
+                continue;
+            }
+            let first = (kind == "file" && data.nlink() > 1)
+                .then(|| names.entry(data.ino()).or_insert_with(|| name.clone()).clone());
+            let is_work = kind == "file" && !name.starts_with(".git");
+            let written = if is_work { (data.mtime(), data.mtime_nsec()) } else { (0, 0) };
+            all.insert(name, Seen { kind, mode: data.mode() & 0o7777, written, content, first });
+            if kind == "folder" {
+                self.look(&path, names, all);
+            }
+        }
+    }
+
+    /// What git itself says: it reads objects, which the comparison of files leaves out.
+    fn told_by_git(&self) -> String {
+        let commands = "git status --porcelain; git stash list; git stash show -p; git log --all --oneline; \
+                        git fsck --connectivity-only 2>&1 | grep -v dangling; git diff; git diff --cached";
+        self.run(commands).1
+    }
+}
+
+/// The id under which something was kept, if the answer lets the call run.
+fn kept(answer: &Value) -> Option<String> {
+    let text = answer["systemMessage"].as_str()?;
+    let decides = answer["hookSpecificOutput"].get("permissionDecision").is_some();
+    let id = text.split_once("`reflex undo ")?.1.split('`').next()?;
+    (!decides).then(|| id.to_owned())
+}
+
+/// Plays a call: hook, run, undo. Nothing where all is as before.
+fn play(command: &str) -> Result<(), String> {
+    let ground = Ground::new();
+    // Git notes in its index what it has looked at.
+    let told = ground.told_by_git();
+    let before = ground.seen();
+    let answer = ground.ask("Bash", json!({"command": command}));
+    let id = kept(&answer).ok_or_else(|| format!("not kept: {answer}"))?;
+    let (_, out) = ground.run(command);
+    if ground.seen() == before {
+        return Err(format!("it destroys nothing: {out}"));
+    }
+    undo(&id)?;
+    same(&before, &ground.seen())?;
+    let now = ground.told_by_git();
+    if now == told { Ok(()) } else { Err(format!("git says\n{now}\nand not\n{told}")) }
+}
+
+fn undo(id: &str) -> Result<Option<String>, String> {
+    let host = Host::new(Mode::default());
+    let backup = host.backups().backup(id).map_err(|error| error.to_string())?;
+    let plan = host.undo_plan(&backup, &[], None);
+    host.undo(&backup, &plan).map_err(|refused| refused.to_string())
+}
+
+fn same(before: &BTreeMap<PathBuf, Seen>, after: &BTreeMap<PathBuf, Seen>) -> Result<(), String> {
+    let names: std::collections::BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+    let differs = |name: &&&PathBuf| before.get(**name) != after.get(**name);
+    let short = |seen: Option<&Seen>| format!("{seen:?}").chars().take(160).collect::<String>();
+    let told =
+        |name: &PathBuf| format!("{}: {} was {}", name.display(), short(after.get(name)), short(before.get(name)));
+    let all: Vec<String> = names.iter().filter(differs).map(|name| told(name)).collect();
+    if all.is_empty() { Ok(()) } else { Err(all.join("\n    ")) }
+}
+
+/// Plays many calls at once, for most of the time the disk is waited for.
+fn play_all(commands: Vec<String>) {
+    home();
+    let commands = std::sync::Mutex::new(commands.into_iter());
+    let failures = std::sync::Mutex::new((0, Vec::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                loop {
+                    let Some(command) = commands.lock().unwrap().next() else { return };
+                    let played = play(&command);
+                    let mut failures = failures.lock().unwrap();
+                    failures.0 += 1;
+                    failures.1.extend(played.err().map(|why| format!("{command}\n    {why}")));
+                }
+            });
+        }
+    });
+    let (count, failures) = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} of {count} did not come back:\n{}", failures.len(), failures.join("\n"));
+}
+
+const FILES: [&str; 9] = [
+    "notes.md",
+    "secret.txt",
+    "'with space.txt'",
+    "ünï.md",
+    "todo/list.txt",
+    "todo/deep/er/plan.md",
+    ".env",
+    "data/customers.csv",
+    "data/app.db",
+];
+
+#[test]
+fn deleted_files_come_back() {
+    let forms = ["rm -f {}", "rm ./{}", "unlink {}", "rm -rf -- {}", "cd . && rm {}", "rm {} && true"];
+    play_all(FILES.iter().flat_map(|file| forms.map(|form| form.replace("{}", file))).collect());
+}
+
+#[test]
+fn deleted_folders_come_back() {
+    let forms = ["rm -rf {}", "rm -r -f ./{}/", "rm -rf \"$PWD/{}\"", "rm -rf {}/*", "nice rm -rf {}"];
+    let folders = ["todo", "data", "todo/deep", "docs"];
+    play_all(folders.iter().flat_map(|folder| forms.map(|form| form.replace("{}", folder))).collect());
+}
+
+#[test]
+fn several_things_come_back_together() {
+    let commands = [
+        "rm notes.md secret.txt",
+        "rm notes.md; rm secret.txt",
+        "rm -rf todo data .env",
+        "rm *.md",
+        "rm -f data/*.csv notes.md",
+        "rm -rf todo && rm notes.md && echo done",
+        "echo x > notes.md && rm secret.txt",
+        "rm -rf docs src",
+        "rm {notes,ünï}.md",
+        "for f in notes.md secret.txt; do rm $f; done",
+        "mv data/customers.csv x.csv && rm x.csv",
+        "truncate -s 0 notes.md data/customers.csv",
+    ];
+    play_all(commands.map(String::from).to_vec());
+}
+
+#[test]
+fn overwritten_files_come_back() {
+    let forms = [
+        "echo x > {}",
+        ": > {}",
+        "cp a.txt {}",
+        "mv -f b.txt {}",
+        "tee {} < a.txt",
+        "cat a.txt b.txt > {}",
+        "truncate -s 0 {}",
+        "install -m 644 a.txt {}",
+    ];
+    play_all(FILES.iter().flat_map(|file| forms.map(|form| form.replace("{}", file))).collect());
+}
+
+#[test]
+fn what_git_discards_comes_back() {
+    let commands = [
+        "git reset --hard",
+        "git reset --hard HEAD",
+        "git reset --hard HEAD~1",
+        "git reset --hard topic",
+        "git reset -q --hard && true",
+        "git checkout .",
+        "git checkout -- .",
+        "git checkout -- docs/guide.md",
+        "git checkout docs",
+        "git checkout HEAD -- src/main.rs",
+        "git checkout -f topic",
+        "git checkout -f HEAD~1",
+        "git checkout -q -f main",
+        "git switch -f topic",
+        "git switch --discard-changes topic",
+        "git restore .",
+        "git restore docs/guide.md",
+        "git restore --worktree --staged .",
+        "git restore --source HEAD~1 docs/guide.md",
+        "git clean -fd",
+        "git clean -f",
+        "git clean -fdx",
+        "git clean -fdX",
+        "git clean -fd todo",
+        "git stash drop",
+        "git stash drop stash@{0}",
+        "git stash clear",
+        "git branch -D topic",
+        "git branch -d -f topic",
+        "git branch -f topic HEAD~1",
+        "git branch -M main topic",
+        "git update-ref -d refs/heads/topic",
+        "git reset --hard && git clean -fd",
+        "git checkout . && git clean -fdx",
+        "git reset --hard; git stash drop",
+        "git add -A && git reset --hard",
+        "git stash drop && git gc -q --prune=now",
+        "git -C . reset --hard",
+        "git -C docs checkout .",
+        "cd docs && git checkout .",
+        "cd docs && git reset --hard HEAD~1",
+        "git checkout-index -f -a",
+    ];
+    play_all(commands.map(String::from).to_vec());
+}
