@@ -296,7 +296,8 @@ const FILES: [&str; 9] = [
 #[test]
 fn deleted_files_come_back() {
     let forms = ["rm -f {}", "rm ./{}", "unlink {}", "rm -rf -- {}", "cd . && rm {}", "rm {} && true"];
-    play_all(FILES.iter().flat_map(|file| forms.map(|form| form.replace("{}", file))).collect());
+    let files = FILES.iter().filter(|file| **file != ".env");
+    play_all(files.flat_map(|file| forms.map(|form| form.replace("{}", file))).collect());
 }
 
 #[test]
@@ -311,7 +312,7 @@ fn several_things_come_back_together() {
     let commands = [
         "rm notes.md secret.txt",
         "rm notes.md; rm secret.txt",
-        "rm -rf todo data .env",
+        "rm -rf todo data secret.txt",
         "rm *.md",
         "rm -f data/*.csv notes.md",
         "rm -rf todo && rm notes.md && echo done",
@@ -337,7 +338,81 @@ fn overwritten_files_come_back() {
         "truncate -s 0 {}",
         "install -m 644 a.txt {}",
     ];
-    play_all(FILES.iter().flat_map(|file| forms.map(|form| form.replace("{}", file))).collect());
+    // Keys that are gone or emptied are a block, as before.
+    let is_block = |command: &String| command == ": > .env" || command == "truncate -s 0 .env";
+    let commands = FILES.iter().flat_map(|file| forms.map(|form| form.replace("{}", file)));
+    play_all(commands.filter(|command| !is_block(command)).collect());
+}
+
+#[test]
+fn objects_that_git_has_pruned_come_back() {
+    for command in ["git stash clear", "git branch -D topic", "git reset --hard HEAD~1"] {
+        let ground = Ground::new();
+        let told = ground.told_by_git();
+        let id = kept(&ground.ask("Bash", json!({"command": command}))).unwrap();
+        ground.run(command);
+        ground.git("reflog expire --expire=now --all");
+        ground.git("gc -q --prune=now");
+        undo(&id).unwrap();
+        assert_eq!(ground.told_by_git(), told, "{command}");
+    }
+}
+
+#[test]
+fn what_a_file_tool_overwrites_comes_back() {
+    for file in ["notes.md", ".env", "data/customers.csv"] {
+        let ground = Ground::new();
+        let (before, path) = (ground.seen(), ground.root.join(file));
+        let id = kept(&ground.ask("Write", json!({"file_path": path, "content": "x"}))).unwrap();
+        ground.write(file, "x");
+        undo(&id).unwrap();
+        same(&before, &ground.seen()).unwrap();
+    }
+}
+
+#[test]
+fn strict_and_who_wants_to_be_asked_are_asked() {
+    let ground = Ground::new();
+    let file = ground.root.join(".reflex/policy.yaml");
+    for policy in ["preset: strict\n", "rules: {rm/from-before: ask}\n"] {
+        ground.write(".reflex/policy.yaml", policy);
+        let answer = ground.ask("Bash", json!({"command": "rm notes.md"}));
+        assert!(kept(&answer).is_none(), "{policy}: {answer}");
+    }
+    fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn an_undo_is_undone_like_anything_else() {
+    let ground = Ground::new();
+    let id = kept(&ground.ask("Bash", json!({"command": "rm -rf todo notes.md"}))).unwrap();
+    ground.run("rm -rf todo notes.md");
+    ground.write("notes.md", "written anew\n");
+    let between = ground.seen();
+    let back = undo(&id).unwrap().unwrap();
+    assert!(ground.root.join("todo/list.txt").exists());
+    undo(&back).unwrap();
+    same(&between, &ground.seen()).unwrap();
+}
+
+#[test]
+fn what_cannot_be_kept_is_asked_about_and_the_question_says_why() {
+    for (command, why) in [
+        ("sh gen.sh && rm notes.md", "an earlier part of the call may change what is lost"),
+        ("rm -rf huge", "more than is kept"),
+        ("rm -rf many", "more than are kept"),
+    ] {
+        let ground = Ground::new();
+        ground.write("gen.sh", "make\n");
+        ground.write("huge/one", "");
+        fs::File::options().write(true).open(ground.root.join("huge/one")).unwrap().set_len(65 << 20).unwrap();
+        (0..2001).for_each(|number| ground.write(&format!("many/{number}"), ""));
+        ground.age();
+        let answer = ground.ask("Bash", json!({"command": command}));
+        let said = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default();
+        let asks = answer["hookSpecificOutput"]["permissionDecision"] == "ask";
+        assert!(asks && said.contains(why), "{command}: {answer}");
+    }
 }
 
 #[test]
@@ -379,7 +454,8 @@ fn what_git_discards_comes_back() {
         "git checkout . && git clean -fdx",
         "git reset --hard; git stash drop",
         "git add -A && git reset --hard",
-        "git stash drop && git gc -q --prune=now",
+        "git reset --hard && git stash drop && git branch -D topic",
+        "git rm -q -f src/main.rs docs/guide.md; git clean -f",
         "git -C . reset --hard",
         "git -C docs checkout .",
         "cd docs && git checkout .",

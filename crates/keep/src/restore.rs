@@ -270,7 +270,7 @@ impl Restorer<'_> {
     fn make(&mut self, Step { item, to, .. }: &Step, draft: &Path) -> io::Result<()> {
         match &item.kind {
             ItemKind::File { copy, size, unchanging, .. } => {
-                if let Some(first) = self.placed.get(copy) {
+                if let Some(first) = self.placed.get(copy).cloned().or_else(|| self.other_name(item, to)) {
                     return fs::hard_link(first, draft);
                 }
                 self.copy(*copy, *size, draft)?;
@@ -283,6 +283,16 @@ impl Restorer<'_> {
             ItemKind::Folder | ItemKind::Absent => {}
         }
         dress(draft, item)
+    }
+
+    /// Another name beside it that still leads to the same file with the same content.
+    fn other_name(&self, item: &Item, to: &Path) -> Option<PathBuf> {
+        let ItemKind::File { copy, place: Some(place), .. } = &item.kind else { return None };
+        let beside = fs::read_dir(to.parent()?).ok()?.flatten().map(|entry| entry.path());
+        let is_it = |path: &PathBuf| {
+            path != to && os::stat(path).is_ok_and(|there| there.place == *place && there.mode == item.mode)
+        };
+        beside.filter(is_it).find(|path| is_same(&self.backup.copy_of(*copy), path))
     }
 
     /// The same file still, which other names may lead to as well: what was written into it is written back.

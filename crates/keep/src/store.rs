@@ -187,6 +187,23 @@ impl BackupStore {
         Ok(swept)
     }
 
+    /// Whether something could be kept now.
+    ///
+    /// # Errors
+    /// The store cannot be written to, or is full of what is too young to go.
+    pub fn check(&self) -> Result<(), Refused> {
+        let failed = |error| Refused::Failed(self.folder.clone(), error);
+        let id = self.fresh_id()?;
+        let probe = self.folder.join(format!("{MAKING}{id}"));
+        let written = os::create(&probe).and_then(|mut file| file.write_all(id.as_bytes()));
+        written.and_then(|()| fs::remove_file(&probe)).map_err(failed)?;
+        let listed = self.listed();
+        let is_full = listed.iter().map(|known| known.bytes).sum::<u64>() >= self.bounds.total
+            || listed.len() >= self.bounds.backups;
+        let is_young = listed.last().is_some_and(|oldest| age(oldest.time) < self.bounds.safe);
+        if is_full && is_young { Err(Refused::Full) } else { Ok(()) }
+    }
+
     /// From its first moment on, a backup that goes is not offered.
     fn remove(&self, listed: &Listed) -> io::Result<()> {
         let going = self.folder.join(format!("{GOING}{}", listed.id));

@@ -43,6 +43,9 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         print_json(&as_json(&judgement.verdict).to_string());
     } else {
         show(&judgement, &subject(&question.event));
+        if judgement.verdict.can_be_kept() {
+            print("  The hook keeps what would be lost first; then this is a warning, and `reflex undo` restores it.");
+        }
     }
     code(judgement.verdict.decision)
 }

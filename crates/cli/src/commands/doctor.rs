@@ -78,7 +78,12 @@ const IN_PROJECT: &str = " (project)";
 
 /// What is wrong with the guard itself, whoever calls.
 fn own_troubles() -> Vec<Trouble> {
-    let store = Host::new(Mode::default()).store();
+    let host = Host::new(Mode::default());
+    let store = host.store();
+    let unkept = host.backups().check().err().map(|refused| Trouble {
+        what: format!("nothing can be kept for `reflex undo`: {}", visible(&refused.to_string())),
+        fix: "reflex gc".into(),
+    });
     let pause = store.pause().map(|pause| Trouble {
         what: format!(
             "the guard is switched off{} until {} by {}: {}",
@@ -97,7 +102,7 @@ fn own_troubles() -> Vec<Trouble> {
     };
     let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
     let broken: Vec<Trouble> = layers().iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
-    copies().into_iter().chain(pause).chain(disputed).chain(broken).collect()
+    copies().into_iter().chain(pause).chain(disputed).chain(unkept).chain(broken).collect()
 }
 
 /// People's files that are in force where we are.

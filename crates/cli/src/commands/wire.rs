@@ -3,6 +3,7 @@
 use super::live;
 use super::pin;
 use crate::commands::chosen::{chosen, chosen_in_project, has_hook, unknown};
+use crate::commands::undo::total;
 use crate::status;
 use crate::terminal::confirm;
 use crate::terminal::output::{complain, print};
@@ -24,7 +25,12 @@ pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
         complain(&format!("only a person can remove the guard: {why}"));
         return status::FOUND;
     }
-    change(matches, Work::TakeOut)
+    let result = change(matches, Work::TakeOut);
+    let kept = Host::new(Mode::default()).backups();
+    if !kept.listed().is_empty() {
+        print(&format!("{} stay in {}", total(&kept), visible(&kept.folder().to_string_lossy())));
+    }
+    result
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

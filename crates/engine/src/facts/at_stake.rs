@@ -28,9 +28,8 @@ const OPAQUE: [EffectKind; 9] = [
     EffectKind::Unjudged,
 ];
 
-/// Commands of git that leave commits, branches and work trees as they are.
-const LOOKING: [&str; 12] =
-    ["status", "log", "diff", "show", "rev-parse", "ls-files", "fetch", "blame", "describe", "config", "remote", "add"];
+/// Commands of git that leave commits, the index and the work tree as they are. What `add` takes up, `reset` deletes.
+const LOOKING: [&str; 9] = ["status", "log", "diff", "show", "rev-parse", "ls-files", "fetch", "blame", "config"];
 
 /// What a rule says is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -155,12 +154,20 @@ impl Facts<'_> {
             files.extend(self.work_of(effect, target)?);
         }
         let moves = self.moves_head(&folder);
+        let cleans = effect.kind == EffectKind::DiscardUntracked;
+        let unlinks = match effect.kind {
+            EffectKind::DiscardUntracked => moves,
+            EffectKind::DiscardChanges => moves || effect.flags.contains(&"staged"),
+            _ => true,
+        };
         match into.repositories.iter_mut().find(|known| known.folder == folder) {
             Some(known) => {
                 known.moves |= moves;
+                known.cleans |= cleans;
+                known.unlinks |= unlinks;
                 known.files.extend(files);
             }
-            None => into.repositories.push(RepositoryAtStake { folder, files, moves }),
+            None => into.repositories.push(RepositoryAtStake { folder, files, moves, cleans, unlinks }),
         }
         Ok(())
     }

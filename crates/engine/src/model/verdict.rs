@@ -55,6 +55,10 @@ pub struct RepositoryAtStake {
     pub files: Vec<String>,
     /// Whether files that are in a commit may change too, for another commit is checked out.
     pub moves: bool,
+    /// Whether folders without any file go, too.
+    pub cleans: bool,
+    /// Whether the index or a ref changes, so that git may prune the objects behind it.
+    pub unlinks: bool,
 }
 
 /// What holds when a person has said yes to a first decision.

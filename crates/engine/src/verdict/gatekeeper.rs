@@ -203,6 +203,12 @@ pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> O
 }
 
 impl Verdict {
+    /// Whether the question would be a warning if what is at stake were kept.
+    pub fn can_be_kept(&self) -> bool {
+        let is_free = |at_stake: &AtStake| at_stake.obstacle.is_none();
+        self.decision == Decision::Ask && self.at_stake.as_ref().is_some_and(is_free)
+    }
+
     /// What is at stake was kept under an id: what was asked about for that alone is a warning now.
     pub fn kept(&mut self, id: &str) {
         let Some(at_stake) = self.at_stake.take() else { return };

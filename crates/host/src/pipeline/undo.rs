@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// More files than these are not kept of a work tree.
 const MAX_FILES: usize = 2000;
 
+/// More folders than these are not looked into for being empty: what they do not hold is not lost.
+const MAX_FOLDERS: usize = 2000;
+
 /// Of a call's text so many letters stand in the list of backups.
 const MAX_TOLD: usize = 120;
 
@@ -120,12 +123,15 @@ impl Host {
         let above = |file: &PathBuf| {
             file.ancestors().skip(1).take_while(|at| at.starts_with(&root)).map(Path::to_owned).collect::<Vec<_>>()
         };
-        let folders: BTreeSet<PathBuf> = files.iter().flat_map(above).collect();
+        let mut folders: BTreeSet<PathBuf> = files.iter().flat_map(above).collect();
+        if known.cleans || known.moves {
+            folders.extend(empty_folders(&root));
+        }
         let own = state_of(repository.git_dir());
         let shared = OF_REPOSITORY.iter().map(|name| repository.common_dir().join(name));
         request.if_there.extend(files.into_iter().chain(own).chain(shared));
         request.folders.extend(folders);
-        request.unchanging.push(repository.common_dir().join("objects"));
+        request.unchanging.extend(known.unlinks.then(|| repository.common_dir().join("objects")));
         Ok(if known.moves { root.to_string_lossy().into_owned() } else { String::new() })
     }
 
@@ -158,6 +164,21 @@ impl Host {
             About { what, undoes: String::new(), record: String::new(), tree: String::new(), ..backup.about.clone() };
         self.backups().restore(backup, plan, &about)
     }
+}
+
+/// Folders of a work tree in which there is nothing.
+fn empty_folders(root: &Path) -> Vec<PathBuf> {
+    let (mut left, mut empty) = (vec![root.to_owned()], Vec::new());
+    for _ in 0..MAX_FOLDERS {
+        let Some(folder) = left.pop() else { break };
+        let entries: Vec<_> = std::fs::read_dir(&folder).into_iter().flatten().flatten().collect();
+        let folders = entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        left.extend(folders.map(std::fs::DirEntry::path).filter(|path| !path.ends_with(".git")));
+        if entries.is_empty() {
+            empty.push(folder);
+        }
+    }
+    empty
 }
 
 /// The files and folders that hold the state of a work tree, and those that an operation may add.

@@ -1,0 +1,242 @@
+//! What is kept comes back as it was; what cannot be kept is refused as a whole, and nobody who is killed leaves a half.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop"
+)]
+
+use reflex_keep::{About, BackupStore, Bounds, Plan, Refused, Request, State};
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+struct Ground {
+    _folder: tempfile::TempDir,
+    root: PathBuf,
+}
+
+impl Ground {
+    fn new() -> Ground {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        Ground { _folder: folder, root }
+    }
+
+    fn store(&self, bounds: Bounds) -> BackupStore {
+        BackupStore::new(self.root.join("kept"), bounds)
+    }
+
+    fn write(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        path
+    }
+}
+
+fn keep(store: &BackupStore, roots: &[&Path]) -> Result<String, Refused> {
+    let roots = roots.iter().map(|root| root.to_path_buf()).collect();
+    store.keep(&Request { roots, ..Request::default() }, &About::default())
+}
+
+fn restore(store: &BackupStore, id: &str) -> Plan {
+    let backup = store.backup(id).unwrap();
+    let plan = backup.plan(&[], None);
+    store.restore(&backup, &plan, &About::default()).unwrap();
+    plan
+}
+
+#[test]
+fn names_and_contents_of_any_bytes_come_back() {
+    use std::os::unix::ffi::OsStrExt;
+    let ground = Ground::new();
+    let odd = ground.root.join(std::ffi::OsStr::from_bytes(b"a\xff\n\"b"));
+    fs::write(&odd, [0, 255, 10, 13]).unwrap();
+    symlink(std::ffi::OsStr::from_bytes(b"\xfe"), ground.root.join("link")).unwrap();
+    let store = ground.store(Bounds::default());
+    let id = keep(&store, &[&odd, &ground.root.join("link")]).unwrap();
+    fs::remove_file(&odd).unwrap();
+    fs::remove_file(ground.root.join("link")).unwrap();
+    restore(&store, &id);
+    assert_eq!(fs::read(&odd).unwrap(), [0, 255, 10, 13]);
+    assert_eq!(fs::read_link(ground.root.join("link")).unwrap().as_os_str().as_bytes(), b"\xfe");
+}
+
+#[test]
+fn modes_times_and_attributes_come_back() {
+    let ground = Ground::new();
+    let file = ground.write("file", "text");
+    let attribute = rustix::fs::setxattr(&file, "user.colour", b"blue", rustix::fs::XattrFlags::empty());
+    let time = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH + Duration::new(1_000_000_000, 123_456_789));
+    fs::File::options().write(true).open(&file).unwrap().set_times(time).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o440)).unwrap();
+    let store = ground.store(Bounds::default());
+    let id = keep(&store, &[&file]).unwrap();
+    fs::remove_file(&file).unwrap();
+    restore(&store, &id);
+    let data = file.metadata().unwrap();
+    assert_eq!((data.mode() & 0o7777, data.mtime(), data.mtime_nsec()), (0o440, 1_000_000_000, 123_456_789));
+    if attribute.is_ok() {
+        let mut value = [0; 8];
+        let length = rustix::fs::getxattr(&file, "user.colour", &mut value).unwrap();
+        assert_eq!(&value[..length], b"blue");
+    }
+}
+
+#[test]
+fn nobody_else_can_read_what_is_kept() {
+    let ground = Ground::new();
+    let file = ground.write(".env", "TOKEN=x");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).unwrap();
+    let store = ground.store(Bounds::default());
+    keep(&store, &[&file]).unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().mode() & 0o777;
+    let backup = fs::read_dir(store.folder()).unwrap().next().unwrap().unwrap().path();
+    assert_eq!((mode(store.folder()), mode(&backup), mode(&backup.join("0"))), (0o700, 0o700, 0o600));
+}
+
+#[test]
+fn what_is_too_much_is_refused_before_anything_is_copied() {
+    let ground = Ground::new();
+    let (large, other) = (ground.write("large", "0123456789"), ground.write("other", "x"));
+    let few = Bounds { bytes: 9, shared_bytes: 9, files: 1, ..Bounds::default() };
+    let store = ground.store(few);
+    assert!(matches!(keep(&store, &[&large]), Err(Refused::TooLarge(10))));
+    assert!(matches!(keep(&store, &[&other, &large]), Err(Refused::TooMany(2))));
+    assert!(matches!(keep(&store, &[&ground.root.join("none")]), Err(Refused::Missing(_))));
+    assert!(!store.folder().exists());
+}
+
+#[test]
+fn what_is_young_makes_no_room_for_another() {
+    let ground = Ground::new();
+    let file = ground.write("file", "0123456789");
+    let store = ground.store(Bounds { total: 15, ..Bounds::default() });
+    let first = keep(&store, &[&file]).unwrap();
+    assert!(matches!(keep(&store, &[&file]), Err(Refused::Full)));
+    assert!(store.backup(&first).is_ok());
+    let hasty = ground.store(Bounds { total: 15, safe: 0, ..Bounds::default() });
+    let second = keep(&hasty, &[&file]).unwrap();
+    assert!(hasty.backup(&first).is_err() && hasty.backup(&second).is_ok());
+    let of_session = ground.store(Bounds { of_session: 15, ..Bounds::default() });
+    assert!(matches!(keep(&of_session, &[&file]), Err(Refused::SessionFull)));
+}
+
+#[test]
+fn what_is_old_goes_and_what_somebody_left_behind_too() {
+    let ground = Ground::new();
+    let file = ground.write("file", "text");
+    let store = ground.store(Bounds { lifetime: 0, ..Bounds::default() });
+    keep(&store, &[&file]).unwrap();
+    let making = store.folder().join(".making-KABCD");
+    fs::create_dir(&making).unwrap();
+    assert_eq!(store.sweep().unwrap().removed, 1);
+    // Somebody may still be at it.
+    assert!(making.exists() && store.listed().is_empty());
+    let long_ago = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
+    fs::File::open(&making).unwrap().set_times(long_ago).unwrap();
+    store.sweep().unwrap();
+    assert!(!making.exists());
+}
+
+#[test]
+fn what_is_damaged_is_not_offered_or_not_restored() {
+    let ground = Ground::new();
+    let file = ground.write("file", "text");
+    let store = ground.store(Bounds::default());
+    let id = keep(&store, &[&file]).unwrap();
+    let folder = fs::read_dir(store.folder()).unwrap().next().unwrap().unwrap().path();
+    fs::remove_file(&file).unwrap();
+    fs::write(folder.join("0"), "te").unwrap();
+    let backup = store.backup(&id).unwrap();
+    let plan = backup.plan(&[], None);
+    assert!(store.restore(&backup, &plan, &About::default()).is_err() && !file.exists());
+    let manifest = fs::read_to_string(folder.join("manifest")).unwrap();
+    fs::write(folder.join("manifest"), &manifest[..manifest.len() / 2]).unwrap();
+    assert!(store.backup(&id).is_err());
+}
+
+#[test]
+fn a_link_that_took_a_folders_place_leads_nothing_elsewhere() {
+    let ground = Ground::new();
+    let file = ground.write("notes/a", "mine");
+    let store = ground.store(Bounds::default());
+    let id = keep(&store, &[&file]).unwrap();
+    fs::remove_dir_all(ground.root.join("notes")).unwrap();
+    let other = ground.write("other/a", "somebody else's");
+    symlink("other", ground.root.join("notes")).unwrap();
+    let backup = store.backup(&id).unwrap();
+    let plan = backup.plan(&[], None);
+    assert_eq!(plan.steps[0].state, State::Elsewhere);
+    assert!(store.restore(&backup, &plan, &About::default()).is_err());
+    assert_eq!(fs::read_to_string(other).unwrap(), "somebody else's");
+}
+
+#[test]
+fn some_of_it_comes_back_and_elsewhere_too() {
+    let ground = Ground::new();
+    let (one, other) = (ground.write("d/one", "1"), ground.write("d/e/other", "2"));
+    let store = ground.store(Bounds::default());
+    let id = keep(&store, &[&ground.root.join("d")]).unwrap();
+    fs::remove_dir_all(ground.root.join("d")).unwrap();
+    let backup = store.backup(&id).unwrap();
+    store.restore(&backup, &backup.plan(&[other.clone()], None), &About::default()).unwrap();
+    assert!(other.exists() && !one.exists());
+    let below = ground.root.join("elsewhere");
+    assert!(store.restore(&backup, &backup.plan(&[], Some(&below)), &About::default()).unwrap().is_none());
+    assert_eq!(fs::read_to_string(below.join("d/one")).unwrap(), "1");
+}
+
+/// Run as a process of its own: keeps and restores until it is killed.
+#[test]
+fn keeps_until_it_is_killed() {
+    let Some(root) = std::env::var_os("KEEP_UNTIL_KILLED").map(PathBuf::from) else { return };
+    let store = BackupStore::new(root.join("kept"), Bounds::default());
+    loop {
+        let id = keep(&store, &[&root.join("work")]).unwrap();
+        fs::remove_dir_all(root.join("work")).unwrap();
+        restore(&store, &id);
+    }
+}
+
+#[test]
+fn whoever_is_killed_leaves_nothing_half_and_loses_nothing() {
+    let ground = Ground::new();
+    for number in 0..12 {
+        ground.write(&format!("work/{number}/file"), &"text ".repeat(number * 400));
+    }
+    let first = keep(&ground.store(Bounds::default()), &[&ground.root.join("work")]).unwrap();
+    for round in 0..100_u64 {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["keeps_until_it_is_killed", "--exact"])
+            .env("KEEP_UNTIL_KILLED", &ground.root)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        // Another moment each time, spread over several turns of its loop.
+        std::thread::sleep(Duration::from_micros(5_000 + round * 7_919 % 40_000));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let store = ground.store(Bounds::default());
+        let whole = |backup: &reflex_keep::Backup| {
+            let size = |item| backup.copy(item).map_or(0, |copy| copy.metadata().unwrap().len());
+            backup.items.iter().map(size).sum::<u64>() == backup.bytes
+        };
+        let listed = store.listed();
+        assert!(listed.iter().all(|known| whole(&store.backup(&known.id).unwrap())), "round {round}");
+        restore(&store, &first);
+        for number in 0..12 {
+            let file = ground.root.join(format!("work/{number}/file"));
+            assert_eq!(fs::read_to_string(file).unwrap(), "text ".repeat(number * 400), "round {round}");
+        }
+        // What this round made is of no further use.
+        let of_round = fs::read_dir(store.folder()).unwrap().map(|entry| entry.unwrap().path());
+        let is_first = |path: &PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(&first);
+        of_round.filter(|path| !is_first(path)).for_each(|path| fs::remove_dir_all(path).unwrap());
+    }
+}
