@@ -156,19 +156,19 @@ impl Policy {
         std::iter::once(self.node).chain(presets).any(|node| node.get("unrecorded").text() == "deny")
     }
 
-    /// Whether a question about a loss becomes a warning once what would be lost is kept: where every policy in force
-    /// says so, no core rule asks, and no person wants to be asked.
-    pub(crate) fn warns_if_kept(&self, finding: &Finding, role: Option<&str>) -> bool {
+    /// What becomes of a question about a loss once what would be lost is kept: a warning where every policy in force
+    /// says so, no core rule asks, and no person wants to be asked. Nothing is kept where one of them says nothing.
+    pub(crate) fn worth_if_kept(&self, finding: &Finding, role: Option<&str>) -> Option<PolicyAction> {
         let presets = self.presets().map(|(_, name)| self.preset(name));
         let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
         let modes = of_role.filter(|name| !name.is_empty()).map(|name| self.preset(name));
-        let warns =
-            std::iter::once(self.node).chain(presets).chain(modes).all(|node| node.get("kept").text() == "warn");
-        let mut said = self.layers.iter().filter_map(|layer| said_of(layer, &finding.id));
-        warns
-            && finding.tier != Tier::Core
-            && finding.fixed.is_none()
-            && !said.any(|said| PolicyAction::named(said.get("do").text()) >= Some(PolicyAction::Ask))
+        let all = std::iter::once(self.node).chain(presets).chain(modes);
+        let kept = all.map(|node| PolicyAction::named(node.get("kept").text())).collect::<Option<Vec<_>>>()?;
+        let said = self.layers.iter().filter_map(|layer| said_of(layer, &finding.id));
+        let asks =
+            said.map(|said| PolicyAction::named(said.get("do").text())).any(|said| said >= Some(PolicyAction::Ask));
+        let stays = asks || finding.tier == Tier::Core || finding.fixed.is_some();
+        if stays { Some(PolicyAction::Ask) } else { kept.into_iter().max() }
     }
 
     fn preset(&self, name: &str) -> Node<'static> {

@@ -29,7 +29,7 @@ pub struct Verdict {
     pub ends_turn: bool,
     /// What stands behind the decision: what holds when a person has said yes to it.
     pub behind: Option<FollowUp>,
-    /// What the call would lose, if that is all that is found against it.
+    /// What the call would lose and could be kept before.
     pub at_stake: Option<AtStake>,
 }
 
@@ -40,6 +40,8 @@ pub struct AtStake {
     pub paths: Vec<String>,
     /// Repositories of which changes, branches or stashes would go.
     pub repositories: Vec<RepositoryAtStake>,
+    /// Whether a person is asked even if it is kept.
+    pub asks: bool,
     /// Why not all of it can be kept, if so.
     pub obstacle: Option<String>,
     /// The findings that tell of it: the id, the decision, and what it says of the harm.

@@ -95,20 +95,22 @@ fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
     (now, (!behind.findings.is_empty()).then_some(behind))
 }
 
-/// What would be lost, if all that is asked about is a loss that may be kept instead. What is only warned of is kept too.
+/// What would be lost by a call that may still run: it is kept whether it is warned of or asked about.
 fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtStake> {
     let counts = |rated: &&Rated| rated.1 >= PolicyAction::Warn;
     let (losses, others): (Vec<&Rated>, Vec<&Rated>) =
         weighed.iter().filter(counts).partition(|(finding, _)| facts.can_be_kept(finding));
     let role = facts.event.role.as_deref();
     let is_question = |rated: &&Rated| rated.1 >= PolicyAction::Ask;
-    let stays = |(finding, worth): &&Rated| {
-        *worth == PolicyAction::Deny || *worth == PolicyAction::Ask && !policy.warns_if_kept(finding, role)
-    };
-    if losses.is_empty() || others.iter().any(is_question) || losses.iter().any(stays) {
+    let is_block = |rated: &&Rated| rated.1 == PolicyAction::Deny;
+    if losses.is_empty() || losses.iter().chain(&others).any(is_block) {
         return None;
     }
+    let questions = losses.iter().filter(|rated| is_question(rated));
+    let worths = questions.map(|(finding, _)| policy.worth_if_kept(finding, role)).collect::<Option<Vec<_>>>()?;
+    let asks = others.iter().any(is_question) || worths.contains(&PolicyAction::Ask);
     let mut at_stake = facts.at_stake(losses.iter().map(|(finding, _)| finding));
+    at_stake.asks = asks;
     for (finding, worth) in losses {
         let decision = decision(*worth).unwrap_or_default();
         if at_stake.findings.iter().all(|(id, ..)| *id != finding.id) {
@@ -205,7 +207,7 @@ pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> O
 impl Verdict {
     /// Whether the question would be a warning if what is at stake were kept.
     pub fn can_be_kept(&self) -> bool {
-        let is_free = |at_stake: &AtStake| at_stake.obstacle.is_none();
+        let is_free = |at_stake: &AtStake| at_stake.obstacle.is_none() && !at_stake.asks;
         self.decision == Decision::Ask && self.at_stake.as_ref().is_some_and(is_free)
     }
 
@@ -213,6 +215,13 @@ impl Verdict {
     pub fn kept(&mut self, id: &str) {
         let Some(at_stake) = self.at_stake.take() else { return };
         self.chain.push(format!("kept: yes, as {id}"));
+        if at_stake.asks {
+            let reason = self.reasons.first_mut();
+            reason
+                .into_iter()
+                .for_each(|reason| reason.push_str(&format!(" It is kept: `reflex undo {id}` restores it.")));
+            return;
+        }
         for (finding, decision, harm) in at_stake.findings {
             if let Some(at) = self.advised.iter().position(|advised| *advised == finding) {
                 self.advised.remove(at);

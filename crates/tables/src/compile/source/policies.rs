@@ -24,7 +24,7 @@ pub(super) struct Policy {
     /// What becomes of a call that cannot be recorded: nothing, or `deny`.
     #[serde(default)]
     unrecorded: String,
-    /// What becomes of a question about a loss that was kept first: nothing, or `warn`.
+    /// What becomes of a question about a loss that was kept first: `warn`, or `ask`; without it nothing is kept.
     #[serde(default)]
     kept: String,
 }
