@@ -22,7 +22,7 @@ struct Here {
 
 impl Here {
     fn new() -> Here {
-        let machine = Machine::new();
+        let machine = Machine::new().asking();
         let project = machine.project();
         let here = Here { machine, project };
         here.git("init -q -b main .");

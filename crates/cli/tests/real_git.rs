@@ -46,7 +46,7 @@ impl Project {
 
     /// A repository without a commit, beside a folder that is none of its business.
     fn empty() -> Project {
-        let machine = Machine::new();
+        let machine = Machine::new().asking();
         let folder = machine.root().join("my shop");
         fs::create_dir(&folder).unwrap();
         fs::create_dir(machine.root().join("other")).unwrap();

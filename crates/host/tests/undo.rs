@@ -320,6 +320,8 @@ fn several_things_come_back_together() {
         "rm -rf docs src",
         "rm {notes,ünï}.md",
         "for f in notes.md secret.txt; do rm $f; done",
+        "find todo -type f -delete",
+        "find todo data -delete",
         "mv data/customers.csv x.csv && rm x.csv",
         "truncate -s 0 notes.md data/customers.csv",
     ];
@@ -399,6 +401,7 @@ fn an_undo_is_undone_like_anything_else() {
 fn what_cannot_be_kept_is_asked_about_and_the_question_says_why() {
     for (command, why) in [
         ("sh gen.sh && rm notes.md", "an earlier part of the call may change what is lost"),
+        ("shopt -s dotglob; rm *.md", "which files would be lost is unknown"),
         ("rm -rf huge", "more than is kept"),
         ("rm -rf many", "more than are kept"),
     ] {

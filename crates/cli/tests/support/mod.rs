@@ -40,6 +40,24 @@ impl Machine {
         self.root().join("home me")
     }
 
+    /// A user who wants to be asked about losses, also about those that are kept first.
+    pub(crate) fn asking(self) -> Machine {
+        let folder = self.home().join(".config/reflex");
+        let ids = [
+            "rm/uncommitted",
+            "rm/from-before",
+            "rm/untracked",
+            "git/discard-changes",
+            "git/discard-untracked",
+            "git/drop-stash",
+            "git/delete-branch",
+        ];
+        let rules: Vec<String> = ids.iter().map(|id| format!("  {id}: ask\n")).collect();
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("policy.yaml"), format!("rules:\n{}", rules.concat())).unwrap();
+        self
+    }
+
     /// A folder of its own, with a `.git` so that no repository around the build folder is taken for its project.
     pub(crate) fn project(&self) -> PathBuf {
         let project = self.root().join("my shop");

@@ -129,9 +129,16 @@ impl Facts<'_> {
         }
         let seen = self.seen(effect, target);
         match &seen.pattern {
+            // What fits is another matter for a search, and once the shell is told to read patterns otherwise.
+            Some(Pattern::Written(pattern)) if pattern.contains("**") || self.changes_patterns() => None,
             Some(Pattern::Written(pattern)) => self.world.expand(pattern),
             Some(Pattern::Tree(_)) | None => Some(vec![seen.real.path.clone()]),
         }
+    }
+
+    fn changes_patterns(&self) -> bool {
+        let mut commands = self.analysis.readings.iter().flat_map(|reading| &reading.commands);
+        commands.any(|command| matches!(command.name.as_str(), "shopt" | "setopt" | "unsetopt" | "emulate"))
     }
 
     fn stake_repository(&self, effect: &Effect, into: &mut AtStake) -> Result<(), String> {

@@ -215,7 +215,7 @@ impl Verdict {
     pub fn kept(&mut self, id: &str) {
         let Some(at_stake) = self.at_stake.take() else { return };
         self.chain.push(format!("kept: yes, as {id}"));
-        if at_stake.asks {
+        if at_stake.asks || self.decision == Decision::Deny {
             let reason = self.reasons.first_mut();
             reason
                 .into_iter()

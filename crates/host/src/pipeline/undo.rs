@@ -5,7 +5,7 @@
 use super::host::Host;
 use crate::audit::record::{CallRef, shown};
 use crate::store::clean::Redactor;
-use reflex_engine::{AtStake, Judgement, Moment, RepositoryAtStake, is_within};
+use reflex_engine::{AtStake, Decision, Judgement, Moment, RepositoryAtStake, is_within};
 use reflex_git::{Ignored, Repository};
 use reflex_keep::{About, Backup, BackupStore, Bounds, Plan, Refused, Request};
 use std::collections::BTreeSet;
@@ -54,7 +54,7 @@ impl Host {
         judgement: &mut Judgement,
         scribe: &Redactor<'_>,
     ) -> Option<String> {
-        if heard.event.moment != Moment::BeforeTool {
+        if heard.event.moment != Moment::BeforeTool || judgement.verdict.decision == Decision::Deny {
             return None;
         }
         let at_stake = judgement.verdict.at_stake.clone()?;
