@@ -1,6 +1,6 @@
 //! Systems on which nothing is kept yet: every request is refused, so that what may be lost is asked about.
 
-use super::Stat;
+use super::model::{Kind, Stat};
 use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ pub(crate) fn stat(_path: &Path) -> io::Result<Stat> {
 
 /// What the system has said already.
 pub(crate) fn stat_of(data: &Metadata) -> Stat {
-    let kind = super::Kind::Other;
+    let kind = Kind::Other;
     let size = data.len();
     Stat { kind, mode: 0, owner: (0, 0), times: [(0, 0); 2], changed: (0, 0), size, place: (0, 0), names: 1 }
 }

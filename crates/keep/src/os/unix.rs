@@ -1,6 +1,6 @@
 //! Linux and macOS.
 
-use super::{Kind, Stat};
+use super::model::{Kind, Stat};
 use rustix::fs::{
     AtFlags, CWD, FileType, Gid, Mode, OFlags, Timespec, Timestamps, Uid, XattrFlags, chownat, flistxattr, lgetxattr,
     llistxattr, lsetxattr, utimensat,
