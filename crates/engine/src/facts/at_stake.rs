@@ -4,6 +4,8 @@
 //! place on another system is an obstacle, and then the call is asked about as if nothing could be kept.
 
 use super::cache::{Facts, Pattern};
+use super::paths::MAX_LANDINGS;
+use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::finding::Finding;
 use crate::model::path;
@@ -125,7 +127,10 @@ impl Facts<'_> {
     fn paths_of(&self, effect: &Effect, target: &Target) -> Option<Vec<String>> {
         target.path()?;
         if matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate) {
-            return self.written(effect, target);
+            let written = self.written(effect, target)?;
+            // Of many sources not all landings are looked at, and those of a pattern have no names.
+            let is_whole = aliases::sources(effect, self.analysis).count() <= MAX_LANDINGS;
+            return Some(written).filter(|paths| is_whole && !paths.iter().any(|path| path.contains(['*', '?', '['])));
         }
         let seen = self.seen(effect, target);
         match &seen.pattern {

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// More files than these that land in one folder are not looked at one by one.
-const MAX_LANDINGS: usize = 64;
+pub(super) const MAX_LANDINGS: usize = 64;
 
 impl Facts<'_> {
     /// Where the target really leads: a removed, moved or made link is itself the target, everything else goes through it.
