@@ -191,7 +191,7 @@ impl Facts<'_> {
         let names = match effect.kind {
             EffectKind::DiscardChanges => self.uncommitted(effect, &path),
             EffectKind::DiscardUntracked => {
-                self.lasting(&path, self.world.untracked(&path, super::git::untracked_kind(effect)))
+                self.lasting(self.world.untracked(&path, super::git::untracked_kind(effect)))
             }
             _ => return Ok(Vec::new()),
         };
