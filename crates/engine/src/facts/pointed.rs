@@ -66,8 +66,7 @@ impl Facts<'_> {
 
 /// Whether a database as a whole would be gone.
 fn loses_a_database(effect: &Effect) -> bool {
-    effect.kind == EffectKind::DestroyDatabase
-        || statement(effect).is_some_and(|text| sql::consequences(&text).any(|word| word == "drop-database"))
+    effect.kind == EffectKind::DestroyDatabase || statement(effect).is_some_and(|text| sql::loses_a_database(&text))
 }
 
 /// What a database is told, where that is known.
