@@ -185,9 +185,14 @@ impl EffectExtractor<'_> {
         self.mark_strangers(&owner, before, id);
     }
 
-    /// Files that go to a host that is neither this machine nor the project's own get the flag `stranger`.
+    /// Files that go to a host that is neither this machine nor the project's own get the flag `stranger`. A container is no
+    /// other host.
     fn mark_strangers(&mut self, owner: &Owner, before: usize, id: CommandId) {
-        let is_own = |effect: &Effect| effect.command == Some(id) && effect.kind == EffectKind::SendFile;
+        let is_own = |effect: &Effect| {
+            effect.command == Some(id)
+                && effect.kind == EffectKind::SendFile
+                && !effect.flags.contains(&"into-container")
+        };
         if !self.effects.iter().skip(before).any(is_own) || !owner.is_foreign(self) {
             return;
         }
