@@ -401,7 +401,7 @@ fn without_a_repository_what_exists_is_asked_about_and_what_is_outside_is_denied
     let outermost = Path::new(env!("CARGO_TARGET_TMPDIR")).ancestors().filter(repository).last();
     // The build folder stands in a repository itself; the first folder above every repository is in none.
     let Some(above) = outermost.and_then(Path::parent) else { return };
-    let machine = Machine::below(above);
+    let machine = Machine::below(above).asking();
     let folder = machine.root().join("loose");
     fs::create_dir_all(folder.join("src")).unwrap();
     fs::create_dir(machine.root().join("other")).unwrap();
