@@ -92,7 +92,7 @@ impl Backup {
     }
 
     /// The folder in which all that it holds lay.
-    fn base(&self) -> PathBuf {
+    pub fn base(&self) -> PathBuf {
         let mut base: Option<PathBuf> = None;
         for item in self.items.iter().filter(|item| !item.is_only_for_its_place()) {
             let above = item.path.parent().unwrap_or(Path::new("/"));
@@ -137,7 +137,7 @@ impl Backup {
 
 impl Item {
     /// What makes sense only where it was: what was not there, and what belongs to a repository's own files.
-    fn is_only_for_its_place(&self) -> bool {
+    pub fn is_only_for_its_place(&self) -> bool {
         let in_git = |part: Component<'_>| part.as_os_str() == ".git";
         let unchanging = matches!(self.kind, ItemKind::File { unchanging: true, .. });
         self.kind == ItemKind::Absent || unchanging || self.path.components().any(in_git)

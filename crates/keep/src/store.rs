@@ -283,7 +283,7 @@ impl<'a> Copier<'a> {
     fn linked(&mut self, path: &Path, stat: &Stat) -> io::Result<ItemKind> {
         let (copy, to) = self.fresh();
         if fs::hard_link(path, &to).is_err() {
-            let (from, to) = (os::open_source(path)?, os::create(&to)?);
+            let (from, to) = (os::open_original(path)?, os::create(&to)?);
             os::share(&to, &from)?;
         }
         Ok(ItemKind::File { copy, size: stat.size, unchanging: true, place: None })
@@ -296,7 +296,7 @@ impl<'a> Copier<'a> {
         attributes: &mut Vec<(Vec<u8>, Vec<u8>)>,
     ) -> Result<ItemKind, Refused> {
         let failed = |error| Refused::Failed(path.to_owned(), error);
-        let mut source = os::open_source(path).map_err(failed)?;
+        let mut source = os::open_original(path).map_err(failed)?;
         *attributes = os::attributes_of(&source, path).map_err(failed)?;
         let place = Some(stat.place).filter(|_| stat.names > 1);
         if let Some(copy) = place.and_then(|place| self.copies.get(&place).copied()) {

@@ -177,6 +177,68 @@ fn a_link_that_took_a_folders_place_leads_nothing_elsewhere() {
 }
 
 #[test]
+fn what_lies_behind_a_link_is_not_kept_under_the_links_name() {
+    let ground = Ground::new();
+    let key = ground.write("keys/id", "somebody's key");
+    symlink("keys", ground.root.join("notes")).unwrap();
+    let store = ground.store(Bounds::default());
+    assert!(matches!(keep(&store, &[&ground.root.join("notes/id")]), Err(Refused::Failed(..))));
+    assert!(store.listed().is_empty());
+    // The link itself is what lies there.
+    let id = keep(&store, &[&ground.root.join("notes")]).unwrap();
+    assert_eq!(store.backup(&id).unwrap().items.len(), 1);
+    assert_eq!(fs::read_to_string(key).unwrap(), "somebody's key");
+}
+
+#[test]
+fn what_cannot_be_read_whole_is_not_kept_in_part() {
+    let ground = Ground::new();
+    ground.write("work/a", "text");
+    let _socket = std::os::unix::net::UnixListener::bind(ground.root.join("work/socket")).unwrap();
+    let store = ground.store(Bounds::default());
+    assert!(matches!(keep(&store, &[&ground.root.join("work")]), Err(Refused::Special(_))));
+    let closed = ground.write("closed/a", "text");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    let is_root = fs::read(&closed).is_ok();
+    assert!(is_root || matches!(keep(&store, &[&ground.root.join("closed")]), Err(Refused::Failed(..))));
+    fs::write(ground.root.join("blocked"), "").unwrap();
+    let nowhere = BackupStore::new(ground.root.join("blocked/kept"), Bounds::default());
+    assert!(matches!(keep(&nowhere, &[&closed]), Err(Refused::Failed(..))));
+    assert!(store.listed().is_empty());
+}
+
+/// Somebody puts a link to a key in the place of the folder that is kept, again and again.
+#[test]
+fn a_link_that_takes_a_folders_place_in_between_brings_nothing_else_in() {
+    let ground = Ground::new();
+    ground.write("keys/a", "key!");
+    ground.write("work/a", "mine");
+    symlink("keys", ground.root.join("link")).unwrap();
+    let (work, aside, link) = (ground.root.join("work"), ground.root.join("aside"), ground.root.join("link"));
+    let store = ground.store(Bounds::default());
+    let ends = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !ends.load(std::sync::atomic::Ordering::Relaxed) {
+                fs::rename(&work, &aside).unwrap();
+                fs::rename(&link, &work).unwrap();
+                fs::rename(&work, &link).unwrap();
+                fs::rename(&aside, &work).unwrap();
+            }
+        });
+        for _ in 0..300 {
+            let _ = keep(&store, &[&work.join("a")]);
+        }
+        ends.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    for known in store.listed() {
+        let backup = store.backup(&known.id).unwrap();
+        let copies = backup.items.iter().filter_map(|item| backup.copy(item));
+        copies.for_each(|copy| assert_eq!(fs::read_to_string(copy).unwrap(), "mine"));
+    }
+}
+
+#[test]
 fn some_of_it_comes_back_and_elsewhere_too() {
     let ground = Ground::new();
     let (one, other) = (ground.write("d/one", "1"), ground.write("d/e/other", "2"));

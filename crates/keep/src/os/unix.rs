@@ -42,7 +42,35 @@ pub(crate) fn stat_of(data: &Metadata) -> Stat {
     }
 }
 
-/// Opens a file for copying. A link is not followed, a pipe not waited for.
+/// Opens a file that is to be kept. No link is followed on the way to it either: what was judged is what is copied, also
+/// if somebody puts a link in a folder's place in between.
+#[cfg(target_os = "linux")]
+pub(crate) fn open_original(path: &Path) -> io::Result<File> {
+    use rustix::fs::{ResolveFlags, openat2};
+    let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    match rustix::io::retry_on_intr(|| openat2(CWD, path, how, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
+        Ok(file) => Ok(file.into()),
+        // Older kernels do not have it, and containers may not let it through.
+        Err(Errno::NOSYS | Errno::PERM) => open_checked(path),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens a file that is to be kept. No link is followed on the way to it either.
+#[cfg(not(target_os = "linux"))]
+pub(crate) fn open_original(path: &Path) -> io::Result<File> {
+    open_checked(path)
+}
+
+fn open_checked(path: &Path) -> io::Result<File> {
+    let file = open_source(path)?;
+    match path.canonicalize()? == path && stat(path)?.place == stat_of(&file.metadata()?).place {
+        true => Ok(file),
+        false => Err(io::Error::other("a folder above it is a link")),
+    }
+}
+
+/// Opens a file for copying. A link at its end is not followed, a pipe not waited for.
 pub(crate) fn open_source(path: &Path) -> io::Result<File> {
     let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how, Mode::empty()))?.into())
