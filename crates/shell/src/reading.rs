@@ -3,6 +3,7 @@
 use crate::cli_grammar::invocation::Invocation;
 use crate::model::language::Language;
 use crate::model::value::{Derivation, DerivationId, Origin, UnknownReason, Value};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The step by which what a loaded file does follows from the text that loads it.
@@ -29,9 +30,17 @@ pub struct Reading {
     /// Files that the text writes, where it is known what stands in them at its end: their path below the folder in
     /// which the text begins, or below the root, and their content.
     pub files: Vec<(String, String)>,
+    /// Commands of which nobody knows which runs first: those of one loop or one pipe, and of a job in the background
+    /// with all that follow.
+    pub unordered: Vec<Range<CommandId>>,
 }
 
 impl Reading {
+    /// Whether a command may run before another.
+    pub fn may_run_before(&self, one: CommandId, other: CommandId) -> bool {
+        one < other || self.unordered.iter().any(|range| range.contains(&one) && range.contains(&other))
+    }
+
     /// Whether the text has taken in the file at this path.
     pub fn has_loaded(&self, path: &str) -> bool {
         let is_it = |step: &Derivation| matches!(step.step, LOADED | UNCHANGED) && *step.text == *path;

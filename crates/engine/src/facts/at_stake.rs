@@ -11,8 +11,8 @@ use crate::model::finding::Finding;
 use crate::model::path;
 use crate::model::truth::Ternary;
 use crate::model::verdict::{AtStake, RepositoryAtStake};
-use crate::model::world::Names;
-use reflex_shell::{Command, ExecTarget};
+use crate::model::world::{Known, Names, Untracked};
+use reflex_shell::{Command, CommandId, ExecTarget, Value};
 
 /// More paths than these are not kept for one call.
 const MAX_PATHS: usize = 2000;
@@ -32,6 +32,9 @@ const OPAQUE: [EffectKind; 9] = [
 
 /// Commands of git that leave commits, the index and the work tree as they are. What `add` takes up, `reset` deletes.
 const LOOKING: [&str; 9] = ["status", "log", "diff", "show", "rev-parse", "ls-files", "fetch", "blame", "config"];
+
+/// Further commands of git that bring no file into the work tree and take none out of it but where they are told so.
+const KEEPING: [&str; 7] = ["add", "commit", "push", "rm", "mv", "branch", "tag"];
 
 /// What a rule says is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,7 +90,7 @@ impl Facts<'_> {
         if effect.script.is_some() {
             return Err("a script decides what is lost".into());
         }
-        if self.comes_after_opaque(effect) {
+        if self.comes_after_opaque(effect, keeping) {
             return Err("an earlier part of the call may change what is lost".into());
         }
         match keeping {
@@ -100,20 +103,47 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// Whether something runs before that may make or change any file.
-    fn comes_after_opaque(&self, effect: &Effect) -> bool {
-        let is_before = |other: &&Effect| {
-            other.action < effect.action
-                || other.action == effect.action && other.origin.span.start < effect.origin.span.start
-                || other.action == effect.action && other.script.is_some()
+    /// Whether something may run before that makes or changes any file: a program or task whose work is not known, or
+    /// git where it brings files. What it moved to where the effect then deletes would be lost and not be kept.
+    fn comes_after_opaque(&self, effect: &Effect, keeping: Keeping) -> bool {
+        let is_opaque = |other: &&Effect| OPAQUE.contains(&other.kind);
+        // What a script does is done when the command runs that starts it.
+        let is_started = |other: &Effect| {
+            let same = |one: &&Effect| one.action == other.action && one.script.is_none();
+            self.analysis.effects.iter().filter(is_opaque).any(|one| same(&one))
         };
-        self.analysis.effects.iter().filter(is_before).any(|other| OPAQUE.contains(&other.kind))
+        let mut opaque = self.analysis.effects.iter().filter(is_opaque);
+        let runs = opaque.any(|other| match (other.action == effect.action, other.script) {
+            (true, Some(_)) => !is_started(other),
+            (true, None) => self.may_run_before(other, effect),
+            (false, _) => other.action < effect.action,
+        });
+        runs || self.analysis.readings.iter().enumerate().any(|(action, reading)| {
+            let before = |id| match (action == effect.action, effect.command) {
+                (true, Some(own)) => id != own && reading.may_run_before(id, own),
+                (true, None) => true,
+                (false, _) => action < effect.action,
+            };
+            let mut commands = reading.commands.iter().enumerate();
+            commands.any(|(id, command)| is_unknown(command, keeping) && before(id))
+        })
+    }
+
+    fn may_run_before(&self, other: &Effect, effect: &Effect) -> bool {
+        let (Some(one), Some(own)) = (other.command, effect.command) else { return true };
+        let parent = |id: CommandId| self.analysis.readings.get(effect.action)?.commands.get(id)?.parent;
+        one != own
+            && (other.origin.span.start < effect.origin.span.start
+                // What one program starts, such as `find` with two `-exec`, runs in turns.
+                || parent(one).is_some() && parent(one) == parent(own)
+                || self.analysis.readings.get(effect.action).is_none_or(|reading| reading.may_run_before(one, own)))
     }
 
     fn stake_files(&self, effect: &Effect, into: &mut AtStake) -> Result<(), String> {
         let unknown = || "which files would be lost is unknown".to_owned();
         for target in &effect.targets {
             for path in self.paths_of(effect, target).ok_or_else(unknown)? {
+                plain(&path)?;
                 let is_there = self.world.real(&path, false).exists;
                 if is_there.ok_or_else(unknown)? && self.is_regenerable(&path) != Ternary::Yes {
                     into.paths.push(path);
@@ -151,14 +181,14 @@ impl Facts<'_> {
         let command = self.analysis.command(effect).filter(|command| command.name == "git").ok_or_else(unknown)?;
         let folder = effect.folder.clone().ok_or_else(unknown)?;
         let places = ["git-dir", "work-tree", "submodules", "submodule", "pointer"];
-        if places.iter().any(|flag| effect.flags.contains(flag)) || self.runs_in_submodules() {
+        if places.iter().any(|flag| effect.flags.contains(flag)) || self.runs_in_submodules() || self.sets_git() {
             return Err("it reaches into another work tree".into());
         }
         // An option names the folder: that of the target is then the repository's.
+        let is_named = command.words.iter().any(|word| word.literal().as_deref() == Some("-C"));
         let folder = match effect.targets.iter().find_map(Target::path) {
-            Some(target) if command.words.iter().any(|word| word.literal().as_deref() == Some("-C")) => {
-                self.world.work_tree(target).ok_or_else(unknown)?
-            }
+            Some(target) if is_named => self.world.work_tree(target).ok_or_else(unknown)?,
+            None if is_named => return Err("it reaches into another work tree".into()),
             _ => self.world.work_tree(&folder).ok_or_else(unknown)?,
         };
         let mut files = Vec::new();
@@ -166,6 +196,10 @@ impl Facts<'_> {
             files.extend(self.work_of(effect, target)?);
         }
         let moves = self.moves_head(&folder);
+        if moves {
+            // Another commit may bring files of the same name, and a stash or the index may have taken them up.
+            files.extend(self.paths(self.world.untracked(&folder, Untracked::Ignored))?);
+        }
         let cleans = effect.kind == EffectKind::DiscardUntracked;
         let unlinks = match effect.kind {
             EffectKind::DiscardUntracked => moves,
@@ -190,16 +224,35 @@ impl Facts<'_> {
         let path = self.meant(effect, &real).into_owned();
         let names = match effect.kind {
             EffectKind::DiscardChanges => self.uncommitted(effect, &path),
-            EffectKind::DiscardUntracked => {
-                self.lasting(self.world.untracked(&path, super::git::untracked_kind(effect)))
-            }
+            EffectKind::DiscardUntracked => self.world.untracked(&path, super::git::untracked_kind(effect)),
             _ => return Ok(Vec::new()),
         };
+        self.paths(names)
+    }
+
+    /// The paths of files of a work tree, without what a build makes again.
+    fn paths(&self, names: Known<Names>) -> Result<Vec<String>, String> {
         let Names { names, count, more } = names.ok_or("what git would throw away is unknown")?;
         if more || count != names.len() {
             return Err(format!("at least {count} files would be lost, more than are kept"));
         }
-        Ok(names.iter().map(|name| path::absolute(name, &self.event.workspace)).collect())
+        let paths = names.iter().map(|name| path::absolute(name, &self.event.workspace));
+        let lasting: Vec<String> = paths.filter(|path| self.is_regenerable(path) != Ternary::Yes).collect();
+        lasting.iter().try_for_each(|path| plain(path))?;
+        Ok(lasting)
+    }
+
+    /// Whether the call tells git in its own way where a repository lies: by a variable or a setting.
+    fn sets_git(&self) -> bool {
+        let is_named = |(name, _): &(String, Value)| name.starts_with("GIT_");
+        let is_set = |word: &Value| word.literal().is_none_or(|word| word.to_ascii_lowercase().starts_with("core."));
+        let mut settings = self.analysis.readings.iter().flat_map(|reading| &reading.settings);
+        settings.any(|setting| setting.name.starts_with("GIT_"))
+            || self.git_commands().any(|command| {
+                let pairs = command.words.iter().zip(command.words.iter().skip(1));
+                let mut told = pairs.filter(|(option, _)| option.literal().as_deref() == Some("-c"));
+                command.assignments.iter().any(is_named) || told.any(|(_, value)| is_set(value))
+            })
     }
 
     fn runs_in_submodules(&self) -> bool {
@@ -244,4 +297,18 @@ impl Facts<'_> {
 
 fn subcommand(command: &Command) -> Option<&'static str> {
     command.invocation.as_ref()?.path.first().copied()
+}
+
+/// Whether nobody knows what a command does to files.
+fn is_unknown(command: &Command, keeping: Keeping) -> bool {
+    let Some(invocation) = &command.invocation else { return true };
+    let word = invocation.path.first().copied();
+    let leaves = |word: &str| LOOKING.contains(&word) || KEEPING.contains(&word);
+    // Of a repository all is kept where several of its commands change it.
+    command.name == "git" && !word.is_some_and(|word| keeping == Keeping::Repository || leaves(word))
+}
+
+/// A name that is no text reads as another one, which is not there.
+fn plain(path: &str) -> Result<(), String> {
+    if path.contains(char::REPLACEMENT_CHARACTER) { Err("a name among them is no text".into()) } else { Ok(()) }
 }

@@ -8,7 +8,7 @@ use super::state::State;
 use super::streams::Stream;
 use crate::model::language::Language;
 use crate::model::value::{Origin, Piece, Span, UnknownReason, Value};
-use crate::reading::Reading;
+use crate::reading::{CommandId, Reading};
 use crate::syntax::parser::{Parser, Placement};
 use crate::syntax::tree::{Join, Member, Node, Redirect, Script, Statement};
 use reflex_work as work;
@@ -103,7 +103,12 @@ impl Interpreter<'_> {
             self.exhaust(source.origin);
         }
         let read_text = self.read_text;
+        let is_shell = source.language == Language::Shell;
+        let first = self.reading.commands.len();
         let stream = if self.exhausted { Stream::default() } else { read_text(self, source, stdin) };
+        if !is_shell {
+            self.unordered(first);
+        }
         self.language = outer;
         stream
     }
@@ -183,10 +188,21 @@ impl Interpreter<'_> {
             return self.node(&statement.node);
         }
         self.forking += 1;
+        let first = self.reading.commands.len();
         let output = self.isolated(|this| this.node(&statement.node));
+        // It may still run when all that follows does.
+        self.reading.unordered.push(first..CommandId::MAX);
         self.forking -= 1;
         self.status = Some(true);
         output
+    }
+
+    /// Of the commands that have been found since `first` nobody knows which runs first.
+    fn unordered(&mut self, first: CommandId) {
+        let end = self.reading.commands.len();
+        if end > first + 1 {
+            self.reading.unordered.push(first..end);
+        }
     }
 
     pub(super) fn node(&mut self, node: &Node) -> Stream {
@@ -198,6 +214,15 @@ impl Interpreter<'_> {
     }
 
     fn only_node(&mut self, node: &Node) -> Stream {
+        let first = self.reading.commands.len();
+        let output = self.node_itself(node);
+        if matches!(node, Node::Pipeline(_) | Node::Loop { .. } | Node::Count { .. } | Node::For { .. }) {
+            self.unordered(first);
+        }
+        output
+    }
+
+    fn node_itself(&mut self, node: &Node) -> Stream {
         match node {
             Node::Simple(simple) => self.simple(simple),
             Node::Pipeline(members) => self.pipeline(members),
