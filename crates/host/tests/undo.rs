@@ -320,10 +320,13 @@ fn several_things_come_back_together() {
         "rm -rf docs src",
         "rm {notes,ünï}.md",
         "for f in notes.md secret.txt; do rm $f; done",
-        "find todo -type f -delete",
-        "find todo data -delete",
         "mv data/customers.csv x.csv && rm x.csv",
         "truncate -s 0 notes.md data/customers.csv",
+        "rm notes.md && sh tool.sh",
+        "rm notes.md; sh tool.sh | tail -3",
+        "git status && rm notes.md",
+        "mv src todo/src && rm -rf todo",
+        "python3 -c \"import os; os.rename('src', 'todo/src')\" && rm -rf todo",
     ];
     play_all(commands.map(String::from).to_vec());
 }
@@ -339,10 +342,15 @@ fn overwritten_files_come_back() {
         "cat a.txt b.txt > {}",
         "truncate -s 0 {}",
         "install -m 644 a.txt {}",
+        "python3 -c \"open('{}', 'w').write('x')\"",
     ];
     // Keys that are gone or emptied are a block, as before.
     let is_block = |command: &String| command == ": > .env" || command == "truncate -s 0 .env";
-    let commands = FILES.iter().flat_map(|file| forms.map(|form| form.replace("{}", file)));
+    let named = |form: &str, file: &str| match form.starts_with("python3") {
+        true => form.replace("{}", file.trim_matches('\'')),
+        false => form.replace("{}", file),
+    };
+    let commands = FILES.iter().flat_map(|file| forms.map(|form| named(form, file)));
     play_all(commands.filter(|command| !is_block(command)).collect());
 }
 
@@ -397,25 +405,60 @@ fn an_undo_is_undone_like_anything_else() {
     same(&between, &ground.seen()).unwrap();
 }
 
+/// The call is asked about, and the question says why nothing is kept.
+#[track_caller]
+fn asks(ground: &Ground, command: &str, why: &str) {
+    let answer = ground.ask("Bash", json!({"command": command}));
+    let said = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default();
+    let asks = answer["hookSpecificOutput"]["permissionDecision"] == "ask";
+    assert!(asks && said.contains(why), "{command}: {answer}");
+}
+
 #[test]
-fn what_cannot_be_kept_is_asked_about_and_the_question_says_why() {
-    for (command, why) in [
-        ("sh gen.sh && rm notes.md", "an earlier part of the call may change what is lost"),
-        ("shopt -s dotglob; rm *.md", "which files would be lost is unknown"),
-        ("rm -rf huge", "more than is kept"),
-        ("rm -rf many", "more than are kept"),
+fn what_is_too_much_is_asked_about() {
+    let ground = Ground::new();
+    ground.write("huge/one", "");
+    fs::File::options().write(true).open(ground.root.join("huge/one")).unwrap().set_len(65 << 20).unwrap();
+    (0..2001).for_each(|number| ground.write(&format!("many/{number}"), ""));
+    ground.age();
+    asks(&ground, "rm -rf huge", "more than is kept");
+    asks(&ground, "rm -rf many", "more than are kept");
+    asks(&ground, "rm -rf notes.md many", "more than are kept");
+}
+
+#[test]
+fn what_another_part_of_the_call_may_change_is_asked_about() {
+    let ground = Ground::new();
+    ground.write("gen.sh", "make\n");
+    for command in [
+        "sh gen.sh && rm notes.md",
+        "f() { rm notes.md; }; sh gen.sh; f",
+        "for f in notes.md; do rm $f; sh gen.sh; done",
+        "while true; do rm notes.md; sh gen.sh; done",
+        "(sleep 1; rm notes.md) & sh gen.sh",
+        "sh gen.sh | rm notes.md",
+        "unheard-of && rm notes.md",
+        "git stash pop && rm notes.md",
+        "git unheard-of; git reset --hard",
+        "find . -maxdepth 1 -name notes.md -exec rm {} \\; -exec sh gen.sh \\;",
     ] {
-        let ground = Ground::new();
-        ground.write("gen.sh", "make\n");
-        ground.write("huge/one", "");
-        fs::File::options().write(true).open(ground.root.join("huge/one")).unwrap().set_len(65 << 20).unwrap();
-        (0..2001).for_each(|number| ground.write(&format!("many/{number}"), ""));
-        ground.age();
-        let answer = ground.ask("Bash", json!({"command": command}));
-        let said = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default();
-        let asks = answer["hookSpecificOutput"]["permissionDecision"] == "ask";
-        assert!(asks && said.contains(why), "{command}: {answer}");
+        asks(&ground, command, "It was not kept for `reflex undo`: ");
     }
+}
+
+#[test]
+fn what_is_not_known_or_no_plain_file_is_asked_about() {
+    let ground = Ground::new();
+    ground.run("mkfifo todo/pipe; python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('data/socket')\"");
+    ground.run("cp -a . ../copy && mv ../copy other && touch -d '3 days ago' $'docs/\\xff.md'");
+    asks(&ground, "shopt -s dotglob; rm *.md", "which files would be lost is unknown");
+    asks(&ground, "find todo -delete", "which files would be lost is unknown");
+    asks(&ground, "rm -rf data", "is a device or socket");
+    asks(&ground, "rm docs/*.md", "no text");
+    asks(&ground, "git -C other stash drop", "it reaches into another work tree");
+    asks(&ground, "GIT_DIR=other/.git git stash drop", "It was not kept");
+    asks(&ground, "git -c core.worktree=other checkout .", "It was not kept");
+    asks(&ground, "export GIT_DIR=other/.git; git stash drop", "It was not kept");
 }
 
 #[test]
@@ -464,6 +507,9 @@ fn what_git_discards_comes_back() {
         "cd docs && git checkout .",
         "cd docs && git reset --hard HEAD~1",
         "git checkout-index -f -a",
+        "git add -f data/app.db && git reset --hard",
+        "git stash -q -a && git stash drop -q",
+        "git stash -q -u; git stash clear",
     ];
     play_all(commands.map(String::from).to_vec());
 }

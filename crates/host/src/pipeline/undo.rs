@@ -109,13 +109,22 @@ impl Host {
         let unknown = |_| "the state of the repository is unknown".to_owned();
         let repository = Repository::discover(Path::new(&known.folder), &self.folders.home);
         let repository = repository.ok_or("the state of the repository is unknown")?;
-        let root = repository.work_tree().ok_or("it has no work tree")?.to_owned();
-        let mut files: BTreeSet<PathBuf> = known.files.iter().map(PathBuf::from).collect();
+        let named = repository.work_tree().ok_or("it has no work tree")?.to_owned();
+        // A place that is reached through a link is kept, and given back, by its own name.
+        let real = |folder: &Path| folder.canonicalize().map_err(|error| format!("`{}`: {error}", folder.display()));
+        let (root, git_dir) = (real(&named)?, real(repository.git_dir())?);
+        let common_dir = real(repository.common_dir())?;
+        let file =
+            |name: &String| Path::new(name).strip_prefix(&named).map_or_else(|_| name.into(), |rest| root.join(rest));
+        let mut files: BTreeSet<PathBuf> = known.files.iter().map(file).collect();
         if known.moves {
             let tracked = repository.names_in("HEAD", MAX_FILES).map_err(unknown)?;
             let untracked = repository.untracked(&[], Ignored::Without, MAX_FILES).map_err(unknown)?;
             if !untracked.complete || untracked.count != untracked.names.len() {
                 return Err(format!("at least {} files would be lost, more than are kept", untracked.count));
+            }
+            if tracked.iter().any(|name| name.contains(char::REPLACEMENT_CHARACTER)) {
+                return Err("a name among them is no text".into());
             }
             files.extend(tracked.iter().map(|name| root.join(name)));
             files.extend(untracked.names.iter().map(|name| root.join(name)));
@@ -127,11 +136,11 @@ impl Host {
         if known.cleans || known.moves {
             folders.extend(empty_folders(&root));
         }
-        let own = state_of(repository.git_dir());
-        let shared = OF_REPOSITORY.iter().map(|name| repository.common_dir().join(name));
+        let own = state_of(&git_dir);
+        let shared = OF_REPOSITORY.iter().map(|name| common_dir.join(name));
         request.if_there.extend(files.into_iter().chain(own).chain(shared));
         request.folders.extend(folders);
-        request.unchanging.extend(known.unlinks.then(|| repository.common_dir().join("objects")));
+        request.unchanging.extend(known.unlinks.then(|| common_dir.join("objects")));
         Ok(if known.moves { root.to_string_lossy().into_owned() } else { String::new() })
     }
 
