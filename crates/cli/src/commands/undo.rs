@@ -11,6 +11,7 @@ use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_engine::Event;
 use reflex_host::keep::{About, Backup, BackupStore, ItemKind, Listed, Plan, State, Step, size};
+use reflex_host::person::at_terminal;
 use reflex_host::{Host, Mode, timestamp};
 use serde_json::{Value, json};
 use std::fs;
@@ -52,18 +53,53 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let here = std::env::current_dir().unwrap_or_default();
     let paths = matches.get_many::<String>("path").into_iter().flatten();
     let only: Vec<PathBuf> = paths.map(|path| lexical(&here.join(path))).collect();
-    let below = matches.get_one::<String>("to").map(|folder| lexical(&here.join(folder)));
+    let reader = Reader::here();
+    let to = matches.get_one::<String>("to").map(|folder| lexical(&here.join(folder)));
+    let below = match (to, reader) {
+        (Some(folder), Reader::Agent) => match in_project(&host, &backup, &folder) {
+            Some(below) => Some(below),
+            None => {
+                complain("only a person at a terminal restores to or from a place outside of the project");
+                return status::BLOCK;
+            }
+        },
+        (to, _) => to,
+    };
     let plan = host.undo_plan(&backup, &only, below.as_deref());
     if plan.steps.is_empty() {
         complain("nothing of that is kept there");
         return status::FOUND;
     }
-    show(&backup, &plan);
+    show(&backup, &plan, reader);
     match below {
         _ if matches.get_flag("dry-run") => status::OK,
         Some(folder) => aside(&host, &backup, &plan, &folder),
         None => in_place(&host, &backup, &plan),
     }
+}
+
+/// Who reads what is printed. An agent is told no contents: they may be keys, and a reader of files is judged by that.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    Person,
+    Agent,
+}
+
+impl Reader {
+    fn here() -> Reader {
+        if at_terminal().is_ok() { Reader::Person } else { Reader::Agent }
+    }
+}
+
+/// Where an agent may restore to: below a folder of its project and under the names that the files had in it, by which
+/// they are known as keys. Nothing where one of them lay elsewhere.
+fn in_project(host: &Host, backup: &Backup, folder: &Path) -> Option<PathBuf> {
+    let project = PathBuf::from(host.placed(Event::default()).workspace).canonicalize().ok()?;
+    let is_inside = |path: &Path| path.starts_with(&project);
+    let real = folder.ancestors().find_map(|above| above.canonicalize().ok())?;
+    let mut lost = backup.items.iter().filter(|item| !item.is_only_for_its_place());
+    (is_inside(folder) && is_inside(&real) && lost.all(|item| is_inside(&item.path)))
+        .then(|| folder.join(backup.base().strip_prefix(&project).unwrap_or(Path::new(""))))
 }
 
 /// `reflex gc`.
@@ -140,7 +176,7 @@ fn word(plan: &Plan) -> &'static str {
 }
 
 /// What would be made, written over and taken away.
-fn show(backup: &Backup, plan: &Plan) {
+fn show(backup: &Backup, plan: &Plan, reader: Reader) {
     print(&format!("{}: {}, kept {}", backup.id, visible(&backup.about.what), ago(backup.time)));
     let mut shown = 0;
     for step in plan.steps.iter().filter(|step| is_told(step)) {
@@ -156,7 +192,7 @@ fn show(backup: &Backup, plan: &Plan) {
             (State::Differs | State::Same, _) => "OVERWRITE",
         };
         print(&format!("  {what} {}", visible(&step.to.to_string_lossy())));
-        if step.state == State::Differs {
+        if step.state == State::Differs && reader == Reader::Person {
             difference(backup, step).iter().for_each(|line| print(&format!("      {}", visible(line))));
         }
     }
@@ -245,7 +281,7 @@ fn session(host: &Host, matches: &ArgMatches) -> u8 {
     for (known, _) in ours.iter().filter(|(_, about)| about.session == latest.session) {
         let Ok(backup) = host.backups().backup(&known.id) else { return failed("a backup is damaged") };
         let plan = host.undo_plan(&backup, &[], None);
-        show(&backup, &plan);
+        show(&backup, &plan, Reader::here());
         let code = if matches.get_flag("dry-run") { status::OK } else { in_place(host, &backup, &plan) };
         if code != status::OK {
             return code;

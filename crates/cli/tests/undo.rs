@@ -1,0 +1,158 @@
+//! Who may do what with what is kept: a person restores in place, an agent gets nothing that it could not read anyway.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop"
+)]
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use support::{Machine, Said, at_terminal_in, shell_quoted};
+
+struct Here {
+    machine: Machine,
+    project: PathBuf,
+}
+
+impl Here {
+    /// A project with a file that is in no commit and older than the session.
+    fn new() -> Here {
+        let machine = Machine::new();
+        let project = machine.root().join("shop");
+        fs::create_dir_all(project.join("config")).unwrap();
+        let here = Here { machine, project };
+        here.sh(
+            "git init -q -b main . && echo x > a && git add a && git -c user.name=a -c user.email=a@b commit -q -m x",
+        );
+        here.sh("echo TOKEN=not-a-real-one > config/.env; echo thoughts > notes.md; touch -d '3 days ago' config/.env notes.md");
+        here
+    }
+
+    fn sh(&self, command: &str) {
+        let said = self.machine.program("sh", ["-c", command]).folder(&self.project).run();
+        assert_eq!(said.code, 0, "{said:?}");
+    }
+
+    /// The id under which a call's loss is kept.
+    fn kept(&self, command: &str) -> String {
+        let said = self.machine.bash(&self.project, command);
+        assert_eq!(said.answer().0, "warn", "{said:?}");
+        let (_, rest) = said.stdout.split_once("`reflex undo ").unwrap();
+        rest.split('`').next().unwrap().to_owned()
+    }
+
+    fn decision(&self, command: &str) -> String {
+        self.machine.bash(&self.project, command).answer().0
+    }
+
+    fn undo(&self, arguments: &[&str]) -> Said {
+        let words = ["undo"].into_iter().chain(arguments.iter().copied());
+        self.machine.reflex(words).folder(&self.project).run()
+    }
+
+    fn store(&self) -> PathBuf {
+        self.machine.home().join(".local/state/reflex/kept")
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.project.join(name).exists()
+    }
+}
+
+#[test]
+fn an_agent_lists_but_does_not_restore_in_place() {
+    let here = Here::new();
+    let id = here.kept("rm notes.md");
+    here.sh("rm notes.md");
+    assert!(here.undo(&[]).stdout.contains(&id));
+    assert!(here.undo(&["--json"]).json()["kept"][0]["id"] == id.as_str());
+    assert_eq!(here.undo(&[&id]).code, 2);
+    assert!(!here.has("notes.md"));
+}
+
+#[test]
+fn an_agent_restores_only_within_its_project_and_under_the_old_names() {
+    let here = Here::new();
+    let id = here.kept("cp a config/.env");
+    let outside = here.machine.root().join("elsewhere");
+    assert_eq!(here.undo(&[&id, "--to", outside.to_str().unwrap()]).code, 2);
+    assert!(!outside.exists());
+    assert_eq!(here.undo(&[&id, "--to", "back"]).code, 0);
+    assert!(here.has("back/config/.env"));
+    // Nothing is written over, and another project's work is nobody else's.
+    here.sh("echo other > back/config/.env");
+    assert_eq!(here.undo(&[&id, "--to", "back"]).code, 1);
+    let other = here.machine.root().join("other");
+    fs::create_dir_all(other.join(".git")).unwrap();
+    let said = here.machine.reflex(["undo", &id, "--to", "back"]).folder(&other).run();
+    assert_eq!((said.code, other.join("back").exists()), (2, false), "{said:?}");
+}
+
+#[test]
+fn an_agent_is_shown_no_contents() {
+    let here = Here::new();
+    let id = here.kept("cp a config/.env");
+    here.sh("cp a config/.env");
+    let said = here.undo(&[&id, "--dry-run"]);
+    assert!(said.stdout.contains("OVERWRITE") && !said.stdout.contains("not-a-real-one"), "{said:?}");
+}
+
+#[test]
+fn a_person_sees_what_changes_and_restores_it() {
+    let here = Here::new();
+    let id = here.kept("rm notes.md");
+    here.sh("echo other > notes.md");
+    let Some((code, said)) = at_terminal_in(&here.machine, &here.project, &format!("undo {id}"), "y\n") else { return };
+    assert!(code == 0 && said.contains("+ thoughts"), "{said}");
+    assert_eq!(fs::read_to_string(here.project.join("notes.md")).unwrap(), "thoughts\n");
+}
+
+#[test]
+fn what_is_kept_is_a_secret_place_that_nobody_but_the_guard_changes() {
+    let here = Here::new();
+    here.kept("cp a config/.env");
+    let store = here.store();
+    let backup = fs::read_dir(&store).unwrap().next().unwrap().unwrap().path();
+    let copy = backup.join("0");
+    let stopped = |command: String| {
+        let decision = here.decision(&command);
+        assert!(decision == "deny" || decision == "ask", "{command}: {decision}");
+    };
+    let shown = |path: &Path| path.display().to_string();
+    for command in ["cat {}", "base64 {}", "cp {} x", "head -c9 < {}", "ln {} x"] {
+        stopped(command.replace("{}", &shell_quoted(&shown(&copy))));
+    }
+    stopped(format!("python3 -c 'print(open(\"{}\").read())'", shown(&copy)));
+    let state = here.machine.home().join(".local/state/reflex");
+    for folder in [&backup, &store, &state] {
+        for command in ["rm -rf", "grep -r .", "cp -r -t x", "tar cf x.tar", "find -delete", "chmod -R 777"] {
+            let words = match command {
+                "find -delete" => format!("find '{}' -delete", shown(folder)),
+                _ => format!("{command} '{}'", shown(folder)),
+            };
+            stopped(words);
+        }
+        stopped(format!("mv '{}' x", shown(folder)));
+    }
+    stopped(format!("cd '{}' && cat */0", shown(&store)));
+    stopped(format!("cat '{}'/*/0", shown(&store)));
+    for command in ["ls -la {}", "du -sh {}"] {
+        assert_eq!(here.decision(&command.replace("{}", &shell_quoted(&shown(&store)))), "silent", "{command}");
+    }
+    assert_eq!(here.decision("reflex gc"), "silent");
+    assert_eq!(here.machine.reflex(["gc"]).run().code, 0);
+    assert!(copy.exists());
+}
+
+#[test]
+fn where_nothing_can_be_written_the_question_stands() {
+    let here = Here::new();
+    fs::create_dir_all(here.store().parent().unwrap()).unwrap();
+    fs::write(here.store(), "no folder").unwrap();
+    let (decision, reason) = here.machine.bash(&here.project, "rm notes.md").answer();
+    assert!(decision == "ask" && reason.contains("not kept"), "{decision}: {reason}");
+}
