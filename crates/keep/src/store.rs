@@ -88,7 +88,8 @@ impl BackupStore {
         let making = self.folder.join(format!("{MAKING}{id}"));
         let time = now();
         let name = format!("{id}-{time}-{}-{session}", walk.bytes);
-        let kept = self.fill(&making, walk, &id, time, about);
+        let (bytes, about, items) = (walk.bytes, about.clone(), Vec::new());
+        let kept = self.fill(walk, Backup { id: id.clone(), time, bytes, about, items, folder: making.clone() });
         let kept = kept.and_then(|()| {
             let named = fs::rename(&making, self.folder.join(name)).and_then(|()| sync(&self.folder));
             named.map_err(|error| Refused::Failed(self.folder.clone(), error))
@@ -100,18 +101,17 @@ impl BackupStore {
         Ok(id)
     }
 
-    fn fill(&self, making: &Path, walk: Walk, id: &str, time: u64, about: &About) -> Result<(), Refused> {
-        let failed = |error| Refused::Failed(making.to_owned(), error);
-        os::create_folder(making).map_err(failed)?;
-        let bytes = walk.bytes;
-        let items = Copier::new(making, &walk, &self.bounds).copy(walk.found)?;
-        let backup = Backup { id: id.to_owned(), time, bytes, about: about.clone(), items, folder: making.to_owned() };
+    fn fill(&self, walk: Walk, mut backup: Backup) -> Result<(), Refused> {
+        let making = backup.folder.clone();
+        let failed = |error| Refused::Failed(making.clone(), error);
+        os::create_folder(&making).map_err(failed)?;
+        backup.items = Copier::new(&making, &walk, &self.bounds).copy(walk.found)?;
         let path = making.join(manifest::NAME);
         let written = os::create(&path).and_then(|mut file| {
             file.write_all(manifest::text(&backup).as_bytes())?;
             file.sync_data()
         });
-        written.and_then(|()| sync(making)).map_err(failed)
+        written.and_then(|()| sync(&making)).map_err(failed)
     }
 
     /// Lets go what is old until there is room.

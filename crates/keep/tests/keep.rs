@@ -155,7 +155,7 @@ fn what_is_damaged_is_not_offered_or_not_restored() {
     let backup = store.backup(&id).unwrap();
     let plan = backup.plan(&[], None);
     assert!(store.restore(&backup, &plan, &About::default()).is_err() && !file.exists());
-    let manifest = fs::read_to_string(folder.join("manifest")).unwrap();
+    let manifest = fs::read(folder.join("manifest")).unwrap();
     fs::write(folder.join("manifest"), &manifest[..manifest.len() / 2]).unwrap();
     assert!(store.backup(&id).is_err());
 }
@@ -198,7 +198,7 @@ fn what_cannot_be_read_whole_is_not_kept_in_part() {
     let store = ground.store(Bounds::default());
     assert!(matches!(keep(&store, &[&ground.root.join("work")]), Err(Refused::Special(_))));
     let closed = ground.write("closed/a", "text");
-    fs::set_permissions(&closed, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o0)).unwrap();
     let is_root = fs::read(&closed).is_ok();
     assert!(is_root || matches!(keep(&store, &[&ground.root.join("closed")]), Err(Refused::Failed(..))));
     fs::write(ground.root.join("blocked"), "").unwrap();
@@ -246,7 +246,7 @@ fn some_of_it_comes_back_and_elsewhere_too() {
     let id = keep(&store, &[&ground.root.join("d")]).unwrap();
     fs::remove_dir_all(ground.root.join("d")).unwrap();
     let backup = store.backup(&id).unwrap();
-    store.restore(&backup, &backup.plan(&[other.clone()], None), &About::default()).unwrap();
+    store.restore(&backup, &backup.plan(std::slice::from_ref(&other), None), &About::default()).unwrap();
     assert!(other.exists() && !one.exists());
     let below = ground.root.join("elsewhere");
     assert!(store.restore(&backup, &backup.plan(&[], Some(&below)), &About::default()).unwrap().is_none());

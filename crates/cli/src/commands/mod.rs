@@ -66,8 +66,7 @@ fn run_named() -> u8 {
             return if error.use_stderr() { code::USAGE } else { code::OK };
         }
     };
-    let is_eval = matches.subcommand_name() == Some("eval");
-    if let Some(home) = matches.get_one::<String>("home").filter(|_| !is_eval)
+    if let Some(home) = matches.get_one::<String>("home").filter(|_| matches.subcommand_name() != Some("eval"))
         && let Err(problem) = choose_home(home)
     {
         complain(&problem);

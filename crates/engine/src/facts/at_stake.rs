@@ -201,11 +201,11 @@ impl Facts<'_> {
             files.extend(self.paths(self.world.untracked(&folder, Untracked::Ignored))?);
         }
         let cleans = effect.kind == EffectKind::DiscardUntracked;
-        let unlinks = match effect.kind {
-            EffectKind::DiscardUntracked => moves,
-            EffectKind::DiscardChanges => moves || effect.flags.contains(&"staged"),
-            _ => true,
+        let leaves = match effect.kind == EffectKind::DiscardChanges {
+            true => !effect.flags.contains(&"staged"),
+            false => cleans,
         };
+        let unlinks = moves || !leaves;
         match into.repositories.iter_mut().find(|known| known.folder == folder) {
             Some(known) => {
                 known.moves |= moves;
@@ -222,10 +222,12 @@ impl Facts<'_> {
     fn work_of(&self, effect: &Effect, target: &Target) -> Result<Vec<String>, String> {
         let real = self.real(effect, target);
         let path = self.meant(effect, &real).into_owned();
-        let names = match effect.kind {
-            EffectKind::DiscardChanges => self.uncommitted(effect, &path),
-            EffectKind::DiscardUntracked => self.world.untracked(&path, super::git::untracked_kind(effect)),
-            _ => return Ok(Vec::new()),
+        let names = if effect.kind == EffectKind::DiscardChanges {
+            self.uncommitted(effect, &path)
+        } else if effect.kind == EffectKind::DiscardUntracked {
+            self.world.untracked(&path, super::git::untracked_kind(effect))
+        } else {
+            return Ok(Vec::new());
         };
         self.paths(names)
     }

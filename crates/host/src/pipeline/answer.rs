@@ -63,9 +63,7 @@ impl Host {
         let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
         let kept = self.keep_first(heard, &mut judgement, &scribe);
         let released = self.release(heard, &mut judgement, &scribe);
-        if judgement.verdict.findings.iter().any(|finding| finding.id == CANARY) {
-            store.canary_seen(&event, judgement.verdict.decision);
-        }
+        note_canary(&store, &event, &judgement);
         let delivery = agent.deliver(payload, &event, &judgement.verdict);
         let latency = Timings { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = RecordContext {
@@ -250,6 +248,13 @@ fn nanos(since: Instant) -> u64 {
 fn yes(grant: &Grant) -> String {
     let reason = if grant.reason.is_empty() { String::new() } else { format!(" ({})", grant.reason) };
     format!("{} said yes to this with `reflex approve {}`{reason}", grant.by, grant.id)
+}
+
+/// Whoever touches a canary is remembered.
+fn note_canary(store: &Store, event: &Event, judgement: &Judgement) {
+    if judgement.verdict.findings.iter().any(|finding| finding.id == CANARY) {
+        store.canary_seen(event, judgement.verdict.decision);
+    }
 }
 
 /// An alarm that no person has seen is told once in every session.
