@@ -1,5 +1,6 @@
 //! Rules and policies that people wrote: found, compiled once, kept in the cache by what the files are.
 
+pub(crate) mod asking;
 mod bases;
 mod cache;
 mod compile;
