@@ -120,13 +120,14 @@ fn check(project: &Project) -> Result<(), String> {
 
 fn test(project: &Project) -> Result<(), String> {
     format_and_lints(project)?;
-    step("tests", || steps::tests(&mut project.cargo(&["test", "--workspace", "--locked"])))?;
+    // What is quickly known to be wrong comes first.
     step("rustdoc", || {
         let mut rustdoc = project.cargo(&["doc", "--workspace", "--no-deps", "--locked", "--document-private-items"]);
         steps::succeed(rustdoc.env("RUSTDOCFLAGS", "-D warnings")).map(drop)
     })?;
     step("documentation", || docs::check(project))?;
-    dependencies(project)
+    dependencies(project)?;
+    step("tests", || steps::tests(&mut project.cargo(&["test", "--workspace", "--locked"])))
 }
 
 /// Thousands of calls: a build without optimising would take three times as long as all other tests.

@@ -244,9 +244,10 @@ fn a_working_directory_that_was_removed_hides_nothing() {
     let machine = Machine::new();
     let gone = machine.root().join("gone");
     std::fs::create_dir(&gone).unwrap();
-    let line = "cd gone && rmdir ../gone && exec \"$0\" hook --agent claude --event PreToolUse";
+    let line = "cd gone && rmdir ../gone && exec \"$0\" hook --home \"$1\" --agent claude --event PreToolUse";
     let input = home_goes(|payload| drop(payload.as_object_mut().unwrap().remove("cwd")));
-    check_denied(machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]), input);
+    let home = machine.home();
+    check_denied(machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex"), home.to_str().unwrap()]), input);
     assert!(!gone.exists());
 }
 
@@ -322,15 +323,19 @@ fn an_answer_that_nobody_reads_still_refuses_by_its_status() {
 #[test]
 fn a_refusal_without_standard_output_stands_on_standard_error_with_its_status() {
     let machine = Machine::new();
-    let line = "exec \"$0\" hook --agent claude --event PreToolUse >&-";
-    let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).input(home_goes(|_| {})).run();
+    let line = "exec \"$0\" hook --home \"$1\" --agent claude --event PreToolUse >&-";
+    let home = machine.home();
+    let words = ["-c", line, env!("CARGO_BIN_EXE_reflex"), home.to_str().unwrap()];
+    let said = machine.program("sh", words).input(home_goes(|_| {})).run();
     assert_eq!((said.code, said.stderr.starts_with("Blocked: would delete ")), (2, true), "{said:?}");
 }
 
 #[test]
 fn no_input_at_all_is_refused() {
-    let line = "exec \"$0\" hook --agent claude --event PreToolUse <&-";
-    let said = Machine::new().program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
+    let line = "exec \"$0\" hook --home \"$1\" --agent claude --event PreToolUse <&-";
+    let machine = Machine::new();
+    let home = machine.home();
+    let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex"), home.to_str().unwrap()]).run();
     let reason = "Blocked: Reflex cannot read this event (the input is empty), so it does not run.";
     assert_eq!(said, Said::refusal(reason));
 }

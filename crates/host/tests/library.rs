@@ -504,7 +504,9 @@ fn a_wrapper_never_hides_a_command() {
     for entry in entries(Kind::Rules) {
         let examples = entry.value["fires"].as_array().unwrap().iter().filter_map(Value::as_str);
         for example in examples.filter(|example| is_wrappable(example)) {
-            for wrapper in WRAPPERS {
+            // What a variable takes up is not shown.
+            let is_shown = entry.value["when"].to_string().contains(r#""flag":"shown""#);
+            for wrapper in WRAPPERS.iter().filter(|wrapper| !is_shown || !wrapper.starts_with("x=")) {
                 let wrapped = wrapper.replace("{q}", &quoted(example)).replace("{}", example);
                 if !ids(&Value::from(wrapped.as_str())).contains(&entry.name) {
                     problems.push(format!("{} does not fire on {wrapped:?}", entry.name));

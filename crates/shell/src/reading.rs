@@ -38,13 +38,22 @@ impl Reading {
         self.derivations.iter().any(is_it)
     }
 
+    /// Whether what stands there comes out of a file that the text loads.
+    pub fn is_loaded(&self, origin: Origin) -> bool {
+        self.steps(origin).any(|derivation| matches!(derivation.step, LOADED | UNCHANGED))
+    }
+
     /// Whether what stands there is done by a file that the text loads and that is as its project's history has it.
     pub fn is_of_unchanged(&self, origin: Origin) -> bool {
+        self.steps(origin).any(|derivation| derivation.step == UNCHANGED)
+    }
+
+    /// The steps by which what stands there was derived, the last first.
+    fn steps(&self, origin: Origin) -> impl Iterator<Item = &Derivation> {
         let step = |id: DerivationId| self.derivations.get(usize::from(id.0));
         let first = origin.derivation.and_then(step);
         // A step stands behind the one that it follows from.
-        let steps = std::iter::successors(first, |derivation| derivation.from.derivation.and_then(step));
-        steps.take(MAX_STEPS).any(|derivation| derivation.step == UNCHANGED)
+        std::iter::successors(first, move |derivation| derivation.from.derivation.and_then(step)).take(MAX_STEPS)
     }
 }
 
@@ -126,6 +135,8 @@ pub struct Command {
     pub site: ExecTarget,
     /// The command that runs it, if it is wrapped or substituted.
     pub parent: Option<CommandId>,
+    /// Whether a word, a file or another command takes what it prints.
+    pub is_collected: bool,
     /// In what its words are written: it says how paths are divided.
     pub language: Language,
     /// The whole command in the text.

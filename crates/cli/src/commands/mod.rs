@@ -57,8 +57,8 @@ fn run_named() -> u8 {
     // Gives every subcommand the options of all.
     grammar.build();
     let words: Option<Vec<String>> = std::env::args_os().map(|word| word.into_string().ok()).collect();
-    let matches = match words {
-        Some(words) => grammar.clone().try_get_matches_from(unquoted::joined(words, &grammar)),
+    let matches = match words.map(|words| unquoted::joined(words, &grammar)) {
+        Some(words) => grammar.try_get_matches_from(words),
         // Words that are no text: clap says so.
         None => grammar.try_get_matches(),
     };

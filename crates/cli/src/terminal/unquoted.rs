@@ -18,7 +18,8 @@ pub(crate) fn joined(words: Vec<String>, grammar: &Command) -> Vec<String> {
         _ => (false, command),
     };
     let [one, more @ ..] = command else { return words };
-    let is_whole = one.contains(char::is_whitespace) || one == "-";
+    // An unknown option is an error, which is told.
+    let is_whole = one.contains(char::is_whitespace) || one.starts_with('-');
     if more.is_empty() || !is_marked && (is_whole || all_options(more, subcommand)) {
         return words;
     }
@@ -109,6 +110,7 @@ mod tests {
             &["check", "rm -rf /", "--json"][..],
             &["check", "ls", "--json"],
             &["check", "--home", "/h", "rm -rf /"],
+            &["check", "--jsn", "ls"],
             &["check", "ls"],
             &["check"],
         ] {

@@ -1,7 +1,10 @@
 //! The effects of one text: what each of its commands, and each action of another tool, would do.
 
+mod entries;
+
+pub(crate) use entries::MAX_VERBS;
+
 use super::agent_paths::{agent_path_value, without_scheme};
-use super::fields;
 use super::loading::Loader;
 use super::named::paths_in_code;
 use super::thrown_away::{prints_nothing, writes_nothing};
@@ -13,20 +16,17 @@ use crate::model::guard::GUARD_PROGRAMS;
 use crate::model::mounts::MountTable;
 use crate::model::path::{self, Folders};
 use crate::model::world::World;
-use crate::text::{encoded_paths, glob};
+use crate::text::encoded_paths;
 use reflex_shell::{
-    Access, Code, Command, CommandId, Invocation, Language, Origin, Piece, Printed, Program, Programs, Reading,
-    Selector, Setting, Source, Span, Stdin, Surroundings, UnknownReason, Value, work,
+    Access, Code, Command, CommandId, Gap, Invocation, Language, Origin, Piece, Program, Programs, Reading, Setting,
+    Source, Span, Surroundings, UnknownReason, Value, work,
 };
-use reflex_tables::{Node, Tables};
+use reflex_tables::Tables;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What it costs to work out what a command does, in units of [`work`]; each target comes to that.
 const COMMAND: u64 = 8;
-
-/// Texts for a database of one command: a person gives it few.
-const MAX_STATEMENTS: usize = 256;
 
 /// What a loaded file does that is as its project's history has it counts as far as it is known what that is done to.
 fn keep_known_of_unchanged(effects: &mut Vec<Effect>, first: usize, reading: &Reading) {
@@ -207,7 +207,8 @@ impl EffectExtractor<'_> {
         self.found_processes(text, before, &reading.commands);
         self.environment_sent(before, &reading.commands);
         self.kept_in_variables(before, &reading.commands);
-        self.variables_carried(before, &reading.commands);
+        self.variables_shown(&reading.commands);
+        self.flows(before, reading);
         self.mentions(&reading.commands);
         self.downloads_that_run();
         self.fetched_statements(&reading.commands);
@@ -217,25 +218,30 @@ impl EffectExtractor<'_> {
         self.nested_decoding(&reading.commands);
         for setting in &reading.settings {
             self.setting(setting);
+            let loaded = setting.origin.derivation.is_some() && reading.is_loaded(setting.origin);
+            self.effects.last_mut().filter(|_| loaded).into_iter().for_each(|effect| effect.flags.push("loaded"));
         }
         reading.multiplying.iter().for_each(|origin| self.push_at(EffectKind::Exhaust, *origin));
-        for gap in &reading.gaps {
-            match gap.why {
-                UnknownReason::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
-                UnknownReason::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
-                UnknownReason::Unfinished => {
-                    self.push_at(EffectKind::Unreadable, gap.origin);
-                    self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec!["unfinished"]);
-                }
-                UnknownReason::NotEvaluated => {
-                    self.push_at(EffectKind::RunUnknown, gap.origin);
-                    let written = Value::text(gap.origin.span.slice(text), gap.origin);
-                    if let Some(effect) = self.effects.last_mut() {
-                        effect.targets.push(Target::new(written, TargetPath::None));
-                    }
-                }
-                UnknownReason::Branches | UnknownReason::Arithmetic | UnknownReason::Input => {}
+        reading.gaps.iter().for_each(|gap| self.gap(gap, text));
+    }
+
+    /// What the reader could not read.
+    fn gap(&mut self, gap: &Gap, text: &str) {
+        match gap.why {
+            UnknownReason::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
+            UnknownReason::Unparsed => self.push_at(EffectKind::Unreadable, gap.origin),
+            UnknownReason::Unfinished => {
+                self.push_at(EffectKind::Unreadable, gap.origin);
+                self.effects.last_mut().into_iter().for_each(|effect| effect.flags = vec!["unfinished"]);
             }
+            UnknownReason::NotEvaluated => {
+                self.push_at(EffectKind::RunUnknown, gap.origin);
+                let written = Value::text(gap.origin.span.slice(text), gap.origin);
+                if let Some(effect) = self.effects.last_mut() {
+                    effect.targets.push(Target::new(written, TargetPath::None));
+                }
+            }
+            UnknownReason::Branches | UnknownReason::Arithmetic | UnknownReason::Input => {}
         }
     }
 
@@ -257,7 +263,8 @@ impl EffectExtractor<'_> {
     pub(super) fn command(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
         let folder = self.folder(command);
         let ran = Ran { id, command, folder: folder.as_deref() };
-        if let Some(invocation) = &command.invocation {
+        let acts = |invocation: &&Invocation| !invocation.asks_help(&command.words);
+        if let Some(invocation) = command.invocation.as_ref().filter(acts) {
             for grammar in &invocation.grammars {
                 for entry in grammar.effects() {
                     if entry.get("sure").is_true() && is_guess(command, commands) {
@@ -306,6 +313,8 @@ impl EffectExtractor<'_> {
         reads.any(|effect| {
             effect.script.is_none()
                 && effect.action == self.action
+                // What a commit holds is not touched.
+                && !effect.flags.contains(&"committed")
                 && effect.command.is_some_and(is_part)
                 && effect.targets.iter().any(|read| written.iter().any(|target| is_same_file(read, target)))
         })
@@ -406,89 +415,6 @@ impl EffectExtractor<'_> {
         let name = behind.strip_prefix('/').filter(|name| GUARD_PROGRAMS.contains(name))?;
         let known = self.world.guard().into_iter().find(|own| path::name_of(own) == name);
         Some(known.unwrap_or_else(|| format!("{}/.local/bin/{name}", self.event.home)))
-    }
-
-    /// One entry of a program's `effects`.
-    pub(super) fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
-        let command = ran.command;
-        let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
-        if !reflex_shell::applies(entry, invocation)
-            || !is_worded(entry, invocation, &command.words)
-            || !fields::are_meant(entry, invocation, &command.words)
-        {
-            return;
-        }
-        if entry.get("single").is_true() && !is_single(invocation, &command.words) {
-            return;
-        }
-        let open = entry.get("unread");
-        if open.is_text()
-            && !selected(open.text(), invocation, command).iter().any(|word| begins_unread(open.text(), word))
-        {
-            return;
-        }
-        if entry.get("from").text() == "terminal" && command.stdin != Stdin::Inherited {
-            return;
-        }
-        let mut values = selected(entry.get("to").text(), invocation, command);
-        reflex_shell::narrow(entry, &mut values);
-        if values.is_empty() && entry.get("default-target").is_text() {
-            values.push(Value::text(entry.get("default-target").text(), command.origin));
-        }
-        let wants_targets = entry.get("to").is_text();
-        let of_option = entry.get("to").text().starts_with("option:") || entry.get("to").text() == "input";
-        if values.is_empty() && wants_targets && (kind.target_kind() == TargetKind::Path || of_option) {
-            return;
-        }
-        if values.is_empty() && !(entry.get("starting").is_nil() && entry.get("behind").is_nil()) {
-            return;
-        }
-        let starting = entry.get("starting");
-        let is_own_text =
-            starting.is_text() || starting.items().next().is_some() || entry.get("default-target").text() == "~";
-        if kind.target_kind() == TargetKind::Path && is_own_text {
-            // Whoever reads such a text has a home of its own to fill in.
-            values.iter_mut().for_each(with_own_home);
-        }
-        if kind == EffectKind::ShareFolder {
-            return self.shares(ran, entry, (values, &flags_of(entry, invocation)));
-        }
-        let named = !values.is_empty();
-        let targets = self.touched(values.into_iter().map(|value| self.target_in(kind, value, ran)).collect());
-        if targets.is_empty() && named {
-            return;
-        }
-        let flags = flags_of(entry, invocation);
-        let mut arguments = selected(entry.get("argument").text(), invocation, command).into_iter();
-        self.push_command(ran, kind, targets);
-        let argument = arguments.next();
-        let shown = self.effects.last_mut().map(|effect| {
-            (effect.flags, effect.argument) = (flags, argument);
-            effect.clone()
-        });
-        // `psql -c A -c B`: each is a text of its own.
-        let mut further = arguments.filter(|_| kind == EffectKind::Sql);
-        let of_each = further.by_ref().take(MAX_STATEMENTS);
-        self.effects.extend(of_each.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? })));
-        if further.next().is_some() {
-            work::cut(|| format!("more than {MAX_STATEMENTS} statements are given to one command"));
-        }
-    }
-
-    /// An entry of a program's `inner` with the mark `escape`: nobody expects that program to run another one.
-    fn escape(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
-        if !reflex_shell::applies(entry, invocation) {
-            return;
-        }
-        let selector =
-            ["script", "argv", "file"].into_iter().map(|key| entry.get(key)).find(|selector| selector.is_text());
-        let mut values = selected(selector.map_or("", Node::text), invocation, ran.command);
-        reflex_shell::narrow(entry, &mut values);
-        let named = values.into_iter().filter(|value| !value.pieces.is_empty());
-        let targets: Vec<Target> = named.map(|value| Target::new(value, TargetPath::None)).collect();
-        if !targets.is_empty() {
-            self.push_command(ran, EffectKind::Escape, targets);
-        }
     }
 
     /// Files that only stand for nothing, for zeros or for the terminal are no targets.
@@ -724,50 +650,6 @@ fn is_guess(command: &Command, commands: &[Command]) -> bool {
     parent.is_some_and(|parent| parent.invocation.is_none() && !parent.name.is_empty())
 }
 
-/// `unread:` wants a word of which not even the beginning is known, so that it may be any, or several: what a variable
-/// holds, what a file holds, a name that is looked for. An option's variable is taken for one word.
-fn begins_unread(selector: &str, word: &Value) -> bool {
-    let found_here = |text: &str| text.bytes().all(|byte| byte == b'.' || byte == b'/');
-    let mut pieces = word.pieces.iter().map(|(piece, _)| piece);
-    pieces.find(|piece| !piece.as_text().is_some_and(found_here)).is_some_and(|piece| match piece {
-        Piece::Unknown(_) | Piece::Glob(_) | Piece::Output(Printed::Program(_)) => true,
-        Piece::Variable(_) => !selector.starts_with("option:"),
-        Piece::Text(_) | Piece::Home(_) | Piece::Output(_) => false,
-    })
-}
-
-/// How a thing is done: the options that are given, and what an entry always says.
-fn flags_of(entry: Node<'static>, invocation: &Invocation) -> Vec<&'static str> {
-    let mut flags: Vec<&'static str> = invocation.options.iter().map(|option| option.key).collect();
-    flags.extend(entry.get("set").texts());
-    flags.sort_unstable();
-    flags.dedup();
-    flags
-}
-
-/// `single:` wants one operand alone that need not be a path.
-fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
-    let known = |index: &usize| words.get(*index).is_some_and(|word| word.literal().is_some());
-    let one = invocation.operands.len() == 1 && invocation.dashes.is_none();
-    one && invocation.operands.iter().all(known) && Selector("paths").values(invocation, words).is_empty()
-}
-
-/// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.
-pub(crate) const MAX_VERBS: usize = 4;
-
-/// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them. With `any-case:` they
-/// are compared in small letters.
-fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
-    let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
-    let any_case = !entry.get("any-case").is_nil();
-    let says = |patterns: Node<'static>| {
-        let verbs = invocation.operands.iter().take(MAX_VERBS).filter_map(|index| words.get(*index)?.literal());
-        let mut verbs = verbs.map(|verb| if any_case { verb.to_lowercase().into() } else { verb });
-        verbs.any(|verb| patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes())))
-    };
-    (wanted.is_nil() || says(wanted)) && !says(unwanted)
-}
-
 /// The commands that print the value, also those whose output was kept in a variable first.
 fn with_printing(value: &Value, from: &[CommandId], commands: &[Command]) -> Vec<CommandId> {
     let printed = value.pieces.iter().filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
@@ -799,20 +681,6 @@ pub(super) fn is_decoder(command: Option<&Command>) -> bool {
 
 const DECODERS: [&str; 10] =
     ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "uudecode", "zcat", "bzcat", "xzcat"];
-
-/// The words that a selector means; `input` is the text that the command reads, where it is known.
-fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<Value> {
-    match (selector, &command.stdin) {
-        ("input", Stdin::Text(text)) => vec![text.clone()],
-        ("input", Stdin::Pipe(_, text)) => vec![text.clone()].into_iter().filter(is_known_in_part).collect(),
-        (other, _) => Selector(other).values(invocation, &command.words),
-    }
-}
-
-/// Whether more of a text is known than that something prints it.
-fn is_known_in_part(text: &Value) -> bool {
-    text.pieces.iter().any(|(piece, _)| !matches!(piece, Piece::Unknown(_) | Piece::Output(_)))
-}
 
 fn is_same_file(one: &Target, other: &Target) -> bool {
     !one.is_pattern() && one.path().is_some() && one.path() == other.path()
@@ -894,16 +762,6 @@ fn is_share(path: &str) -> bool {
     let host = path.strip_prefix("//").and_then(|rest| rest.split('/').next()).unwrap_or("");
     let own = ["?", ".", "localhost", "127.0.0.1", "wsl$", "wsl.localhost"];
     !host.is_empty() && host.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && !own.contains(&host)
-}
-
-/// `~/x` in a text that no shell expands: an editor or a client does.
-fn with_own_home(value: &mut Value) {
-    let tilde = value.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-    if tilde {
-        let origin = value.origin();
-        *value = value.without_prefix(1);
-        value.pieces.insert(0, (Piece::Home(String::new()), origin));
-    }
 }
 
 /// The commands whose output it reads, also through a pipeline.

@@ -2,8 +2,8 @@
 //! sends what was printed.
 
 use super::effects::{EffectExtractor, Ran, with_sources};
+use super::flows::is_of_this_machine;
 use crate::model::effect::{Effect, EffectKind, Target};
-use crate::text::url;
 use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
 use std::collections::BTreeSet;
 
@@ -110,11 +110,7 @@ fn filled(effects: &[Effect], commands: &[Command], printing: &[CommandId]) -> V
 fn goes_out(effect: &Effect) -> bool {
     let reaches =
         matches!(effect.kind, EffectKind::Send | EffectKind::Fetch | EffectKind::Connect | EffectKind::RemoteAccess);
-    let own = |target: &Target| {
-        let host = target.shown();
-        url::has(&host, "own") || host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("::1")
-    };
-    reaches && !effect.targets.iter().all(own)
+    reaches && !effect.targets.iter().all(is_of_this_machine)
 }
 
 /// Whether what these commands print reaches the command: by its input, or by words that are not known before it runs.

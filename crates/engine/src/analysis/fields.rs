@@ -95,7 +95,7 @@ fn plain(path: &str) -> Option<String> {
         if name.contains(['*', ']']) {
             return None;
         }
-        if !name.is_empty() && !(whole.is_empty() && name == "items") {
+        if !(name.is_empty() || whole.is_empty() && name == "items") {
             whole.push('.');
             whole.push_str(name);
         }

@@ -49,6 +49,9 @@ impl EffectExtractor<'_> {
     /// The mounts of each command's place, in the order of the commands; nothing for those that run on this machine or
     /// where nothing of it is mounted.
     pub(super) fn tables(&self, commands: &[Command]) -> Vec<Option<Rc<MountTable>>> {
+        if self.place.is_none() && commands.iter().all(|command| command.parent.is_none()) {
+            return Vec::new();
+        }
         let mut tables: Vec<Option<Rc<MountTable>>> = Vec::with_capacity(commands.len());
         // The commands that one wrapper runs share its table.
         let mut made: BTreeMap<(CommandId, ExecTarget), Option<Rc<MountTable>>> = BTreeMap::new();

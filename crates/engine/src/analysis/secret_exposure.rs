@@ -222,7 +222,7 @@ fn holders(secret: &str, reading: &Reading) -> Vec<CommandId> {
 }
 
 /// Whether its words are kept where everybody with the repository reads them.
-fn keeps_message(command: &Command) -> bool {
+pub(super) fn keeps_message(command: &Command) -> bool {
     let path = command.invocation.as_ref().map(|invocation| invocation.path.as_slice()).unwrap_or_default();
     matches!(command.name.as_str(), "git" | "gh" | "glab")
         && path

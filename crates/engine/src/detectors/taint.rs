@@ -11,7 +11,7 @@ use crate::model::finding::Finding;
 use crate::model::path::{self, is_within};
 use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
-use reflex_shell::{CommandId, ExecTarget, Selector, Stdin, WHOLE_ENVIRONMENT};
+use reflex_shell::{Command, CommandId, ExecTarget, Origin, Piece, Selector, Stdin, WHOLE_ENVIRONMENT};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Of one call, at most so many remnants are kept.
@@ -19,6 +19,9 @@ const MAX_REMNANTS: usize = 32;
 
 /// A pipeline is followed back over this many commands.
 const MAX_MEMBERS: usize = 32;
+
+/// A path that no file has: it stands for a key that a store of keys gave out.
+const REVEALED_SECRET: &str = "/proc/self/revealed-secret";
 
 /// Classes of paths whose content is followed.
 const FOLLOWED: [&str; 5] = ["secret", "environment", "key-files", "secret-folders", "history"];
@@ -126,7 +129,7 @@ impl<'a> Givers<'a> {
         let mut by: BTreeMap<_, Vec<&Effect>> = BTreeMap::new();
         let mut environment = BTreeSet::new();
         for effect in &analysis.effects {
-            let kinds = [EffectKind::Read, EffectKind::Move, EffectKind::PrintEnvironment];
+            let kinds = [EffectKind::Read, EffectKind::Move, EffectKind::PrintEnvironment, EffectKind::RevealSecret];
             let gives = fetches(effect) || kinds.contains(&effect.kind);
             if let (true, Some(command)) = (gives, effect.command) {
                 by.entry((effect.action, effect.script, command)).or_default().push(effect);
@@ -174,9 +177,11 @@ fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Taint>
         left.extend(places.map(|place| remnant(RemnantKind::Copy, place, WHOLE_ENVIRONMENT)));
     }
     for other in givers.beside(effect, &feeding) {
-        if other.kind == EffectKind::PrintEnvironment {
+        let environment = (other.kind == EffectKind::PrintEnvironment).then_some(WHOLE_ENVIRONMENT);
+        let computed = environment.or((other.kind == EffectKind::RevealSecret).then_some(REVEALED_SECRET));
+        if let Some(from) = computed.filter(|_| !other.flags.contains(&"names")) {
             let places = effect.targets.iter().filter_map(Target::path);
-            left.extend(places.map(|place| remnant(RemnantKind::Copy, place, WHOLE_ENVIRONMENT)));
+            left.extend(places.map(|place| remnant(RemnantKind::Copy, place, from)));
         }
         for source in &other.targets {
             let elsewhere = fetches(other).then(|| from_elsewhere(facts, source));
@@ -317,9 +322,24 @@ fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
             Some(Stdin::Pipe(members, _)) => members.as_slice(),
             Some(Stdin::Inherited | Stdin::Text(_) | Stdin::File(_)) | None => &[],
         };
-        feeding.extend(piped.iter().filter(|id| !feeding.contains(id)).copied().collect::<Vec<_>>());
+        let printing = reading.commands.get(id).map(|command| printing(command, &reading.commands)).unwrap_or_default();
+        let fresh = piped.iter().chain(&printing).filter(|id| !feeding.contains(id));
+        feeding.extend(fresh.copied().collect::<Vec<_>>());
     }
     feeding
+}
+
+/// The commands whose output stands in a command's words: `echo "$X"` where it was kept in a variable.
+fn printing(command: &Command, commands: &[Command]) -> Vec<CommandId> {
+    let pieces = command.words.iter().skip(1).flat_map(|word| &word.pieces);
+    let printed = pieces.filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
+    let printed: Vec<Origin> = printed.take(MAX_MEMBERS).collect();
+    if printed.is_empty() {
+        return Vec::new();
+    }
+    reflex_shell::work::spend(1 + commands.len() as u64 / 16);
+    let prints = |command: &Command| command.words.first().is_some_and(|word| printed.contains(&word.origin()));
+    commands.iter().enumerate().filter(|(_, command)| prints(command)).map(|(id, _)| id).collect()
 }
 
 fn seen(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
@@ -414,6 +434,14 @@ mod tests {
         let seen = vec![remnant(RemnantKind::Seen, KEY, "")];
         assert_eq!(left("cat ~/.ssh/id_rsa", &world(&[]), &shown), seen);
         assert_eq!(left("cat ~/.ssh/id_rsa", &world(&[]), &[]), []);
+    }
+
+    #[test]
+    fn a_key_of_a_store_is_one_in_a_file_too() {
+        let copy = |path| [(RemnantKind::Copy, path, REVEALED_SECRET)];
+        check("gh auth token > t", &[], &copy("/repo/t"));
+        check("X=$(gh auth token); echo \"$X\" > t", &[], &copy("/repo/t"));
+        check("pass show a | wc -c > t", &[], &[]);
     }
 
     #[test]

@@ -163,7 +163,7 @@ fn is_about(effect: &Effect, facts: &Facts<'_>, class: &str) -> bool {
         let is_named = target.path().is_some_and(|path| facts.is_named_by(class, path));
         let is = |class: &&str| facts.is(effect, target, class) == Ternary::Yes;
         let is_by_product = facts.fact(effect, Some(target), Fact::Ignored) == Ternary::Yes
-            && !["documents", "environment", "key-files", "data"].iter().any(|class| is(&class));
+            && !["documents", "environment", "key-files", "data"].iter().any(is);
         let is_held = effect.kind != EffectKind::ChangePermissions && !is_by_product;
         is_named || is_held
     })

@@ -198,7 +198,7 @@ impl Facts<'_> {
         let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
         above.any(|at| {
             let is_there = |mark: &&str| self.world.survey(&path::absolute(mark, at), 0).is_some();
-            self.world.is_ignored(at) == Some(true) && marks.iter().any(|mark| is_there(&mark))
+            self.world.is_ignored(at) == Some(true) && marks.iter().any(is_there)
         })
     }
 

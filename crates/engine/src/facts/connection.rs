@@ -351,7 +351,7 @@ impl Place<'_> {
             Err(Unclear) => true,
         };
         let is_handed = self.commands.iter().any(|command| HANDING.contains(&command.name.as_str()));
-        !is_handed && ENVIRONMENTS.iter().any(|name| of_tests(&name)) && !MANIFESTS.iter().any(|file| loads(&file))
+        !is_handed && ENVIRONMENTS.iter().any(of_tests) && !MANIFESTS.iter().any(loads)
     }
 
     fn environment(&self, name: &str) -> Result<Option<String>, Unclear> {

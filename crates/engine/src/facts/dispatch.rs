@@ -42,7 +42,7 @@ impl Facts<'_> {
             Fact::ProtectedBranch => self.is_protected(&folder, target),
             Fact::Production => Ternary::from(self.is_production(&self.pointed(effect))),
             Fact::Local => Ternary::from(self.is_local(effect)),
-            Fact::Unmerged => self.is_unmerged(&folder, target),
+            Fact::Unmerged => self.is_unmerged(effect, &folder, target),
             Fact::Fetched => Ternary::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
             Fact::OrdersHeard => Ternary::from(self.is_tainted()),
             Fact::WritesGuard => {

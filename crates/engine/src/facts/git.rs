@@ -186,9 +186,19 @@ impl Facts<'_> {
         Ternary::from(known)
     }
 
-    pub(super) fn is_unmerged(&self, folder: &str, target: Option<&Target>) -> Ternary {
+    /// Whether commits are reachable only from the reference that is deleted, or moved to what the argument names.
+    pub(super) fn is_unmerged(&self, effect: &Effect, folder: &str, target: Option<&Target>) -> Ternary {
         let Some(name) = target.map(|target| target.value.shown()) else { return Ternary::Unknown };
-        let count = self.world.only_on(folder, &name);
+        let has = |flag| effect.flags.contains(&flag);
+        let argument = effect.argument.as_ref().map(|onto| onto.shown());
+        let onto = argument.unwrap_or_else(|| if has("made") { "HEAD".to_owned() } else { String::new() });
+        let reference = match name.split(' ').next().unwrap_or("") {
+            _ if has("reset") && !has("moved") => "HEAD".to_owned(),
+            full if full.starts_with("refs/") || full == "HEAD" => full.to_owned(),
+            tag if has("tag") => format!("refs/tags/{tag}"),
+            branch => format!("refs/heads/{}", branch.trim_start_matches("heads/")),
+        };
+        let count = self.world.orphaned(folder, &reference, &onto);
         if let Some(count) = count.filter(|count| *count > 0) {
             *self.lost.borrow_mut() =
                 Names { names: vec![format!("{count} commits that are only on {name}")], count: 1, more: false };

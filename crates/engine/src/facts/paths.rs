@@ -52,6 +52,10 @@ impl Facts<'_> {
         if given || matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
             paths.extend(self.aliases().sources(text));
             paths.extend(self.copied_before(&real.path));
+            paths.extend(unpacked_name(text).map(str::to_owned));
+        }
+        if effect.kind == EffectKind::Stage {
+            paths.extend(self.copied_before(&real.path));
         }
         let pattern = self.pattern(effect, target, &real, paths.first().map_or(text, String::as_str));
         Seen { real, place, paths, sure, pattern, classes: RefCell::default() }
@@ -155,4 +159,10 @@ impl Facts<'_> {
         }
         real
     }
+}
+
+/// The name of the file that was packed into this one: `.env` of `.env.gz`.
+fn unpacked_name(path: &str) -> Option<&str> {
+    const PACKED: [&str; 8] = [".gz", ".xz", ".bz2", ".zst", ".zip", ".b64", ".br", ".lz4"];
+    PACKED.iter().find_map(|end| path.strip_suffix(end)).filter(|name| !name.ends_with('/'))
 }

@@ -60,14 +60,18 @@ impl Facts<'_> {
             dropped => dropped.iter().all(is),
         };
         let kept_elsewhere = effect.site != ExecTarget::Here && loses_a_database(effect);
-        if kept_elsewhere || pointed.hosts.is_empty() { is_test() } else { true }
+        // A namespace of that name may lie in any cluster; only a database's program talks to this machine by itself.
+        let talks_here = matches!(effect.kind, EffectKind::DestroyDatabase | EffectKind::Sql);
+        match pointed.hosts.is_empty() {
+            true => talks_here && is_test(),
+            false => !kept_elsewhere || is_test(),
+        }
     }
 }
 
 /// Whether a database as a whole would be gone.
 fn loses_a_database(effect: &Effect) -> bool {
-    effect.kind == EffectKind::DestroyDatabase
-        || statement(effect).is_some_and(|text| sql::consequences(&text).any(|word| word == "drop-database"))
+    effect.kind == EffectKind::DestroyDatabase || statement(effect).is_some_and(|text| sql::loses_a_database(&text))
 }
 
 /// What a database is told, where that is known.

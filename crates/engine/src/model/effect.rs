@@ -206,7 +206,7 @@ effect_kinds! {
     Stash = "stash" Path;
     /// Stashed work is dropped.
     DropStash = "drop-stash" Name;
-    /// A local branch is deleted though it may not be merged.
+    /// A local branch or tag is deleted though it may not be merged, or moved to another commit: the argument.
     DeleteBranch = "delete-branch" Name;
     /// A remote branch is replaced.
     PushForce = "push-force" Name;
@@ -216,6 +216,8 @@ effect_kinds! {
     DeleteRemoteRef = "delete-remote-ref" Name;
     /// Commits or their traces are rewritten.
     RewriteHistory = "rewrite-history" Name;
+    /// What could bring back commits or changes that nothing names any more is removed.
+    DestroyRecovery = "destroy-recovery" Name;
     /// Something is fetched from a host.
     Fetch = "fetch" Name;
     /// Something is sent to a host.

@@ -260,7 +260,7 @@ impl World for FakeWorld {
         Some(is_branch || !git.dirty.iter().any(|name| is_within(name, word)))
     }
 
-    fn only_on(&self, _path: &str, _branch: &str) -> Known<usize> {
+    fn orphaned(&self, _path: &str, _reference: &str, _onto: &str) -> Known<usize> {
         self.readable()?.unpushed
     }
 

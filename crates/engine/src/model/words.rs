@@ -59,6 +59,8 @@ word_lists! {
     StoppingVerbs = "stopping-verbs";
     /// Agents and programs that start them: one of these names, or a name that holds it between dashes, dots or underscores, says that no person runs a command.
     AgentPrograms = "agent-programs";
+    /// Programs that hand on what they read, whole or in part or in another form.
+    ContentFilters = "content-filters";
     /// Words by which a line tells an error, in small letters.
     ErrorWords = "error-words";
     /// Programs that show files and do nothing else, as long as no effect says otherwise.

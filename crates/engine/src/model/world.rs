@@ -190,8 +190,9 @@ pub trait World {
     fn branch(&self, path: &str) -> Known<Option<String>>;
     /// Whether a word names a commit where the path lies: a branch, a tag, HEAD.
     fn names_commit(&self, path: &str, word: &str) -> Known<bool>;
-    /// How many commits would be reachable from nowhere without this local branch.
-    fn only_on(&self, path: &str, branch: &str) -> Known<usize>;
+    /// How many commits nothing would lead to any more if this reference was deleted, or moved to what `onto` names: by its
+    /// full name, with `*` at its end for all that begin so, or `HEAD` for the branch that it names.
+    fn orphaned(&self, path: &str, reference: &str, onto: &str) -> Known<usize>;
     /// How many stashes there are.
     fn stashes(&self, path: &str) -> Known<usize>;
     /// Branches that this repository protects besides those everybody protects.

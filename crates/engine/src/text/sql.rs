@@ -3,10 +3,13 @@
 /// What the statements of a text would do, one word for each that does something worth a rule.
 pub(crate) fn consequences(text: &str) -> impl Iterator<Item = &'static str> {
     let bare = without_strings(text).to_ascii_lowercase();
-    let mut found: Vec<&'static str> = bare.split(';').filter_map(consequence).collect();
-    // What a shell of MongoDB is told is a call.
-    found.extend(bare.contains(".dropdatabase(").then_some("drop-database"));
+    let found: Vec<&'static str> = bare.split(';').filter_map(consequence).collect();
     found.into_iter()
+}
+
+/// Whether a text drops a whole database. What a shell of MongoDB is told is a call.
+pub(crate) fn loses_a_database(text: &str) -> bool {
+    consequences(text).any(|word| word == "drop-database") || text.to_ascii_lowercase().contains(".dropdatabase(")
 }
 
 /// The names of the databases that the statements of a text drop.
@@ -119,8 +122,14 @@ mod tests {
         check("/* drop table a; */ select 1", &[]);
         check("insert into log values ('delete from a')", &[]);
         check("select * from deleted", &[]);
-        check("db.getSiblingDB('a').dropDatabase()", &["drop-database"]);
         check("select 'it", &[]);
+    }
+
+    #[test]
+    fn a_whole_database_is_lost() {
+        assert!(loses_a_database("drop database a"));
+        assert!(loses_a_database("db.getSiblingDB('a').dropDatabase()"));
+        assert!(!loses_a_database("db.a.drop()") && !loses_a_database("drop table a"));
     }
 
     #[test]

@@ -20,14 +20,49 @@ impl Repository {
     /// Commits reachable from a local branch and from no other branch, remote branch, tag or HEAD:
     /// what `git branch -D` would orphan. A HEAD that names this very branch does not keep them.
     pub fn only_on(&self, branch: &str) -> Fact<usize> {
-        let name = valid(&format!("refs/heads/{branch}"))?;
+        self.orphaned(&format!("refs/heads/{branch}"), "")
+    }
+
+    /// Commits that nothing would lead to any more if a reference was deleted, or moved to the commit that `onto` names
+    /// (empty for none): no other branch, remote branch, tag, nor HEAD. The reference has its full name; with `*` at its
+    /// end all are meant that begin so, and `HEAD` is the branch that it names.
+    pub fn orphaned(&self, reference: &str, onto: &str) -> Fact<usize> {
         let mut others = self.references()?;
-        let tip = others.remove(&name).ok_or(Unknown("there is no such branch"))?;
-        let mut hidden: Vec<ObjectId> = kept(&others, b"refs/");
-        if self.branch()?.as_deref() != Some(branch) {
+        let current = self.branch()?.map(|branch| format!("refs/heads/{branch}").into_bytes());
+        let moves = |name: &[u8]| current.as_deref() == Some(name);
+        let mut hidden: Vec<ObjectId> = Vec::new();
+        let mut takes_head = reference == "HEAD";
+        let tips: Vec<ObjectId> = if takes_head {
+            others.retain(|name, _| !moves(name));
+            self.head()?.into_iter().collect()
+        } else if let Some(start) = reference.strip_suffix('*') {
+            let taken: Vec<_> = others.keys().filter(|name| name.starts_with(start.as_bytes())).cloned().collect();
+            takes_head = taken.iter().any(|name| moves(name));
+            taken.iter().filter_map(|name| others.remove(name)).collect()
+        } else {
+            let name = valid(reference)?;
+            takes_head = moves(&name);
+            vec![others.remove(&name).ok_or(Unknown("there is no such reference"))?]
+        };
+        if tips.is_empty() {
+            return Ok(0);
+        }
+        hidden.extend(kept(&others, b"refs/"));
+        if !takes_head {
             hidden.extend(self.head()?);
         }
-        Walk::new(self, &others)?.count(tip, &hidden)
+        hidden.extend(self.tip_of(onto)?);
+        Walk::new(self, &others)?.count(&tips, &hidden)
+    }
+
+    /// The commit that a word names, where it can be told: a name or a whole id.
+    fn tip_of(&self, word: &str) -> Fact<Option<ObjectId>> {
+        match ObjectId::from_hex(word.as_bytes()) {
+            _ if word.is_empty() => Ok(None),
+            Ok(id) => Ok(Some(id)),
+            Err(_) if word.contains(['~', '^', ':', '@', '{']) && word != "@" => Ok(None),
+            Err(_) => self.named(word),
+        }
     }
 
     /// Commits on a local branch that its upstream lacks, or that no remote branch has if it has
@@ -40,7 +75,7 @@ impl Repository {
             Some(upstream) => self.object(&upstream)?.into_iter().collect(),
             None => kept(&references, b"refs/remotes/"),
         };
-        Walk::new(self, &references)?.count(tip, &hidden)
+        Walk::new(self, &references)?.count(&[tip], &hidden)
     }
 }
 
@@ -96,8 +131,9 @@ impl Walk {
         })
     }
 
-    fn count(mut self, tip: ObjectId, hidden: &[ObjectId]) -> Fact<usize> {
-        if hidden.contains(&tip) {
+    fn count(mut self, tips: &[ObjectId], hidden: &[ObjectId]) -> Fact<usize> {
+        let tips: Vec<ObjectId> = tips.iter().filter(|tip| !hidden.contains(tip)).copied().collect();
+        if tips.is_empty() {
             return Ok(0);
         }
         for id in hidden {
@@ -105,8 +141,10 @@ impl Walk {
                 self.reach(commit, true)?;
             }
         }
-        let tip = self.peeled(tip)?.ok_or(Unknown("the branch does not lead to a commit"))?;
-        self.reach(tip, false)?;
+        for tip in tips {
+            let tip = self.peeled(tip)?.ok_or(Unknown("the reference does not lead to a commit"))?;
+            self.reach(tip, false)?;
+        }
         self.run()?;
         Ok(self.wanted)
     }

@@ -313,6 +313,35 @@ fn commits_only_on_a_branch() {
 }
 
 #[test]
+fn commits_that_a_moved_reference_leaves_behind() {
+    let scratch = Scratch::with_commit();
+    scratch.git(&["branch", "base"]);
+    ["a", "b"].iter().for_each(|message| scratch.commit(message));
+    let check = |reference: &str, onto: &str, lost: usize| {
+        assert_eq!(scratch.facts().orphaned(reference, onto), Ok(lost), "{reference} onto `{onto}`");
+    };
+    // The current branch goes back, stays, or goes where another reference keeps its commits.
+    check("HEAD", "base", 2);
+    check("HEAD", "HEAD~1", 2);
+    check("HEAD", "HEAD", 0);
+    check("refs/heads/main", "HEAD", 0);
+    check("refs/heads/main", "base", 2);
+    check("refs/heads/*", "", 3);
+    scratch.git(&["update-ref", "refs/remotes/origin/main", "main~1"]);
+    check("HEAD", "base", 1);
+    check("refs/heads/*", "", 1);
+    scratch.git(&["checkout", "-q", "-b", "topic", "base"]);
+    scratch.commit("c");
+    scratch.git(&["tag", "v1"]);
+    scratch.git(&["checkout", "-q", "main"]);
+    check("refs/heads/topic", "base", 0);
+    scratch.git(&["branch", "-q", "-D", "topic"]);
+    check("refs/tags/v1", "base", 1);
+    check("refs/tags/v1", "main", 1);
+    assert!(scratch.facts().orphaned("refs/heads/topic", "").is_err());
+}
+
+#[test]
 fn histories_with_wrong_clocks() {
     let scratch = Scratch::with_commit();
     let dated = |message: &str, date: &str| {

@@ -186,6 +186,10 @@ impl<'s> LocalWorld<'s> {
     }
 
     fn really(&self, path: &str, follow: bool) -> ResolvedPath {
+        // The open files of the program that is judged, and not of this one.
+        if path.starts_with("/proc/self/fd/") {
+            return ResolvedPath { path: path.to_owned(), exists: None, is_folder: Some(false) };
+        }
         let written = Path::new(path);
         let found = written.symlink_metadata();
         let exists = match &found {
@@ -441,8 +445,8 @@ impl World for LocalWorld<'_> {
         self.ask_at(path, |repository| repository.names_commit(word))
     }
 
-    fn only_on(&self, path: &str, branch: &str) -> Known<usize> {
-        self.ask_at(path, |repository| repository.only_on(branch))
+    fn orphaned(&self, path: &str, reference: &str, onto: &str) -> Known<usize> {
+        self.ask_at(path, |repository| repository.orphaned(reference, onto))
     }
 
     fn stashes(&self, path: &str) -> Known<usize> {

@@ -12,9 +12,10 @@ pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
         && !entry.get("unless").texts().any(|key| invocation.given(key))
 }
 
-/// What of the values is meant: `each-line` takes their lines one by one; `starting` keeps those that begin with one of
-/// these texts, without it; `behind` what stands behind one of them; `quoted` the quoted texts that follow them;
-/// `after-last` cuts off what stands before it; `lacking` drops those with a text in them. With `any-case` letters fit in either case.
+/// What of the values is meant: `each-line` takes their lines one by one; `containing` keeps those with this text in them;
+/// `starting` those that begin with one of these texts, without it; `behind` what stands behind one of them; `quoted` the
+/// quoted texts that follow them; `after-last` cuts off what stands before it; `lacking` drops those with a text in them; `divided` takes what is left apart at each of
+/// these letters. With `any-case` letters fit in either case.
 pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
     if entry.get("each-line").is_true() {
         let lines = values.iter().flat_map(|value| value.split(&['\n']));
@@ -25,6 +26,10 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
         true => text.to_ascii_lowercase().find(&wanted.to_ascii_lowercase()),
         false => text.find(wanted),
     };
+    let containing = entry.get("containing").text();
+    if !containing.is_empty() {
+        values.retain(|value| value.prefix().contains(containing));
+    }
     let starting = entry.get("starting");
     if !starting.is_nil() {
         let cut = |value: &Value| {
@@ -44,37 +49,44 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
             |value: &Value| value.prefix().rfind(after_last).map(|at| value.without_prefix(at + after_last.len()));
         values.iter_mut().for_each(|value| *value = cut(value).unwrap_or_else(|| value.clone()));
     }
+    if !entry.get("behind").is_nil() {
+        narrow_behind(entry, values, &find);
+    }
+    let divided = entry.get("divided").text();
+    if !divided.is_empty() {
+        let letters: Vec<char> = divided.chars().collect();
+        *values = values.iter().flat_map(|value| value.split(&letters)).collect();
+    }
+}
+
+/// What stands behind the texts of `behind`.
+fn narrow_behind(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&str, &str) -> Option<usize>) {
     let behind = entry.get("behind");
-    if !behind.is_nil() {
-        let cut = |value: &Value, wanted: &str| {
-            find(&value.prefix(), wanted).map(|at| value.without_prefix(at + wanted.len()))
-        };
-        let whole = entry.get("quoted-words").is_true();
-        let every = whole || entry.get("quoted").is_true();
-        *values = values
-            .iter()
-            .flat_map(|value| {
-                behind
-                    .texts()
-                    .flat_map(|wanted| {
-                        let mut found: Vec<Value> = cut(value, wanted).into_iter().collect();
-                        while let Some(next) = found
-                            .last()
-                            .filter(|_| every && found.len() < MAX_QUOTED)
-                            .and_then(|last| cut(last, wanted))
-                        {
-                            found.push(next);
-                        }
-                        found
-                    })
-                    .collect::<Vec<_>>()
-            })
-            .collect();
-        if whole {
-            *values = values.iter().filter_map(quoted_words).collect();
-        } else if every {
-            *values = values.iter().filter_map(quoted).collect();
-        }
+    let cut =
+        |value: &Value, wanted: &str| find(&value.prefix(), wanted).map(|at| value.without_prefix(at + wanted.len()));
+    let whole = entry.get("quoted-words").is_true();
+    let every = whole || entry.get("quoted").is_true();
+    *values = values
+        .iter()
+        .flat_map(|value| {
+            behind
+                .texts()
+                .flat_map(|wanted| {
+                    let mut found: Vec<Value> = cut(value, wanted).into_iter().collect();
+                    while let Some(next) =
+                        found.last().filter(|_| every && found.len() < MAX_QUOTED).and_then(|last| cut(last, wanted))
+                    {
+                        found.push(next);
+                    }
+                    found
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect();
+    if whole {
+        *values = values.iter().filter_map(quoted_words).collect();
+    } else if every {
+        *values = values.iter().filter_map(quoted).collect();
     }
 }
 
@@ -108,7 +120,7 @@ fn quoted_words(value: &Value) -> Option<Value> {
 /// The first quoted text in the value, with what is not known in it; all that follows the quote if it has no end.
 fn quoted(value: &Value) -> Option<Value> {
     let prefix = value.prefix();
-    let start = prefix.find(['"', '\''])?;
+    let start = prefix.find(['"', '\'', '`'])?;
     let quote = prefix.get(start..)?.chars().next()?;
     let mut text = String::new();
     let mut letters = prefix.get(start + 1..)?.chars();

@@ -2,6 +2,7 @@
 
 use super::program::{Follows, Program, Style};
 use crate::model::value::Value;
+use reflex_tables::Node;
 use std::ops::Range;
 
 /// The words of a command, read by its program's grammar.
@@ -55,6 +56,30 @@ impl Invocation {
         }
     }
 
+    /// Whether the command only prints its help: the program, names of subcommands and one word that asks for it. What
+    /// runs other programs may mean theirs, and what takes no subcommands may have acted on its operands before.
+    pub fn asks_help(&self, words: &[Value]) -> bool {
+        let Some(last) = words.last().filter(|word| word.prefix().starts_with('-')).and_then(Value::literal) else {
+            return false;
+        };
+        let is_own = |grammar: &Program| grammar.option(&last).is_none_or(|(key, _)| key == "help");
+        let asks = match &*last {
+            "--help" | "--longhelp" | "--version" | "--usage" => true,
+            "-h" | "-help" | "-?" => self.grammars.iter().all(is_own),
+            _ => false,
+        };
+        let is_name = |word: &Value| {
+            let named =
+                |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || matches!(byte, b'-' | b'0'..=b'9'));
+            word.literal()
+                .is_some_and(|text| text.starts_with(|first: char| first.is_ascii_lowercase()) && named(&text))
+        };
+        let mut between = words.iter().skip(1).rev().skip(1).peekable();
+        asks && !self.grammars.iter().any(|grammar| grammar.runs_code())
+            && (between.peek().is_none() || self.grammars.iter().any(|grammar| grammar.names_subcommands()))
+            && between.all(is_name)
+    }
+
     /// The values given to the options of this key, those of several words included.
     pub fn values(&self, key: &str, words: &[Value]) -> Vec<Value> {
         let of_key = self.options.iter().filter(|option| option.key == key);
@@ -62,6 +87,20 @@ impl Invocation {
             .flat_map(|option| option.value.iter().chain(words.get(option.words.clone()).unwrap_or(&[])))
             .cloned()
             .collect()
+    }
+
+    /// What kind of text the command prints; empty if the grammar does not say.
+    pub(crate) fn prints(&self) -> &'static str {
+        let Some(prints) = self.grammar().map(Program::prints) else { return "" };
+        let fits = |entry: &Node<'static>| {
+            let given = |key: &str| entry.get(key).texts().any(|option| self.given(option));
+            (entry.get("when").is_nil() || given("when")) && !given("unless")
+        };
+        if prints.is_text() {
+            prints.text()
+        } else {
+            prints.items().find(fits).map_or("", |entry| entry.get("what").text())
+        }
     }
 
     /// The grammar of the innermost subcommand.
@@ -336,12 +375,21 @@ impl Reader<'_> {
             if follows == Follows::Nothing && matches!(said.as_str(), "false" | "no" | "off" | "0") {
                 return self.invocation.options.retain(|option| option.key != key);
             }
-            return self.push(key, value);
+            self.push(key, value);
+            return self.take_rest(follows);
         }
         let takes_next = follows == Follows::Value;
         let value = if takes_next { self.words.get(self.at + 1).cloned() } else { None };
         self.push(key, value);
         self.at += usize::from(takes_next);
+    }
+
+    /// `--program=rm -rf x`: what takes all that follows takes it behind a joined value, too.
+    fn take_rest(&mut self, follows: Follows) {
+        if let Some(last) = self.invocation.options.last_mut().filter(|_| follows == Follows::Rest) {
+            last.words = self.at + 1..self.words.len();
+            self.at = self.words.len();
+        }
     }
 
     /// `--no-NAME` takes back `--NAME`.

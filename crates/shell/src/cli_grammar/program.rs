@@ -93,6 +93,11 @@ impl Program {
         !self.0.get("commands").is_empty()
     }
 
+    /// Whether its first words say what it does: subcommands, or words that its effects ask for.
+    pub(crate) fn names_subcommands(self) -> bool {
+        self.has_subcommands() || self.effects().any(|entry| !entry.get("word").is_nil())
+    }
+
     /// The key of an option's name and what follows it.
     pub(crate) fn option(self, name: &str) -> Option<(&'static str, Follows)> {
         let node = self.0.get("options").get(name);
@@ -194,9 +199,9 @@ impl Program {
         found.next().map(|(_, node)| (node.get("key").text(), follows(node)))
     }
 
-    /// What kind of text it prints.
-    pub(crate) fn prints(self) -> &'static str {
-        self.0.get("prints").text()
+    /// What kinds of text it prints: one, or the first whose condition holds.
+    pub(crate) fn prints(self) -> Node<'static> {
+        self.0.get("prints")
     }
 }
 

@@ -69,6 +69,7 @@ impl Interpreter<'_> {
                 self.state.extended = words.iter().any(|word| word.prefix().starts_with("-s"));
             }
             "exec" if self.replaces_shell(words, draft) => self.leave_shell(),
+            "hash" if !draft.by_program => self.remember_programs(words),
             _ if SUCCEEDING.contains(&name) => self.status = Some(true),
             _ => self.take_input(name, words),
         }

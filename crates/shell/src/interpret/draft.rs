@@ -56,5 +56,7 @@ pub(crate) fn program_name(word: &Value, windows: bool) -> String {
             _ => String::new(),
         };
     };
-    after_folder(&text).unwrap_or_else(|| text.into_owned())
+    // `=rm` is the program in zsh, and nowhere another one.
+    let name = after_folder(&text).unwrap_or_else(|| text.into_owned());
+    name.strip_prefix('=').filter(|rest| !windows && !rest.is_empty()).map(str::to_owned).unwrap_or(name)
 }

@@ -13,6 +13,7 @@ mod file_contents;
 mod files;
 mod flow;
 mod folders;
+mod found;
 mod globs;
 mod holes;
 pub(crate) mod interpreter;

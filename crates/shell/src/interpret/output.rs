@@ -27,7 +27,7 @@ pub(crate) fn printed(
     if let Some(printed) = filtered(interpreter, &name, arguments, stdin) {
         return printed;
     }
-    if invocation.and_then(Invocation::grammar).is_some_and(|grammar| grammar.prints() == "working-directory") {
+    if invocation.is_some_and(|invocation| invocation.prints() == "working-directory") {
         // Where the shell stands now, wherever it goes later.
         return interpreter.state.folder_value(origin);
     }
@@ -35,7 +35,7 @@ pub(crate) fn printed(
 }
 
 fn by_kind(name: &str, words: &[Value], invocation: Option<&Invocation>, origin: Origin) -> Value {
-    let kind = invocation.and_then(Invocation::grammar).map_or("", |grammar| grammar.prints());
+    let kind = invocation.map_or("", Invocation::prints);
     let printed = match kind {
         "temporary" => Printed::Temporary,
         "git-root" => Printed::GitRoot,
@@ -45,11 +45,32 @@ fn by_kind(name: &str, words: &[Value], invocation: Option<&Invocation>, origin:
             (None, Some(invocation)) if kind.starts_with("program ") => {
                 return program_of(kind, invocation, words, origin);
             }
+            (None, Some(invocation)) if kind.starts_with("path ") => return place(kind, invocation, words, origin),
             (Some(selector), Some(invocation)) => return one_of(&Selector(selector).values(invocation, words), origin),
             _ => Printed::Program(name.into()),
         },
     };
     Value::piece(Piece::Output(printed), origin)
+}
+
+/// `path ~/x`, `path .git option:KEY`: a known place, or what the selector names below it.
+fn place(kind: &str, invocation: &Invocation, words: &[Value], origin: Origin) -> Value {
+    let mut parts = kind.split(' ').skip(1);
+    let folder = parts.next().unwrap_or("");
+    let mut path = match folder.strip_prefix('~') {
+        Some(below) => {
+            let mut home = Value::piece(Piece::Home(String::new()), origin);
+            home.push_text(below, origin);
+            home
+        }
+        None => Value::text(folder, origin),
+    };
+    let named = parts.next().map(|selector| Selector(selector).values(invocation, words)).unwrap_or_default();
+    for name in named {
+        path.push_text("/", origin);
+        path.push(name);
+    }
+    path
 }
 
 /// Where a program lies: the folder is not known, its name is.

@@ -4,7 +4,7 @@ use super::call_stack::{Frame, FrameKind};
 use super::draft::{Draft, program_name};
 use super::interpreter::{Interpreter, MAX_COMMANDS};
 use super::output;
-use super::state::{Kind, State};
+use super::state::{Case, Kind, State};
 use super::streams::{Stream, join};
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::{Program, Style};
@@ -143,7 +143,8 @@ impl Interpreter<'_> {
         if has('n') && word != "export" {
             return self.refer(assignments);
         }
-        for (letter, kind) in [('i', Kind::Integer), ('A', Kind::Table)] {
+        let cased = [('l', Kind::Case(Case::Lower)), ('u', Kind::Case(Case::Upper)), ('c', Kind::Case(Case::Title))];
+        for (letter, kind) in [('i', Kind::Integer), ('A', Kind::Table)].into_iter().chain(cased) {
             if has(letter) && word != "export" {
                 names.iter().for_each(|name| self.state.set_kind(name, Some(kind.clone())));
             }
@@ -192,7 +193,10 @@ impl Interpreter<'_> {
         let mut next = 0;
         for value in values {
             let (subscript, value) = match subscript_of(value) {
-                Some((subscript, value)) if self.state.is_table(name) => (subscript, value),
+                Some((subscript, value)) if self.state.is_table(name) => {
+                    self.assign_known(name, &Value::text(&subscript, value.origin()), &value);
+                    (subscript, value)
+                }
                 Some((subscript, value)) => {
                     let Some(index) = self.evaluate(&Value::text(subscript, value.origin())) else { continue };
                     next = index.saturating_add(1);
@@ -219,6 +223,7 @@ impl Interpreter<'_> {
             let value = values.into_iter().next().unwrap_or_default();
             let unknown = Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), value.origin());
             let value = if assignment.append { unknown } else { value };
+            self.assign_known(&assignment.name, &subscript, &value);
             if let Some(named) = subscript.literal().filter(|_| self.state.is_table(&assignment.name)) {
                 self.state.assign_named_element(&assignment.name, &named, value);
                 return None;
@@ -284,6 +289,7 @@ impl Interpreter<'_> {
             folder_without_cd: self.state.folders.without_cd(),
             site: self.site,
             parent: self.parent,
+            is_collected: self.state.open.collects(),
             language: self.language,
             origin,
         })
@@ -291,6 +297,7 @@ impl Interpreter<'_> {
 
     /// Adds a command and walks what it runs.
     pub(crate) fn command(&mut self, draft: Draft) -> Stream {
+        let draft = self.through_descriptor(draft);
         let Some(first) = draft.words.first() else { return Stream::default() };
         let names = self.program_names(first);
         if names.is_empty() {
@@ -365,6 +372,7 @@ impl Interpreter<'_> {
             folder_without_cd: self.state.folders.without_cd(),
             site: self.site,
             parent: self.parent,
+            is_collected: self.state.open.collects(),
             language: self.language_of(program),
             origin: draft.origin,
         });
@@ -373,7 +381,10 @@ impl Interpreter<'_> {
         self.code_variables(Some(id), &draft.assignments, draft.origin);
         let inner = match &invocation {
             Some(invocation) => self.inner(id, invocation, &draft),
-            None => self.behind_unknown(id, &draft),
+            None => {
+                let inner = join(self.behind_unknown(id, &draft), self.not_found(name, &draft));
+                join(inner, self.code_of_unknown(id, &draft))
+            }
         };
         let inner = join(inner, self.run_by_path(id, &draft));
         self.state.reveal(hidden);

@@ -67,6 +67,37 @@ pub(crate) enum Kind {
     Integer,
     /// Its elements have names.
     Table,
+    /// What is assigned is written in this case.
+    Case(Case),
+}
+
+/// `declare -l`, `declare -u`, `declare -c`
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Case {
+    Lower,
+    Upper,
+    /// The first letter upper, all others lower.
+    Title,
+}
+
+impl Case {
+    fn of(self, value: &Value) -> Value {
+        let mut value = value.clone();
+        for (index, (piece, _)) in value.pieces.iter_mut().enumerate() {
+            let Piece::Text(text) = piece else { continue };
+            *text = match self {
+                Case::Lower => text.to_lowercase(),
+                Case::Upper => text.to_uppercase(),
+                Case::Title if index > 0 => text.to_lowercase(),
+                Case::Title => {
+                    let mut letters = text.chars();
+                    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
+                    first + &letters.as_str().to_lowercase()
+                }
+            };
+        }
+        value
+    }
 }
 
 /// Variables with the values that they shall have again.
@@ -159,7 +190,16 @@ impl State {
 
     pub(crate) fn assign(&mut self, name: &str, values: Vec<Value>) {
         let name = self.named(name).to_owned();
+        let values = self.cased(&name, values);
         self.set_ways(&name, vec![Some(Arc::new(values))]);
+    }
+
+    /// The values as a variable of this name takes them.
+    fn cased(&self, name: &str, values: Vec<Value>) -> Vec<Value> {
+        match self.kinds.get(name) {
+            Some(Kind::Case(case)) => values.iter().map(|value| case.of(value)).collect(),
+            Some(Kind::Reference(_) | Kind::Integer | Kind::Table) | None => values,
+        }
     }
 
     /// The variable that has exactly these values, if there are any.
@@ -175,13 +215,16 @@ impl State {
         for _ in 0..8 {
             match self.kinds.get(name) {
                 Some(Kind::Reference(other)) => name = other,
-                Some(Kind::Integer | Kind::Table) | None => break,
+                Some(Kind::Integer | Kind::Table | Kind::Case(_)) | None => break,
             }
         }
         name
     }
 
     pub(crate) fn set_kind(&mut self, name: &str, kind: Option<Kind>) {
+        if let Some(Kind::Case(case)) = &kind {
+            self.change_case(name, *case);
+        }
         match kind {
             Some(kind) => drop(Rc::make_mut(&mut self.kinds).insert(name.into(), kind)),
             None if self.kinds.contains_key(name) => drop(Rc::make_mut(&mut self.kinds).remove(name)),
@@ -189,11 +232,25 @@ impl State {
         }
     }
 
+    /// What a variable holds before it gets a case: bash leaves it, zsh does not.
+    fn change_case(&mut self, name: &str, case: Case) {
+        let mut ways = self.ways_of(name);
+        for way in ways.clone().into_iter().flatten() {
+            let changed = Some(Arc::new(way.iter().map(|value| case.of(value)).collect::<Vec<_>>()));
+            if !ways.contains(&changed) {
+                ways.push(changed);
+            }
+        }
+        if ways.len() > 1 {
+            self.set_ways(name, ways);
+        }
+    }
+
     /// The name that this one refers to, if it is a reference.
     pub(crate) fn reference(&self, name: &str) -> Option<&str> {
         match self.kinds.get(name)? {
             Kind::Reference(other) => Some(other),
-            Kind::Integer | Kind::Table => None,
+            Kind::Integer | Kind::Table | Kind::Case(_) => None,
         }
     }
 
@@ -208,6 +265,7 @@ impl State {
     /// `name+=value`, and for a list `name+=(…)`.
     pub(crate) fn append(&mut self, name: &str, values: Vec<Value>, array: bool) {
         let name = self.named(name).to_owned();
+        let values = self.cased(&name, values);
         let grown = |way: Way| {
             let mut variable = way.unwrap_or_default();
             let list = Arc::make_mut(&mut variable);
@@ -380,6 +438,16 @@ impl State {
 
     pub(crate) fn define(&mut self, name: &str, body: Rc<Node>) {
         Rc::make_mut(&mut self.functions).insert(name.into(), vec![Some(body)]);
+    }
+
+    /// From here on the name may be this function, whatever else it is.
+    pub(crate) fn may_define(&mut self, name: &str, body: Rc<Node>) {
+        Rc::make_mut(&mut self.functions).entry(name.into()).or_insert_with(|| vec![None]).push(Some(body));
+    }
+
+    /// Whether there are any functions.
+    pub(crate) fn has_functions(&self) -> bool {
+        !self.functions.is_empty()
     }
 
     /// The bodies that a function may have: none if it is not one, and a `None` among them if it may not be.

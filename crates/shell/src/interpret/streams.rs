@@ -112,6 +112,11 @@ impl Descriptors {
         self.open.get(&descriptor)
     }
 
+    /// Whether what is printed goes into a word, a file or another command.
+    pub(super) fn collects(&self) -> bool {
+        matches!(self.get(1), Some(Open::Sink(Sink::Capture(_) | Sink::File(_) | Sink::Process(_))))
+    }
+
     pub(super) fn set(&mut self, descriptor: u32, open: Option<Open>) {
         match open {
             Some(open) => drop(Rc::make_mut(&mut self.open).insert(descriptor, open)),

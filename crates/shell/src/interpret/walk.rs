@@ -19,6 +19,10 @@ const MAX_SOURCES: usize = 256;
 impl Interpreter<'_> {
     /// Ends the shell; everything that it has found.
     pub(crate) fn finish(mut self) -> Reading {
+        // `exec 3> >(…)`: what waits for the shell's end has read all that was written to it.
+        if !self.processes.is_empty() {
+            self.feed_processes(0, &Stream::nothing(), &mut Stream::nothing());
+        }
         self.end_shell();
         self.reading.files = self.files.known();
         self.reading

@@ -3,7 +3,7 @@
 use super::calls::Arguments;
 use super::datum::ScriptValue;
 use super::dialect;
-use super::token::Kind;
+use super::token::{Kind, Token};
 use super::vocabulary::{Constant as C, Vocabulary};
 use super::walker::ExprInterpreter;
 
@@ -44,6 +44,10 @@ impl ExprInterpreter<'_, '_> {
                 }
                 ("empty", "trash" | "the") => drop(self.call("empty trash", Arguments::default())),
                 ("delete", _) => self.finder("delete"),
+                ("display", "dialog") => self.dialog(),
+                ("execute", _) => self.browser_script(),
+                ("clipboard", next) if next != "to" => drop(self.call("clipboard", Arguments::default())),
+                ("login", "item") => self.login_item(),
                 ("keystroke", _) => {
                     self.at += 1;
                     let text = self.expression();
@@ -56,10 +60,55 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
+    /// Where a word stands in the rest of the statement.
+    fn finds(&mut self, wanted: &str) -> Option<usize> {
+        let mut at = self.at;
+        let ends = |token: Option<&Token>| token.is_none_or(|token| token.kind == Kind::End);
+        while !ends(self.token_at(at)) && self.step() {
+            if self.word_at(at) == wanted {
+                return Some(at);
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Passes over the rest of the statement up to a word; whether it stands there.
+    fn ahead(&mut self, wanted: &str) -> bool {
+        let found = self.finds(wanted);
+        self.at = found.unwrap_or(self.at);
+        found.is_some()
+    }
+
+    /// `execute tab javascript "…"`
+    fn browser_script(&mut self) {
+        if self.ahead("javascript") {
+            self.at += 1;
+            let text = self.expression();
+            self.call("browser javascript", Arguments::from_positional(vec![text]));
+        }
+    }
+
+    /// `make login item at end with properties {…}`
+    fn login_item(&mut self) {
+        if self.ahead("properties") {
+            self.call("login item", Arguments::default());
+        }
+    }
+
+    /// `display dialog "…" default answer "" with hidden answer`: what a person types is not shown, so it is a password.
+    fn dialog(&mut self) {
+        self.at += 2;
+        let text = self.expression();
+        if self.ahead("hidden") {
+            self.call("ask for a password", Arguments::from_positional(vec![text]));
+        }
+    }
+
     /// `set x to "…"`
     fn set_name(&mut self) {
         let name = self.word_at(self.at + 1).to_owned();
-        if self.word_at(self.at + 2) != "to" || self.word_at(self.at + 3) == "do" {
+        if self.word_at(self.at + 2) != "to" || self.word_at(self.at + 3) == "do" || self.finds("dialog").is_some() {
             return;
         }
         self.at += 3;

@@ -433,6 +433,12 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ if open => drop(self.push(&mut value)),
                 '^' if self.rest().starts_with("^\n") => self.at += 2,
                 '^' if self.rest().starts_with("^\r\n") => self.at += 3,
+                // A blank that is escaped still divides the words that a program makes of its line.
+                '^' if self.escapes_blank() && value.pieces.is_empty() && !quoted => self.at += 2,
+                '^' if self.escapes_blank() => {
+                    self.bump();
+                    break;
+                }
                 '^' => {
                     self.bump();
                     self.push(&mut value);
@@ -448,6 +454,10 @@ impl<'a> Reader<'_, '_, 'a> {
             value.push_text("", self.origin_from(start));
         }
         Some(Word { value, quoted, expanded })
+    }
+
+    fn escapes_blank(&self) -> bool {
+        ["^ ", "^\t"].iter().any(|escaped| self.rest().starts_with(escaped))
     }
 
     /// One letter, or what a variable holds; whether it was a variable.

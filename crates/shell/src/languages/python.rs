@@ -54,6 +54,8 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("os.path.basename", F::FileName),
         ("pathlib.Path.home", F::Constant(C::Home)),
         ("Path.home", F::Constant(C::Home)),
+        ("site.getusersitepackages", F::Constant(C::BelowHome("/.local/lib/python3/site-packages"))),
+        ("site.getuserbase", F::Constant(C::BelowHome("/.local"))),
         ("os.getcwd", F::Constant(C::WorkingDirectory)),
         ("pathlib.Path.cwd", F::Constant(C::WorkingDirectory)),
         ("Path.cwd", F::Constant(C::WorkingDirectory)),
@@ -123,6 +125,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     ],
     constants: &[
         ("termios.TIOCSTI", C::Text("21522")),
+        ("site.USER_SITE", C::BelowHome("/.local/lib/python3/site-packages")),
         ("sys.argv", C::Arguments(1)),
         ("sys.executable", C::Text("python3")),
         ("os.environ", C::Environment),

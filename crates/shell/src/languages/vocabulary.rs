@@ -103,6 +103,8 @@ pub(super) enum Function {
 pub(super) enum Constant {
     Text(&'static str),
     Home,
+    /// A folder below the home.
+    BelowHome(&'static str),
     WorkingDirectory,
     /// The file in which the text stands.
     Source,

@@ -351,6 +351,11 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         match constant {
             Constant::Text(text) => self.text_datum(text),
             Constant::Home => piece(Piece::Home(String::new())),
+            Constant::BelowHome(folder) => {
+                let mut home = Value::piece(Piece::Home(String::new()), self.origin);
+                home.push_text(folder, self.origin);
+                home.into()
+            }
             Constant::WorkingDirectory => self.interpreter.state.folder_value(self.origin).into(),
             Constant::Source if self.modules.path.is_empty() => self.input(),
             Constant::Source => self.text_datum(&*self.modules.path.clone()),

@@ -318,7 +318,7 @@ impl Reader<'_> {
             Some('d') => Action::Delete,
             Some('p') => Action::Print,
             Some('q') => Action::Quit,
-            Some('e') => Action::Execute(self.line()),
+            Some('e') => Action::Execute(self.lines()),
             Some('w') => Action::Write(self.line()),
             Some('i') => Action::Insert(self.text()),
             Some('a') => Action::Append(self.text()),
@@ -370,6 +370,22 @@ impl Reader<'_> {
 
     fn line(&mut self) -> String {
         self.taken(|letter| letter != '\n').trim().to_owned()
+    }
+
+    /// The text of `e`: it goes on behind each line that ends with a backslash.
+    fn lines(&mut self) -> String {
+        let mut text = String::new();
+        loop {
+            let line = self.taken(|letter| letter != '\n');
+            let Some(part) = line.strip_suffix('\\') else {
+                text.push_str(&line);
+                return text.trim().to_owned();
+            };
+            text.extend([part, "\n"]);
+            if self.next().is_none() {
+                return text.trim().to_owned();
+            }
+        }
     }
 
     /// The text of `i`, `a` and `c`, with or without a backslash before it.

@@ -37,7 +37,7 @@ const READ_BY_AGENTS: [&str; 2] = ["tool-servers", "agent-instructions"];
 type Reader = fn(&str, &mut DeferredExecution);
 
 /// Classes of `library/places` whose files are understood.
-const KINDS: [(&str, Reader); 21] = [
+const KINDS: [(&str, Reader); 22] = [
     ("workflows", workflow),
     ("build-servers", pipeline),
     ("container-files", container_file),
@@ -58,6 +58,7 @@ const KINDS: [(&str, Reader); 21] = [
     ("compose-files", tasks::compose),
     ("build-sources", tasks::sources),
     ("editor-settings", tasks::editor_settings),
+    ("agent-modes", tasks::modes),
     ("cluster-manifests", tasks::manifest),
 ];
 

@@ -205,6 +205,21 @@ pub(super) fn editor_settings(content: &str, later: &mut DeferredExecution) {
     }
 }
 
+/// Settings of an agent with which it acts without asking, in JSON or TOML: `"defaultMode": "bypassPermissions"`.
+pub(super) fn modes(content: &str, later: &mut DeferredExecution) {
+    const MODES: [&str; 3] = ["bypasspermissions", "danger-full-access", "yolo"];
+    const SWITCHES: [&str; 3] = ["yolo", "autoapprove", "yolomode"];
+    let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_ascii_lowercase();
+    let asks_nobody = |entry: &&str| {
+        let Some((name, value)) = entry.split_once([':', '=']) else { return false };
+        let (name, value) = (plain(name), plain(value));
+        MODES.contains(&value.as_str()) || value == "true" && SWITCHES.iter().any(|end| name.ends_with(end))
+    };
+    if let Some(entry) = content.split([',', '{', '}', '\n']).find(asks_nobody) {
+        later.set(&["agent-mode", "asks-nobody"], entry.trim());
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,10 @@
 
 mod forms;
 mod loaded;
+mod patched;
 mod sourced;
 mod started;
+mod tasks;
 
 use super::about_guard::{self, Analyst, Analyze};
 use super::aliases::{self, Aliases};
@@ -15,17 +17,15 @@ use super::effects::{self, EffectExtractor};
 use super::loading::{self, Loader};
 use super::mcp;
 use super::replaced::replaced;
-use super::task_runners::{self, TaskFile};
+use super::task_runners::TaskFile;
 use crate::model::analysis::{Analysis, Script, Usage};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::model::event::{Action, AgentPath, Event};
+use crate::model::event::{Action, Event};
 use crate::model::mounts::MountTable;
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
-use crate::text::patches;
 use reflex_shell::{
-    Access, Command, ExecTarget, Language, Piece, Programs, Source, Span, Stdin, Surroundings, UnknownReason, Value,
-    work,
+    Command, ExecTarget, Language, Piece, Programs, Source, Span, Surroundings, UnknownReason, Value, work,
 };
 use reflex_tables::Tables;
 use std::borrow::Cow;
@@ -56,15 +56,6 @@ const MAX_SOURCES: usize = 256;
 
 /// A script that runs a script that runs a script …: deeper ones are not read, which is told.
 const MAX_LEVELS: usize = 64;
-
-/// More files than these are not taken into a makefile, which is told.
-const MAX_INCLUDED: usize = 512;
-
-/// More packages than these of one project are not looked at, which is told.
-const MAX_PACKAGES: usize = 512;
-
-/// Options that run a task in the packages of a project.
-const WORKSPACES: [&str; 2] = ["workspace", "workspaces"];
 
 /// Reads what the call runs and writes, and what that runs in turn.
 pub(super) fn follow(event: &Event, analyst: Analyst<'_>, analysis: &mut Analysis) {
@@ -220,74 +211,6 @@ impl ScriptResolver<'_> {
         self.analysis.effects.extend(queries);
     }
 
-    /// What a patch changes is as if the call wrote it.
-    fn patched(&mut self, index: usize) {
-        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == ExecTarget::Here).cloned()
-        else {
-            return;
-        };
-        let named = self.patched_folder(&effect);
-        let here = || effect.folder.clone().unwrap_or_else(|| self.event.workspace.clone());
-        let folder = named.clone().unwrap_or_else(here);
-        let texts = self.patches(&effect);
-        if let (Some(folder), true) = (named, texts.is_empty()) {
-            // What it changes there is not known.
-            let path = TargetPath::Known { text: folder.clone(), climbing: None, follows: false, contents: false };
-            let targets = vec![Target::new(Value::text(folder, effect.origin), path)];
-            self.analysis.effects.push(Effect {
-                kind: EffectKind::Populate,
-                targets,
-                flags: Vec::new(),
-                ..effect.clone()
-            });
-        }
-        for text in texts {
-            for file in patches::changed(&text) {
-                let path = path::absolute(&file.path, &folder);
-                let target = TargetPath::Known { text: path.clone(), climbing: None, follows: false, contents: false };
-                let value = Value::text(path.clone(), effect.origin);
-                let targets = vec![Target::new(value, target)];
-                let change = Action::Edit {
-                    path: AgentPath::new(path),
-                    content: file.comes,
-                    gone: file.goes,
-                    parts: Vec::new(),
-                };
-                let flags = vec!["patched"];
-                self.analysis.effects.push(Effect { kind: EffectKind::Edit, targets, flags, ..effect.clone() });
-                self.written(effect.action, &change);
-            }
-        }
-    }
-
-    /// The folder that `patch -d` works in.
-    fn patched_folder(&self, effect: &Effect) -> Option<String> {
-        let command = self.analysis.command(effect).filter(|command| command.name == "patch")?;
-        let folder = command.invocation.as_ref()?.values("folder", &command.words).pop()?;
-        let cwd = effect.folder.as_deref().unwrap_or(&self.event.cwd);
-        let folders = Folders { cwd, start: cwd, workspace: &self.event.workspace, home: &self.event.home };
-        match path::lexical(&folder, folders, &|name| self.world.variable(name)) {
-            TargetPath::Known { text, .. } => Some(text),
-            TargetPath::None | TargetPath::Unknown => None,
-        }
-    }
-
-    /// The texts of the patches that a command is given: by files, or by its input.
-    fn patches(&self, effect: &Effect) -> Vec<String> {
-        tell_number(effect);
-        let named = effect.targets.iter().filter_map(Target::path).filter_map(|path| self.content(effect, path));
-        let mut texts: Vec<String> = named.take(MAX_SOURCES).collect();
-        let Some(command) = self.analysis.command(effect).filter(|_| texts.is_empty()) else { return texts };
-        let folder = effect.folder.as_deref().unwrap_or("/");
-        let opened = command.redirects.iter().filter(|file| file.access == Access::Read);
-        let opened = opened.filter_map(|file| Some(path::absolute(&file.target.literal()?, folder)));
-        texts.extend(opened.filter_map(|path| self.content(effect, &path)));
-        if let Stdin::Text(text) = &command.stdin {
-            texts.extend(text.literal().map(|text| text.into_owned()));
-        }
-        texts
-    }
-
     /// The program that a compiler is given. What it makes may never run, unless it is run at once.
     fn compiled(&self, effect: &Effect) -> Option<Found> {
         let mut text = String::new();
@@ -411,152 +334,6 @@ impl ScriptResolver<'_> {
         Folders { cwd, start: cwd, workspace, home }
     }
 
-    fn task(&self, effect: &Effect) -> Option<Found> {
-        let kind = TaskFile::named(&effect.flags)?;
-        let folder = effect.folder.as_deref()?;
-        let command = self.analysis.command(effect)?;
-        let invocation = command.invocation.as_ref()?;
-        let given = |key: &str| invocation.values(key, &command.words).first().map(|value| value.shown());
-        let folder = given("prefix").map_or_else(|| folder.to_owned(), |prefix| path::absolute(&prefix, folder));
-        let above = std::iter::successors(Some(folder.as_str()), |at| {
-            (*at != self.event.workspace && *at != "/").then(|| parent(at))
-        });
-        let in_folder = |at: &str| kind.file_names().iter().map(|name| path::absolute(name, at)).collect::<Vec<_>>();
-        let files = match given("file") {
-            Some(file) => vec![path::absolute(&file, &folder)],
-            None if kind == TaskFile::Makefile => in_folder(&folder),
-            None => above.flat_map(in_folder).collect(),
-        };
-        let (path, text) = files.into_iter().find_map(|file| {
-            let content = match kind {
-                // The reader of the text itself follows these.
-                TaskFile::Makefile => None,
-                TaskFile::Justfile | TaskFile::Package | TaskFile::Composer => self.written_by_text(effect, &file),
-            };
-            let content = content.or_else(|| self.content(effect, &file));
-            if content.is_none() {
-                self.tell_size(&file);
-            }
-            content.map(|text| (file, text))
-        })?;
-        let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
-        let text = if kind == TaskFile::Makefile { self.with_includes(effect, text, &folder) } else { text };
-        let text = if kind == TaskFile::Makefile { self.with_unset(effect, command, text) } else { text };
-        let mut text = kind.recipe(&text, &wanted);
-        if kind == TaskFile::Package && WORKSPACES.iter().any(|key| invocation.has(key)) {
-            text.push_str(&self.of_workspaces(effect, &path, &wanted));
-        }
-        let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
-        let assignments = self.known(&command.assignments);
-        (!text.is_empty()).then(|| Found {
-            path,
-            text,
-            language: Language::Shell,
-            usage: Usage::Task,
-            parameters: Vec::new(),
-            folder: Some(folder),
-            assignments,
-            place: None,
-        })
-    }
-
-    /// A makefile with the files that it includes in the places where it does, each once.
-    fn with_includes(&self, effect: &Effect, text: String, folder: &str) -> String {
-        let mut whole = String::with_capacity(text.len());
-        let mut seen = BTreeSet::new();
-        let mut open = vec![text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()];
-        while let Some(lines) = open.last_mut() {
-            let Some(line) = lines.next() else {
-                open.pop();
-                continue;
-            };
-            let Some(names) = task_runners::included(&line) else {
-                whole.push_str(&line);
-                whole.push('\n');
-                continue;
-            };
-            for file in names.flat_map(|name| self.files_of(name, folder)).collect::<Vec<_>>().into_iter().rev() {
-                if seen.len() >= MAX_INCLUDED {
-                    work::cut(|| format!("the makefile in {folder} includes more than {MAX_INCLUDED} files"));
-                    break;
-                }
-                if seen.insert(file.clone()) && work::spend(20) {
-                    match self.content(effect, &file) {
-                        Some(text) => open.push(text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()),
-                        None => {
-                            self.tell_size(&file);
-                            whole.push_str(&line);
-                            whole.push('\n');
-                        }
-                    }
-                }
-            }
-        }
-        whole
-    }
-
-    /// A makefile before which stands what nothing sets: such names are empty. What another makefile has handed down,
-    /// and what a file sets that is not there yet, is not known.
-    fn with_unset(&self, effect: &Effect, command: &Command, text: String) -> String {
-        let is_open = text.lines().any(|line| line.starts_with("include "));
-        if effect.script.is_some() || is_open || !work::spend_bytes(text.len(), 20) {
-            return text;
-        }
-        let around = self.text_around(effect);
-        let is_set = |name: &str| {
-            let own = command.assignments.iter().any(|(known, _)| known == name);
-            own || around.contains(name) || self.world.variable(name).is_some()
-        };
-        let unset = task_runners::never_set(&text).into_iter().filter(|name| !is_set(name));
-        unset.map(|name| format!("{name} =\n")).collect::<String>() + &text
-    }
-
-    /// The files that a name or a pattern means.
-    fn files_of(&self, name: &str, folder: &str) -> Vec<String> {
-        let path = path::absolute(name, folder);
-        if name.contains(['*', '?', '[']) { self.world.expand(&path).unwrap_or_default() } else { vec![path] }
-    }
-
-    /// What the packages of a project run for a task that is run in all of them, or in those that are named.
-    fn of_workspaces(&self, effect: &Effect, root: &str, wanted: &[String]) -> String {
-        let named = self
-            .analysis
-            .command(effect)
-            .and_then(|command| Some(command.invocation.as_ref()?.values("workspace", &command.words)));
-        let named: Vec<String> = named.unwrap_or_default().iter().map(Value::shown).collect();
-        let is_meant = |package: &str, text: &str| {
-            let fits = |name: &String| {
-                package.ends_with(name.trim_start_matches("./")) || text.contains(&format!("\"{name}\""))
-            };
-            named.is_empty() || named.iter().any(|name| name.contains('*') || fits(name))
-        };
-        let folder = parent(root);
-        let mut texts = String::new();
-        let patterns = self.content(effect, root).map(|text| task_runners::workspaces(&text)).unwrap_or_default();
-        let mut count = 0;
-        for pattern in patterns {
-            let pattern = path::absolute(&format!("{}/package.json", pattern.trim_end_matches('/')), folder);
-            let Some(files) = self.world.expand(&pattern) else {
-                work::cut(|| format!("{pattern} names more packages than are looked at"));
-                continue;
-            };
-            for file in files {
-                count += 1;
-                if count > MAX_PACKAGES || !work::spend(40) {
-                    work::cut(|| format!("{root} has more than {MAX_PACKAGES} packages"));
-                    return texts;
-                }
-                let package = parent(&file);
-                let Some(text) = self.content(effect, &file).filter(|text| is_meant(package, text)) else { continue };
-                let recipe = TaskFile::Package.recipe(&text, wanted);
-                if !recipe.is_empty() {
-                    texts.push_str(&format!("( cd {} || exit\n{recipe})\n", reflex_shell::quoted(package)));
-                }
-            }
-        }
-        texts
-    }
-
     /// A file that is written by the action without being run.
     fn written(&mut self, index: usize, action: &Action) {
         let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
@@ -620,10 +397,22 @@ impl ScriptResolver<'_> {
     /// What the texts of a command print into files, and what is typed into a program that runs.
     fn printed(&mut self, index: usize, action: &Action) {
         let files = self.analysis.readings.get(index).into_iter().flat_map(|reading| &reading.files);
-        let files: Vec<_> = files.filter(|(_, text)| about_guard::may_say(text)).cloned().collect();
+        let files: Vec<_> = files.cloned().collect();
         for (name, text) in files {
             let path = path::absolute(&name, &self.event.cwd);
-            self.about_guard(index, &path, &text, action);
+            if about_guard::may_say(&text) {
+                self.about_guard(index, &path, &text, action);
+            }
+            // What its commands would do counts where they run.
+            if let Some(mut later) = config_files::deferred(self.tables, &path, &text) {
+                later.scripts.clear();
+                if later.is_empty() {
+                    continue;
+                }
+                let stood = self.world.content_before(&path).unwrap_or_default();
+                let before = config_files::deferred(self.tables, &path, &stood).unwrap_or_default();
+                self.later(index, &path, later.beyond(&before));
+            }
         }
         if let Action::Input { text } = action {
             self.about_guard(index, "", text, action);
@@ -903,6 +692,7 @@ fn ending(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::event::AgentPath;
     use crate::analysis::analyze;
     use crate::library::{event, shell, tables, world};
 

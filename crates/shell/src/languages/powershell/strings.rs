@@ -3,7 +3,7 @@
 use super::reader::Reader;
 use super::scan;
 use crate::languages::windows;
-use crate::model::value::{Piece, Printed, UnknownReason, Value};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 
 /// Whether a value is a script block.
 pub(super) fn is_block(value: &Value) -> bool {
@@ -237,6 +237,7 @@ impl<'a> Reader<'_, '_, 'a> {
             "null" => Vec::new(),
             "true" => text("True"),
             "false" => text("False"),
+            "profile" => vec![profile(origin)],
             "home" => vec![Value::piece(Piece::Home(String::new()), origin)],
             "pwd" => vec![self.on.state.folder_value(origin)],
             "shellid" => text("Microsoft.PowerShell"),
@@ -248,6 +249,13 @@ impl<'a> Reader<'_, '_, 'a> {
             _ => vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)],
         }
     }
+}
+
+/// The file that PowerShell runs whenever it starts; which of them, the system and the version say.
+fn profile(origin: Origin) -> Value {
+    let mut path = Value::piece(Piece::Home(String::new()), origin);
+    path.push_text("/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", origin);
+    path
 }
 
 pub(super) fn begins_name(letter: char) -> bool {

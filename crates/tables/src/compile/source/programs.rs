@@ -41,8 +41,9 @@ pub(super) struct Program {
     /// Paths among the operands are texts and are not opened.
     #[serde(default, rename = "opaque-operands")]
     opaque_operands: bool,
+    /// What kind of text it prints: a word, or a list of `{what, when, unless}` of which the first that fits counts.
     #[serde(default)]
-    prints: Option<String>,
+    prints: Option<Value>,
     /// The word that stands between several of its commands: `tmux new ; split-window`.
     #[serde(default)]
     pub(super) separator: Option<String>,
@@ -87,8 +88,9 @@ struct Subcommand {
     /// Paths among the operands are texts and are not opened.
     #[serde(default, rename = "opaque-operands")]
     opaque_operands: bool,
+    /// What kind of text it prints: a word, or a list of `{what, when, unless}` of which the first that fits counts.
     #[serde(default)]
-    prints: Option<String>,
+    prints: Option<Value>,
     /// The parameter that takes what comes through PowerShell's pipe.
     #[serde(default)]
     piped: Option<String>,
@@ -195,7 +197,7 @@ impl Subcommand {
         put(&mut node, "effects", Value::Array(self.effects));
         put(&mut node, "copies-to", Value::Array(self.copies_to));
         put(&mut node, "opaque-operands", if self.opaque_operands { Value::Bool(true) } else { Value::Null });
-        put(&mut node, "prints", self.prints.map_or(Value::Null, Value::from));
+        put(&mut node, "prints", self.prints.unwrap_or(Value::Null));
         Ok(Value::Object(node))
     }
 }

@@ -1,0 +1,179 @@
+//! One entry of a program's table: whether it is meant, and the effect that it says.
+
+use super::{EffectExtractor, Ran};
+use crate::analysis::{fields, pathspec};
+use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
+use crate::text::glob;
+use reflex_shell::{Command, Invocation, Piece, Printed, Selector, Stdin, Value, work};
+use reflex_tables::Node;
+use std::borrow::Cow;
+
+/// Texts for a database of one command: a person gives it few.
+const MAX_STATEMENTS: usize = 256;
+
+/// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.
+pub(crate) const MAX_VERBS: usize = 4;
+
+impl EffectExtractor<'_> {
+    /// One entry of a program's `effects`.
+    pub(super) fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
+        let command = ran.command;
+        let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
+        if !is_meant(command, invocation, entry) {
+            return;
+        }
+        let Some(values) = values_of(command, invocation, entry, kind) else { return };
+        if kind == EffectKind::ShareFolder {
+            return self.shares(ran, entry, (values, &flags_of(entry, invocation)));
+        }
+        let named = !values.is_empty();
+        let targets = self.touched(values.into_iter().map(|value| self.target_in(kind, value, ran)).collect());
+        if targets.is_empty() && named {
+            return;
+        }
+        let flags = flags_of(entry, invocation);
+        let mut arguments = selected(entry.get("argument").text(), invocation, command).into_iter();
+        self.push_command(ran, kind, targets);
+        let argument = arguments.next();
+        let shown = self.effects.last_mut().map(|effect| {
+            (effect.flags, effect.argument) = (flags, argument);
+            effect.clone()
+        });
+        // `psql -c A -c B`: each is a text of its own.
+        let mut further = arguments.filter(|_| kind == EffectKind::Sql);
+        let of_each = further.by_ref().take(MAX_STATEMENTS);
+        self.effects.extend(of_each.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? })));
+        if further.next().is_some() {
+            work::cut(|| format!("more than {MAX_STATEMENTS} statements are given to one command"));
+        }
+    }
+
+    /// An entry of a program's `inner` with the mark `escape`: nobody expects that program to run another one.
+    pub(super) fn escape(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
+        if !reflex_shell::applies(entry, invocation) {
+            return;
+        }
+        let selector =
+            ["script", "argv", "file"].into_iter().map(|key| entry.get(key)).find(|selector| selector.is_text());
+        let mut values = selected(selector.map_or("", Node::text), invocation, ran.command);
+        reflex_shell::narrow(entry, &mut values);
+        let named = values.into_iter().filter(|value| !value.pieces.is_empty());
+        let targets: Vec<Target> = named.map(|value| Target::new(value, TargetPath::None)).collect();
+        if !targets.is_empty() {
+            self.push_command(ran, EffectKind::Escape, targets);
+        }
+    }
+}
+
+/// Whether the entry speaks about this command.
+fn is_meant(command: &Command, invocation: &Invocation, entry: Node<'static>) -> bool {
+    let open = entry.get("unread");
+    let is_unread = || selected(open.text(), invocation, command).iter().any(|word| begins_unread(open.text(), word));
+    reflex_shell::applies(entry, invocation)
+        && is_worded(entry, invocation, &command.words)
+        && fields::are_meant(entry, invocation, &command.words)
+        && (!entry.get("single").is_true() || is_single(invocation, &command.words))
+        && (!open.is_text() || is_unread())
+        && (entry.get("from").text() != "terminal" || command.stdin == Stdin::Inherited)
+}
+
+/// The values that an entry's effect happens to; `None` where it needs some and there are none.
+fn values_of(command: &Command, invocation: &Invocation, entry: Node<'static>, kind: EffectKind) -> Option<Vec<Value>> {
+    let mut values = selected(entry.get("to").text(), invocation, command);
+    reflex_shell::narrow(entry, &mut values);
+    if values.is_empty() && entry.get("default-target").is_text() {
+        values.push(Value::text(entry.get("default-target").text(), command.origin));
+    }
+    let wants_targets = entry.get("to").is_text();
+    let of_option = entry.get("to").text().starts_with("option:") || entry.get("to").text() == "input";
+    if values.is_empty() && wants_targets && (kind.target_kind() == TargetKind::Path || of_option) {
+        return None;
+    }
+    let narrows = ["starting", "behind", "containing"].into_iter().any(|key| !entry.get(key).is_nil());
+    if values.is_empty() && narrows {
+        return None;
+    }
+    if command.name == "git" {
+        values = pathspec::meant_by(kind, values);
+    }
+    let starting = entry.get("starting");
+    let is_own_text =
+        starting.is_text() || starting.items().next().is_some() || entry.get("default-target").text() == "~";
+    if kind.target_kind() == TargetKind::Path && is_own_text {
+        // Whoever reads such a text has a home of its own to fill in.
+        values.iter_mut().for_each(with_own_home);
+    }
+    Some(values)
+}
+
+/// `unread:` wants a word of which not even the beginning is known, so that it may be any, or several: what a variable
+/// holds, what a file holds, a name that is looked for. An option's variable is taken for one word.
+fn begins_unread(selector: &str, word: &Value) -> bool {
+    let found_here = |text: &str| text.bytes().all(|byte| byte == b'.' || byte == b'/');
+    let mut pieces = word.pieces.iter().map(|(piece, _)| piece);
+    pieces.find(|piece| !piece.as_text().is_some_and(found_here)).is_some_and(|piece| match piece {
+        Piece::Unknown(_) | Piece::Glob(_) | Piece::Output(Printed::Program(_)) => true,
+        Piece::Variable(_) => !selector.starts_with("option:"),
+        Piece::Text(_) | Piece::Home(_) | Piece::Output(_) => false,
+    })
+}
+
+/// How a thing is done: the options that are given, and what an entry always says.
+fn flags_of(entry: Node<'static>, invocation: &Invocation) -> Vec<&'static str> {
+    let mut flags: Vec<&'static str> = invocation.options.iter().map(|option| option.key).collect();
+    flags.extend(entry.get("set").texts());
+    flags.sort_unstable();
+    flags.dedup();
+    flags
+}
+
+/// `single:` wants one operand alone that need not be a path.
+fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
+    let known = |index: &usize| words.get(*index).is_some_and(|word| word.literal().is_some());
+    let one = invocation.operands.len() == 1 && invocation.dashes.is_none();
+    one && invocation.operands.iter().all(known) && Selector("paths").values(invocation, words).is_empty()
+}
+
+/// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them. With `any-case:` they
+/// are compared in small letters.
+fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
+    let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
+    let any_case = !entry.get("any-case").is_nil();
+    let fits = |patterns: Node<'static>, verb: &str| {
+        let verb: Cow<'_, str> = if any_case { verb.to_lowercase().into() } else { verb.into() };
+        patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes()))
+    };
+    let mut verbs = invocation.operands.iter().take(MAX_VERBS).filter_map(|index| words.get(*index));
+    let unfit = verbs.clone().filter_map(Value::literal).any(|verb| fits(unwanted, &verb));
+    // Of `host:/a-$(date)` the beginning says enough.
+    !unfit
+        && (wanted.is_nil()
+            || verbs.any(|verb| match verb.literal() {
+                Some(literal) => fits(wanted, &literal),
+                None => !verb.prefix().is_empty() && fits(wanted, &verb.shown()),
+            }))
+}
+
+/// The words that a selector means; `input` is the text that the command reads, where it is known.
+fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<Value> {
+    match (selector, &command.stdin) {
+        ("input", Stdin::Text(text)) => vec![text.clone()],
+        ("input", Stdin::Pipe(_, text)) => vec![text.clone()].into_iter().filter(is_known_in_part).collect(),
+        (other, _) => Selector(other).values(invocation, &command.words),
+    }
+}
+
+/// `~/x` in a text that no shell expands: an editor or a client does.
+fn with_own_home(value: &mut Value) {
+    let tilde = value.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if tilde {
+        let origin = value.origin();
+        *value = value.without_prefix(1);
+        value.pieces.insert(0, (Piece::Home(String::new()), origin));
+    }
+}
+
+/// Whether more of a text is known than that something prints it.
+fn is_known_in_part(text: &Value) -> bool {
+    text.pieces.iter().any(|(piece, _)| !matches!(piece, Piece::Unknown(_) | Piece::Output(_)))
+}

@@ -1,0 +1,153 @@
+//! Whose key something is: what goes to the service that gave it out is no leak.
+
+use super::graph::{Graph, Source};
+use crate::analysis::effects::EffectExtractor;
+use crate::model::effect::{Effect, EffectKind, Target};
+use crate::text::{glob, url};
+use reflex_shell::{Command, CommandId, Value};
+use reflex_tables::Node;
+
+/// Parts of the names of variables in which a key or a password stands.
+const KEYS: [&str; 8] =
+    ["TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY", "ACCESS_KEY", "SERVICE_KEY", "ROLE_KEY"];
+
+/// How keys are written in headers, in small letters.
+const KEY_HEADERS: [&str; 7] =
+    ["authorization:", "private-token:", "x-api-key:", "api-key:", "x-auth-token:", "x-vault-token:", "circle-token:"];
+
+/// Options whose values are keys.
+const KEY_OPTIONS: [&str; 5] = ["-u", "--user", "--oauth2-bearer", "--password", "-a"];
+
+/// The one to whom a command gives what it sends.
+pub(super) struct Owner {
+    /// Hosts beyond this machine and its neighbours.
+    hosts: Vec<String>,
+    /// Whether one of them is not known from the text.
+    is_unknown: bool,
+}
+
+/// A text and what flows in it.
+#[derive(Clone, Copy)]
+pub(super) struct Seen<'a, 'e> {
+    pub(super) extractor: &'a EffectExtractor<'e>,
+    pub(super) graph: &'a Graph,
+    pub(super) commands: &'a [Command],
+}
+
+impl Owner {
+    /// Whoever reads what a command sends; of a message those are others in any case.
+    pub(super) fn new(extractor: &EffectExtractor<'_>, before: usize, id: CommandId, is_message: bool) -> Owner {
+        let own = extractor.effects.iter().skip(before).filter(|effect| effect.command == Some(id));
+        let names = |effect: &&Effect| matches!(effect.kind, EffectKind::Fetch | EffectKind::Send);
+        let mut addresses = own.filter(names).flat_map(|effect| &effect.targets).peekable();
+        let mut owner = Owner { hosts: Vec::new(), is_unknown: is_message || addresses.peek().is_none() };
+        for target in addresses {
+            let address = target.value.prefix();
+            match url::far_host(&address) {
+                Some(host) => owner.hosts.push(host.to_ascii_lowercase()),
+                None => owner.is_unknown |= !is_near(target),
+            }
+        }
+        owner.hosts.dedup();
+        owner
+    }
+
+    /// Whether one of the hosts is neither of this machine nor one at which the project lies.
+    pub(super) fn is_foreign(&self, extractor: &EffectExtractor<'_>) -> bool {
+        if self.hosts.is_empty() {
+            return self.is_unknown;
+        }
+        let workspace = &extractor.event.workspace;
+        let config = extractor.world.content(&format!("{workspace}/.git/config")).unwrap_or_default();
+        let own: Vec<&str> = remotes(&config).filter_map(url::far_host).collect();
+        self.hosts.iter().any(|host| !own.iter().any(|own| own.eq_ignore_ascii_case(host)))
+    }
+
+    /// Whether a source goes to somebody whom it does not belong to. Where a key stands, a key of nobody known may stand.
+    pub(super) fn is_stranger(&self, seen: Seen<'_, '_>, label: usize, in_key_position: bool) -> bool {
+        let Seen { extractor, graph, commands } = seen;
+        if self.hosts.is_empty() && !self.is_unknown {
+            return false;
+        }
+        let places = extractor.tables.get("places");
+        let belongs = |name: &str| self.belongs(places, name);
+        match graph.sources.get(label) {
+            Some(Source::Variable(name)) => belongs(name) == Some(false),
+            Some(Source::Setting(name)) => belongs(name).map_or(!in_key_position, |home| !home),
+            Some(Source::Effect(index)) => {
+                let kind = extractor.effects.get(*index).map(|effect| effect.kind);
+                let names = || graph.holders(label).filter_map(|id| commands.get(id)).flat_map(names_in);
+                // A word says to whom a key may go; that it is another's says the name of a key or of a key's own program.
+                let standing = || {
+                    let known = names().filter_map(|name| Some((belongs(&name)?, name)));
+                    let told = known.filter(|(home, name)| *home || is_key_name(name) || is_own_program(name));
+                    let told: Vec<bool> = told.map(|(home, _)| home).collect();
+                    if told.contains(&true) { Some(true) } else { told.first().copied() }
+                };
+                match kind {
+                    Some(EffectKind::RevealSecret) => standing().map_or(!in_key_position, |home| !home),
+                    // Of a whole file one value is chosen where a key stands.
+                    Some(_) => !in_key_position || standing() == Some(false) || !names().any(|name| is_key_name(&name)),
+                    None => false,
+                }
+            }
+            None => false,
+        }
+    }
+
+    /// Whether all hosts may get the key of this name; none if it is not known whose that is.
+    fn belongs(&self, places: Node<'_>, name: &str) -> Option<bool> {
+        let all: Option<Vec<bool>> = self.hosts.iter().map(|host| may_get(places, name, host)).collect();
+        all.filter(|all| !all.is_empty()).map(|all| all.into_iter().all(|may| may))
+    }
+}
+
+/// Whether it is an address of this machine or of a neighbour. A name alone may stand for any host.
+fn is_near(target: &Target) -> bool {
+    let own = |address: &str| url::has(address, "own") || address.contains("://");
+    target.value.literal().is_some_and(|address| own(&address))
+}
+
+/// Programs that give out the keys of one service alone, as its keys begin.
+fn is_own_program(name: &str) -> bool {
+    matches!(name, "GH" | "GLAB" | "HEROKU" | "VERCEL" | "NETLIFY")
+}
+
+/// Whether a variable's name says that a key stands in it.
+pub(in crate::analysis) fn is_key_name(name: &str) -> bool {
+    KEYS.iter().any(|key| name.contains(key))
+}
+
+/// The addresses in a repository's settings.
+pub(super) fn remotes(config: &str) -> impl Iterator<Item = &str> {
+    config.lines().filter_map(|line| line.trim().strip_prefix("url")?.trim_start().strip_prefix('=')).map(str::trim)
+}
+
+/// Names in a command's words that may say whose key is asked for: `GITHUB_TOKEN`, `stripe/key`, the program's own.
+fn names_in(command: &Command) -> Vec<String> {
+    let words = command.words.iter().filter_map(Value::literal);
+    let mut names = Vec::new();
+    for word in words.take(16) {
+        let parts = word.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+        names.extend(parts.filter(|part| !part.is_empty()).map(str::to_ascii_uppercase));
+    }
+    names
+}
+
+/// Whether a host may get the key of a variable; none if it is not known whose that is.
+fn may_get(places: Node<'_>, name: &str, host: &str) -> Option<bool> {
+    let first = name.split('_').next()?;
+    let mut services = places.get("key-hosts").items();
+    let service = services.find(|service| service.get("subjects").texts().any(|known| known == first))?;
+    Some(service.get("paths").texts().any(|pattern| glob::glob(pattern.as_bytes(), host.as_bytes())))
+}
+
+/// Whether a word stands where a request says who asks.
+pub(super) fn is_key_position(command: &Command, at: usize) -> bool {
+    let Some(word) = command.words.get(at) else { return false };
+    let written = word.prefix().to_ascii_lowercase();
+    let joined = written.strip_prefix("--header=").or_else(|| written.strip_prefix("-h")).unwrap_or(&written);
+    let header = KEY_HEADERS.iter().any(|header| joined.trim_start().starts_with(header));
+    let before = at.checked_sub(1).and_then(|at| command.words.get(at)).and_then(Value::literal);
+    header || before.is_some_and(|before| KEY_OPTIONS.contains(&before.as_ref()))
+}

@@ -1,0 +1,78 @@
+//! What a patch changes, as if the call itself wrote it.
+
+use super::{MAX_SOURCES, ScriptResolver, tell_number};
+use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
+use crate::model::event::{Action, AgentPath};
+use crate::model::path::{self, Folders};
+use crate::text::patches;
+use reflex_shell::{Access, ExecTarget, Stdin, Value};
+
+impl ScriptResolver<'_> {
+    /// What a patch changes is as if the call wrote it.
+    pub(super) fn patched(&mut self, index: usize) {
+        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == ExecTarget::Here).cloned()
+        else {
+            return;
+        };
+        let named = self.patched_folder(&effect);
+        let here = || effect.folder.clone().unwrap_or_else(|| self.event.workspace.clone());
+        let folder = named.clone().unwrap_or_else(here);
+        let texts = self.patches(&effect);
+        if let (Some(folder), true) = (named, texts.is_empty()) {
+            // What it changes there is not known.
+            let path = TargetPath::Known { text: folder.clone(), climbing: None, follows: false, contents: false };
+            let targets = vec![Target::new(Value::text(folder, effect.origin), path)];
+            self.analysis.effects.push(Effect {
+                kind: EffectKind::Populate,
+                targets,
+                flags: Vec::new(),
+                ..effect.clone()
+            });
+        }
+        for text in texts {
+            for file in patches::changed(&text) {
+                let path = path::absolute(&file.path, &folder);
+                let target = TargetPath::Known { text: path.clone(), climbing: None, follows: false, contents: false };
+                let value = Value::text(path.clone(), effect.origin);
+                let targets = vec![Target::new(value, target)];
+                let change = Action::Edit {
+                    path: AgentPath::new(path),
+                    content: file.comes,
+                    gone: file.goes,
+                    parts: Vec::new(),
+                };
+                let flags = vec!["patched"];
+                self.analysis.effects.push(Effect { kind: EffectKind::Edit, targets, flags, ..effect.clone() });
+                self.written(effect.action, &change);
+            }
+        }
+    }
+
+    /// The folder that `patch -d` works in.
+    fn patched_folder(&self, effect: &Effect) -> Option<String> {
+        let command = self.analysis.command(effect).filter(|command| command.name == "patch")?;
+        let folder = command.invocation.as_ref()?.values("folder", &command.words).pop()?;
+        let cwd = effect.folder.as_deref().unwrap_or(&self.event.cwd);
+        let folders = Folders { cwd, start: cwd, workspace: &self.event.workspace, home: &self.event.home };
+        match path::lexical(&folder, folders, &|name| self.world.variable(name)) {
+            TargetPath::Known { text, .. } => Some(text),
+            TargetPath::None | TargetPath::Unknown => None,
+        }
+    }
+
+    /// The texts of the patches that a command is given: by files, or by its input.
+    fn patches(&self, effect: &Effect) -> Vec<String> {
+        tell_number(effect);
+        let named = effect.targets.iter().filter_map(Target::path).filter_map(|path| self.content(effect, path));
+        let mut texts: Vec<String> = named.take(MAX_SOURCES).collect();
+        let Some(command) = self.analysis.command(effect).filter(|_| texts.is_empty()) else { return texts };
+        let folder = effect.folder.as_deref().unwrap_or("/");
+        let opened = command.redirects.iter().filter(|file| file.access == Access::Read);
+        let opened = opened.filter_map(|file| Some(path::absolute(&file.target.literal()?, folder)));
+        texts.extend(opened.filter_map(|path| self.content(effect, &path)));
+        if let Stdin::Text(text) = &command.stdin {
+            texts.extend(text.literal().map(|text| text.into_owned()));
+        }
+        texts
+    }
+}

@@ -1,0 +1,166 @@
+//! What a task runner would run: the recipes of its file, of what that includes, and of the packages of a project.
+
+use super::{Found, ScriptResolver};
+use crate::analysis::task_runners::{self, TaskFile};
+use crate::model::analysis::Usage;
+use crate::model::effect::Effect;
+use crate::model::path::{self, parent};
+use reflex_shell::{Command, Language, Value, work};
+use std::collections::BTreeSet;
+
+/// More files than these are not taken into a makefile, which is told.
+const MAX_INCLUDED: usize = 512;
+
+/// More packages than these of one project are not looked at, which is told.
+const MAX_PACKAGES: usize = 512;
+
+/// Options that run a task in the packages of a project.
+const WORKSPACES: [&str; 2] = ["workspace", "workspaces"];
+
+impl ScriptResolver<'_> {
+    pub(super) fn task(&self, effect: &Effect) -> Option<Found> {
+        let kind = TaskFile::named(&effect.flags)?;
+        let folder = effect.folder.as_deref()?;
+        let command = self.analysis.command(effect)?;
+        let invocation = command.invocation.as_ref()?;
+        let given = |key: &str| invocation.values(key, &command.words).first().map(|value| value.shown());
+        let folder = given("prefix").map_or_else(|| folder.to_owned(), |prefix| path::absolute(&prefix, folder));
+        let above = std::iter::successors(Some(folder.as_str()), |at| {
+            (*at != self.event.workspace && *at != "/").then(|| parent(at))
+        });
+        let in_folder = |at: &str| kind.file_names().iter().map(|name| path::absolute(name, at)).collect::<Vec<_>>();
+        let files = match given("file") {
+            Some(file) => vec![path::absolute(&file, &folder)],
+            None if kind == TaskFile::Makefile => in_folder(&folder),
+            None => above.flat_map(in_folder).collect(),
+        };
+        let (path, text) = files.into_iter().find_map(|file| {
+            let content = match kind {
+                // The reader of the text itself follows these.
+                TaskFile::Makefile => None,
+                TaskFile::Justfile | TaskFile::Package | TaskFile::Composer => self.written_by_text(effect, &file),
+            };
+            let content = content.or_else(|| self.content(effect, &file));
+            if content.is_none() {
+                self.tell_size(&file);
+            }
+            content.map(|text| (file, text))
+        })?;
+        let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
+        let text = if kind == TaskFile::Makefile { self.with_includes(effect, text, &folder) } else { text };
+        let text = if kind == TaskFile::Makefile { self.with_unset(effect, command, text) } else { text };
+        let mut text = kind.recipe(&text, &wanted);
+        if kind == TaskFile::Package && WORKSPACES.iter().any(|key| invocation.has(key)) {
+            text.push_str(&self.of_workspaces(effect, &path, &wanted));
+        }
+        let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
+        let assignments = self.known(&command.assignments);
+        (!text.is_empty()).then(|| Found {
+            path,
+            text,
+            language: Language::Shell,
+            usage: Usage::Task,
+            parameters: Vec::new(),
+            folder: Some(folder),
+            assignments,
+            place: None,
+        })
+    }
+
+    /// A makefile with the files that it includes in the places where it does, each once.
+    fn with_includes(&self, effect: &Effect, text: String, folder: &str) -> String {
+        let mut whole = String::with_capacity(text.len());
+        let mut seen = BTreeSet::new();
+        let mut open = vec![text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()];
+        while let Some(lines) = open.last_mut() {
+            let Some(line) = lines.next() else {
+                open.pop();
+                continue;
+            };
+            let Some(names) = task_runners::included(&line) else {
+                whole.push_str(&line);
+                whole.push('\n');
+                continue;
+            };
+            for file in names.flat_map(|name| self.files_of(name, folder)).collect::<Vec<_>>().into_iter().rev() {
+                if seen.len() >= MAX_INCLUDED {
+                    work::cut(|| format!("the makefile in {folder} includes more than {MAX_INCLUDED} files"));
+                    break;
+                }
+                if seen.insert(file.clone()) && work::spend(20) {
+                    match self.content(effect, &file) {
+                        Some(text) => open.push(text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()),
+                        None => {
+                            self.tell_size(&file);
+                            whole.push_str(&line);
+                            whole.push('\n');
+                        }
+                    }
+                }
+            }
+        }
+        whole
+    }
+
+    /// A makefile before which stands what nothing sets: such names are empty. What another makefile has handed down,
+    /// and what a file sets that is not there yet, is not known.
+    fn with_unset(&self, effect: &Effect, command: &Command, text: String) -> String {
+        let is_open = text.lines().any(|line| line.starts_with("include "));
+        if effect.script.is_some() || is_open || !work::spend_bytes(text.len(), 20) {
+            return text;
+        }
+        let around = self.text_around(effect);
+        let is_set = |name: &str| {
+            let own = command.assignments.iter().any(|(known, _)| known == name);
+            own || around.contains(name) || self.world.variable(name).is_some()
+        };
+        let unset = task_runners::never_set(&text).into_iter().filter(|name| !is_set(name));
+        unset.map(|name| format!("{name} =\n")).collect::<String>() + &text
+    }
+
+    /// The files that a name or a pattern means.
+    fn files_of(&self, name: &str, folder: &str) -> Vec<String> {
+        let path = path::absolute(name, folder);
+        if name.contains(['*', '?', '[']) { self.world.expand(&path).unwrap_or_default() } else { vec![path] }
+    }
+
+    /// What the packages of a project run for a task that is run in all of them, or in those that are named.
+    fn of_workspaces(&self, effect: &Effect, root: &str, wanted: &[String]) -> String {
+        let named = self
+            .analysis
+            .command(effect)
+            .and_then(|command| Some(command.invocation.as_ref()?.values("workspace", &command.words)));
+        let named: Vec<String> = named.unwrap_or_default().iter().map(Value::shown).collect();
+        let is_meant = |package: &str, text: &str| {
+            let fits = |name: &String| {
+                package.ends_with(name.trim_start_matches("./")) || text.contains(&format!("\"{name}\""))
+            };
+            named.is_empty() || named.iter().any(|name| name.contains('*') || fits(name))
+        };
+        let folder = parent(root);
+        let mut texts = String::new();
+        let patterns = self.content(effect, root).map(|text| task_runners::workspaces(&text)).unwrap_or_default();
+        let mut count = 0;
+        for pattern in patterns {
+            let pattern = path::absolute(&format!("{}/package.json", pattern.trim_end_matches('/')), folder);
+            let Some(files) = self.world.expand(&pattern) else {
+                work::cut(|| format!("{pattern} names more packages than are looked at"));
+                continue;
+            };
+            for file in files {
+                count += 1;
+                if count > MAX_PACKAGES || !work::spend(40) {
+                    work::cut(|| format!("{root} has more than {MAX_PACKAGES} packages"));
+                    return texts;
+                }
+                let package = parent(&file);
+                let Some(text) = self.content(effect, &file).filter(|text| is_meant(package, text)) else { continue };
+                let recipe = TaskFile::Package.recipe(&text, wanted);
+                if !recipe.is_empty() {
+                    texts.push_str(&format!("( cd {} || exit\n{recipe})\n", reflex_shell::quoted(package)));
+                }
+            }
+        }
+        texts
+    }
+}
