@@ -1,8 +1,6 @@
 //! The effects of one text: what each of its commands, and each action of another tool, would do.
 
-mod entries;
-
-pub(crate) use entries::MAX_VERBS;
+pub(crate) mod entries;
 
 use super::agent_paths::{agent_path_value, without_scheme};
 use super::loading::Loader;

@@ -22,9 +22,9 @@ const WHOLE: usize = 12;
 /// More files than these are not looked at for all paths of one call together.
 const MAX_SURVEYED: usize = 4096;
 
-/// Classes of what a build makes. The names of the second may be those of other things too: without the manifest and git
-/// they say nothing.
-const CLASSES: [&str; 2] = ["regenerable", "made-again"];
+/// Classes of what a build makes, and whether their names alone say so where nothing is known of git: those of the second
+/// may be names of sources too.
+const CLASSES: [(&str, bool); 2] = [("regenerable", true), ("made-again", false)];
 
 /// What a name says of a path.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -66,7 +66,7 @@ impl Facts<'_> {
 
     /// Whether a path is called as what some tool makes.
     pub(crate) fn is_named_like_made(&self, path: &str) -> bool {
-        CLASSES.iter().any(|class| self.in_class(class, path))
+        CLASSES.iter().any(|(class, _)| self.in_class(class, path))
     }
 
     fn is_made_again(&self, path: &str) -> bool {
@@ -90,10 +90,11 @@ impl Facts<'_> {
         let compared = glob::Compared::new(path, &self.event.home);
         let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
         let places = self.tables.get("places");
-        let entries = CLASSES.iter().flat_map(|class| places.get(class).items());
-        let mut named = entries.filter(|place| place.get("paths").items().any(fits));
-        let place = named.find(|place| self.has_manifest(path, &place.get("beside").texts().collect::<Vec<_>>()))?;
-        let is_kept_out = self.world.is_ignored(path) != Some(false) && !self.is_newly_ignored(path);
+        let entries = CLASSES.iter().flat_map(|(class, speaks)| places.get(class).items().map(move |at| (at, *speaks)));
+        let mut named = entries.filter(|(place, _)| place.get("paths").items().any(fits));
+        let has_manifest = |place: &Node<'_>| self.has_manifest(path, &place.get("beside").texts().collect::<Vec<_>>());
+        let (place, speaks) = named.find(|(place, _)| has_manifest(place))?;
+        let is_kept_out = self.world.is_ignored(path).unwrap_or(speaks) && !self.is_newly_ignored(path);
         let claim = if place.get("own").is_true() { Claim::Own } else { Claim::Results };
         is_kept_out.then_some(claim)
     }
@@ -171,12 +172,16 @@ impl Facts<'_> {
             && survey.files.iter().all(|file| self.is_written_by_tool(&below(path, &file.name)))
     }
 
-    /// Whether all of it was made and last written in this session, and none of it was moved there. What looks like a
-    /// person's is taken for one, whoever wrote it.
+    /// Whether calls of this session wrote all of it, and none of it was there before. What looks like a person's is taken
+    /// for one, whoever wrote it.
     fn is_made_by_session(&self, path: &str) -> bool {
         let Some(survey) = self.look_into(path, WHOLE) else { return false };
         let is_persons = |at: &str| ["handmade", "documents"].iter().any(|class| self.in_class(class, at));
-        let is_own = |file: &Surveyed| file.is_new && !is_persons(&below(path, &file.name));
+        let written = self.written.get_or_init(|| self.world.written());
+        let is_own = |file: &Surveyed| {
+            let at = below(path, &file.name);
+            file.is_new && written.contains(&at) && !is_persons(&at)
+        };
         survey.is_whole && !survey.files.is_empty() && survey.files.iter().all(is_own) && !self.was_moved_to(path)
     }
 

@@ -55,6 +55,8 @@ pub struct Facts<'a> {
     /// What each target stands for.
     pub(super) seen: Memo<Seen>,
     pub(super) regenerable: RefCell<HashMap<String, Ternary>>,
+    /// What calls of the session wrote.
+    pub(super) written: OnceCell<BTreeSet<String>>,
     /// How many files were looked at to tell what a build has made.
     pub(super) surveyed: Cell<usize>,
     /// The patterns of classes, by their place in the library.
@@ -147,6 +149,7 @@ impl<'a> Facts<'a> {
             aliases: OnceCell::new(),
             seen: Memo::default(),
             regenerable: RefCell::default(),
+            written: OnceCell::new(),
             surveyed: Cell::default(),
             places: RefCell::default(),
             accompanied: RefCell::default(),

@@ -6,7 +6,7 @@
 //! of the rest everything counts that says something, because projects do not agree on an order.
 
 use crate::model::effect::{Effect, EffectKind, Target};
-use crate::model::event::Event;
+use crate::model::event::{Action, Event};
 use crate::model::path;
 use crate::model::world::World;
 use reflex_shell::{Command, ExecTarget, Piece, Program, Value};
@@ -97,8 +97,9 @@ impl Text<'_> {
         if told.hosts.is_empty() && !told.unclear {
             points.iter().filter(|word| !is_written(word)).for_each(|word| place.source(word, &mut told));
         }
-        // A program that reads no setting connects to what it always does.
-        let default = points.iter().find_map(|word| word.strip_prefix("default:"));
+        // A program that reads no setting connects to what it always does. A tool's server was started by somebody else.
+        let is_started_here = self.event.actions.iter().all(|action| matches!(action, Action::Shell { .. }));
+        let default = points.iter().find_map(|word| word.strip_prefix("default:")).filter(|_| is_started_here);
         default.filter(|_| told.hosts.is_empty() && !told.unclear).into_iter().for_each(|host| told.add(host));
         let mut besides = Pointed::default();
         for word in &names {

@@ -151,6 +151,9 @@ impl Facts<'_> {
         let itself = matches!(effect.kind, EffectKind::Delete | EffectKind::Move | EffectKind::Link);
         let written = self.aliases().linked(effect, climbing.as_ref().unwrap_or(text), *follows || !itself);
         let fixed = fixed_part(&written);
+        if path::is_open_file(fixed) {
+            return ResolvedPath { path: fixed.to_owned(), exists: None, is_folder: Some(false) };
+        }
         let mut real = self.world.real(fixed, *follows || !itself || written.ends_with(".."));
         // What does not exist has no links in it.
         real.path = path::absolute(&real.path, "/");

@@ -7,7 +7,7 @@ use crate::model::session::{SessionUsage, Step, Taint};
 use crate::model::world::{
     Age, Known, Look, MAX_CONTENT, Names, NamesOf, ResolvedPath, Survey, Surveyed, Unreadable, Untracked, World,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
 #[derive(Debug, Clone, Default)]
@@ -282,6 +282,10 @@ impl World for FakeWorld {
 
     fn spent(&self, _event: &Event, _started: &mut dyn Iterator<Item = &str>) -> SessionUsage {
         SessionUsage::default()
+    }
+
+    fn written(&self) -> BTreeSet<String> {
+        BTreeSet::new()
     }
 
     fn is_of_session(&self, _path: &str) -> Known<bool> {

@@ -3,6 +3,7 @@
 use crate::model::event::Event;
 use crate::model::latency::Tick;
 use crate::model::session::{SessionUsage, Step, Taint};
+use std::collections::BTreeSet;
 
 /// An answer, or that it is not known.
 pub type Known<T> = Option<T>;
@@ -205,6 +206,8 @@ pub trait World {
     fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage;
     /// Whether the file or folder was made in the session.
     fn is_of_session(&self, path: &str) -> Known<bool>;
+    /// The files that calls of the session wrote, as far as their text tells which.
+    fn written(&self) -> BTreeSet<String>;
     /// How old the file is beside the session.
     fn age(&self, path: &str) -> Known<Age>;
 }

@@ -1,6 +1,6 @@
 //! The patterns of the library: what is dangerous, by effect.
 
-use crate::analysis::effects::MAX_VERBS;
+use crate::analysis::effects::entries::MAX_VERBS;
 use crate::facts::cache::{Facts, Source};
 use crate::facts::excerpt;
 use crate::facts::fact::Fact;

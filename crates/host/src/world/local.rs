@@ -15,7 +15,7 @@ use reflex_engine::{
 };
 use reflex_git::{self, Fact, Ignored, Repository, Unknown};
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
@@ -186,10 +186,6 @@ impl<'s> LocalWorld<'s> {
     }
 
     fn really(&self, path: &str, follow: bool) -> ResolvedPath {
-        // The open files of the program that is judged, and not of this one.
-        if path.starts_with("/proc/self/fd/") {
-            return ResolvedPath { path: path.to_owned(), exists: None, is_folder: Some(false) };
-        }
         let written = Path::new(path);
         let found = written.symlink_metadata();
         let exists = match &found {
@@ -387,6 +383,11 @@ impl World for LocalWorld<'_> {
         let begun = self.begun_at()?;
         // When a file was made is not kept by every file system.
         Some(begun <= Path::new(path).symlink_metadata().ok()?.created().ok()?)
+    }
+
+    fn written(&self) -> BTreeSet<String> {
+        let Some((store, whose)) = self.session else { return BTreeSet::new() };
+        store.history(whose).calls().flat_map(|call| call.files).map(|(path, _)| path).collect()
     }
 
     fn age(&self, path: &str) -> Known<Age> {

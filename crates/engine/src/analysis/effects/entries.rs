@@ -1,7 +1,8 @@
 //! One entry of a program's table: whether it is meant, and the effect that it says.
 
 use super::{EffectExtractor, Ran};
-use crate::analysis::{fields, pathspec};
+use crate::analysis::fields;
+use crate::analysis::pathspec;
 use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 use crate::text::glob;
 use reflex_shell::{Command, Invocation, Piece, Printed, Selector, Stdin, Value, work};

@@ -692,9 +692,9 @@ fn ending(path: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::event::AgentPath;
     use crate::analysis::analyze;
     use crate::library::{event, shell, tables, world};
+    use crate::model::event::AgentPath;
 
     /// The deletions of a call, each with the usage of the script that it stands in.
     fn deleted(event: &Event, files: &[(&str, &str)]) -> Vec<(String, Option<Usage>)> {
