@@ -76,6 +76,10 @@ fn run_named() -> u8 {
         complain(&problem);
         return code::USAGE;
     }
+    run_one(&matches)
+}
+
+fn run_one(matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
         Some(("check", matches)) => check::run(matches),
         Some(("explain", matches)) => explain::run(matches),
