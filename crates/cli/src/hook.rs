@@ -7,7 +7,7 @@ use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, obj
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use reflex_host::signing::choose_key;
 use reflex_host::store::approvals::settle;
-use reflex_host::{Host, Mode, choose_home};
+use reflex_host::{Host, Mode, SESSION_MODE, choose_home};
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -48,7 +48,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     let agent = arguments.caller(&Map::new());
     lifeline::arm(arguments.failed(agent));
     fault::maybe();
-    let host = Host::new(Mode::default()).patient(lifeline::wait);
+    let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
+    let host = Host::new(Mode::of_session(mode.as_deref())).patient(lifeline::wait);
     if arguments.moment(agent) == Moment::AfterTool {
         let (file, text) = host.overdue(agent.name);
         lifeline::leave(&file, text);
@@ -65,7 +66,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     };
     lifeline::disarm();
     let code = say(&reply);
-    if settle() {
+    // An answer that did not leave lets nothing run: then the yes waits for the next try.
+    if code == reply.code && settle() {
         lifeline::end(code);
     }
     ExitCode::from(code)

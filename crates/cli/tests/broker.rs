@@ -28,8 +28,12 @@ fn state(machine: &Machine) -> PathBuf {
 
 /// Codex's hook before a command: this client has no way to ask.
 fn codex(machine: &Machine, command: &str) -> Call {
+    codex_in(machine, "s1", command)
+}
+
+fn codex_in(machine: &Machine, session: &str, command: &str) -> Call {
     let payload = json!({
-        "session_id": "s1", "turn_id": "t", "transcript_path": null, "cwd": machine.project(), "model": "m",
+        "session_id": session, "turn_id": "t", "transcript_path": null, "cwd": machine.project(), "model": "m",
         "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": {"command": command}, "tool_use_id": format!("c{:?}", Instant::now()),
     });
@@ -282,7 +286,12 @@ fn the_next_call_tells_of_a_late_yes_and_one_that_is_almost_it_is_told_the_diffe
 
 /// The open list in a terminal of its own.
 fn list(machine: &Machine) -> Option<Running> {
-    let line = format!("stty rows 24 cols 80; {} pending", machine.line());
+    list_in(machine, "")
+}
+
+/// The same with these variables.
+fn list_in(machine: &Machine, variables: &str) -> Option<Running> {
+    let line = format!("stty rows 24 cols 80; {variables}{} pending", machine.line());
     if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         return None;
     }
@@ -356,6 +365,7 @@ fn an_agent_with_a_terminal_answers_nothing_and_the_attempt_is_recorded() {
         format!("deny {id} --message no"),
         format!("allow {id}"),
         "pending --answer".to_owned(),
+        "rules off git/push-force --reason no".to_owned(),
     ];
     for command in &commands {
         let line = format!("{} {command}", machine.line());
@@ -370,6 +380,126 @@ fn an_agent_with_a_terminal_answers_nothing_and_the_attempt_is_recorded() {
     let log = std::fs::read_to_string(state(&machine).join("audit/current.jsonl")).unwrap();
     assert_eq!(log.matches("\"kind\":\"attempt\"").count(), commands.len(), "{log}");
     refused(&codex(&machine, PUSH).run());
+}
+
+#[test]
+fn a_yes_is_of_one_agent_in_one_session() {
+    let machine = Machine::new();
+    refused(&codex(&machine, PUSH).run());
+    give(&machine, &ids(&machine).remove(0));
+    refused(&codex_in(&machine, "s2", PUSH).run());
+    // Another agent, whose session has the same name.
+    assert_eq!(machine.bash(&machine.project(), PUSH).answer().0, "ask");
+    refused(&codex(&machine, &format!("{PUSH} --no-verify")).run());
+    assert_eq!(codex(&machine, PUSH).run(), Said::silence());
+}
+
+/// The attempts on record that wanted a yes.
+fn attempts(machine: &Machine) -> usize {
+    let log = std::fs::read_to_string(state(machine).join("audit/current.jsonl")).unwrap();
+    log.matches("\"kind\":\"attempt\"").count()
+}
+
+#[test]
+fn no_detour_of_an_agent_makes_it_a_person() {
+    let machine = Machine::new();
+    refused(&codex(&machine, PUSH).run());
+    let id = ids(&machine).remove(0);
+    let approve = format!("{} approve {id}", machine.line());
+    let in_terminal = format!("script -qec {} /dev/null", support::shell_quoted(&approve));
+    // Each in a shell that bears the mark of an agent, and goes on after it.
+    let detours = [
+        in_terminal.clone(),
+        format!("setsid -w {in_terminal}"),
+        format!("env -u CLAUDECODE {in_terminal}"),
+        format!("env -i PATH=\"$PATH\" TERM=xterm setsid -w {in_terminal}"),
+        format!("nohup sh -c {}", support::shell_quoted(&format!("unset CLAUDECODE; {in_terminal}; :"))),
+        format!("script -qec {} /dev/null", support::shell_quoted(&format!("env -u CLAUDECODE {in_terminal}"))),
+    ];
+    for (index, detour) in detours.iter().enumerate() {
+        let shell = machine.program("sh", ["-c", &format!("{detour}; :")]);
+        let said = shell.env("CLAUDECODE", "1").env("TERM", "xterm").input("y\ny\n").run();
+        assert!(said.stdout.contains("only a person at a terminal"), "{detour}: {said:?}");
+        assert_eq!(attempts(&machine), index + 1, "{detour}");
+    }
+    // A terminal that stays open takes the mark along, whoever it belongs to afterwards.
+    let socket = machine.root().join("t");
+    let line =
+        format!("tmux -S '{}' -f /dev/null new-session -d {}", socket.display(), support::shell_quoted(&approve));
+    let shell = machine.program("sh", ["-c", &format!("command -v tmux && {line}")]);
+    if shell.env("CLAUDECODE", "1").env("TERM", "xterm").run().code == 0 {
+        let begun = Instant::now();
+        while attempts(&machine) == detours.len() {
+            assert!(begun.elapsed() < LONG, "the attempt is not on record");
+            std::thread::sleep(MOMENT);
+        }
+    }
+    refused(&codex(&machine, PUSH).run());
+}
+
+#[test]
+fn in_a_terminal_that_programs_type_into_two_letters_are_no_yes() {
+    let machine = Machine::new();
+    let Some(mut open) = list_in(&machine, "TMUX=/tmp/x,1,0 ") else { return };
+    let hook = start(codex(&machine, PUSH));
+    let id = awaited(&machine);
+    press_slowly(&mut open, &["a", "y", "\r", "a", "y\r"]);
+    assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "two letters were a yes");
+    press_slowly(&mut open, &["a", &format!("{id}\r")]);
+    assert_eq!(hook.finish(), Said::silence());
+    press_slowly(&mut open, &["q"]);
+    assert_eq!(open.finish().code, 0);
+}
+
+#[test]
+fn a_person_switches_one_rule_off_with_a_reason() {
+    let machine = Machine::new();
+    let words = "rules off git/push-force --reason 'my own branches'";
+    let Some((code, said)) = at_terminal(&machine, words, "n\n") else { return };
+    let file = machine.home().join(".config/reflex/policy.yaml");
+    assert!(code == 1 && !file.exists(), "{said}");
+    let entry = r#""git/push-force": {"action":"off","reason":"my own branches"}"#;
+    assert!(said.contains(entry), "{said}");
+    assert_eq!(at_terminal(&machine, words, "y\n").unwrap().0, 0);
+    assert!(std::fs::read_to_string(&file).unwrap().contains(entry));
+    assert_eq!(codex(&machine, PUSH).run(), Said::silence());
+    // Twice the same is no policy.
+    let (code, said) = at_terminal(&machine, words, "y\n").unwrap();
+    assert!(code == 1 && said.contains("the policy would be wrong"), "{said}");
+    let unknown = at_terminal(&machine, "rules off git/push-forse --reason x", "y\n").unwrap().1;
+    assert!(unknown.contains("did you mean `git/push-force`?"), "{unknown}");
+    assert_eq!(machine.reflex(["rules", "off", "git/push-force"]).run().code, 64);
+}
+
+#[test]
+fn nothing_of_a_repository_is_accepted_along_with_a_rule() {
+    let machine = Machine::new();
+    refused(&codex(&machine, PUSH).run());
+    let id = ids(&machine).remove(0);
+    let folder = machine.project().join(".reflex");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("policy.yaml"), "preset: quiet\nreason: so\n").unwrap();
+    let Some((code, said)) = at_terminal(&machine, &format!("allow {id} --project"), "y\n") else { return };
+    assert!(code == 1 && said.contains("`reflex trust` first"), "{said}");
+    refused(&codex(&machine, PUSH).run());
+}
+
+#[test]
+fn a_session_can_only_be_stricter() {
+    let machine = Machine::new();
+    let of_mode = |mode: &str, command: &str| codex(&machine, command).env("REFLEX_MODE", mode).run();
+    assert_eq!(codex(&machine, "mkdir out").run(), Said::silence());
+    for mode in ["read-only", "balanced", "observe", "quiet", "nonsense"] {
+        refused(&of_mode(mode, PUSH));
+    }
+    refused(&of_mode("read-only", "mkdir out"));
+    let path = support::with_program(&machine, "gemini", "#!/bin/sh\necho \"mode $REFLEX_MODE\"\n");
+    let run = |words: &[&str]| machine.reflex([&["run"], words].concat()).env("PATH", &path).run();
+    assert_eq!(machine.reflex(["init", "--agent", "gemini", "--yes"]).env("PATH", &path).run().code, 0);
+    assert_eq!(run(&["--mode", "read-only", "--", "gemini"]).stdout, "mode read-only\n");
+    assert_eq!(run(&["--", "gemini"]).stdout, "mode \n");
+    let unknown = run(&["--mode", "loose", "--", "gemini"]);
+    assert!(unknown.code == 64 && unknown.stderr.contains("known: "), "{unknown:?}");
 }
 
 #[test]

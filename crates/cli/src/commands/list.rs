@@ -29,7 +29,7 @@ pub(super) fn open(store: &Store, person: &Person) -> u8 {
         }
     };
     let Some(signer) = consent.signer() else { return status::FOUND };
-    let mut list = List::new(store, person, signer);
+    let mut list = List::new(store, person, signer, is_shared());
     match Screen::begin().and_then(|mut screen| run(store, &mut list, &mut screen)) {
         Ok(()) => status::OK,
         Err(error) => {
@@ -37,6 +37,14 @@ pub(super) fn open(store: &Store, person: &Person) -> u8 {
             status::INTERNAL
         }
     }
+}
+
+/// Whether this terminal takes keys from programs, as those do that stay open or are driven from outside: an agent that
+/// presses two letters there shall not have said yes.
+fn is_shared() -> bool {
+    const DRIVEN: [&str; 7] =
+        ["TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "VIM_TERMINAL", "NVIM"];
+    DRIVEN.iter().any(|name| std::env::var_os(name).is_some())
 }
 
 fn run(store: &Store, list: &mut List<'_>, screen: &mut Screen) -> std::io::Result<()> {

@@ -20,10 +20,12 @@ mod import;
 mod list;
 mod live;
 mod pin;
+mod policy_line;
 mod reflexes;
 mod report;
 mod rules;
 mod rules_new;
+mod rules_off;
 mod run;
 mod status;
 mod status_line;
@@ -192,6 +194,7 @@ fn wiring() -> Vec<Command> {
         Command::new("run")
             .about("Start an agent once its hooks are in place, and sum up its calls at the end")
             .arg(option("task", "ID", "Only if this task is declared here").default_value(""))
+            .arg(option("mode", "NAME", "Preset for this session; only tightens").default_value(""))
             .arg(flag("check", "Only check"))
             .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("AGENT ARGS")),
         Command::new("canary")
@@ -307,6 +310,13 @@ fn people() -> Vec<Command> {
         )
         .subcommand(Command::new("validate").about("Check rules and policies for errors").arg(paths(own)).arg(json()))
         .subcommand(Command::new("test").about("Run the rules' own examples").arg(paths(own)))
+        .subcommand(
+            Command::new("off")
+                .about("Switch one rule off in your policy; shows it first")
+                .arg(Arg::new("id").required(true).value_name("ID").help("E.g. git/push-force or user/NAME"))
+                .arg(option("reason", "TEXT", "Why").required(true))
+                .arg(flag("project", "In the project's .reflex instead of your own policy")),
+        )
         .subcommand(Command::new("stages").about("Show what rules on trial would have done").arg(json()))
         .subcommand(
             Command::new("new")

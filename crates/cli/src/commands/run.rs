@@ -13,7 +13,7 @@ use reflex_agents::{AGENTS, Agent};
 use reflex_engine::shell::{Language, quoted};
 use reflex_engine::{Action, Event, Moment};
 use reflex_host::store::Search;
-use reflex_host::{Host, Mode, Wiring, matrix, now, timestamp};
+use reflex_host::{Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
 use std::path::Path;
 use std::process::Command;
 
@@ -32,6 +32,13 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         complain(&format!("not started: {}", visible(&problem)));
         return status::FOUND;
     }
+    let mode = match mode(matches) {
+        Ok(mode) => mode,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return status::USAGE;
+        }
+    };
     let banner = agent.banner();
     if !banner.is_empty() {
         complain(&banner);
@@ -42,7 +49,10 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
     let Some((program, arguments)) = words.split_first() else { return status::USAGE };
     let begun = timestamp(now());
-    match foreground::through(Command::new(program).args(arguments)) {
+    let mut command = Command::new(program);
+    // The hooks have what the agent has. Whoever takes it away is left with the user's own policy.
+    command.args(arguments).envs(mode.map(|name| (SESSION_MODE, name)));
+    match foreground::through(&mut command) {
         Ok(code) => {
             complain(&summary(&host, agent, begun));
             code
@@ -51,6 +61,16 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
             complain(&format!("{}: {error}", visible(program)));
             status::INTERNAL
         }
+    }
+}
+
+/// The mode of the session, if one was named.
+fn mode(matches: &ArgMatches) -> Result<Option<&'static str>, String> {
+    let name = text(matches, "mode");
+    match Mode::named(name) {
+        Some(mode) => Ok(Some(mode.name())),
+        None if name.is_empty() => Ok(None),
+        None => Err(format!("unknown mode `{name}`; known: {}", Mode::names().join(", "))),
     }
 }
 
@@ -72,7 +92,7 @@ fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String
     };
     let verdict = host.judge(&host.placed(event)).verdict;
     if let Some(finding) = verdict.findings.iter().find(|finding| finding.id == UNGUARDED) {
-        return Err(format!("{} Instead: {}.", finding.message, finding.remedy));
+        return Err(format!("{} Instead: {}", finding.message, finding.remedy));
     }
     // What else a start would be asked about, the person who types it has decided.
     let beats = host.store().heartbeats();

@@ -17,6 +17,8 @@ pub(super) enum Question {
     None,
     /// Whether this yes is meant.
     Yes(Box<Grant>),
+    /// The same where others can press keys too: the call's id is the yes, which no agent may write.
+    Id(Box<Grant>),
     /// For what it shall hold.
     Scope,
     /// How long.
@@ -33,6 +35,8 @@ pub(super) enum Question {
     Help,
 }
 
+const APPROVED: &str = "approved; a hook that waits lets it run now";
+
 /// Whether the list stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Next {
@@ -45,6 +49,8 @@ pub(super) struct List<'l> {
     store: &'l Store,
     person: &'l Person,
     signer: &'l Signer,
+    /// Whether programs can press keys in this terminal.
+    is_shared: bool,
     /// Newest first.
     pub(super) calls: Vec<Pending>,
     /// The id of the chosen call: what comes later does not move it.
@@ -63,11 +69,12 @@ pub(super) struct List<'l> {
 }
 
 impl<'l> List<'l> {
-    pub(super) fn new(store: &'l Store, person: &'l Person, signer: &'l Signer) -> List<'l> {
+    pub(super) fn new(store: &'l Store, person: &'l Person, signer: &'l Signer, is_shared: bool) -> List<'l> {
         List {
             store,
             person,
             signer,
+            is_shared,
             calls: Vec::new(),
             chosen: String::new(),
             top: 0,
@@ -122,7 +129,9 @@ impl<'l> List<'l> {
             Question::None => return self.command(key),
             Question::Help => self.question = Question::None,
             Question::Yes(_) | Question::No | Question::Scope => self.choice(key),
-            Question::Length(_) | Question::Reason(..) | Question::Message | Question::Edit => self.line(key),
+            Question::Id(_) | Question::Length(_) | Question::Reason(..) | Question::Message | Question::Edit => {
+                self.line(key);
+            }
         }
         Next::Stay
     }
@@ -169,6 +178,7 @@ impl<'l> List<'l> {
             None => scoped(once(call, self.person, reason), call, scope, length),
         };
         match grant {
+            Ok(grant) if self.is_shared => self.ask(Question::Id(Box::new(grant))),
             Ok(grant) => self.question = Question::Yes(Box::new(grant)),
             Err(problem) => self.said = problem,
         }
@@ -192,7 +202,7 @@ impl<'l> List<'l> {
         match (question, key) {
             (Question::Yes(grant), Key::Letter('y')) => {
                 let done = give(self.store, (&call, &grant), self.signer);
-                self.done(done, "approved; a hook that waits lets it run now");
+                self.done(done, APPROVED);
             }
             (Question::No, Key::Letter('y')) => {
                 let done = reject(self.store, &call, self.person, "");
@@ -235,6 +245,11 @@ impl<'l> List<'l> {
                 }
             }
             Question::Reason(scope, length) => self.ask_yes(scope, length, typed),
+            Question::Id(grant) if typed == call.id => {
+                let done = give(self.store, (&call, &grant), self.signer);
+                self.done(done, APPROVED);
+            }
+            Question::Id(_) => self.said = "nothing is approved".into(),
             Question::Message if typed.is_empty() => self.said = "nothing was said".into(),
             Question::Message => {
                 let done = refuse(self.store, (&call, self.person), typed, self.signer);
@@ -276,6 +291,7 @@ impl<'l> List<'l> {
         match &self.question {
             Question::None | Question::Help => self.said.clone(),
             Question::Yes(grant) => format!("{} y: yes, any other key: no", covers(grant)),
+            Question::Id(grant) => format!("{} Type the call's id to approve it: {typed}_", covers(grant)),
             Question::Scope => "Approve for: o once, s session, t task, r repository".into(),
             Question::Length(_) => format!("How long, e.g. 10m or 2h (Enter: 15m): {typed}_"),
             Question::Reason(..) => format!("Why: {typed}_"),
