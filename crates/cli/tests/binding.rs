@@ -313,7 +313,7 @@ fn a_file_that_a_program_takes_orders_from_must_be_the_same() {
     check_file("xargs -a list rm -rf", "list (", "list", "/srv/a\n");
     check_file("cat list | xargs rm -rf", "reads list (", "list", "/srv/a\n");
     check_file("rm -rf $(cat list)", "reads list (", "list", "/srv/a\n");
-    check_file("curl -d @x.txt http://x.example; git push --force", "x.txt (", "x.txt", "a\n");
+    check_file("curl -d @x.txt http://localhost:8080; git push --force", "x.txt (", "x.txt", "a\n");
 }
 
 #[test]
