@@ -1,4 +1,5 @@
-//! Linux: a wait that the kernel ends, by inotify and by a clock that also runs while the machine sleeps.
+//! Linux: a wait that the kernel ends, by inotify and by a clock that also runs while the machine sleeps. A user has only
+//! so many watches (128, often); whoever gets none looks once a second.
 
 use super::model::Woken;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -14,7 +15,8 @@ use std::time::Duration;
 
 /// A wait for changes of folders and for the closing of a file, at most for some time.
 pub(crate) struct Watch {
-    changes: OwnedFd,
+    /// Where the kernel tells of changes; `None` where it has no watch left.
+    changes: Option<OwnedFd>,
     end: OwnedFd,
 }
 
@@ -22,18 +24,9 @@ impl Watch {
     /// Begins to watch: what comes, goes or is replaced in these folders, and whoever closes the file after writing.
     ///
     /// # Errors
-    /// The system has no watch left, or a folder is not there.
+    /// The system has no clock for it.
     pub(crate) fn begin(folders: &[&Path], closed: &Path, most: Duration) -> io::Result<Watch> {
-        let changes = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
-        let entries = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MOVED_FROM | WatchFlags::DELETE;
-        for folder in folders {
-            inotify::add_watch(&changes, *folder, entries | WatchFlags::ONLYDIR)?;
-        }
-        // A process that is killed closes its files too.
-        match inotify::add_watch(&changes, closed, WatchFlags::CLOSE_WRITE) {
-            Ok(_) | Err(Errno::NOENT) => {}
-            Err(error) => return Err(error.into()),
-        }
+        let changes = changes(folders, closed).ok();
         let end = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         let once = Itimerspec { it_interval: Timespec::default(), it_value: time(most) };
         timerfd_settime(&end, TimerfdTimerFlags::empty(), &once)?;
@@ -43,22 +36,42 @@ impl Watch {
     /// Waits for the next change or the end. The end wins: what came too late came too late.
     pub(crate) fn wait(&self) -> Woken {
         let output = io::stdout();
+        let changes = self.changes.as_ref().unwrap_or(&self.end);
         let mut all = [
-            PollFd::new(&self.changes, PollFlags::IN),
+            PollFd::new(changes, PollFlags::IN),
             PollFd::new(&self.end, PollFlags::IN),
             PollFd::new(&output, PollFlags::empty()),
         ];
-        if rustix::io::retry_on_intr(|| poll(&mut all, None)).is_err() {
-            return Woken::Over;
+        let pause = self.changes.is_none().then_some(&PAUSE);
+        let Ok(count) = rustix::io::retry_on_intr(|| poll(&mut all, pause)) else { return Woken::Over };
+        if count == 0 {
+            return Woken::Changed;
         }
-        let [changes, end, output] = all.map(|one| !one.revents().is_empty());
-        if end || output || !changes {
+        let [changed, end, output] = all.map(|one| !one.revents().is_empty());
+        if end || output || !changed {
             return Woken::Over;
         }
         // What changed is looked up anew: the events only say that it is time to.
         let mut events = [0_u8; 4096];
-        while read(&self.changes, &mut events[..]).is_ok_and(|count| count > 0) {}
+        while read(changes, &mut events[..]).is_ok_and(|count| count > 0) {}
         Woken::Changed
+    }
+}
+
+/// Between two looks where nothing tells of a change.
+const PAUSE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// What tells of changes of these folders, and of the closing of the file.
+fn changes(folders: &[&Path], closed: &Path) -> Result<OwnedFd, Errno> {
+    let changes = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+    let entries = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MOVED_FROM | WatchFlags::DELETE;
+    for folder in folders {
+        inotify::add_watch(&changes, *folder, entries | WatchFlags::ONLYDIR)?;
+    }
+    // A process that is killed closes its files too.
+    match inotify::add_watch(&changes, closed, WatchFlags::CLOSE_WRITE) {
+        Ok(_) | Err(Errno::NOENT) => Ok(changes),
+        Err(error) => Err(error),
     }
 }
 
@@ -90,6 +103,14 @@ mod tests {
         assert_eq!(brief.wait(), Woken::Over);
         fs::write(&file, "x").unwrap();
         assert_eq!(brief.wait(), Woken::Over, "what comes after the end came too late");
+    }
+
+    #[test]
+    fn who_gets_no_watch_looks_again_until_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        let watch = Watch::begin(&[&gone], &gone, Duration::from_millis(1300)).unwrap();
+        assert_eq!([watch.wait(), watch.wait()], [Woken::Changed, Woken::Over]);
     }
 
     #[test]
