@@ -58,6 +58,7 @@ impl Facts<'_> {
             Fact::ReachesUnread => Ternary::from(self.reaches_unread(effect)),
             Fact::SecretSeen => Ternary::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             Fact::Exists
+            | Fact::Unseen
             | Fact::Tracked
             | Fact::Ignored
             | Fact::NewSecret
@@ -92,6 +93,7 @@ impl Facts<'_> {
             // `git checkout WORD` takes a commit if there is one of that name, else the file.
             Fact::Uncommitted if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Ternary::No,
             Fact::Exists => truth(real.exists),
+            Fact::Unseen => Ternary::from(real.exists.is_none()),
             Fact::Tracked => truth(self.world.is_tracked(path)),
             Fact::Ignored => truth(self.world.is_ignored(path)),
             Fact::NewSecret => self.is_new_secret(effect, target, path),

@@ -66,6 +66,8 @@ facts! {
     Unmerged = "unmerged";
     /// It is there.
     Exists = "exists";
+    /// Its path is known, and whether it is there is not.
+    Unseen = "unseen";
     /// Git tracks it.
     Tracked = "tracked";
     /// Git ignores it.

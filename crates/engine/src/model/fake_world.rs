@@ -108,7 +108,9 @@ impl World for FakeWorld {
             }
         }
         let missing = self.missing.iter().any(|gone| is_within(&real, &self.absolute_link(gone)));
-        ResolvedPath { path: real, exists: Some(!missing), is_folder: None }
+        let is_there = || self.files.keys().any(|file| is_within(&self.absolute_link(file), &real));
+        let exists = if missing { Some(false) } else { is_there().then_some(true) };
+        ResolvedPath { path: real, exists, is_folder: None }
     }
 
     fn expand(&self, _pattern: &str) -> Known<Vec<String>> {
