@@ -31,13 +31,22 @@ fn codex(machine: &Machine, command: &str) -> Call {
     codex_in(machine, "s1", command)
 }
 
+/// The same with the key of a person's yes in the hook's entry.
+fn codex_keyed(machine: &Machine, key: &str, command: &str) -> Call {
+    codex_with(machine, "s1", command, &["--key", key])
+}
+
 fn codex_in(machine: &Machine, session: &str, command: &str) -> Call {
+    codex_with(machine, session, command, &[])
+}
+
+fn codex_with(machine: &Machine, session: &str, command: &str, more: &[&str]) -> Call {
     let payload = json!({
         "session_id": session, "turn_id": "t", "transcript_path": null, "cwd": machine.project(), "model": "m",
         "permission_mode": "default", "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": {"command": command}, "tool_use_id": format!("c{:?}", Instant::now()),
     });
-    let words = ["hook", "--agent", "codex", "--event", "PreToolUse"];
+    let words = [&["hook", "--agent", "codex", "--event", "PreToolUse"], more].concat();
     machine.reflex(words).input(payload.to_string())
 }
 
@@ -286,16 +295,17 @@ fn the_next_call_tells_of_a_late_yes_and_one_that_is_almost_it_is_told_the_diffe
 
 /// The open list in a terminal of its own.
 fn list(machine: &Machine) -> Option<Running> {
-    list_in(machine, "")
+    list_in(machine, "", "")
 }
 
-/// The same with these variables.
-fn list_in(machine: &Machine, variables: &str) -> Option<Running> {
+/// The same with these variables, and with these keys before it opens.
+fn list_in(machine: &Machine, variables: &str, keys: &str) -> Option<Running> {
     let line = format!("stty rows 24 cols 80; {variables}{} pending", machine.line());
     if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         return None;
     }
-    let running = machine.program("script", ["-qec", &line, "/dev/null"]).env("TERM", "xterm").start_waiting();
+    let mut running = machine.program("script", ["-qec", &line, "/dev/null"]).env("TERM", "xterm").start_waiting();
+    running.press(keys);
     let begun = Instant::now();
     let is_open = || {
         let file = File::open(state(machine).join("answering"));
@@ -440,7 +450,7 @@ fn no_detour_of_an_agent_makes_it_a_person() {
 #[test]
 fn in_a_terminal_that_programs_type_into_two_letters_are_no_yes() {
     let machine = Machine::new();
-    let Some(mut open) = list_in(&machine, "TMUX=/tmp/x,1,0 ") else { return };
+    let Some(mut open) = list_in(&machine, "TMUX=/tmp/x,1,0 ", "") else { return };
     let hook = start(codex(&machine, PUSH));
     let id = awaited(&machine);
     press_slowly(&mut open, &["a", "y", "\r", "a", "y\r"]);
@@ -449,6 +459,32 @@ fn in_a_terminal_that_programs_type_into_two_letters_are_no_yes() {
     assert_eq!(hook.finish(), Said::silence());
     press_slowly(&mut open, &["q"]);
     assert_eq!(open.finish().code, 0);
+}
+
+#[test]
+fn with_a_passphrase_each_yes_there_takes_it_again() {
+    let machine = Machine::new();
+    std::fs::create_dir_all(machine.home().join(".claude")).unwrap();
+    assert_eq!(machine.reflex(["init", "--agent", "claude", "--yes"]).run().code, 0);
+    if at_terminal(&machine, "pin", "correct horse\ncorrect horse\ny\n").is_none() {
+        return;
+    }
+    let key = machine.reflex(["pin", "--show"]).run().stdout.trim().to_owned();
+    let mut open = list_in(&machine, "TMUX=/tmp/x,1,0 ", "correct horse\n").unwrap();
+    let hook = start(codex_keyed(&machine, &key, PUSH));
+    let id = awaited(&machine);
+    press_slowly(&mut open, &["a", "y\r", "a", &format!("{id}\r")]);
+    // A wrong passphrase takes its time.
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "the id was a signed yes");
+    press_slowly(&mut open, &["a", "correct horse\r"]);
+    let said = hook.finish();
+    assert!(said.code == 0 && !said.stdout.contains("deny"), "{said:?}");
+    press_slowly(&mut open, &["q"]);
+    let drawn = open.finish();
+    // Before that it was typed ahead of its question.
+    let (_, shown) = drawn.stdout.split_once(SHOWS).unwrap();
+    assert!(drawn.code == 0 && !shown.contains("correct horse"), "{shown}");
 }
 
 #[test]

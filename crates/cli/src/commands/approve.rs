@@ -93,6 +93,9 @@ fn answer_all(store: &Store) -> u8 {
             complain(&format!("no call `{}` waits", visible(id)));
             continue;
         };
+        if list::is_shared() {
+            consent = Consent::each(store);
+        }
         match preview_and_give(store, (call, &once(call, &person, "")), View::Full, &mut consent) {
             Ok(true) => {}
             Ok(false) if confirmed("Remove it from the list? [y/N] ") => {

@@ -41,7 +41,7 @@ pub(super) fn open(store: &Store, person: &Person) -> u8 {
 
 /// Whether this terminal takes keys from programs, as those do that stay open or are driven from outside: an agent that
 /// presses two letters there shall not have said yes.
-fn is_shared() -> bool {
+pub(super) fn is_shared() -> bool {
     const DRIVEN: [&str; 7] =
         ["TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "VIM_TERMINAL", "NVIM"];
     DRIVEN.iter().any(|name| std::env::var_os(name).is_some())

@@ -56,7 +56,7 @@ fn foot(list: &List<'_>, width: usize) -> Vec<Row> {
     // Of what is typed the end is shown.
     lines = lines.split_off(lines.len().saturating_sub(MAX_LINES));
     let mut foot: Vec<Row> = lines.into_iter().map(|line| vec![(Look::Bold, line)]).collect();
-    let keys = " a once  A longer  d deny  m message  e edit  j/k move  space more  ? help  q quit";
+    let keys = " a once  A longer  d deny  m tell  e edit  j/k move  space more  ? help  q quit";
     foot.push(vec![(Look::Reversed, padded(keys, width))]);
     foot
 }

@@ -5,7 +5,7 @@ use crate::terminal::screen::Key;
 use crate::terminal::visible::visible;
 use reflex_engine::Decision;
 use reflex_host::person::Person;
-use reflex_host::signing::Signer;
+use reflex_host::signing::{InForce, Signer};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::{Host, Mode};
@@ -17,8 +17,9 @@ pub(super) enum Question {
     None,
     /// Whether this yes is meant.
     Yes(Box<Grant>),
-    /// The same where others can press keys too: the call's id is the yes, which no agent may write.
-    Id(Box<Grant>),
+    /// The same where programs can press keys too: the passphrase is the yes, and without one the call's id, which no
+    /// agent may write.
+    Proof(Box<Grant>),
     /// For what it shall hold.
     Scope,
     /// How long.
@@ -129,7 +130,7 @@ impl<'l> List<'l> {
             Question::None => return self.command(key),
             Question::Help => self.question = Question::None,
             Question::Yes(_) | Question::No | Question::Scope => self.choice(key),
-            Question::Id(_) | Question::Length(_) | Question::Reason(..) | Question::Message | Question::Edit => {
+            Question::Proof(_) | Question::Length(_) | Question::Reason(..) | Question::Message | Question::Edit => {
                 self.line(key);
             }
         }
@@ -178,7 +179,7 @@ impl<'l> List<'l> {
             None => scoped(once(call, self.person, reason), call, scope, length),
         };
         match grant {
-            Ok(grant) if self.is_shared => self.ask(Question::Id(Box::new(grant))),
+            Ok(grant) if self.is_shared => self.ask(Question::Proof(Box::new(grant))),
             Ok(grant) => self.question = Question::Yes(Box::new(grant)),
             Err(problem) => self.said = problem,
         }
@@ -232,8 +233,8 @@ impl<'l> List<'l> {
 
     fn entered(&mut self) {
         let question = std::mem::replace(&mut self.question, Question::None);
-        let typed = std::mem::take(&mut self.typed);
-        let typed = typed.trim();
+        let whole = std::mem::take(&mut self.typed);
+        let typed = whole.trim();
         let Some(call) = self.call().cloned() else { return };
         match question {
             Question::Length(scope) => {
@@ -245,11 +246,10 @@ impl<'l> List<'l> {
                 }
             }
             Question::Reason(scope, length) => self.ask_yes(scope, length, typed),
-            Question::Id(grant) if typed == call.id => {
-                let done = give(self.store, (&call, &grant), self.signer);
-                self.done(done, APPROVED);
+            Question::Proof(grant) => {
+                let proof = typed.to_owned();
+                self.proven((&call, &grant), if self.is_signed() { whole } else { proof });
             }
-            Question::Id(_) => self.said = "nothing is approved".into(),
             Question::Message if typed.is_empty() => self.said = "nothing was said".into(),
             Question::Message => {
                 let done = refuse(self.store, (&call, self.person), typed, self.signer);
@@ -258,6 +258,24 @@ impl<'l> List<'l> {
             Question::Edit => self.instead(&call, typed),
             Question::None | Question::Yes(_) | Question::Scope | Question::No | Question::Help => {}
         }
+    }
+
+    /// Whether a yes takes a passphrase.
+    fn is_signed(&self) -> bool {
+        *self.store.key_in_force() != InForce::Unprotected
+    }
+
+    /// A yes that no program can have typed which knows neither the passphrase nor the id.
+    fn proven(&mut self, (call, grant): (&Pending, &Grant), proof: String) {
+        let done = if self.is_signed() {
+            let signer = self.store.signer(|| Some(proof));
+            signer.and_then(|signer| give(self.store, (call, grant), &signer))
+        } else if proof == call.id {
+            give(self.store, (call, grant), self.signer)
+        } else {
+            Err("nothing is approved".into())
+        };
+        self.done(done, APPROVED);
     }
 
     /// Tells the agent to run another command, if that would run without a question.
@@ -291,7 +309,8 @@ impl<'l> List<'l> {
         match &self.question {
             Question::None | Question::Help => self.said.clone(),
             Question::Yes(grant) => format!("{} y: yes, any other key: no", covers(grant)),
-            Question::Id(grant) => format!("{} Type the call's id to approve it: {typed}_", covers(grant)),
+            Question::Proof(grant) if self.is_signed() => format!("{} Passphrase to approve it: _", covers(grant)),
+            Question::Proof(grant) => format!("{} Type the call's id to approve it: {typed}_", covers(grant)),
             Question::Scope => "Approve for: o once, s session, t task, r repository".into(),
             Question::Length(_) => format!("How long, e.g. 10m or 2h (Enter: 15m): {typed}_"),
             Question::Reason(..) => format!("Why: {typed}_"),
