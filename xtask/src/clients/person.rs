@@ -13,6 +13,9 @@ use super::sandbox::{Failure, Sandbox};
 /// Between two keys the list has looked again.
 const PAUSE: Duration = Duration::from_millis(700);
 
+/// To the call that came last, past those of sessions before, and to the end of it.
+const TO_NEWEST: [&str; 4] = ["kkkkkkkk", " ", " ", " "];
+
 /// A client has asked its model by then.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -22,7 +25,8 @@ pub(super) fn answers<T>(
     keys: &[&str],
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let line = format!("'{}' --home '{}' pending", sandbox.reflex().display(), sandbox.home().display());
+    let line =
+        format!("stty rows 24 cols 80; '{}' --home '{}' pending", sandbox.reflex().display(), sandbox.home().display());
     let mut list = surrounded(Command::new("script").args(["-qec", &line, "/dev/null"]), sandbox)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
@@ -42,7 +46,7 @@ pub(super) fn answers<T>(
                 }
                 thread::sleep(Duration::from_millis(100));
             }
-            for key in keys {
+            for key in TO_NEWEST.iter().chain(keys) {
                 thread::sleep(PAUSE);
                 // A list that has ended answers nothing, which shows.
                 let _ = input.write_all(key.as_bytes());
