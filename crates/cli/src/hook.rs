@@ -6,7 +6,8 @@ use crate::status;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, object, stranger};
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use reflex_host::signing::choose_key;
-use reflex_host::{Host, Mode, choose_home};
+use reflex_host::store::approvals::settle;
+use reflex_host::{Host, Mode, SESSION_MODE, choose_home};
 use serde_json::{Map, Value};
 use std::io::{self, IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -47,7 +48,8 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     let agent = arguments.caller(&Map::new());
     lifeline::arm(arguments.failed(agent));
     fault::maybe();
-    let host = Host::new(Mode::default()).patient(lifeline::wait);
+    let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
+    let host = Host::new(Mode::of_session(mode.as_deref())).patient(lifeline::wait);
     if arguments.moment(agent) == Moment::AfterTool {
         let (file, text) = host.overdue(agent.name);
         lifeline::leave(&file, text);
@@ -63,7 +65,12 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         Err(problem) => host.unreadable(agent, arguments.event, &problem),
     };
     lifeline::disarm();
-    say(&reply)
+    let code = say(&reply);
+    // An answer that did not leave lets nothing run: then the yes waits for the next try.
+    if code == reply.code && settle() {
+        lifeline::end(code);
+    }
+    ExitCode::from(code)
 }
 
 /// `reflex` without a word, with a payload on standard input: a client that left out the words of its hook. What it asks
@@ -79,7 +86,8 @@ pub(crate) fn bare() -> Option<ExitCode> {
         return None;
     }
     let problem = "the hook entry lacks `hook --agent NAME` after `reflex`; run `reflex doctor` to find it";
-    Some(say(&Host::new(Mode::default()).unreadable(&stranger::AGENT, None, &unreadable(problem.into()))))
+    let reply = Host::new(Mode::default()).unreadable(&stranger::AGENT, None, &unreadable(problem.into()));
+    Some(ExitCode::from(say(&reply)))
 }
 
 impl Arguments<'_> {
@@ -150,14 +158,14 @@ fn unreadable(problem: String) -> BadEvent {
     BadEvent { field: String::new(), problem, moment: None }
 }
 
-fn say(reply: &Reply) -> ExitCode {
+fn say(reply: &Reply) -> u8 {
     let written = io::stdout().write_all(reply.stdout.as_bytes()).and_then(|()| io::stdout().flush());
     let _ = io::stderr().write_all(reply.stderr.as_bytes());
     if written.is_err() && !reply.stdout.is_empty() {
         // An answer that cannot be written must not read as silence.
-        return ExitCode::from(status::BLOCK);
+        return status::BLOCK;
     }
-    ExitCode::from(reply.code)
+    reply.code
 }
 
 /// Faults on demand, in builds for tests only.

@@ -2,6 +2,7 @@
 
 mod arena;
 mod commands;
+mod foreground;
 mod hook;
 mod lifeline;
 mod status;

@@ -45,10 +45,11 @@ const AGENTS: [&str; 10] =
 const NAMED_FOR_A_REASON: [(&str, &str, &str); 1] = [("secrets/shapes.rs", "cursor", "the place in a list of results")];
 
 /// Where operating systems are told apart: a folder with a file for each.
-const OF_SYSTEMS: [&str; 5] = [
+const OF_SYSTEMS: [&str; 6] = [
     "crates/host/src/system/os/",
     "crates/keep/src/os/",
     "crates/cli/src/exec/",
+    "crates/cli/src/foreground/",
     "crates/cli/src/lifeline/",
     "crates/cli/src/terminal/hidden/",
 ];

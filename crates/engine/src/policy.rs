@@ -73,6 +73,8 @@ pub struct Policy {
     minute: u32,
     /// Whether a person asked for this policy just now, whatever the layers prefer.
     insisted: bool,
+    /// A preset for this session alone, which only tightens.
+    session: Option<&'static str>,
     tables: Tables,
 }
 
@@ -80,12 +82,17 @@ impl Policy {
     /// The policy of this name in the library.
     pub fn named(tables: Tables, name: &str) -> Option<Policy> {
         let (name, node) = tables.get("policies").entries().find(|(known, _)| *known == name)?;
-        Some(Policy { name, node, layers: Vec::new(), minute: 0, insisted: false, tables })
+        Some(Policy { name, node, layers: Vec::new(), minute: 0, insisted: false, session: None, tables })
     }
 
     /// The same with people's layers, at this minute since 1970. Unless `insisted`, a layer's preset replaces it.
     pub fn with_layers(self, layers: Vec<Layer>, minute: u32, insisted: bool) -> Policy {
         Policy { layers, minute, insisted, ..self }
+    }
+
+    /// The same with a preset that counts in this session too, where it is stricter.
+    pub fn tightened_by(self, session: Option<&'static str>) -> Policy {
+        Policy { session, ..self }
     }
 
     /// Its name: `balanced`, `strict`, …; that of the preset which a layer puts in its place, as far as is known by now.
@@ -113,6 +120,11 @@ impl Policy {
         named.filter(|(_, name)| !name.is_empty() && !self.insisted)
     }
 
+    /// The preset of this session.
+    fn of_session(&self) -> Option<Node<'static>> {
+        self.session.map(|name| self.preset(name)).filter(|preset| !preset.is_nil())
+    }
+
     /// What a finding leads to, with the reasons that lie in people's files.
     pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> PolicyAction {
         let base = match finding.fixed {
@@ -128,9 +140,9 @@ impl Policy {
         let asked = spoken == PolicyAction::Ask || spoken == PolicyAction::Warn;
         let worth = if asked { self.allowed(finding, facts, why).unwrap_or(spoken) } else { spoken };
         let of_role = facts.event.role.as_deref().into_iter().flat_map(|role| self.roles(role));
-        let mut modes = of_role.map(|(_, said)| said.get("mode").text()).chain(self.presets().map(|(_, name)| name));
-        let denies =
-            self.node.get("ask").text() == "deny" || modes.any(|name| self.preset(name).get("ask").text() == "deny");
+        let named = of_role.map(|(_, said)| said.get("mode").text()).chain(self.presets().map(|(_, name)| name));
+        let mut modes = named.map(|name| self.preset(name)).chain(self.of_session());
+        let denies = self.node.get("ask").text() == "deny" || modes.any(|mode| mode.get("ask").text() == "deny");
         if worth == PolicyAction::Ask && denies { PolicyAction::Deny } else { worth }
     }
 
@@ -144,7 +156,8 @@ impl Policy {
     pub(crate) fn cautious(&self, role: Option<&str>) -> Vec<Node<'static>> {
         let named = self.presets().map(|(_, name)| self.preset(name));
         let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
-        let all = std::iter::once(self.node).chain(named).chain(of_role.map(|name| self.preset(name)));
+        let of_role = of_role.map(|name| self.preset(name));
+        let all = std::iter::once(self.node).chain(named).chain(of_role).chain(self.of_session());
         let mut cautious: Vec<Node<'static>> = all.filter(|node| !node.get("asks").is_empty()).collect();
         cautious.dedup_by_key(|node| node.record());
         cautious
@@ -153,7 +166,10 @@ impl Policy {
     /// Whether a call may only run if its record is written.
     pub fn needs_record(&self) -> bool {
         let presets = self.presets().map(|(_, name)| self.preset(name));
-        std::iter::once(self.node).chain(presets).any(|node| node.get("unrecorded").text() == "deny")
+        std::iter::once(self.node)
+            .chain(presets)
+            .chain(self.of_session())
+            .any(|node| node.get("unrecorded").text() == "deny")
     }
 
     /// What becomes of a question about a loss once what would be lost is kept: a warning where every policy in force
@@ -191,6 +207,9 @@ impl Policy {
             if !mode.is_nil() {
                 spoken.say(false, worth(mode));
             }
+        }
+        if let Some(mode) = self.of_session() {
+            spoken.say(false, worth(mode));
         }
         spoken.over(usual)
     }

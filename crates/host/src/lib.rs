@@ -23,7 +23,7 @@ mod system;
 mod world;
 
 pub use config as layers;
-pub use config::{Mode, library_rules, rule_place};
+pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
 pub use install::{Change, Wiring, doctor, live, matrix};
 pub use pipeline::{Host, MAX_IN_A_ROW};
 pub use reflex_keep as keep;

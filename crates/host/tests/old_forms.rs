@@ -70,6 +70,8 @@ fn a_record_is_appended_to_a_chain_of_the_second_form() {
 fn pending_calls_of_the_first_form_are_read() {
     let store = Kept::open("pending-v1.json", "pending/2abcdef.json");
     let call = Pending {
+        guilty: Vec::new(),
+        until: 0,
         id: "2abcdef".into(),
         record: "0190-r".into(),
         time: 1_795_219_200_000,
@@ -100,6 +102,7 @@ fn pending_calls_of_the_first_form_are_read() {
 fn grants_of_the_first_form_are_read() {
     let store = Kept::open("grant-v1.json", "grants/2abcdef.json");
     let grant = Grant {
+        taken: false,
         id: "2abcdef".into(),
         allow: true,
         exact: "00112233445566778899aabbccddeeff".into(),

@@ -2,6 +2,7 @@
 
 use crate::condition::OPERATORS;
 use crate::policy::KEYS as POLICY_KEYS;
+use crate::policy::asking::{FORMATS, UNATTENDED};
 use crate::policy::duties::BUDGETS;
 use crate::rule::KEYS as RULE_KEYS;
 use reflex_engine::{EffectKind, RULE_EVENTS, RULE_FIELDS, Severity};
@@ -82,6 +83,16 @@ pub fn policy() -> Value {
             }]}},
         }},
         "budgets": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}, "propertyNames": {"enum": BUDGETS}},
+        "ask": {"type": "object", "additionalProperties": false, "properties": {
+            "wait": {"type": ["string", "number"]}, "unattended": {"enum": UNATTENDED},
+        }},
+        "notify": {"type": "object", "additionalProperties": false, "properties": {
+            "desktop": {"type": "boolean"}, "command": {"type": "string"},
+            "webhook": {"anyOf": [{"type": "string"}, {
+                "type": "object", "required": ["url"], "additionalProperties": false,
+                "properties": {"url": {"type": "string"}, "as": {"enum": FORMATS}},
+            }]},
+        }},
         "rules": {"type": "object", "additionalProperties": {"anyOf": [worth, reasoned]}},
         "allow": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
             "type": "object", "additionalProperties": false,

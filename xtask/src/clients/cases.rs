@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use reflex_mock::{Call, Conversation, ToolResult};
 
 use super::claude;
+use super::person;
 use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
 use super::variants;
 
@@ -25,6 +26,7 @@ pub(super) const CLAUDE: &[Case] = &[
         name: "ask-headless",
         play: |sandbox| ask_headless(sandbox, claude::bash("git reset --hard"), &["Needs approval:", "notes.txt"]),
     },
+    Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || claude::bash("git reset --hard")) },
     Case {
         name: "missing-binary",
         play: |sandbox| missing_binary(sandbox, vec![claude::bash("touch ran.txt")], "onFailure"),
@@ -128,6 +130,24 @@ pub(super) fn ask_headless(sandbox: &Sandbox, reset: Call, words: &[&str]) -> Re
     let told = sandbox.converse(&Mode::BypassPermissions, vec![reset])?;
     holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
     refused(told.answer(0)?, words)
+}
+
+/// While nobody is there the call is refused; a person before the open list says no with a message, then yes.
+pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let unsaved = "first line\nunsaved work\n";
+    write(&sandbox.workspace().join("notes.txt"), unsaved)?;
+    let talk = || sandbox.converse(&Mode::BypassPermissions, vec![reset()]);
+    refused(talk()?.answer(0)?, &["notes.txt"])?;
+    holds(sandbox, "notes.txt", unsaved)?;
+    let denied = person::answers(sandbox, &["m", "keep my work\r"], talk)?;
+    holds(sandbox, "notes.txt", unsaved)?;
+    refused(denied.answer(0)?, &["A person said no to this", "keep my work"])?;
+    person::answers(sandbox, &["a", "y"], talk)?;
+    holds(sandbox, "notes.txt", "first line\n")?;
+    write(&sandbox.workspace().join("notes.txt"), unsaved)?;
+    refused(talk()?.answer(0)?, &["notes.txt"])?;
+    holds(sandbox, "notes.txt", unsaved)
 }
 
 /// Calls that would make `ran.txt`, `made.txt` and `shouted.txt` do not run without the binary; the model is told this.

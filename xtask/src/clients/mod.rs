@@ -9,6 +9,7 @@ mod gemini;
 mod mcp;
 mod npm;
 mod opencode;
+mod person;
 mod process;
 mod qwen;
 mod sandbox;

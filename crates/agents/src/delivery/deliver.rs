@@ -28,7 +28,10 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.behind.is_some());
     let decision = if unasked { Decision::Deny } else { decided };
     let mut reason = joined(if decision == Decision::Pass { &verdict.advice } else { &verdict.reasons });
-    if unasked && abilities.ask == Ask::Never {
+    if decision != Decision::Pass && !verdict.asked.is_empty() {
+        reason.push(' ');
+        reason.push_str(&verdict.asked);
+    } else if unasked && abilities.ask == Ask::Never {
         reason.push_str(" This agent cannot ask here, so the call is blocked: ask the user in your reply.");
     }
     if let Some(way) = next_steps(event, decision, verdict.pending.as_deref()) {

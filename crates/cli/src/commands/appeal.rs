@@ -1,6 +1,7 @@
 //! `reflex appeal ID --because …`: a refused call is judged again. An agent only asks with it; a person decides.
 
-use super::approve::{View, length, once, preview_and_give};
+use super::answering::once;
+use super::approve::{View, length, preview_and_give};
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::consent::Consent;

@@ -1,5 +1,7 @@
 //! `pending`, `approve`, `deny`, `grants`, `off`: what a person says about calls. Nothing here works for an agent.
 
+use super::answering::{USUAL, covers, give, obstacle, once, refuse, reject, scoped, written_length};
+use super::list;
 use crate::commands::waiting::waiting;
 use crate::status;
 use crate::terminal::age::ago;
@@ -9,21 +11,16 @@ use crate::terminal::consent::Consent;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::paint::Paint;
 use crate::terminal::person::{person, record};
+use crate::terminal::screen::Screen;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
-use reflex_host::person::Person;
+use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::store::life::{LONGEST_PAUSE, Pause};
 use reflex_host::{Host, Mode, duration, now, timestamp};
 use serde_json::{Value, json};
-
-/// A yes holds so long if nothing else is said.
-const USUAL: u64 = 15 * 60_000;
-
-/// A yes holds at most 30 days.
-const LONGEST: u64 = 30 * 86_400_000;
 
 fn store() -> Store {
     Host::new(Mode::default()).store()
@@ -31,10 +28,17 @@ fn store() -> Store {
 
 /// `reflex pending`: the calls that wait for a person.
 pub(super) fn pending(matches: &ArgMatches) -> u8 {
+    let store = store();
     if matches.get_flag("answer") {
-        return answer_all(&store());
+        return answer_all(&store);
     }
-    let all = waiting(&store());
+    if !matches.get_flag("json") && Screen::is_possible() {
+        // An agent may read the list, and answers nothing.
+        if let Ok(person) = at_terminal() {
+            return list::open(&store, &person);
+        }
+    }
+    let all = waiting(&store);
     if matches.get_flag("json") {
         let rows: Vec<Value> = all.iter().map(Pending::json).collect();
         print_json(&json!({"schema": "reflex/pending-list-v1", "pending": rows}).to_string());
@@ -43,11 +47,11 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
     if all.is_empty() {
         print("no pending calls");
     }
-    all.iter().for_each(list);
+    all.iter().for_each(print_row);
     status::OK
 }
 
-fn list(call: &Pending) {
+fn print_row(call: &Pending) {
     let first = call.text.lines().next().unwrap_or("");
     print(&format!(
         "{}  {:>8}  {:5}  {}: {}",
@@ -73,9 +77,10 @@ fn answer_all(store: &Store) -> u8 {
             return status::FOUND;
         }
     };
+    let _present = store.be_present();
     loop {
         let all = waiting(store);
-        all.iter().for_each(list);
+        all.iter().for_each(print_row);
         let waits = if all.is_empty() { "no pending calls" } else { "which one?" };
         let Some(word) = answer(&format!("{waits} (its id; Enter looks again, q ends) ")) else { return status::OK };
         let id = match word.trim() {
@@ -88,13 +93,13 @@ fn answer_all(store: &Store) -> u8 {
             complain(&format!("no call `{}` waits", visible(id)));
             continue;
         };
+        if list::is_shared() {
+            consent = Consent::each(store);
+        }
         match preview_and_give(store, (call, &once(call, &person, "")), View::Full, &mut consent) {
             Ok(true) => {}
             Ok(false) if confirmed("Remove it from the list? [y/N] ") => {
-                let fields = json!({"pending": call.id, "of": call.record, "by": person.name});
-                let done = record(store, "denial", fields)
-                    .and_then(|()| store.forget_pending(&call.id).map_err(|error| error.to_string()));
-                finish(done, "it stays blocked");
+                finish(reject(store, call, &person, ""), "it stays blocked");
             }
             Ok(false) => {}
             Err(problem) => complain(&visible(&problem)),
@@ -106,7 +111,9 @@ fn answer_all(store: &Store) -> u8 {
 pub(super) fn approve(matches: &ArgMatches) -> u8 {
     let store = store();
     let Some((call, person)) = answerable(&store, matches, "approve") else { return status::FOUND };
-    let view = if matches.get_flag("full") { View::Full } else { View::Short };
+    // Who names no call must see all of the one that is taken for it.
+    let is_full = matches.get_flag("full") || !matches.contains_id("id");
+    let view = if is_full { View::Full } else { View::Short };
     let mut consent = Consent::each(&store);
     let grant = granted(&call, matches, &person);
     match grant.and_then(|grant| preview_and_give(&store, (&call, &grant), view, &mut consent)) {
@@ -129,56 +136,12 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
         format!("unknown scope `{word}`; known: {}", all.join(", "))
     })?;
     let reason = text(matches, "reason");
-    if scope != Scope::Once && reason.trim().is_empty() {
-        return Err("an approval for more than one call needs --reason".into());
-    }
-    if scope != Scope::Once && call.core {
-        return Err("a core rule stopped this call: it can only be approved once".into());
-    }
-    let within = match scope {
-        Scope::Once | Scope::Session => call.holder(),
-        Scope::Task => call.task.clone(),
-        Scope::Repository => call.workspace.clone(),
-    };
-    if scope != Scope::Once && within.is_empty() {
-        return Err(format!("this call belongs to no {}", scope.name()));
-    }
-    let length = length(matches)?;
-    let time = now();
-    let once = once(call, person, reason);
-    let exact = call.mark(scope).to_owned();
-    Ok(Grant { scope, exact, within, time, expires: time + length, ..once })
+    scoped(once(call, person, reason), call, scope, length(matches)?)
 }
 
 /// How long a yes holds.
 pub(super) fn length(matches: &ArgMatches) -> Result<u64, String> {
-    match matches.get_one::<String>("for") {
-        Some(written) => duration(written)
-            .filter(|length| (1..=LONGEST).contains(length))
-            .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 30d)", visible(written))),
-        None => Ok(USUAL),
-    }
-}
-
-/// A yes to this call, the next time it comes.
-pub(super) fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
-    let time = now();
-    Grant {
-        id: call.id.clone(),
-        allow: true,
-        exact: call.exact.clone(),
-        scope: Scope::Once,
-        within: call.holder(),
-        time,
-        expires: time + USUAL,
-        uses: 0,
-        used_for: String::new(),
-        used: 0,
-        by: person.name.clone(),
-        reason: reason.into(),
-        text: call.text.clone(),
-        vouched: true,
-    }
+    matches.get_one::<String>("for").map_or(Ok(USUAL), |written| written_length(written))
 }
 
 pub(super) fn preview_and_give(
@@ -192,36 +155,13 @@ pub(super) fn preview_and_give(
         print(&format!("To approve it, view it in full first: reflex approve {id} --full"));
         return Ok(false);
     }
-    if !call.whole {
-        return Err("this call is too long to be kept in full: run it yourself if you want it".into());
+    if let Some(problem) = obstacle(call) {
+        return Err(problem);
     }
-    if let Some(loose) = call.bound.iter().find(|bound| !bound.firm) {
-        return Err(format!(
-            "nobody could tell a change of what this call does ({}): run it yourself",
-            visible(&loose.shown)
-        ));
-    }
-    if let Some(other) = call.bound.iter().find(|bound| !bound.still_holds()) {
-        let path = visible(&other.path);
-        return Err(format!(
-            "{path} has changed since this call was blocked, so an approval would not hold: let the agent try again"
-        ));
-    }
-    let holds = match grant.scope {
-        Scope::Once => format!("the next time, once, for {}", visible(&grant.within)),
-        Scope::Session | Scope::Task | Scope::Repository => {
-            format!("in this {} ({})", grant.scope.name(), visible(&grant.within))
-        }
-    };
-    print(&format!("A yes lets exactly this run {holds}, until {}.", timestamp(grant.expires)));
+    print(&covers(grant));
     let Some(signer) = consent.ask("Let it run?")? else { return Ok(false) };
-    let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
-        "by": grant.by, "reason": grant.reason,
-        "bound": call.bound.iter().map(|bound| &bound.shown).collect::<Vec<_>>()});
-    record(store, "approval", fields)?;
-    store.forget_old_grants();
-    store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))?;
-    print("approved; tell the agent to try again");
+    give(store, (call, grant), signer)?;
+    print("approved; the agent runs it at once if its hook waits, else tell it to try again");
     Ok(true)
 }
 
@@ -282,9 +222,15 @@ fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) 
 pub(super) fn deny(matches: &ArgMatches) -> u8 {
     let store = store();
     let Some((call, person)) = answerable(&store, matches, "deny") else { return status::FOUND };
-    let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": text(matches, "reason")});
-    let done = record(&store, "denial", fields)
-        .and_then(|()| store.revoke(&call.id).and(store.forget_pending(&call.id)).map_err(|error| error.to_string()));
+    let message = text(matches, "message").trim();
+    let done = match message {
+        "" => reject(&store, &call, &person, text(matches, "reason")),
+        message => match Consent::sign(&store, "Tell the agent that?") {
+            Ok(Some(signer)) => refuse(&store, (&call, &person), message, &signer),
+            Ok(None) => Err("nothing was said".into()),
+            Err(problem) => Err(problem),
+        },
+    };
     finish(done, "it stays blocked")
 }
 
@@ -322,6 +268,7 @@ pub(super) fn grants(matches: &ArgMatches) -> u8 {
     for grant in all {
         let state = match (now() < grant.expires, grant.scope == Scope::Once && grant.uses > 0) {
             _ if !grant.vouched => "void",
+            _ if !grant.allow => "no",
             (_, true) => "used",
             (false, _) => "over",
             (true, false) => "holds",
@@ -399,13 +346,18 @@ fn finish(done: Result<impl Sized, String>, said: &str) -> u8 {
     }
 }
 
-/// The call of this id and the person who may answer it.
+/// The call of this id, or the newest that waits, and the person who may answer it.
 fn answerable(store: &Store, matches: &ArgMatches, what: &str) -> Option<(Pending, Person)> {
-    let id = text(matches, "id");
-    let person = person(store, what, id)?;
-    let call = store.pending_call(id);
-    if call.is_none() {
-        complain(&format!("no pending call `{}` (see `reflex pending`)", visible(id)));
+    let given = matches.get_one::<String>("id");
+    let person = person(store, what, given.map_or("", String::as_str))?;
+    let call = match given {
+        Some(id) => store.pending_call(id),
+        None => waiting(store).into_iter().next(),
+    };
+    match given {
+        _ if call.is_some() => {}
+        Some(id) => complain(&format!("no pending call `{}` (see `reflex pending`)", visible(id))),
+        None => complain("no pending calls"),
     }
     Some((call?, person))
 }

@@ -1,5 +1,7 @@
 //! Every command but `hook`.
 
+mod allow;
+mod answering;
 mod appeal;
 mod approve;
 mod asks;
@@ -15,12 +17,16 @@ mod eval;
 mod explain;
 mod export;
 mod import;
+mod list;
 mod live;
 mod pin;
+mod policy_line;
 mod reflexes;
 mod report;
 mod rules;
 mod rules_new;
+mod rules_off;
+mod run;
 mod status;
 mod status_line;
 mod suggest;
@@ -72,6 +78,10 @@ fn run_named() -> u8 {
         complain(&problem);
         return code::USAGE;
     }
+    run_one(&matches)
+}
+
+fn run_one(matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
         Some(("check", matches)) => check::run(matches),
         Some(("explain", matches)) => explain::run(matches),
@@ -87,9 +97,11 @@ fn run_named() -> u8 {
         Some(("doctor", matches)) => doctor::run(matches),
         Some(("verify", matches)) if live::is_meant(matches) => live::run(matches),
         Some(("verify", matches)) => doctor::verify(matches),
+        Some(("run", matches)) => run::run(matches),
         Some(("canary", matches)) => live::canary(matches),
         Some(("pending", matches)) => approve::pending(matches),
         Some(("approve", matches)) => approve::approve(matches),
+        Some(("allow", matches)) => allow::run(matches),
         Some(("deny", matches)) => approve::deny(matches),
         Some(("appeal", matches)) => appeal::run(matches),
         Some(("grants", matches)) => approve::grants(matches),
@@ -144,6 +156,7 @@ fn grammar() -> Command {
         )
         .subcommand(Command::new("demo").about("Judge recorded agent calls; changes nothing").arg(json()))
         .subcommands(wiring())
+        .subcommands(answers())
         .subcommands(memory())
         .subcommands(undo::grammar())
         .subcommands(people())
@@ -181,29 +194,60 @@ fn wiring() -> Vec<Command> {
             .arg(flag("yes", "Do not ask before starting what runs along with it").short('y').requires("live"))
             .arg(Arg::new("driven").long("driven").num_args(2).value_names(["AGENT", "NETWORK"]).hide(true))
             .arg(json()),
+        Command::new("run")
+            .about("Start an agent once its hooks are in place, and sum up its calls at the end")
+            .arg(option("task", "ID", "Only if this task is declared here").default_value(""))
+            .arg(option("mode", "NAME", "Preset for this session; only tightens").default_value(""))
+            .arg(flag("check", "Only check"))
+            .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("AGENT ARGS")),
         Command::new("canary")
             .about("Print a line; the guard keeps agents from running it")
             .arg(Arg::new("nonce").value_name("NONCE").default_value("")),
     ]
 }
 
-/// What the guard remembers, and what a person says about it.
-fn memory() -> Vec<Command> {
-    let id = || Arg::new("id").required(true).value_name("ID").help("The id in the agent's message");
-    let reason = || option("reason", "TEXT", "Why").default_value("");
+fn id() -> Arg {
+    Arg::new("id").required(true).value_name("ID").help("The id in the agent's message")
+}
+
+fn newest() -> Arg {
+    id().required(false).help("The id in the agent's message (default: the newest call that waits)")
+}
+
+fn reason() -> Arg {
+    option("reason", "TEXT", "Why").default_value("")
+}
+
+/// How a person answers a call that waits.
+fn answers() -> Vec<Command> {
     vec![
         Command::new("pending")
-            .about("List the calls that were blocked or asked about")
+            .about("Answer the calls that wait for a person, in a terminal; elsewhere print them")
             .arg(flag("answer", "Answer them one by one; asks for the passphrase once").conflicts_with("json"))
             .arg(json()),
         Command::new("approve")
             .about("Allow one blocked call once; needs a person at a terminal")
-            .arg(id())
+            .arg(newest())
             .arg(option("scope", "SCOPE", "once, session, task or repository").default_value("once"))
             .arg(option("for", "DURATION", "How long the approval holds, e.g. 10m or 2h (default 15m)"))
             .arg(flag("full", "Show a long call in full; required to approve one"))
             .arg(reason()),
-        Command::new("deny").about("Reject a call and remove it from the list").arg(id()).arg(reason()),
+        Command::new("allow")
+            .about("Turn a decision into a rule of your policy; shows it first")
+            .arg(id())
+            .arg(flag("project", "Into the project's .reflex instead of your own policy"))
+            .arg(reason()),
+        Command::new("deny")
+            .about("Reject a call and remove it from the list")
+            .arg(id())
+            .arg(option("message", "TEXT", "What the agent is told about it").default_value(""))
+            .arg(reason()),
+    ]
+}
+
+/// What the guard remembers, and what a person says about it.
+fn memory() -> Vec<Command> {
+    vec![
         Command::new("appeal")
             .about("Ask a person to reconsider a blocked call")
             .arg(id())
@@ -233,7 +277,7 @@ fn memory() -> Vec<Command> {
             )
             .arg(flag("html", "Print one self-contained HTML file").conflicts_with("json"))
             .arg(json()),
-        Command::new("why").about("Explain one decision").arg(id()).arg(json()),
+        Command::new("why").about("Explain one decision").arg(newest()).arg(json()),
         Command::new("report-fp")
             .about("Print a blocked call as a test case, with secrets removed")
             .arg(id())
@@ -269,6 +313,13 @@ fn people() -> Vec<Command> {
         )
         .subcommand(Command::new("validate").about("Check rules and policies for errors").arg(paths(own)).arg(json()))
         .subcommand(Command::new("test").about("Run the rules' own examples").arg(paths(own)))
+        .subcommand(
+            Command::new("off")
+                .about("Switch one rule off in your policy; shows it first")
+                .arg(Arg::new("id").required(true).value_name("ID").help("E.g. git/push-force or user/NAME"))
+                .arg(option("reason", "TEXT", "Why").required(true))
+                .arg(flag("project", "In the project's .reflex instead of your own policy")),
+        )
         .subcommand(Command::new("stages").about("Show what rules on trial would have done").arg(json()))
         .subcommand(
             Command::new("new")

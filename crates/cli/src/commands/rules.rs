@@ -2,6 +2,7 @@
 
 use super::asks;
 use super::rules_new;
+use super::rules_off;
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print, print_json};
@@ -27,6 +28,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Some(("test", matches)) => test(matches),
         Some(("stages", matches)) => stages(matches),
         Some(("new", matches)) => rules_new::run(matches),
+        Some(("off", matches)) => off(matches),
         _ => status::USAGE,
     }
 }
@@ -132,20 +134,41 @@ fn with_place(mut all: Value, at: &str) -> Value {
     all
 }
 
-fn show(matches: &ArgMatches) -> u8 {
-    let written = text(matches, "id");
+/// The rule that a person names, or why there is none.
+fn row_of<'r>(rows: &'r [Row], written: &str) -> Result<&'r Row, String> {
     let id = renamed::renamed(&renamed::RULES, written).unwrap_or(written);
     if id != written {
         complain(&renamed::note(written, id));
     }
-    let rows = rows(&Host::new(Mode::default()));
-    let Some(row) = rows.iter().find(|row| row.id == id || row.id.split_once('/').is_some_and(|(_, name)| name == id))
-    else {
+    let is_it = |row: &Row| row.id == id || row.id.split_once('/').is_some_and(|(_, name)| name == id);
+    rows.iter().find(|row| is_it(row)).ok_or_else(|| {
         let known: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
         let near = reflex_host::rules::nearest(id, &known);
         let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-        complain(&format!("no rule `{}`{near}", visible(id)));
-        return status::FOUND;
+        format!("no rule `{}`{near}", visible(id))
+    })
+}
+
+fn off(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let rows = rows(&host);
+    match row_of(&rows, text(matches, "id")) {
+        Ok(row) => rules_off::run(&host, matches, rules_off::Known { id: &row.id, tier: &row.tier }),
+        Err(problem) => {
+            complain(&problem);
+            status::FOUND
+        }
+    }
+}
+
+fn show(matches: &ArgMatches) -> u8 {
+    let rows = rows(&Host::new(Mode::default()));
+    let row = match row_of(&rows, text(matches, "id")) {
+        Ok(row) => row,
+        Err(problem) => {
+            complain(&problem);
+            return status::FOUND;
+        }
     };
     let all = with_place(row.all.clone(), &row.at);
     if matches.get_flag("json") {

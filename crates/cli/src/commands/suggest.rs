@@ -27,7 +27,7 @@ struct Habit {
 }
 
 /// Where and about what: the workspace, the finding, the first two words.
-type Key = (String, String, String);
+pub(super) type Key = (String, String, String);
 
 pub(super) fn run(store: &Store, matches: &ArgMatches) -> u8 {
     let habits = match habits(store) {
@@ -127,7 +127,7 @@ fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
 }
 
 /// Only a plain command can be allowed: of another nobody knows which part was meant.
-fn key_and_command(record: &Map<String, Value>) -> Option<(Key, String)> {
+pub(super) fn key_and_command(record: &Map<String, Value>) -> Option<(Key, String)> {
     let findings = record.get("findings")?.as_array()?;
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
     let of_call = findings.iter().filter(|finding| text(finding, "detector") != "loopbreaker");

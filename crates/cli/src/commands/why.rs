@@ -1,6 +1,7 @@
 //! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
 
 use crate::commands::audit_record::field;
+use crate::commands::waiting::waiting;
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print, print_json};
@@ -19,12 +20,17 @@ pub(super) fn record(host: &Host, id: &str) -> Option<Map<String, Value>> {
         let fields = [(field, id), ("kind", "call")].map(|(field, value)| (field.to_owned(), value.to_owned()));
         host.store().log().search(&Search { fields: fields.into(), ..Search::default() }, 1).ok()?.pop()
     };
-    by("pending").or_else(|| by("id"))
+    by("pending").or_else(|| by("grant")).or_else(|| by("id"))
 }
 
 pub(super) fn why(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
-    let id = text(matches, "id");
+    let newest = || waiting(&host.store()).into_iter().next().map(|call| call.id);
+    let Some(id) = matches.get_one::<String>("id").cloned().or_else(newest) else {
+        complain("no pending calls; name the id of a decision");
+        return status::FOUND;
+    };
+    let id = id.as_str();
     let Some(record) = record(&host, id) else {
         complain(&format!("no decision `{}` in the audit log", visible(id)));
         return status::FOUND;

@@ -30,6 +30,11 @@ impl<'s> Consent<'s> {
         Ok(signer.map(|signer| Consent { store, held: Some(signer) }))
     }
 
+    /// Who signs, where the key is unlocked.
+    pub(crate) fn signer(&self) -> Option<&Signer> {
+        self.held.as_ref()
+    }
+
     /// The signature for what the person has said yes to just now: only a passphrase is still asked for.
     ///
     /// # Errors

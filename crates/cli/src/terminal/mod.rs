@@ -9,5 +9,6 @@ pub(crate) mod output;
 pub(crate) mod paint;
 pub(crate) mod person;
 pub(crate) mod progress;
+pub(crate) mod screen;
 pub(crate) mod unquoted;
 pub(crate) mod visible;

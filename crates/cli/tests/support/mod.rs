@@ -197,6 +197,13 @@ impl Call {
         (Running { id: child.id(), stdin, ended: ended(child), patience: self.patience }, self.input)
     }
 
+    /// Starts and gives it the input and nothing after it.
+    pub(crate) fn start_and_close(self) -> Running {
+        let (mut running, input) = self.start();
+        running.stdin.take().unwrap().write_all(&input).unwrap();
+        running
+    }
+
     /// Starts, and returns once the program has begun to read: more than a pipe holds has gone into it.
     pub(crate) fn start_reading(self) -> Running {
         const MORE_THAN_A_PIPE_HOLDS: usize = 2 * 1024 * 1024;
@@ -244,9 +251,21 @@ pub(crate) struct Running {
 }
 
 impl Running {
+    /// Types at the terminal that the program was given.
+    pub(crate) fn press(&mut self, keys: &str) {
+        // A program that has ended reads no more keys.
+        let _ = self.stdin.as_mut().unwrap().write_all(keys.as_bytes());
+    }
+
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("sh").args(["-c", "kill -s \"$0\" \"$1\"", name, &self.id.to_string()]).status();
         assert!(sent.unwrap().success(), "{name} cannot be sent");
+    }
+
+    /// The same for who may have ended.
+    pub(crate) fn signal_if_there(&self, name: &str) {
+        let line = "kill -s \"$0\" \"$1\" 2>/dev/null || :";
+        let _ = Command::new("sh").args(["-c", line, name, &self.id.to_string()]).status();
     }
 
     /// What it said once it has ended; its input stays as it is until then.

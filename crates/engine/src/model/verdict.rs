@@ -25,6 +25,8 @@ pub struct Verdict {
     pub chain: Vec<String>,
     /// The id under which a person can say yes to a call that does not run.
     pub pending: Option<String>,
+    /// What became of asking a person who is not at the agent's own prompt; empty where nobody was asked.
+    pub asked: String,
     /// Whether the agent's turn shall end with this refusal, where a hook can end it.
     pub ends_turn: bool,
     /// What stands behind the decision: what holds when a person has said yes to it.

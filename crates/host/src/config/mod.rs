@@ -1,5 +1,6 @@
 //! Rules and policies that people wrote: found, compiled once, kept in the cache by what the files are.
 
+pub(crate) mod asking;
 mod bases;
 mod cache;
 mod compile;
@@ -23,7 +24,7 @@ pub use load::load;
 pub(crate) use load::load_there;
 pub(crate) use loaded::record;
 pub use loaded::{Loaded, There};
-pub use mode::Mode;
+pub use mode::{Mode, SESSION_MODE};
 pub use offer::Offer;
 pub use own::accept_reflex;
 pub use people::{Opened, lowered, named, offer, offer_of_own, open};

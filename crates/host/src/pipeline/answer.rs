@@ -1,5 +1,6 @@
 //! The path of one call: bytes in, answer out.
 
+use super::broker::{self, Asked};
 use super::host::{Host, judged_with};
 use super::memory;
 use super::reply::{unrecorded, warn_if_unrecorded};
@@ -27,15 +28,15 @@ use std::time::Instant;
 impl Host {
     /// Answers one payload of an agent.
     pub fn answer(&self, agent: &Agent, payload: &Payload<'_>) -> Reply {
+        self.answer_as(agent, payload, None)
+    }
+
+    /// The same under the id of its record, if a person has just answered a question about it: then it is judged anew,
+    /// as things stand now, and waits no more.
+    fn answer_as(&self, agent: &Agent, payload: &Payload<'_>, again: Option<String>) -> Reply {
         let begun = Instant::now();
-        let event = match (agent.read)(payload) {
-            // A proof of the hook, and nobody's work that ends.
-            Ok(event) if event.moment == Moment::Stop && payload.fields.is_empty() => {
-                let problem =
-                    BadEvent { field: String::new(), problem: "it is empty".into(), moment: Some(Moment::Stop) };
-                return self.unreadable(agent, payload.told, &problem);
-            }
-            Ok(event) => self.settled(self.store().named(event)),
+        let event = match self.read(agent, payload) {
+            Ok(event) => event,
             Err(problem) => return self.unreadable(agent, payload.told, &problem),
         };
         let store = self.store();
@@ -56,14 +57,20 @@ impl Host {
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
         let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
         judgement.verdict.advise_once(|id| world.history().told(id, &judgement.fingerprint.exact));
-        remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
+        let yeses = remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
+        broker::tell_of_yes(&store, (agent, &event), &yeses, &mut judgement.verdict);
         let scribe = Redactor::of_call(&store, &event, &judgement);
         scribe.silence(&mut judgement.verdict);
-        let (id, fingerprint) = (random::uuid(), judgement.fingerprint.clone());
+        let question = (agent, loaded.as_slice(), again.is_none());
+        let (id, fingerprint) = (again.unwrap_or_else(random::uuid), judgement.fingerprint.clone());
         let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
         let kept = self.keep_first(heard, &mut judgement, &scribe);
-        let released = self.release(heard, &mut judgement, &scribe);
-        note_canary(&store, &event, &judgement);
+        let released = match self.release_or_ask(question, heard, &mut judgement, &scribe) {
+            Released::Answered => return self.answer_as(agent, payload, Some(id)),
+            Released::By(what) => Some(what),
+            Released::Waits(_) | Released::No => None,
+        };
+        note_canary(&store, &event, &judgement.verdict);
         let delivery = agent.deliver(payload, &event, &judgement.verdict);
         let latency = Timings { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = RecordContext {
@@ -89,11 +96,41 @@ impl Host {
         warn_if_unrecorded((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
+    /// The event of a payload, placed on this machine.
+    fn read(&self, agent: &Agent, payload: &Payload<'_>) -> Result<Event, BadEvent> {
+        let event = (agent.read)(payload)?;
+        if event.moment == Moment::Stop && payload.fields.is_empty() {
+            // A proof of the hook, and nobody's work that ends.
+            let problem = "it is empty".to_owned();
+            return Err(BadEvent { field: String::new(), problem, moment: Some(Moment::Stop) });
+        }
+        Ok(self.settled(self.store().named(event)))
+    }
+
+    /// The same as `release`, and a person is asked about what still waits then, the first time that a call comes here.
+    fn release_or_ask(
+        &self,
+        (agent, loaded, is_first): (&Agent, &[Loaded], bool),
+        heard: CallRef<'_>,
+        judgement: &mut Judgement,
+        scribe: &Redactor<'_>,
+    ) -> Released {
+        match self.release(heard, judgement, scribe) {
+            Released::Waits(call) if is_first => {
+                match self.ask((agent, heard.event), loaded, &mut judgement.verdict, &call) {
+                    Asked::Answered => Released::Answered,
+                    Asked::Stands => Released::No,
+                }
+            }
+            released @ (Released::By(_) | Released::Waits(_) | Released::Answered | Released::No) => released,
+        }
+    }
+
     /// Lets a call pass that a person has said yes to, or while a person has switched the guard off; else keeps it so
-    /// that a person can. Gives what let it pass.
-    fn release(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Option<String> {
+    /// that a person can.
+    fn release(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
         if judgement.verdict.decision == Decision::Pass {
-            return None;
+            return Released::No;
         }
         let store = self.store();
         let pending = memory::pending(heard, judgement, scribe);
@@ -101,18 +138,36 @@ impl Host {
             Some(pause) => {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
             }
-            None => self.said_yes(&pending, heard, judgement, scribe)?,
+            None => match self.said_yes(&pending, heard, judgement, scribe) {
+                Some(by) => by,
+                None => return Released::No,
+            },
         };
         let Some((id, why)) = by else {
-            // Who cannot keep it still refuses it; the person then runs it in their own terminal.
-            judgement.verdict.pending = store.keep_pending(&pending).ok();
-            return None;
+            return self.keep_waiting(pending, judgement);
         };
         judgement.verdict.decision = Decision::Pass;
         judgement.verdict.rewrite = None;
         judgement.verdict.reasons.clear();
         judgement.verdict.chain.push(why);
-        Some(id)
+        Released::By(id)
+    }
+
+    /// Keeps a call that nobody has said yes to, unless somebody has said no.
+    fn keep_waiting(&self, pending: Pending, judgement: &mut Judgement) -> Released {
+        let store = self.store();
+        if let Some(no) = store.no_to(&pending) {
+            broker::refuse(&mut judgement.verdict, &no);
+            return Released::No;
+        }
+        // Who cannot keep it still refuses it; the person then runs it in their own terminal.
+        let Ok(id) = store.keep_pending(&pending) else { return Released::No };
+        judgement.verdict.pending = Some(id.clone());
+        if let Some(other) = store.yes_to_another(&pending) {
+            judgement.verdict.asked = broker::almost(&other);
+            return Released::No;
+        }
+        Released::Waits(Box::new(Pending { id, ..pending }))
     }
 
     /// The yes that covers a call, if there is one. `None` if there is and something stands behind it: that is what the
@@ -228,6 +283,25 @@ impl Host {
     }
 }
 
+/// A canary that came here has proved the hook.
+fn note_canary(store: &Store, event: &Event, verdict: &Verdict) {
+    if verdict.findings.iter().any(|finding| finding.id == CANARY) {
+        store.canary_seen(event, verdict.decision);
+    }
+}
+
+/// What became of a call that was stopped.
+enum Released {
+    /// This lets it pass.
+    By(String),
+    /// It waits for a person.
+    Waits(Box<Pending>),
+    /// A person has answered just now.
+    Answered,
+    /// Nothing lets it pass, and it does not wait for an answer that this hook could hear.
+    No,
+}
+
 /// The same call once a first question about it was answered with yes.
 fn behind(pending: Pending) -> Pending {
     Pending { exact: format!("{}+", pending.exact), lasting: format!("{}+", pending.lasting), ..pending }
@@ -250,19 +324,12 @@ fn yes(grant: &Grant) -> String {
     format!("{} said yes to this with `reflex approve {}`{reason}", grant.by, grant.id)
 }
 
-/// Whoever touches a canary is remembered.
-fn note_canary(store: &Store, event: &Event, judgement: &Judgement) {
-    if judgement.verdict.findings.iter().any(|finding| finding.id == CANARY) {
-        store.canary_seen(event, judgement.verdict.decision);
-    }
-}
-
-/// An alarm that no person has seen is told once in every session.
-fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) {
-    let mut alarms = store.alarms();
+/// An alarm that no person has seen is told once in every session. Gives the ids of yeses that no agent was told of.
+fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) -> Vec<String> {
+    let (mut alarms, yeses) = store.alarms_and_yeses();
     store.record_overdue(&mut alarms);
     if alarms.is_empty() {
-        return;
+        return yeses;
     }
     let history = history();
     for (subject, _) in Subject::ALL {
@@ -277,4 +344,5 @@ fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, ve
         verdict.advised.push(id.into());
         verdict.advice.push(format!("Warning: {what}. {text}. A person sees it with `reflex status`."));
     }
+    yeses
 }

@@ -66,6 +66,8 @@ pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redact
         effects,
         whole: seen.whole,
         reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason).into()).collect(),
+        guilty: verdict.findings.iter().map(|finding| scribe.clean(&finding.command).into()).collect(),
+        until: 0,
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
         exact: same_call(heard, judgement, &world, [&binding.keys, &binding.once]),

@@ -3,9 +3,11 @@
 mod answer;
 mod appeal;
 mod bound;
+mod broker;
 mod checks;
 mod host;
 mod memory;
+mod notify;
 mod replay_case;
 mod reply;
 mod stop;

@@ -69,6 +69,9 @@ fn put_alarm(state: &Path, alarm: &Alarm, kept: &Kept) -> io::Result<()> {
 /// How the name of an alarm begins that stands in no log yet.
 const OVERDUE: &str = "overdue-";
 
+/// How the name of a file ends that tells of an approval.
+const YES: &str = ".yes";
+
 impl Store {
     /// What a call leaves behind that gives up while it looks at what a tool brought: an alarm in a file of its own.
     pub(crate) fn overdue(&self, agent: &str) -> (PathBuf, String) {
@@ -112,16 +115,43 @@ impl Store {
 
     /// Alarms that no person has seen yet, oldest first.
     pub fn alarms(&self) -> Vec<Alarm> {
-        let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return Vec::new() };
+        self.alarms_and_yeses().0
+    }
+
+    /// The same with the ids of the approvals that no agent was told of: one look at one folder tells both.
+    pub(crate) fn alarms_and_yeses(&self) -> (Vec<Alarm>, Vec<String>) {
+        let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return (Vec::new(), Vec::new()) };
+        let mut yeses = Vec::new();
         let alarm = |entry: fs::DirEntry| {
             let map: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
             let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
             let of = Subject::named(map.get("of").and_then(Value::as_str).unwrap_or(""));
             Some(Alarm { record: text("record")?, time: map.get("time")?.as_u64()?, text: text("text")?, of })
         };
-        let mut alarms: Vec<Alarm> = entries.flatten().filter_map(alarm).collect();
+        let mut alarms = Vec::new();
+        for entry in entries.flatten() {
+            match entry.file_name().to_str().and_then(|name| name.strip_suffix(YES)) {
+                Some(id) => yeses.push(id.to_owned()),
+                None => alarms.extend(alarm(entry)),
+            }
+        }
         alarms.sort_by_key(|alarm| alarm.time);
-        alarms
+        (alarms, yeses)
+    }
+
+    /// From now on the agent that waits for this yes is told of it with its next call.
+    pub(super) fn announce_yes(&self, id: &str) {
+        // Who is not told tries again some time.
+        let _ = put(&self.yes_file(id), &Kept::own(""));
+    }
+
+    /// The agent was told, or there is nothing to tell any more.
+    pub(crate) fn forget_announced(&self, id: &str) {
+        let _ = fs::remove_file(self.yes_file(id));
+    }
+
+    fn yes_file(&self, id: &str) -> PathBuf {
+        self.alarms_folder().join(format!("{id}{YES}"))
     }
 
     /// A person has seen them.

@@ -12,14 +12,28 @@ use super::signing::statement::Kind;
 use super::state::Store;
 use super::waiting::{self, Waiting};
 use crate::system::clock;
-use crate::system::files::put_as_it_is;
+use crate::system::files::{make_folder, put_as_it_is};
+use crate::system::os::{self, Purpose};
 use serde_json::{Map, Value};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
 
 /// What a person said is listed so long after it is over; each call that is stopped looks through all of it.
 const LISTED: u64 = 30 * 86_400_000;
+
+/// Whether a call that waits was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nobody has said anything.
+    Open,
+    /// A person has said yes or no.
+    Given,
+    /// It is off the list.
+    TakenOff,
+}
 
 impl Store {
     fn pending_folder(&self) -> PathBuf {
@@ -48,10 +62,26 @@ impl Store {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
         self.put_pending(&kept)?;
-        if let Some(since) = since {
-            fs::File::open(folder.join(waiting::file_name(&kept)))?.set_modified(since)?;
-        }
+        self.keep_place(&kept, since)?;
         Ok(kept.id)
+    }
+
+    /// Notes until when a hook waits for the answer to a call that is on the list.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(crate) fn note_wait(&self, call: &Pending, until: u64) -> io::Result<()> {
+        let file = self.pending_folder().join(waiting::file_name(call));
+        let since = fs::metadata(&file)?.modified().ok();
+        let Some(kept) = object(&file).map(|map| Pending::from_json(&map)) else { return Ok(()) };
+        self.put_pending(&Pending { until, ..kept })?;
+        self.keep_place(call, since)
+    }
+
+    /// A call keeps its place on the list, however often it is written.
+    fn keep_place(&self, call: &Pending, since: Option<SystemTime>) -> io::Result<()> {
+        let Some(since) = since else { return Ok(()) };
+        fs::File::open(self.pending_folder().join(waiting::file_name(call)))?.set_modified(since)
     }
 
     /// Writes a call as it is kept now.
@@ -88,6 +118,37 @@ impl Store {
         files(&self.pending_folder()).into_iter().find(|path| plain && waiting::id_of(path) == Some(id))
     }
 
+    /// Where an answer to this call shows itself: the folders of what waits and of what was said.
+    ///
+    /// # Errors
+    /// A folder cannot be made.
+    pub(crate) fn answer_folders(&self) -> io::Result<[PathBuf; 2]> {
+        let folders = [self.pending_folder(), self.grants_folder()];
+        folders.iter().try_for_each(|folder| make_folder(folder))?;
+        Ok(folders)
+    }
+
+    /// Whether a person has answered a call that waits, by the names of files alone.
+    pub(crate) fn answer_to(&self, call: &Pending) -> Answer {
+        if self.grant_file(&call.id).exists() {
+            Answer::Given
+        } else if self.pending_folder().join(waiting::file_name(call)).exists() {
+            Answer::Open
+        } else {
+            Answer::TakenOff
+        }
+    }
+
+    /// A person's no to this very call, while it holds.
+    pub(crate) fn no_to(&self, call: &Pending) -> Option<Grant> {
+        if !self.grants_folder().is_dir() {
+            return None;
+        }
+        let now = clock::now();
+        let said = self.said_grants().into_iter().find(|(grant, _)| grant.refuses(call, now));
+        said.filter(|(_, said)| self.counts(Kind::Grant, said)).map(|(grant, _)| grant)
+    }
+
     /// Takes a call off the list.
     ///
     /// # Errors
@@ -120,7 +181,29 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub fn grant(&self, grant: &Grant, signer: &Signer) -> io::Result<()> {
-        self.put_signed(&self.grant_file(&grant.id), (signer, Kind::Grant), &grant.json())
+        self.put_signed(&self.grant_file(&grant.id), (signer, Kind::Grant), &grant.json())?;
+        if grant.allow {
+            self.announce_yes(&grant.id);
+        }
+        Ok(())
+    }
+
+    /// The yes of this id, if it waits for a call of this agent in this session; what is over is told to nobody.
+    pub(crate) fn announced(&self, id: &str, holder: &str) -> Option<Grant> {
+        let grant = object(&self.grant_file(id)).and_then(|said| Grant::from_json(&said));
+        let Some(grant) = grant.filter(|grant| grant.allow && grant.uses == 0 && clock::now() < grant.expires) else {
+            self.forget_announced(id);
+            return None;
+        };
+        (grant.within == holder).then_some(grant)
+    }
+
+    /// A yes that waits for a call that is almost this one, of the same agent in the same session.
+    pub(crate) fn yes_to_another(&self, call: &Pending) -> Option<Grant> {
+        let now = clock::now();
+        let waits = |grant: &Grant| grant.allow && grant.scope == Scope::Once && grant.uses == 0 && now < grant.expires;
+        let of_holder = |grant: &Grant| waits(grant) && grant.within == call.holder();
+        self.grants().into_iter().find(|grant| of_holder(grant) && is_almost(&grant.text, &call.text))
     }
 
     fn grant_file(&self, id: &str) -> PathBuf {
@@ -137,6 +220,9 @@ impl Store {
     fn note_use(&self, grant: &Grant, mut said: Map<String, Value>) -> io::Result<()> {
         for name in ["uses", "used_for", "used"] {
             said.insert(name.into(), grant.json().get(name).cloned().unwrap_or_default());
+        }
+        if grant.scope == Scope::Once {
+            said.insert("taken".into(), grant.taken.into());
         }
         put_as_it_is(&self.grant_file(&grant.id), &Value::from(said).to_string())
     }
@@ -157,6 +243,7 @@ impl Store {
         else {
             return Ok(false);
         };
+        let _ = fs::remove_file(self.taking_file(id));
         fs::remove_file(path).map(|()| true)
     }
 
@@ -171,19 +258,65 @@ impl Store {
         }
         self.log().locked(BRIEF_WAIT, |_, _| {
             let now = clock::now();
+            let covers =
+                |grant: &Grant| grant.covers(call, now) || (grant.covers_again(call, now) && self.was_left(&grant.id));
             let mut all = self.said_grants().into_iter();
-            let covering = |said: &(Grant, _)| said.0.covers(call, now) && self.is_vouched(said, call);
-            let Some((mut grant, said)) = all.find(covering) else {
+            let Some((mut grant, said)) = all.find(|said| covers(&said.0) && self.is_vouched(said, call)) else {
                 return Ok(None);
             };
             if !grant.was_just_used_for(call, now) {
-                grant.uses += 1;
+                grant.uses = if grant.taken { grant.uses } else { grant.uses + 1 };
                 (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
+                grant.taken = grant.scope == Scope::Once && self.take(&grant.id);
             }
             self.note_use(&grant, said)?;
             Ok(Some(grant))
         })
     }
+
+    fn taking_file(&self, id: &str) -> PathBuf {
+        self.grants_folder().join(format!("{id}.taking"))
+    }
+
+    /// From now until this process ends nobody takes it for gone; whether that can be told.
+    fn take(&self, id: &str) -> bool {
+        let Ok(file) = os::open(&self.taking_file(id), Purpose::Head) else { return false };
+        // To write over a byte later takes no room on the disk.
+        let is_held = file.try_lock().is_ok() && os::write_at(&file, UNANSWERED, 0).is_ok();
+        is_held && TAKEN.set(file).is_ok()
+    }
+
+    /// Whether the hook that took a yes ended before it had said that the call may run: then it did not run, for a client
+    /// takes a hook that was killed for a refusal.
+    fn was_left(&self, id: &str) -> bool {
+        let Ok(file) = os::open(&self.taking_file(id), Purpose::Poll) else { return false };
+        let mut said = [0];
+        file.try_lock().is_ok() && os::read_at(&file, &mut said, 0).is_ok() && said == *UNANSWERED
+    }
+}
+
+/// What stands in that file before and after the answer.
+const UNANSWERED: &[u8; 1] = b"0";
+const ANSWERED: &[u8; 1] = b"1";
+
+/// What the hook that has taken a yes keeps locked until it ends. One process answers one call.
+static TAKEN: OnceLock<File> = OnceLock::new();
+
+/// The answer has left: the yes that it was given by is used for good. Whether there was one; then the process has to end
+/// at once, for whatever it did afterwards it could be killed at, with the yes used and the call not run.
+pub fn settle() -> bool {
+    TAKEN.get().map(|file| os::write_at(file, ANSWERED, 0)).is_some()
+}
+
+/// Whether two texts differ in a few words at one place only: a pipe more, another folder in front.
+fn is_almost(one: &str, other: &str) -> bool {
+    const MAX_WORDS: usize = 6;
+    let (one, other): (Vec<&str>, Vec<&str>) = (one.split_whitespace().collect(), other.split_whitespace().collect());
+    let before = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let rest = one.len().min(other.len()) - before;
+    let behind = one.iter().rev().zip(other.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
+    let differs = |words: &[&str]| words.len() - before - behind;
+    before + behind >= 2 && differs(&one) <= MAX_WORDS && differs(&other) <= MAX_WORDS
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {

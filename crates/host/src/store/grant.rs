@@ -31,6 +31,8 @@ pub struct Grant {
     pub used_for: String,
     /// Milliseconds since 1970 when it was used last.
     pub used: u64,
+    /// Whether the hook that used it last has not said yet that the call may run.
+    pub taken: bool,
     /// Who gave it: the user's name or number, and the terminal.
     pub by: String,
     /// Why.
@@ -63,6 +65,7 @@ impl Grant {
             uses: number(map, "uses"),
             used_for: text(map, "used_for"),
             used: number(map, "used"),
+            taken: map.get("taken").and_then(Value::as_bool).unwrap_or(false),
             by: text(map, "by"),
             reason: text(map, "reason"),
             text: text(map, "text"),
@@ -81,6 +84,17 @@ impl Grant {
         // What a person lets pass of the core, passes once.
         let held = self.scope == Scope::Once || !call.core;
         self.allow && within && held && now < self.expires && self.time <= now && self.exact == call.mark(self.scope)
+    }
+
+    /// Whether it says no to this call now.
+    pub fn refuses(&self, call: &Pending, now: u64) -> bool {
+        let is_it = self.within == call.holder() && self.exact == call.exact;
+        !self.allow && is_it && self.time <= now && now < self.expires
+    }
+
+    /// Whether it would answer this call if the one hook that took it is gone without an answer.
+    pub(super) fn covers_again(&self, call: &Pending, now: u64) -> bool {
+        self.taken && self.uses == 1 && Grant { uses: 0, ..self.clone() }.covers(call, now)
     }
 
     /// Another hook of the agent was asked about this very call a moment ago, and let it pass.

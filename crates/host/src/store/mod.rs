@@ -19,6 +19,7 @@ pub mod life;
 mod log;
 pub(crate) mod note;
 mod pending;
+pub mod presence;
 mod remnants;
 mod scope;
 mod search;

@@ -39,6 +39,10 @@ pub struct Pending {
     pub effects: Vec<String>,
     /// Why it was refused.
     pub reasons: Vec<String>,
+    /// The parts of the text that they are about.
+    pub guilty: Vec<String>,
+    /// Milliseconds since 1970 until which a hook waits for the answer; 0 where none does.
+    pub until: u64,
     /// Ids of the findings that decided.
     pub findings: Vec<String>,
     /// Whether one of them is of the core tier.
@@ -74,7 +78,7 @@ impl Pending {
             "schema": "reflex/pending-v1", "id": self.id, "record": self.record, "time": self.time,
             "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
             "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.whole, "parts": self.parts,
-            "effects": self.effects, "reasons": self.reasons, "findings": self.findings, "core": self.core,
+            "effects": self.effects, "reasons": self.reasons, "guilty": self.guilty, "until": self.until, "findings": self.findings, "core": self.core,
             "exact": self.exact, "lasting": self.lasting, "again": self.again, "holder": self.holder(),
             "bound": self.bound.iter().map(Bound::json).collect::<Vec<_>>(),
             "appeals": self.appeals.iter().map(Appeal::json).collect::<Vec<_>>(),
@@ -99,6 +103,8 @@ impl Pending {
             parts: list(map, "parts"),
             effects: list(map, "effects"),
             reasons: list(map, "reasons"),
+            guilty: list(map, "guilty"),
+            until: number(map, "until"),
             findings: list(map, "findings"),
             core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
             exact: text(map, "exact"),

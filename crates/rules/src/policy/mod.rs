@@ -1,5 +1,6 @@
 //! `policy.yaml`: what people's folders, commands and rules are worth here.
 
+pub(crate) mod asking;
 pub(crate) mod duties;
 
 use crate::pattern::Variables;
@@ -12,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::ops::Range;
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
-pub(crate) const KEYS: [&str; 16] = [
+pub(crate) const KEYS: [&str; 18] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -28,6 +29,8 @@ pub(crate) const KEYS: [&str; 16] = [
     "extends",
     "verify",
     "budgets",
+    "ask",
+    "notify",
     "version",
 ];
 
@@ -151,13 +154,15 @@ impl Reader<'_, '_> {
             "approvalRequiredPaths" => self.paths(value, "approval-required-path", None),
             "roles" => self.roles(value),
             "extends" => value.items().iter().for_each(|base| self.base(base)),
-            "verify" => {
-                let verify = duties::verify_of(value, self.problems);
-                self.put("verify", verify);
-            }
-            "budgets" => {
-                let budgets = duties::budgets_of(value, self.problems);
-                self.put("budgets", budgets);
+            "verify" | "budgets" | "ask" | "notify" => {
+                let read = match name {
+                    "verify" => duties::verify_of,
+                    "budgets" => duties::budgets_of,
+                    "ask" => asking::ask_of,
+                    _ => asking::notify_of,
+                };
+                let node = read(value, self.problems);
+                self.put(name, node);
             }
             other => self.problems.unknown(Level::Error, &key.span, ("key of a policy", other), &KEYS),
         }

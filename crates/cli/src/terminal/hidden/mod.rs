@@ -6,11 +6,16 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-use unix::{CANCEL, Quiet};
+use unix::{CANCEL, NAMED_BY_TERM, Quiet};
 #[cfg(windows)]
-use windows::{CANCEL, Quiet};
+use windows::{CANCEL, NAMED_BY_TERM, Quiet};
 
 use std::io::{BufRead, BufReader, Write};
+
+/// Whether the terminal can be drawn on, as far as its name tells.
+pub(crate) fn can_be_drawn_on() -> bool {
+    std::env::var_os("TERM").map_or(!NAMED_BY_TERM, |name| !name.is_empty() && name != "dumb")
+}
 
 /// A line that the terminal does not show; `None` where there is no terminal, or after Ctrl-C.
 pub(crate) fn hidden(prompt: &str) -> Option<String> {

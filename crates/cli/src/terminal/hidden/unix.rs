@@ -6,6 +6,9 @@ use std::fs::File;
 /// Ctrl-C, as the terminal gives it while it makes no signal of it.
 pub(super) const CANCEL: char = '\u{3}';
 
+/// Whether a terminal that can be drawn on says so in `TERM`.
+pub(super) const NAMED_BY_TERM: bool = true;
+
 /// A terminal that shows nothing of what is typed, until this goes.
 pub(super) struct Quiet<'t> {
     terminal: &'t File,

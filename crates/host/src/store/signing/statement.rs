@@ -43,7 +43,7 @@ impl Kind {
     /// What changes each time it is used. To set it back plays a yes again, until it expires.
     fn changing(self) -> &'static [&'static str] {
         match self {
-            Kind::Grant => &["uses", "used_for", "used"],
+            Kind::Grant => &["uses", "used_for", "used", "taken"],
             Kind::Pause | Kind::Trust | Kind::Task => &[],
         }
     }

@@ -6,6 +6,7 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 /// Whether names that differ in their case only are one name.
@@ -31,6 +32,16 @@ pub(crate) fn home_of_user() -> Option<PathBuf> {
     let database = fs::read_to_string("/etc/passwd").ok()?;
     let of_user = |line: &&str| line.split(':').nth(2) == Some(&user);
     database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from)
+}
+
+/// What shows a notice on the desktop; nothing where the program for it is not there.
+pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
+    let program = Path::new("/usr/bin/notify-send");
+    program.exists().then(|| {
+        let mut command = Command::new(program);
+        command.args(["--app-name=Reflex", "--", title, text]);
+        command
+    })
 }
 
 /// When the machine was started.

@@ -8,6 +8,7 @@ use std::ffi::{CStr, OsStr};
 use std::mem::{MaybeUninit, size_of};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
+use std::process::Command;
 use std::ptr;
 use std::time::{Duration, SystemTime};
 
@@ -18,6 +19,14 @@ pub(crate) const FOLDS_CASE: bool = true;
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     // SAFETY: the pointer and the length are those of a live slice; the call cannot fail.
     unsafe { libc::arc4random_buf(bytes.as_mut_ptr().cast(), bytes.len()) }
+}
+
+/// What shows a notice on the desktop. The texts are arguments of the script, not part of it.
+pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
+    let mut command = Command::new("/usr/bin/osascript");
+    let script = "display notification (item 2 of argv) with title (item 1 of argv)";
+    command.args(["-e", "on run argv", "-e", script, "-e", "end run", title, text]);
+    Some(command)
 }
 
 /// The home that the user database names.

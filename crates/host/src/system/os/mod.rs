@@ -8,8 +8,12 @@ mod linux;
 #[cfg(target_os = "macos")]
 mod macos;
 mod model;
+#[cfg(not(target_os = "linux"))]
+mod polling;
 #[cfg(unix)]
 mod unix;
+#[cfg(target_os = "linux")]
+mod watch;
 #[cfg(windows)]
 mod windows;
 
@@ -17,20 +21,26 @@ mod windows;
 use linux as own;
 #[cfg(target_os = "macos")]
 use macos as own;
+#[cfg(not(target_os = "linux"))]
+use polling as watching;
 #[cfg(unix)]
 use unix as shared;
+#[cfg(target_os = "linux")]
+use watch as watching;
 #[cfg(windows)]
 use windows::{self as own, self as shared};
 
-pub(crate) use model::{Kind, Pid, Purpose, Stat};
+pub(crate) use model::{Kind, Pid, Purpose, Stat, Woken};
 pub(crate) use own::{
-    FOLDS_CASE, Process, adopt_strays, booted, fill_random, hide_memory, home_of_user, leave_network, running,
+    FOLDS_CASE, Process, adopt_strays, booted, desktop_notice, fill_random, hide_memory, home_of_user, leave_network,
+    running,
 };
 pub(crate) use shared::{
     End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, options_with_mode, parent, read_at,
     shell, stat, stat_behind_links, stat_of, terminal_of_input, user, write_at,
 };
 pub use shared::{in_group_of_its_own, terminal};
+pub(crate) use watching::Watch;
 
 #[cfg(all(test, unix))]
 mod tests {

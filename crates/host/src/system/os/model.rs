@@ -21,6 +21,15 @@ pub(crate) enum Purpose {
     Append,
 }
 
+/// Why a wait ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Woken {
+    /// Something may have changed.
+    Changed,
+    /// The time is over, or nobody reads our answer any more.
+    Over,
+}
+
 /// What stands at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -197,6 +197,21 @@ pub(crate) fn fill_random(bytes: &mut [u8]) {
     }
 }
 
+/// What shows a notice on the desktop. The texts are variables of the script, not part of it.
+pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
+    const SCRIPT: &str = "$m=[Windows.UI.Notifications.ToastNotificationManager,Windows.UI.Notifications,ContentType=WindowsRuntime];\
+        $x=$m::GetTemplateContent(1);$t=$x.GetElementsByTagName('text');\
+        [void]$t.Item(0).AppendChild($x.CreateTextNode($env:REFLEX_TITLE));\
+        [void]$t.Item(1).AppendChild($x.CreateTextNode($env:REFLEX_TEXT));\
+        $m::CreateToastNotifier('Reflex').Show([Windows.UI.Notifications.ToastNotification]::new($x))";
+    let root = std::env::var_os("SystemRoot")?;
+    let program = Path::new(&root).join("System32/WindowsPowerShell/v1.0/powershell.exe");
+    let mut command = Command::new(program);
+    command.args(["-NoProfile", "-NonInteractive", "-Command", SCRIPT]);
+    command.env("REFLEX_TITLE", title).env("REFLEX_TEXT", text);
+    Some(command)
+}
+
 /// The home that the user database names: not asked for, so that what lies in that of the environment only tightens.
 pub(crate) fn home_of_user() -> Option<PathBuf> {
     None

@@ -1,0 +1,54 @@
+//! `reflex allow ID`: a decision that a person is tired of becomes a rule. It is shown as it will stand in the policy, and
+//! written after a yes.
+
+use super::policy_line::{self, Line, Section};
+use super::suggest::key_and_command;
+use super::why;
+use crate::status;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print};
+use crate::terminal::person::person;
+use crate::terminal::visible::visible;
+use clap::ArgMatches;
+use reflex_host::{Host, Mode};
+use serde_json::json;
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let id = text(matches, "id");
+    let Some(person) = person(&host.store(), "allow", id) else { return status::FOUND };
+    let written = line(&host, matches).and_then(|line| policy_line::add(&host, &line, &person));
+    told(written, "written; calls like this run without a question from now on")
+}
+
+/// The exit status of what was written, or was not.
+pub(super) fn told(written: Result<bool, String>, done: &str) -> u8 {
+    match written {
+        Ok(true) => {
+            print(done);
+            status::OK
+        }
+        Ok(false) => {
+            print("nothing is written");
+            status::FOUND
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            status::FOUND
+        }
+    }
+}
+
+fn line(host: &Host, matches: &ArgMatches) -> Result<Line, String> {
+    let id = text(matches, "id");
+    let record = why::record(host, id).ok_or_else(|| format!("no decision `{id}` in the audit log"))?;
+    let ((workspace, rule, _), command) = key_and_command(&record)
+        .ok_or("only a plain command that one rule asked about can be allowed, and nothing that a core rule stopped")?;
+    let words: Vec<&str> = command.split_whitespace().collect();
+    let reason = match text(matches, "reason").trim() {
+        "" => format!("allowed by {id}"),
+        reason => reason.to_owned(),
+    };
+    let entry = json!({"argv": words, "rule": rule, "reason": reason}).to_string();
+    Ok(Line::new(Section::Allow, &entry, id, (workspace, matches.get_flag("project"))))
+}

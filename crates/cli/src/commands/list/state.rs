@@ -1,0 +1,322 @@
+//! What the open list holds, and what each key does.
+
+use crate::commands::answering::{USUAL, covers, give, obstacle, once, refuse, reject, scoped, written_length};
+use crate::terminal::screen::Key;
+use crate::terminal::visible::visible;
+use reflex_engine::Decision;
+use reflex_host::person::Person;
+use reflex_host::signing::{InForce, Signer};
+use reflex_host::store::Store;
+use reflex_host::store::approvals::{Grant, Pending, Scope};
+use reflex_host::{Host, Mode};
+
+/// What the person is asked at the lower edge.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Question {
+    /// Nothing: keys are commands.
+    None,
+    /// Whether this yes is meant.
+    Yes(Box<Grant>),
+    /// The same where programs can press keys too: the passphrase is the yes, and without one the call's id, which no
+    /// agent may write.
+    Proof(Box<Grant>),
+    /// For what it shall hold.
+    Scope,
+    /// How long.
+    Length(Scope),
+    /// Why.
+    Reason(Scope, u64),
+    /// Whether the call is to be denied.
+    No,
+    /// What the agent is told beside the no.
+    Message,
+    /// What the agent should run in its place.
+    Edit,
+    /// Which keys there are.
+    Help,
+}
+
+const APPROVED: &str = "approved; a hook that waits lets it run now";
+
+/// Whether the list stays open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Next {
+    Stay,
+    End,
+}
+
+/// The open list.
+pub(super) struct List<'l> {
+    store: &'l Store,
+    person: &'l Person,
+    signer: &'l Signer,
+    /// Whether programs can press keys in this terminal.
+    is_shared: bool,
+    /// Newest first.
+    pub(super) calls: Vec<Pending>,
+    /// The id of the chosen call: what comes later does not move it.
+    pub(super) chosen: String,
+    /// The first line of its story that is shown.
+    pub(super) top: usize,
+    /// The lines of the story, and how many of them fit.
+    pub(super) story: (usize, usize),
+    /// The ids of the calls of which all was shown.
+    pub(super) seen: Vec<String>,
+    pub(super) question: Question,
+    /// What was typed in answer to it.
+    pub(super) typed: String,
+    /// What became of the last key.
+    pub(super) said: String,
+}
+
+impl<'l> List<'l> {
+    pub(super) fn new(store: &'l Store, person: &'l Person, signer: &'l Signer, is_shared: bool) -> List<'l> {
+        List {
+            store,
+            person,
+            signer,
+            is_shared,
+            calls: Vec::new(),
+            chosen: String::new(),
+            top: 0,
+            story: (0, 0),
+            seen: Vec::new(),
+            question: Question::None,
+            typed: String::new(),
+            said: String::new(),
+        }
+    }
+
+    /// The calls that wait now. A question about one that waits no more is dropped.
+    pub(super) fn take(&mut self, calls: Vec<Pending>) {
+        // A call that comes again is another story: what it would do may have changed.
+        let changed = |id: &String| {
+            let of = |calls: &[Pending]| calls.iter().find(|call| call.id == *id).map(|call| call.exact.clone());
+            of(&calls) != of(&self.calls)
+        };
+        self.seen.retain(|id| !changed(id));
+        let is_gone = !calls.iter().any(|call| call.id == self.chosen);
+        self.calls = calls;
+        if is_gone {
+            self.choose(0);
+            if !matches!(self.question, Question::None | Question::Help) {
+                self.question = Question::None;
+                self.said = "that call waits no more".into();
+            }
+        }
+    }
+
+    /// The chosen call.
+    pub(super) fn call(&self) -> Option<&Pending> {
+        self.calls.iter().find(|call| call.id == self.chosen)
+    }
+
+    /// Its place in the list.
+    pub(super) fn place(&self) -> usize {
+        self.calls.iter().position(|call| call.id == self.chosen).unwrap_or(0)
+    }
+
+    fn choose(&mut self, place: usize) {
+        self.chosen = self.calls.get(place).map(|call| call.id.clone()).unwrap_or_default();
+        self.top = 0;
+    }
+
+    /// What a key does.
+    pub(super) fn press(&mut self, key: Key) -> Next {
+        if key == Key::Cancel {
+            return Next::End;
+        }
+        match &self.question {
+            Question::None => return self.command(key),
+            Question::Help => self.question = Question::None,
+            Question::Yes(_) | Question::No | Question::Scope => self.choice(key),
+            Question::Proof(_) | Question::Length(_) | Question::Reason(..) | Question::Message | Question::Edit => {
+                self.line(key);
+            }
+        }
+        Next::Stay
+    }
+
+    fn command(&mut self, key: Key) -> Next {
+        self.said.clear();
+        let (place, last) = (self.place(), self.calls.len().saturating_sub(1));
+        let (lines, room) = self.story;
+        let bottom = lines.saturating_sub(room);
+        match key {
+            Key::Letter('q') | Key::Escape => return Next::End,
+            Key::Letter('?') => self.question = Question::Help,
+            Key::Letter('j') | Key::Down => self.choose(place.saturating_add(1).min(last)),
+            Key::Letter('k') | Key::Up => self.choose(place.saturating_sub(1)),
+            Key::Letter(' ') | Key::PageDown => self.top = (self.top + room.max(1)).min(bottom),
+            Key::Letter('b') | Key::PageUp => self.top = self.top.saturating_sub(room.max(1)),
+            Key::Letter('a') => self.ask_yes(Scope::Once, USUAL, ""),
+            Key::Letter('A') => self.ask(Question::Scope),
+            Key::Letter('d') => self.ask(Question::No),
+            Key::Letter('m') => self.ask(Question::Message),
+            Key::Letter('e') => self.ask_edit(),
+            Key::Letter(_) | Key::Enter | Key::Backspace | Key::Cancel | Key::Nothing => {}
+        }
+        Next::Stay
+    }
+
+    fn ask(&mut self, question: Question) {
+        if self.call().is_some() {
+            self.typed.clear();
+            self.question = question;
+        }
+    }
+
+    /// Asks whether a yes is meant, if one can be given to what was shown.
+    fn ask_yes(&mut self, scope: Scope, length: u64, reason: &str) {
+        self.question = Question::None;
+        let Some(call) = self.call() else { return };
+        if !self.seen.contains(&call.id) {
+            self.said = "there is more of this call below: view all of it first (space)".into();
+            return;
+        }
+        let grant = match obstacle(call) {
+            Some(problem) => Err(problem),
+            None => scoped(once(call, self.person, reason), call, scope, length),
+        };
+        match grant {
+            Ok(grant) if self.is_shared => self.ask(Question::Proof(Box::new(grant))),
+            Ok(grant) => self.question = Question::Yes(Box::new(grant)),
+            Err(problem) => self.said = problem,
+        }
+    }
+
+    fn ask_edit(&mut self) {
+        let command = self.call().and_then(|call| call.again.as_ref()?.get("command")?.as_str().map(str::to_owned));
+        match command {
+            Some(command) => {
+                self.question = Question::Edit;
+                self.typed = command;
+            }
+            None => self.said = "only a command that was kept whole can be edited".into(),
+        }
+    }
+
+    /// One key answers.
+    fn choice(&mut self, key: Key) {
+        let question = std::mem::replace(&mut self.question, Question::None);
+        let Some(call) = self.call().cloned() else { return };
+        match (question, key) {
+            (Question::Yes(grant), Key::Letter('y')) => {
+                let done = give(self.store, (&call, &grant), self.signer);
+                self.done(done, APPROVED);
+            }
+            (Question::No, Key::Letter('y')) => {
+                let done = reject(self.store, &call, self.person, "");
+                self.done(done, "denied; it stays blocked");
+            }
+            (Question::Scope, Key::Letter(letter)) => {
+                match Scope::ALL.iter().find(|(_, name)| name.starts_with(letter)) {
+                    Some((scope, _)) => self.ask(Question::Length(*scope)),
+                    None => self.said = "nothing is approved".into(),
+                }
+            }
+            (Question::Yes(_) | Question::Scope, _) => self.said = "nothing is approved".into(),
+            _ => {}
+        }
+    }
+
+    /// A line is typed.
+    fn line(&mut self, key: Key) {
+        match key {
+            Key::Letter(letter) => self.typed.push(letter),
+            Key::Backspace => drop(self.typed.pop()),
+            Key::Escape => self.question = Question::None,
+            Key::Enter => self.entered(),
+            Key::Up | Key::Down | Key::PageUp | Key::PageDown | Key::Cancel | Key::Nothing => {}
+        }
+    }
+
+    fn entered(&mut self) {
+        let question = std::mem::replace(&mut self.question, Question::None);
+        let whole = std::mem::take(&mut self.typed);
+        let typed = whole.trim();
+        let Some(call) = self.call().cloned() else { return };
+        match question {
+            Question::Length(scope) => {
+                let length = if typed.is_empty() { Ok(USUAL) } else { written_length(typed) };
+                match length {
+                    Ok(length) if scope == Scope::Once => self.ask_yes(scope, length, ""),
+                    Ok(length) => self.ask(Question::Reason(scope, length)),
+                    Err(problem) => self.said = problem,
+                }
+            }
+            Question::Reason(scope, length) => self.ask_yes(scope, length, typed),
+            Question::Proof(grant) => {
+                let proof = typed.to_owned();
+                self.proven((&call, &grant), if self.is_signed() { whole } else { proof });
+            }
+            Question::Message if typed.is_empty() => self.said = "nothing was said".into(),
+            Question::Message => {
+                let done = refuse(self.store, (&call, self.person), typed, self.signer);
+                self.done(done, "denied, and the agent is told");
+            }
+            Question::Edit => self.instead(&call, typed),
+            Question::None | Question::Yes(_) | Question::Scope | Question::No | Question::Help => {}
+        }
+    }
+
+    /// Whether a yes takes a passphrase.
+    fn is_signed(&self) -> bool {
+        *self.store.key_in_force() != InForce::Unprotected
+    }
+
+    /// A yes that no program can have typed which knows neither the passphrase nor the id.
+    fn proven(&mut self, (call, grant): (&Pending, &Grant), proof: String) {
+        let done = if self.is_signed() {
+            let signer = self.store.signer(|| Some(proof));
+            signer.and_then(|signer| give(self.store, (call, grant), &signer))
+        } else if proof == call.id {
+            give(self.store, (call, grant), self.signer)
+        } else {
+            Err("nothing is approved".into())
+        };
+        self.done(done, APPROVED);
+    }
+
+    /// Tells the agent to run another command, if that would run without a question.
+    fn instead(&mut self, call: &Pending, command: &str) {
+        let mut other = call.clone();
+        if let Some(again) = &mut other.again {
+            again.insert("command".into(), command.into());
+        }
+        let Some(judgement) = Host::new(Mode::default()).judge_again(&other) else {
+            self.said = "this cannot be judged again".into();
+            return;
+        };
+        let verdict = judgement.verdict;
+        if verdict.decision != Decision::Pass {
+            let why = verdict.reasons.first().map_or("", String::as_str);
+            self.said = format!("that would be stopped too: {}", visible(why));
+            return;
+        }
+        let message = format!("run exactly `{command}` instead");
+        let done = refuse(self.store, (call, self.person), &message, self.signer);
+        self.done(done, "the agent is told to run that instead");
+    }
+
+    fn done(&mut self, done: Result<(), String>, said: &str) {
+        self.said = done.map_or_else(|problem| visible(&problem), |()| said.to_owned());
+    }
+
+    /// The question at the lower edge, in a sentence.
+    pub(super) fn asked(&self) -> String {
+        let typed = visible(&self.typed);
+        match &self.question {
+            Question::None | Question::Help => self.said.clone(),
+            Question::Yes(grant) => format!("{} y: yes, any other key: no", covers(grant)),
+            Question::Proof(grant) if self.is_signed() => format!("{} Passphrase to approve it: _", covers(grant)),
+            Question::Proof(grant) => format!("{} Type the call's id to approve it: {typed}_", covers(grant)),
+            Question::Scope => "Approve for: o once, s session, t task, r repository".into(),
+            Question::Length(_) => format!("How long, e.g. 10m or 2h (Enter: 15m): {typed}_"),
+            Question::Reason(..) => format!("Why: {typed}_"),
+            Question::No => "Deny it? y: yes, any other key: no".into(),
+            Question::Message => format!("Deny it, and tell the agent: {typed}_"),
+            Question::Edit => format!("Have it run instead: {typed}_"),
+        }
+    }
+}

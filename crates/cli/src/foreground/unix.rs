@@ -1,0 +1,37 @@
+//! Linux and macOS: signals of the terminal are the program's, those for this process alone are passed on.
+#![expect(unsafe_code, reason = "what becomes of a signal is set up through libc")]
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// Who is told of a signal that would end this process.
+static CHILD: AtomicI32 = AtomicI32::new(0);
+
+extern "C" fn pass_on(signal: libc::c_int) {
+    let child = CHILD.load(Ordering::Relaxed);
+    if child > 0 {
+        // SAFETY: `kill` takes two numbers and may be called by a handler.
+        unsafe { libc::kill(child, signal) };
+    }
+}
+
+/// Runs it with this terminal to its end; its status as a shell has it. What the terminal sends goes to both, and the
+/// program alone decides what to make of it.
+pub(crate) fn through(command: &mut Command) -> io::Result<u8> {
+    let mut child = command.spawn()?;
+    CHILD.store(i32::try_from(child.id()).unwrap_or(0), Ordering::Relaxed);
+    for signal in [libc::SIGINT, libc::SIGQUIT] {
+        // SAFETY: `signal` takes two numbers and touches no memory.
+        unsafe { libc::signal(signal, libc::SIG_IGN) };
+    }
+    for signal in [libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: the handler only calls what a handler may.
+        unsafe { libc::signal(signal, pass_on as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+    }
+    let status = child.wait()?;
+    CHILD.store(0, Ordering::Relaxed);
+    let by_signal = status.signal().map_or(1, |signal| 128_i32.saturating_add(signal));
+    Ok(u8::try_from(status.code().unwrap_or(by_signal)).unwrap_or(1))
+}

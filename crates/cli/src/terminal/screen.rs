@@ -1,0 +1,200 @@
+//! The whole terminal for one program: rows are drawn where they changed, and what was there before comes back, also
+//! after a panic.
+
+use super::hidden::can_be_drawn_on;
+use crossterm::cursor::{Hide, MoveTo, Show};
+use crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers, poll, read};
+use crossterm::style::{Attribute, Print, SetAttribute};
+use crossterm::terminal::{self, Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen};
+use crossterm::{execute, queue};
+use std::io::{self, IsTerminal, Write};
+use std::time::Duration;
+use unicode_width::UnicodeWidthChar;
+
+/// How a part of a row looks: without colours, so that `NO_COLOR` has nothing to forbid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Look {
+    Plain,
+    Bold,
+    Faint,
+    Underlined,
+    Reversed,
+}
+
+/// A row of the screen, in parts. No part holds a command to the terminal: see `visible`.
+pub(crate) type Row = Vec<(Look, String)>;
+
+/// What a person typed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Letter(char),
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    Enter,
+    Escape,
+    Backspace,
+    /// Ctrl-C, which makes no signal here, or a terminal that is gone.
+    Cancel,
+    /// The size may have changed, or the time was over.
+    Nothing,
+}
+
+/// The terminal, until this goes.
+pub(crate) struct Screen {
+    shown: Vec<Row>,
+    size: (u16, u16),
+}
+
+impl Screen {
+    /// Whether there is a terminal that can be drawn on.
+    pub(crate) fn is_possible() -> bool {
+        can_be_drawn_on() && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Takes the terminal.
+    ///
+    /// # Errors
+    /// It cannot be put into the mode in which every key is told at once.
+    pub(crate) fn begin() -> io::Result<Screen> {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            give_back();
+            before(panic);
+        }));
+        terminal::enable_raw_mode()?;
+        let screen = Screen { shown: Vec::new(), size: (0, 0) };
+        execute!(io::stdout(), EnterAlternateScreen, Hide)?;
+        Ok(screen)
+    }
+
+    /// Columns and rows; those of a small terminal where nobody says.
+    pub(crate) fn size(&self) -> (usize, usize) {
+        let (width, height) = terminal::size().unwrap_or((80, 24));
+        (usize::from(width.max(20)), usize::from(height.max(8)))
+    }
+
+    /// Shows these rows, one below the other.
+    ///
+    /// # Errors
+    /// The terminal is gone.
+    pub(crate) fn draw(&mut self, rows: &[Row]) -> io::Result<()> {
+        let mut output = io::stdout().lock();
+        let size = terminal::size().unwrap_or((80, 24));
+        if size != self.size {
+            queue!(output, Clear(ClearType::All))?;
+            (self.shown, self.size) = (Vec::new(), size);
+        }
+        for (index, row) in rows.iter().enumerate().filter(|(index, row)| self.shown.get(*index) != Some(row)) {
+            queue!(output, MoveTo(0, u16::try_from(index).unwrap_or(u16::MAX)))?;
+            for (look, text) in fitting(row, usize::from(size.0)) {
+                let attribute = match look {
+                    Look::Plain => Attribute::Reset,
+                    Look::Bold => Attribute::Bold,
+                    Look::Faint => Attribute::Dim,
+                    Look::Underlined => Attribute::Underlined,
+                    Look::Reversed => Attribute::Reverse,
+                };
+                queue!(output, SetAttribute(attribute), Print(text), SetAttribute(Attribute::Reset))?;
+            }
+            queue!(output, Clear(ClearType::UntilNewLine))?;
+        }
+        self.shown = rows.to_vec();
+        output.flush()
+    }
+
+    /// The next key, waited for so long.
+    pub(crate) fn key(&self, wait: Duration) -> Key {
+        match poll(wait) {
+            Ok(true) => {}
+            Ok(false) => return Key::Nothing,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Key::Nothing,
+            Err(_) => return Key::Cancel,
+        }
+        match read() {
+            Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => {
+                named(key.code, key.modifiers.contains(KeyModifiers::CONTROL))
+            }
+            Ok(_) => Key::Nothing,
+            Err(_) => Key::Cancel,
+        }
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+fn give_back() {
+    let _ = execute!(io::stdout(), Show, LeaveAlternateScreen);
+    let _ = terminal::disable_raw_mode();
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "keys are another crate's, and most mean nothing here")]
+fn named(code: KeyCode, control: bool) -> Key {
+    match code {
+        KeyCode::Char('c' | 'd') if control => Key::Cancel,
+        KeyCode::Char(letter) if !control => Key::Letter(letter),
+        KeyCode::Up => Key::Up,
+        KeyCode::Down => Key::Down,
+        KeyCode::PageUp => Key::PageUp,
+        KeyCode::PageDown => Key::PageDown,
+        KeyCode::Enter => Key::Enter,
+        KeyCode::Esc => Key::Escape,
+        KeyCode::Backspace => Key::Backspace,
+        _ => Key::Nothing,
+    }
+}
+
+/// The parts of a row that stand within so many columns.
+fn fitting(row: &Row, width: usize) -> Row {
+    let mut left = width;
+    let cut = |(look, text): &(Look, String)| {
+        let mut kept = String::new();
+        for letter in text.chars() {
+            let columns = letter.width().unwrap_or(0);
+            if columns > left {
+                left = 0;
+                break;
+            }
+            left -= columns;
+            kept.push(letter);
+        }
+        (*look, kept)
+    };
+    row.iter().map(cut).collect()
+}
+
+/// A text in lines of so many columns.
+pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut left = width.max(1);
+    for letter in text.chars() {
+        let columns = letter.width().unwrap_or(0);
+        if columns > left {
+            lines.push(String::new());
+            left = width.max(1);
+        }
+        left = left.saturating_sub(columns);
+        if let Some(line) = lines.last_mut() {
+            line.push(letter);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_is_cut_and_a_text_broken_at_the_last_column() {
+        let row = vec![(Look::Bold, "ab".to_owned()), (Look::Plain, "漢字".to_owned())];
+        assert_eq!(fitting(&row, 5), [(Look::Bold, "ab".to_owned()), (Look::Plain, "漢".to_owned())]);
+        assert_eq!(wrapped("abcd漢e", 3), ["abc", "d漢", "e"]);
+        assert_eq!(wrapped("", 3), [""]);
+    }
+}

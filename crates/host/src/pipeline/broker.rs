@@ -1,0 +1,165 @@
+//! A question that the agent itself cannot ask reaches a person all the same: the hook waits while somebody can answer,
+//! and refuses before the agent would run the call without an answer.
+
+use super::host::Host;
+use super::notify;
+use crate::config::Loaded;
+use crate::config::asking::{Asking, Unattended};
+use crate::store::Store;
+use crate::store::approvals::{Answer, Grant, Pending};
+use crate::store::clean::Redactor;
+use crate::system::os::{Watch, Woken};
+use crate::system::{clock, person};
+use reflex_agents::{Agent, Ask};
+use reflex_engine::{Decision, Event, Severity, Tier, Verdict};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What a question came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Asked {
+    /// A person has answered: what they said is found by judging the call again, as things stand now.
+    Answered,
+    /// The verdict stands, with a word about it.
+    Stands,
+}
+
+impl Host {
+    /// Asks a person about a call that waits, where the agent's own prompt reaches nobody.
+    pub(super) fn ask(
+        &self,
+        (agent, event): (&Agent, &Event),
+        loaded: &[Loaded],
+        verdict: &mut Verdict,
+        call: &Pending,
+    ) -> Asked {
+        let decides = verdict.decision == Decision::Ask && event.moment.is_before_execution();
+        if !decides || !lacks_prompt(agent, event) {
+            return Asked::Stands;
+        }
+        let asking = Asking::from_layers(loaded);
+        let store = self.store();
+        let is_present = store.is_somebody_present();
+        if !is_present && allows_low(asking.unattended, verdict) {
+            return Asked::Stands;
+        }
+        let begun = Instant::now();
+        self.wait_for(asking.wait.as_secs() + notify::MAX_SECONDS);
+        let is_told = !is_present && notify::tell(&store, &asking.notify, call);
+        let left = asking.wait.saturating_sub(begun.elapsed());
+        if left.is_zero() || !(is_present || is_told) || (!is_present && asking.unattended == Unattended::Park) {
+            if is_told {
+                verdict.asked = parked(call);
+            }
+            return Asked::Stands;
+        }
+        let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
+        // A list that does not tell how long somebody waits is a list all the same.
+        let _ = store.note_wait(call, until);
+        match answer(&store, call, left, is_told) {
+            Some(Answer::Given) => return Asked::Answered,
+            Some(Answer::TakenOff) => say_no(verdict, ""),
+            Some(Answer::Open) | None => verdict.asked = unanswered(call, asking.wait),
+        }
+        Asked::Stands
+    }
+}
+
+/// An agent is told once of a yes that waits for its call, with the next call that passes.
+pub(super) fn tell_of_yes(store: &Store, (agent, event): (&Agent, &Event), ids: &[String], verdict: &mut Verdict) {
+    if ids.is_empty() || verdict.decision != Decision::Pass || !agent.abilities(event).advise {
+        return;
+    }
+    let scribe = Redactor::new(store);
+    let holder = Pending {
+        client: scribe.name(&event.client).into(),
+        session: scribe.name(&event.session).into(),
+        workspace: scribe.clean(&event.workspace).into(),
+        ..Pending::default()
+    };
+    for grant in ids.iter().filter_map(|id| store.announced(id, &holder.holder())) {
+        let text = &grant.text;
+        verdict.advised.push(format!("approved/{}", grant.id));
+        verdict.advice.push(format!("A person said yes to `{text}`: run exactly that again now, it passes once."));
+        store.forget_announced(&grant.id);
+    }
+}
+
+/// The words about a call that is almost one that has a yes.
+pub(super) fn almost(grant: &Grant) -> String {
+    format!(
+        "A person said yes to `{}`, and this call differs from it: run exactly that, without anything more.",
+        grant.text
+    )
+}
+
+/// Whether a question of the hook reaches nobody at this moment: the agent has no prompt, or runs without a terminal.
+fn lacks_prompt(agent: &Agent, event: &Event) -> bool {
+    agent.abilities(event).ask == Ask::Never || person::no_terminal_above()
+}
+
+/// Waits until the call is answered, nobody is there any more, or the time is over: `None` for the last.
+fn answer(store: &Store, call: &Pending, most: Duration, is_told: bool) -> Option<Answer> {
+    let folders = store.answer_folders().ok()?;
+    let folders = folders.each_ref().map(Path::new);
+    let watch = Watch::begin(&folders, &store.presence_file(), most).ok()?;
+    loop {
+        // An answer from before the watch began changes nothing that it would tell.
+        match store.answer_to(call) {
+            Answer::Open if is_told || store.is_somebody_present() => {}
+            answer @ (Answer::Open | Answer::Given | Answer::TakenOff) => return Some(answer),
+        }
+        if watch.wait() == Woken::Over {
+            return None;
+        }
+    }
+}
+
+/// The words for an agent whose question nobody answered in time.
+fn unanswered(call: &Pending, waited: Duration) -> String {
+    format!(
+        "A person was asked and did not answer within {} s. Go on with other work, and try exactly this again later: \
+         they can still say yes with `reflex approve {}`.",
+        waited.as_secs(),
+        call.id
+    )
+}
+
+/// The words for an agent whose question a person was told of.
+fn parked(call: &Pending) -> String {
+    format!(
+        "The user has been told that this waits. Go on with other work, and try exactly this again later: they can say \
+         yes with `reflex approve {}`.",
+        call.id
+    )
+}
+
+/// Whether the call runs although nobody can answer: a person said so in their policy, and nothing heavy was found.
+fn allows_low(unattended: Unattended, verdict: &mut Verdict) -> bool {
+    let is_low = |verdict: &Verdict| {
+        verdict.findings.iter().all(|one| one.severity <= Severity::Medium && one.tier != Tier::Core)
+    };
+    let allows =
+        unattended == Unattended::AllowLow && is_low(verdict) && verdict.behind.is_none() && verdict.rewrite.is_none();
+    if allows {
+        verdict.chain.push("nobody can answer, and the policy says `unattended: allow-low`".into());
+        verdict.decision = Decision::Pass;
+        verdict.pending = None;
+        verdict.reasons.clear();
+    }
+    allows
+}
+
+/// A person has said no: it does not run, and does not wait any more.
+pub(super) fn refuse(verdict: &mut Verdict, no: &Grant) {
+    verdict.chain.push(format!("{} said no to this", no.by));
+    say_no(verdict, &no.reason);
+}
+
+fn say_no(verdict: &mut Verdict, message: &str) {
+    verdict.decision = verdict.decision.max(Decision::Deny);
+    verdict.pending = None;
+    verdict.rewrite = None;
+    let message = if message.is_empty() { String::new() } else { format!(", and this: {message}") };
+    verdict.asked = format!("A person said no to this{message}. Do not try it again.");
+}

@@ -1,0 +1,173 @@
+//! Tells the user that a call waits: on the desktop, by a command, by a webhook. It informs and answers nothing.
+
+use crate::config::asking::Notify;
+use crate::store::Store;
+use crate::store::approvals::Pending;
+use crate::system::clock;
+use crate::system::files::make_folder;
+use crate::system::http::{Bounds, Request, send};
+use crate::system::os::{self, End, Purpose};
+use serde_json::json;
+use std::fs::TryLockError;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Each way may take so long.
+const MAX_TIME: Duration = Duration::from_secs(4);
+
+/// All ways together take at most so many seconds.
+pub(super) const MAX_SECONDS: u64 = 12;
+
+/// After a message so many milliseconds pass until the next: a burst of calls is one message.
+const QUIET: u64 = 20_000;
+
+/// A message shows so many letters of a call.
+const MAX_LETTERS: usize = 160;
+
+/// What is said of a call.
+struct Notice<'c> {
+    call: &'c Pending,
+    project: String,
+    /// One line, without secrets and without anything that is not seen.
+    line: String,
+}
+
+/// Tells the user of a call that waits; whether anything reached them, just now or a moment ago.
+pub(super) fn tell(store: &Store, notify: &Notify, call: &Pending) -> bool {
+    if *notify == Notify::default() || make_folder(store.state()).is_err() {
+        return false;
+    }
+    let Ok(mut last) = os::open(&store.state().join("notified"), Purpose::Head) else { return false };
+    match last.try_lock() {
+        Ok(()) => {}
+        // Another hook tells of its call at this very moment.
+        Err(TryLockError::WouldBlock) => return true,
+        Err(TryLockError::Error(_)) => return false,
+    }
+    let mut text = String::new();
+    let told = last.read_to_string(&mut text).ok().and_then(|_| text.trim().parse::<u64>().ok()).unwrap_or(0);
+    let now = clock::now();
+    if told <= now && now - told < QUIET {
+        return true;
+    }
+    let reached = Notice::new(call, store.waiting().len()).send(notify);
+    if reached {
+        let _ = os::write_at(&last, format!("{now:020}").as_bytes(), 0);
+    }
+    reached
+}
+
+impl Notice<'_> {
+    fn new(call: &Pending, waiting: usize) -> Notice<'_> {
+        let seen = |letter: &char| !letter.is_control();
+        let first = call.text.lines().next().unwrap_or("");
+        let line: String = first.chars().filter(seen).take(MAX_LETTERS).collect();
+        let project = call.workspace.rsplit('/').next().unwrap_or("").to_owned();
+        let more = if waiting > 1 { format!("{waiting} calls wait; the newest: ") } else { String::new() };
+        Notice { call, project, line: format!("{more}{line}") }
+    }
+
+    /// The message in one line.
+    fn text(&self) -> String {
+        format!(
+            "{} in {} waits for you: {} (reflex approve {})",
+            self.call.client, self.project, self.line, self.call.id
+        )
+    }
+
+    fn send(&self, notify: &Notify) -> bool {
+        let mut reached = false;
+        if notify.desktop {
+            let command = os::desktop_notice(&format!("Reflex: {} waits", self.call.client), &self.text());
+            reached |= command.is_some_and(ran);
+        }
+        if !notify.command.is_empty() {
+            reached |= ran(self.command(&notify.command));
+        }
+        if !notify.webhook.is_empty() {
+            reached |= self.post(&notify.webhook, &notify.format);
+        }
+        reached
+    }
+
+    fn command(&self, line: &str) -> Command {
+        let mut command = os::shell(line);
+        let call = self.call;
+        command.envs([
+            ("REFLEX_ID", &call.id),
+            ("REFLEX_AGENT", &call.client),
+            ("REFLEX_PROJECT", &self.project),
+            ("REFLEX_LINE", &self.line),
+        ]);
+        command
+    }
+
+    fn post(&self, url: &str, format: &str) -> bool {
+        let is_local = !url.starts_with("https://");
+        let bounds = Bounds { within: MAX_TIME, bytes: 64 * 1024, redirects: 0, is_local, is_encrypted: !is_local };
+        let (kind, body) = self.body(format);
+        let request = Request { method: "POST", url, body: Some((kind, &body)) };
+        send(request, bounds).is_ok_and(|answer| (200..300).contains(&answer.status))
+    }
+
+    /// The body in the form that a service takes; no call can mention people there.
+    fn body(&self, format: &str) -> (&'static str, String) {
+        let text = self.text();
+        let body = match format {
+            "ntfy" => return ("text/plain; charset=utf-8", text),
+            "slack" => {
+                let plain = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+                json!({"text": plain})
+            }
+            "discord" => json!({"content": text, "allowed_mentions": {"parse": []}}),
+            _ => json!({
+                "schema": "reflex/notice-v1", "id": self.call.id, "agent": self.call.client, "project": self.project,
+                "text": self.line,
+            }),
+        };
+        ("application/json", body.to_string())
+    }
+}
+
+/// Whether a command ended well in its time; what takes longer is ended.
+fn ran(mut command: Command) -> bool {
+    os::in_group_of_its_own(&mut command);
+    command.current_dir(Path::new("/")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let Ok(mut child) = command.spawn() else { return false };
+    let begun = Instant::now();
+    while begun.elapsed() < MAX_TIME {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success(),
+            Ok(None) => thread::sleep(Duration::from_millis(10)),
+            Err(_) => return false,
+        }
+    }
+    os::end_group(child.id(), End::AtOnce);
+    let _ = child.wait();
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_one_line_in_the_form_of_the_service() {
+        let call = Pending {
+            id: "abc2345".into(),
+            client: "codex".into(),
+            workspace: "/home/me/shop".into(),
+            text: "echo <!everyone> \u{1b}[2J\nsecond".into(),
+            ..Pending::default()
+        };
+        let body = |format, waiting| Notice::new(&call, waiting).body(format).1;
+        assert_eq!(body("ntfy", 1), "codex in shop waits for you: echo <!everyone> [2J (reflex approve abc2345)");
+        assert!(body("slack", 1).contains("&lt;!everyone&gt;"));
+        assert!(body("discord", 1).contains("\"parse\":[]"));
+        assert!(body("json", 3).contains("\"text\":\"3 calls wait; the newest: echo"));
+        assert!(Notice::new(&call, 1).line.chars().count() <= MAX_LETTERS);
+    }
+}

@@ -1,0 +1,126 @@
+//! Linux: a wait that the kernel ends, by inotify and by a clock that also runs while the machine sleeps. A user has only
+//! so many watches (128, often); whoever gets none looks once a second.
+
+use super::model::Woken;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
+use rustix::io::{Errno, read};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::time::Duration;
+
+/// A wait for changes of folders and for the closing of a file, at most for some time.
+pub(crate) struct Watch {
+    /// Where the kernel tells of changes; `None` where it has no watch left.
+    changes: Option<OwnedFd>,
+    end: OwnedFd,
+}
+
+impl Watch {
+    /// Begins to watch: what comes, goes or is replaced in these folders, and whoever closes the file after writing.
+    ///
+    /// # Errors
+    /// The system has no clock for it.
+    pub(crate) fn begin(folders: &[&Path], closed: &Path, most: Duration) -> io::Result<Watch> {
+        let changes = changes(folders, closed).ok();
+        let end = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
+        let once = Itimerspec { it_interval: Timespec::default(), it_value: time(most) };
+        timerfd_settime(&end, TimerfdTimerFlags::empty(), &once)?;
+        Ok(Watch { changes, end })
+    }
+
+    /// Waits for the next change or the end. The end wins: what came too late came too late.
+    pub(crate) fn wait(&self) -> Woken {
+        let output = io::stdout();
+        let changes = self.changes.as_ref().unwrap_or(&self.end);
+        let mut all = [
+            PollFd::new(changes, PollFlags::IN),
+            PollFd::new(&self.end, PollFlags::IN),
+            PollFd::new(&output, PollFlags::empty()),
+        ];
+        let pause = self.changes.is_none().then_some(&PAUSE);
+        let Ok(count) = rustix::io::retry_on_intr(|| poll(&mut all, pause)) else { return Woken::Over };
+        if count == 0 {
+            return Woken::Changed;
+        }
+        let [changed, end, output] = all.map(|one| !one.revents().is_empty());
+        if end || output || !changed {
+            return Woken::Over;
+        }
+        // What changed is looked up anew: the events only say that it is time to.
+        let mut events = [0_u8; 4096];
+        while read(changes, &mut events[..]).is_ok_and(|count| count > 0) {}
+        Woken::Changed
+    }
+}
+
+/// Between two looks where nothing tells of a change.
+const PAUSE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// What tells of changes of these folders, and of the closing of the file.
+fn changes(folders: &[&Path], closed: &Path) -> Result<OwnedFd, Errno> {
+    let changes = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
+    let entries = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MOVED_FROM | WatchFlags::DELETE;
+    for folder in folders {
+        inotify::add_watch(&changes, *folder, entries | WatchFlags::ONLYDIR)?;
+    }
+    // A process that is killed closes its files too.
+    match inotify::add_watch(&changes, closed, WatchFlags::CLOSE_WRITE) {
+        Ok(_) | Err(Errno::NOENT) => Ok(changes),
+        Err(error) => Err(error),
+    }
+}
+
+/// A timer that is set to nothing would never end.
+fn time(most: Duration) -> Timespec {
+    let seconds = i64::try_from(most.as_secs()).unwrap_or(i64::MAX);
+    Timespec { tv_sec: seconds, tv_nsec: i64::from(most.subsec_nanos()).max(1) as _ }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
+    use super::*;
+    use std::fs;
+
+    const LONG: Duration = Duration::from_secs(20);
+
+    #[test]
+    fn a_wait_ends_with_a_new_file_a_file_that_goes_and_its_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("a");
+        let watch = Watch::begin(&[folder.path()], &folder.path().join("none"), LONG).unwrap();
+        fs::write(&file, "x").unwrap();
+        assert_eq!(watch.wait(), Woken::Changed);
+        fs::remove_file(&file).unwrap();
+        assert_eq!(watch.wait(), Woken::Changed);
+        let brief = Watch::begin(&[folder.path()], &file, Duration::from_millis(5)).unwrap();
+        assert_eq!(brief.wait(), Woken::Over);
+        fs::write(&file, "x").unwrap();
+        assert_eq!(brief.wait(), Woken::Over, "what comes after the end came too late");
+    }
+
+    #[test]
+    fn who_gets_no_watch_looks_again_until_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let gone = folder.path().join("gone");
+        let watch = Watch::begin(&[&gone], &gone, Duration::from_millis(1300)).unwrap();
+        assert_eq!([watch.wait(), watch.wait()], [Woken::Changed, Woken::Over]);
+    }
+
+    #[test]
+    fn a_wait_ends_when_a_writer_closes_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("open");
+        let open = fs::File::create(&file).unwrap();
+        let elsewhere = tempfile::tempdir().unwrap();
+        let watch = Watch::begin(&[elsewhere.path()], &file, LONG).unwrap();
+        drop(open);
+        assert_eq!(watch.wait(), Woken::Changed);
+    }
+}
