@@ -23,7 +23,7 @@ struct Project {
 impl Project {
     /// A repository with everything committed, beside another one.
     fn new() -> Project {
-        let machine = Machine::new();
+        let machine = Machine::new().asking();
         let folder = machine.root().join("my shop");
         let project = Project { machine, folder };
         for folder in ["other", "my shop"] {
