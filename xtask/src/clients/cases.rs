@@ -114,7 +114,7 @@ pub(super) fn all_denied(sandbox: &Sandbox, own: &Path, calls: Vec<Call>, words:
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
     write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
-    sandbox.wire()?;
+    sandbox.wire_asking()?;
     let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     ensure(!own.exists(), "a tool wrote a file of the client's own")?;
@@ -125,7 +125,7 @@ pub(super) fn all_denied(sandbox: &Sandbox, own: &Path, calls: Vec<Call>, words:
 
 /// Without a terminal nobody answers a question, and `git reset --hard` does not run.
 pub(super) fn ask_headless(sandbox: &Sandbox, reset: Call, words: &[&str]) -> Result<(), Failure> {
-    sandbox.wire()?;
+    sandbox.wire_asking()?;
     write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
     let told = sandbox.converse(&Mode::BypassPermissions, vec![reset])?;
     holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
@@ -134,7 +134,7 @@ pub(super) fn ask_headless(sandbox: &Sandbox, reset: Call, words: &[&str]) -> Re
 
 /// While nobody is there the call is refused; a person before the open list says no with a message, then yes.
 pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(), Failure> {
-    sandbox.wire()?;
+    sandbox.wire_asking()?;
     let unsaved = "first line\nunsaved work\n";
     write(&sandbox.workspace().join("notes.txt"), unsaved)?;
     let talk = || sandbox.converse(&Mode::BypassPermissions, vec![reset()]);

@@ -97,6 +97,12 @@ impl Sandbox {
         self.succeed(&mut init).map(drop)
     }
 
+    /// The same for a person who wants to be asked about discarded changes, though they are kept first.
+    pub(super) fn wire_asking(&self) -> Result<(), String> {
+        self.wire()?;
+        write(&self.home().join(".config/reflex/policy.yaml"), "rules: {git/discard-changes: ask}\n")
+    }
+
     /// Wires an agent in this project alone.
     pub(super) fn wire_project(&self, agent: &str) -> Result<(), String> {
         let mut init = self.guard();
