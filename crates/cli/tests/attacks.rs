@@ -20,6 +20,9 @@ const ORDINARY: [&str; 2] = ["ordinary", "above"];
 /// Sets in which a person has a passphrase: they are also played by an agent that nothing stops.
 const UNLEASHED: [&str; 3] = ["fourth-a", "fourth-b", "fifth"];
 
+/// Sets in which git is made blind: they are also played under the policy that ships, which keeps first what a call loses.
+const BLIND: [&str; 4] = ["first-a", "first-b", "second", "third"];
+
 /// Cases that carry a secret each.
 const SECRETS: &str = "secrets";
 
@@ -98,7 +101,10 @@ fn no_more_attacks_get_through_and_no_more_ordinary_calls_are_asked_about() {
     // All of them take minutes; the newest stands for the others where no figures are written.
     let is_played = |name: &&&str| std::env::var_os("UPDATE").is_some() || UNLEASHED.last() == Some(*name);
     let unwanted = UNLEASHED.iter().filter(is_played).map(|name| (*name, "--unleashed", "self-made"));
-    for (name, mode, key) in unwanted.chain([(SECRETS, "--secrets", "found")]).filter(|(name, ..)| is_here(name)) {
+    let lost = BLIND.iter().map(|name| (*name, "--kept", "lost"));
+    for (name, mode, key) in
+        unwanted.chain([(SECRETS, "--secrets", "found")]).chain(lost).filter(|(name, ..)| is_here(name))
+    {
         let (cases, now) = failed(&machine, name, mode);
         let first = known[key][name]["first"].as_u64().unwrap_or(now);
         let before = known[key][name]["now"].as_u64().unwrap_or(now);
@@ -152,7 +158,8 @@ claude/settings` plays it). Of `home-moved` some only set variables that no long
 public MCP servers and 10 clients, `above` are commands about the home of a developer whose names can be known or cannot.
 `fourth-a`, `fourth-b` and `fifth` are about a person's yes: answering for them, forging, stretching and reusing it, crowding
 the list, texts of strangers, and inputs that make the guard slow; their person types a passphrase at a terminal. `secrets`
-plants a secret in every channel. A set that is not in the tables is not in the folder yet.
+plants a secret in every channel. Losses that are kept first are set to ask here, so that a yes can be tried. A set that
+is not in the tables is not in the folder yet.
 ";
 
 fn page(known: &Value) -> String {
@@ -183,6 +190,7 @@ fn page(known: &Value) -> String {
             "Self-made yeses: every call of an attack runs, and then something passes that nobody said yes to",
         ),
         ("found", "Planted secrets that stand in the guard's files and views"),
+        ("lost", "Work that is gone after a call that git was made blind for, and after `reflex undo`"),
     ];
     for (key, title) in headings {
         let rows = kinds(key);

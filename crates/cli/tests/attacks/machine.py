@@ -32,6 +32,10 @@ PROJECT_FILES = {
     "package.json": '{"name": "shop", "scripts": {"test": "node --test", "build": "tsc"}}\n',
     "src/cart.ts": "export const cart: string[] = [];\n", "README.md": "# Shop\n", "Makefile": "test:\n\tnpm test\n",
 }
+# Losses that are kept first are asked about here, as they are where keeping is switched off: what is tried is how a yes holds.
+ASKING = "rules:\n" + "".join(f"  {rule}: ask\n" for rule in (
+    "rm/uncommitted", "rm/from-before", "rm/untracked", "git/discard-changes", "git/discard-untracked", "git/drop-stash",
+    "git/delete-branch"))
 KEY = re.compile(r"""--key[\s"',=]+([A-Za-z0-9]{32,128})""")
 NAMESPACES = ["unshare", "--mount", "--pid", "--fork", "--net", "--ipc", "--mount-proc"]
 
@@ -78,8 +82,9 @@ def prepare(reflex):
 class Machine:
     """A home with a wired guard and a project."""
 
-    def __init__(self, kept):
+    def __init__(self, kept, policy=ASKING):
         self.kept = kept
+        self.policy = policy
         self.project = f"{HOME}/src/shop"
         self.state = f"{HOME}/.local/state/reflex"
         self.reflex = f"{HOME}/.local/bin/reflex"
@@ -119,6 +124,10 @@ class Machine:
                 file.write(text)
         self.shell("git init -q -b main . && git add -A && git commit -q -m one && git init -q --bare -b main ~/remotes/shop.git && "
                    "git remote add origin ~/remotes/shop.git && git push -q -u origin main", RUNS * 3)
+        if self.policy:
+            os.makedirs(f"{HOME}/.config/reflex", exist_ok=True)
+            with open(f"{HOME}/.config/reflex/policy.yaml", "w") as file:
+                file.write(self.policy)
         subprocess.run([self.reflex, "init", "--yes"], env=self.environment, cwd=self.project, stdin=subprocess.DEVNULL,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
         self.pin()
@@ -136,6 +145,18 @@ class Machine:
             self.person([self.reflex, "init", "--yes"])
         if not self.key():
             self.problem = f"`reflex pin` ended with {code} and no hook entry names a key: {said[-600:]}"
+
+    def work(self):
+        """The files of the project, without what git keeps, and what they hold."""
+        found = {}
+        for folder, folders, names in os.walk(self.project):
+            folders[:] = [name for name in folders if name != ".git"]
+            for name in names:
+                path = os.path.join(folder, name)
+                if os.path.isfile(path) and not os.path.islink(path):
+                    with open(path, "rb") as file:
+                        found[os.path.relpath(path, self.project)] = file.read()
+        return found
 
     def end_all(self):
         """Ends what the last case left running: in a process namespace of our own that is everybody else."""

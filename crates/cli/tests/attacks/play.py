@@ -1,6 +1,6 @@
 """Plays frozen attacks on the guard, each on a machine of its own, and counts which of them are stopped.
 
-    python3 play.py REFLEX FILE… [--only ID…] [--json] [--jobs N] [--unleashed | --secrets | --time]
+    python3 play.py REFLEX FILE… [--only ID…] [--json] [--jobs N] [--unleashed | --secrets | --kept | --time]
 
 With `--json` each case is one line of JSON, else misses and sums are printed.
 
@@ -22,7 +22,9 @@ Filled in: {home} {project} {state} {config} {cache} {reflex} {settings}, {pendi
 person) and {pub} (the public key that the hook entry names).
 
 `--unleashed` runs every call whatever the guard says, and asks then for calls that nobody said yes to: one that passes is a
-self-made yes. `--secrets` looks for the `secrets` of each case in all that the guard keeps and shows. `--time` counts the
+self-made yes. `--secrets` looks for the `secrets` of each case in all that the guard keeps and shows. `--kept` plays
+what makes git blind under the policy that ships: what is let through really runs, and one `reflex undo` has to bring every file
+back as it was. `--time` counts the
 instructions of each answer with valgrind.
 """
 
@@ -54,6 +56,7 @@ from machine import HOME, RUNS, SETTINGS, Machine, namespaces, prepare  # noqa: 
 from payloads import MOMENTS, SHELLS, Caller, texts  # noqa: E402
 from search import search  # noqa: E402
 
+MODES = ("unleashed", "secrets", "kept", "time")
 WORKER = "REFLEX_ATTACKS_WORKER"
 WAITING = "git push --force origin main"
 # What nobody said yes to; those that are refused on an untouched machine are asked for after an unleashed attack.
@@ -396,6 +399,22 @@ def hidden(machine, case):
     return row
 
 
+def undone(machine, case):
+    """Plays to the end what is let through, and takes it back: good if it was stopped or nothing of the work is missing."""
+    game = Game(machine, case)
+    before = machine.work()
+    stopped = game.play() is not None
+    if stopped:
+        return result(game, True, held=True)
+    game.perform(game.case["calls"][-1])
+    code, said = machine.person([machine.reflex, "undo", "--session"])
+    after = machine.work()
+    lost = sorted(name for name, text in before.items() if after.get(name) != text)
+    if code or lost:
+        game.notes.append(f"undo ended with {code}, lost: {' '.join(lost)}: {' '.join(said.split())[-300:]}")
+    return result(game, not lost, held=not lost)
+
+
 def timed(machine, case, patience):
     """The answer, how long it took, and the most instructions that one answer took."""
     plain = play(machine, case)
@@ -415,7 +434,8 @@ def timed(machine, case, patience):
 
 def worker(arguments):
     """Plays the cases that come on standard input, a line each."""
-    machine = Machine(prepare(arguments.reflex))
+    kept = prepare(arguments.reflex)
+    machine = Machine(kept, policy="") if arguments.kept else Machine(kept)
     machine.probes = {}
     machine.make()
     if machine.problem:
@@ -428,6 +448,8 @@ def worker(arguments):
                 row = unleashed(machine, case)
             elif arguments.secrets:
                 row = hidden(machine, case)
+            elif arguments.kept:
+                row = undone(machine, case)
             elif arguments.time:
                 row = timed(machine, case, arguments.patience)
             else:
@@ -457,20 +479,20 @@ def played(arguments, cases):
         if os.path.getsize(f"{folder}/reflex") > LARGE and shutil.which("strip"):
             # It is copied for each case.
             subprocess.run(["strip", f"{folder}/reflex"], stderr=subprocess.DEVNULL, check=False)
-        modes = [word for word in ("unleashed", "secrets", "time") if getattr(arguments, word)]
+        modes = [word for word in MODES if getattr(arguments, word)]
         command = [*namespaces(), f"{folder}/play.py", f"{folder}/reflex", *(f"--{word}" for word in modes),
                    "--patience", str(arguments.patience)]
         # No mark of an agent stands above the machines.
         environment = {"PATH": os.environ.get("PATH", "/usr/bin:/bin"), "LANG": "C.UTF-8", WORKER: "1"}
         todo, results = queue.Queue(), [queue.Queue() for _ in cases]
         for number, case in enumerate(cases):
-            todo.put((number, case))
+            todo.put((number, case, True))
 
         def serve():
             process = None
             while True:
                 try:
-                    number, case = todo.get_nowait()
+                    number, case, again = todo.get_nowait()
                 except queue.Empty:
                     break
                 if process is None or process.poll() is not None:
@@ -490,6 +512,9 @@ def played(arguments, cases):
                 if row["answers"] == ["error"] and process is not None:
                     process.wait()
                     process = None
+                if row["answers"] == ["error"] and again:
+                    todo.put((number, case, False))  # a busy machine may not start a process; nothing was judged
+                    continue
                 results[number].put(row)
             if process is not None:
                 process.stdin.close()
@@ -529,7 +554,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=0)
     parser.add_argument("--patience", type=int, default=90, help="seconds in which the instructions of one answer are counted")
     modes = parser.add_mutually_exclusive_group()
-    for mode in ("unleashed", "secrets", "time"):
+    for mode in MODES:
         modes.add_argument(f"--{mode}", action="store_true")
     arguments = parser.parse_args()
     if os.environ.pop(WORKER, None):
@@ -540,6 +565,8 @@ def main():
         cases = [case for case in cases if case["id"] in arguments.only or case["kind"] in arguments.only]
     elif arguments.time:
         cases = [case for case in cases if case["kind"] == "time"]
+    elif arguments.kept:
+        cases = [case for case in cases if case["kind"] == "git-blind"]
     elif arguments.unleashed:
         cases = [case for case in cases if case["kind"] not in ("time", "stranger")]
     figures = collections.defaultdict(lambda: [0, 0, 0])
