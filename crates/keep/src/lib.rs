@@ -26,10 +26,12 @@
 mod manifest;
 mod model;
 mod os;
+mod pack;
 mod restore;
 mod store;
 mod walk;
 
 pub use model::{About, Backup, Bounds, Item, ItemKind, Refused, Request, size};
+pub use pack::Content;
 pub use restore::{Plan, State, Step};
 pub use store::{BackupStore, Listed, Swept};

@@ -15,6 +15,8 @@ pub struct Request {
     /// Folders of files that are written once and never changed, such as git's objects. They are linked rather than
     /// copied, and what is missing of them is put back.
     pub unchanging: Vec<PathBuf>,
+    /// Whether it is left to the system when the backup reaches the disk: a loss of power then loses it.
+    pub is_lazy: bool,
 }
 
 /// What a backup was made for.
@@ -114,6 +116,8 @@ pub struct Bounds {
     pub of_session: u64,
     /// So many backups there are.
     pub backups: usize,
+    /// After this time a backup is packed, in milliseconds.
+    pub rest: u64,
     /// A backup is kept so long, in milliseconds.
     pub lifetime: u64,
     /// None that is younger than this makes room for another, in milliseconds.
@@ -133,6 +137,7 @@ impl Default for Bounds {
             total: 5120 * MB,
             of_session: 2048 * MB,
             backups: 4000,
+            rest: HOUR,
             lifetime: 14 * 24 * HOUR,
             safe: 24 * HOUR,
         }

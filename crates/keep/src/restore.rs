@@ -5,6 +5,7 @@
 
 use crate::model::{About, Backup, Item, ItemKind, Refused, Request};
 use crate::os;
+use crate::pack::{self, Content};
 use crate::store::BackupStore;
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -158,9 +159,10 @@ fn is_reached_without_links(path: &Path) -> bool {
     })
 }
 
-fn is_same(one: &Path, other: &Path) -> bool {
+/// Whether a copy, packed or not, holds what stands at a path.
+fn is_same(copy: &Path, other: &Path) -> bool {
     let open = |path| os::open_source(path).map(io::BufReader::new);
-    let (Ok(mut one), Ok(mut other)) = (open(one), open(other)) else { return false };
+    let (Ok(mut one), Ok(mut other)) = (pack::open(copy), open(other)) else { return false };
     let (mut left, mut right) = ([0; 8192], [0; 8192]);
     loop {
         let Ok(count) = one.read(&mut left) else { return false };
@@ -297,6 +299,9 @@ impl Restorer<'_> {
 
     /// The same file still, which other names may lead to as well: what was written into it is written back.
     fn rewrite(&self, copy: u64, size: u64, to: &Path) -> io::Result<()> {
+        // The file is the only one of its kind: nothing is written before all of the copy could be read.
+        let whole = io::copy(&mut self.source(copy, size)?, &mut io::sink())?;
+        is_whole(whole, size)?;
         let mut source = self.source(copy, size)?;
         let mut target = os::open_target(to)?;
         io::copy(&mut source, &mut target)?;
@@ -304,20 +309,27 @@ impl Restorer<'_> {
         target.sync_data()
     }
 
-    fn source(&self, copy: u64, size: u64) -> io::Result<File> {
-        let source = os::open_source(&self.backup.copy_of(copy))?;
-        let is_whole = source.metadata()?.len() == size;
-        is_whole.then_some(source).ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "its copy is damaged"))
+    fn source(&self, copy: u64, size: u64) -> io::Result<Content> {
+        let source = pack::open(&self.backup.copy_of(copy))?;
+        if let Some(file) = source.plain() {
+            is_whole(file.metadata()?.len(), size)?;
+        }
+        Ok(source)
     }
 
     fn copy(&self, copy: u64, size: u64, draft: &Path) -> io::Result<()> {
         let mut source = self.source(copy, size)?;
         let mut target: File = os::create(draft)?;
-        if os::share(&target, &source).is_err() {
-            io::copy(&mut source, &mut target)?;
+        let is_shared = source.plain().is_some_and(|file| os::share(&target, file).is_ok());
+        if !is_shared {
+            is_whole(io::copy(&mut source, &mut target)?, size)?;
         }
         target.sync_data()
     }
+}
+
+fn is_whole(found: u64, size: u64) -> io::Result<()> {
+    if found == size { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "its copy is damaged")) }
 }
 
 fn make_folder(to: &Path) -> io::Result<()> {

@@ -17,6 +17,9 @@ const GOING: &str = ".going-";
 /// Whoever makes or removes a backup is done after this time or was killed.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
+/// So many backups that are too old go when a new one is made; `sweep` removes all of them.
+const MAX_EXPIRED: usize = 8;
+
 /// Of so few files each is on the disk before the call runs; of more the system is trusted to bring them there.
 const MAX_SYNCED: usize = 8;
 
@@ -45,6 +48,8 @@ pub struct Listed {
     pub time: u64,
     /// The size of what it holds.
     pub bytes: u64,
+    /// The space that it takes once it is packed.
+    stored: Option<u64>,
     session: String,
     folder: PathBuf,
 }
@@ -53,6 +58,16 @@ impl Listed {
     /// What it was made for.
     pub fn about(&self) -> Option<About> {
         manifest::about(&self.folder)
+    }
+
+    /// The space that it takes, in bytes.
+    pub fn stored(&self) -> u64 {
+        self.stored.unwrap_or(self.bytes)
+    }
+
+    /// Whether it was never packed.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.stored.is_none()
     }
 }
 
@@ -76,12 +91,18 @@ impl BackupStore {
         &self.folder
     }
 
+    /// How much it may hold.
+    pub(crate) fn bounds(&self) -> &Bounds {
+        &self.bounds
+    }
+
     /// Keeps all that a request names, or nothing of it; the id of the new backup.
     ///
     /// # Errors
     /// Why not all of it could be kept.
     pub fn keep(&self, request: &Request, about: &About) -> Result<String, Refused> {
         let walk = walk(request, &self.bounds)?;
+        let syncs = !request.is_lazy;
         let session = mark(&about.session);
         self.make_room(walk.bytes, &session)?;
         let id = self.fresh_id()?;
@@ -89,9 +110,10 @@ impl BackupStore {
         let time = now();
         let name = format!("{id}-{time}-{}-{session}", walk.bytes);
         let (bytes, about, items) = (walk.bytes, about.clone(), Vec::new());
-        let kept = self.fill(walk, Backup { id: id.clone(), time, bytes, about, items, folder: making.clone() });
+        let kept = self.fill(walk, syncs, Backup { id: id.clone(), time, bytes, about, items, folder: making.clone() });
         let kept = kept.and_then(|()| {
-            let named = fs::rename(&making, self.folder.join(name)).and_then(|()| sync(&self.folder));
+            let named = fs::rename(&making, self.folder.join(name))
+                .and_then(|()| if syncs { sync(&self.folder) } else { Ok(()) });
             named.map_err(|error| Refused::Failed(self.folder.clone(), error))
         });
         if let Err(refused) = kept {
@@ -101,24 +123,28 @@ impl BackupStore {
         Ok(id)
     }
 
-    fn fill(&self, walk: Walk, mut backup: Backup) -> Result<(), Refused> {
+    fn fill(&self, walk: Walk, syncs: bool, mut backup: Backup) -> Result<(), Refused> {
         let making = backup.folder.clone();
         let failed = |error| Refused::Failed(making.clone(), error);
         os::create_folder(&making).map_err(failed)?;
-        backup.items = Copier::new(&making, &walk, &self.bounds).copy(walk.found)?;
+        backup.items = Copier::new(&making, &walk, syncs, &self.bounds).copy(walk.found)?;
         let path = making.join(manifest::NAME);
         let written = os::create(&path).and_then(|mut file| {
             file.write_all(manifest::text(&backup).as_bytes())?;
-            file.sync_data()
+            if syncs { file.sync_data() } else { Ok(()) }
         });
-        written.and_then(|()| sync(&making)).map_err(failed)
+        written.and_then(|()| if syncs { sync(&making) } else { Ok(()) }).map_err(failed)
     }
 
     /// Lets go what is old until there is room.
     fn make_room(&self, bytes: u64, session: &str) -> Result<(), Refused> {
         let mut listed = self.listed();
-        let mut total: u64 = listed.iter().map(|known| known.bytes).sum::<u64>().saturating_add(bytes);
-        let of_session: u64 = listed.iter().filter(|known| known.session == session).map(|known| known.bytes).sum();
+        for _ in 0..MAX_EXPIRED {
+            let Some(old) = listed.pop_if(|oldest| age(oldest.time) >= self.bounds.lifetime) else { break };
+            self.remove(&old).map_err(|error| Refused::Failed(old.folder.clone(), error))?;
+        }
+        let mut total: u64 = listed.iter().map(Listed::stored).sum::<u64>().saturating_add(bytes);
+        let of_session: u64 = listed.iter().filter(|known| known.session == session).map(Listed::stored).sum();
         if of_session.saturating_add(bytes) > self.bounds.of_session {
             return Err(Refused::SessionFull);
         }
@@ -126,7 +152,7 @@ impl BackupStore {
             // The newest stands first.
             let oldest = listed.pop().filter(|oldest| age(oldest.time) >= self.bounds.safe).ok_or(Refused::Full)?;
             self.remove(&oldest).map_err(|error| Refused::Failed(oldest.folder.clone(), error))?;
-            total = total.saturating_sub(oldest.bytes);
+            total = total.saturating_sub(oldest.stored());
         }
         Ok(())
     }
@@ -165,6 +191,14 @@ impl BackupStore {
         manifest::read(&listed.ok_or(io::ErrorKind::NotFound)?.folder)
     }
 
+    /// Removes a backup that is not needed after all, if it is there.
+    pub fn discard(&self, id: &str) {
+        if let Some(listed) = self.listed().iter().find(|known| known.id == id) {
+            // What stays goes when it is too old.
+            let _ = self.remove(listed);
+        }
+    }
+
     /// Removes what is too old, and what somebody left behind who was killed.
     ///
     /// # Errors
@@ -173,17 +207,16 @@ impl BackupStore {
         let mut swept = Swept::default();
         for old in self.listed().iter().filter(|known| age(known.time) >= self.bounds.lifetime) {
             self.remove(old)?;
-            swept = Swept { removed: swept.removed + 1, bytes: swept.bytes + old.bytes };
+            swept = Swept { removed: swept.removed + 1, bytes: swept.bytes + old.stored() };
         }
         for entry in fs::read_dir(&self.folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
             let is_ours = name.to_str().is_some_and(|name| name.starts_with(MAKING) || name.starts_with(GOING));
-            let touched = entry.metadata().and_then(|data| data.modified());
-            let is_old = touched.is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= ABANDONED));
-            if is_ours && is_old {
+            if is_ours && is_abandoned(&entry.path()) {
                 fs::remove_dir_all(entry.path())?;
             }
         }
+        self.drop_unused()?;
         Ok(swept)
     }
 
@@ -198,8 +231,8 @@ impl BackupStore {
         let written = os::create(&probe).and_then(|mut file| file.write_all(id.as_bytes()));
         written.and_then(|()| fs::remove_file(&probe)).map_err(failed)?;
         let listed = self.listed();
-        let is_full = listed.iter().map(|known| known.bytes).sum::<u64>() >= self.bounds.total
-            || listed.len() >= self.bounds.backups;
+        let is_full =
+            listed.iter().map(Listed::stored).sum::<u64>() >= self.bounds.total || listed.len() >= self.bounds.backups;
         let is_young = listed.last().is_some_and(|oldest| age(oldest.time) < self.bounds.safe);
         if is_full && is_young { Err(Refused::Full) } else { Ok(()) }
     }
@@ -212,6 +245,21 @@ impl BackupStore {
     }
 }
 
+/// Names the space that a backup takes now that it is packed. Somebody else may have done so already, or let it go.
+pub(crate) fn restamp(listed: &Listed, stored: u64) -> io::Result<()> {
+    let Listed { id, time, bytes, session, folder, .. } = listed;
+    match fs::rename(folder, folder.with_file_name(format!("{id}-{time}-{bytes}-{session}-{stored}"))) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Whether nobody has worked on it for so long that whoever did was killed.
+pub(crate) fn is_abandoned(path: &Path) -> bool {
+    let touched = path.symlink_metadata().and_then(|data| data.modified());
+    touched.is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= ABANDONED))
+}
+
 fn listed(folder: &Path) -> Option<Listed> {
     let name = folder.file_name()?.to_str()?;
     let mut parts = name.split('-');
@@ -220,6 +268,7 @@ fn listed(folder: &Path) -> Option<Listed> {
         id: Some(id).filter(|id| !id.is_empty() && !id.starts_with('.'))?.to_owned(),
         time: time.parse().ok()?,
         bytes: bytes.parse().ok()?,
+        stored: parts.next().and_then(|stored| stored.parse().ok()),
         session: session.to_owned(),
         folder: folder.to_owned(),
     })
@@ -241,12 +290,12 @@ struct Copier<'a> {
 }
 
 impl<'a> Copier<'a> {
-    fn new(folder: &'a Path, walk: &Walk, bounds: &Bounds) -> Copier<'a> {
+    fn new(folder: &'a Path, walk: &Walk, syncs: bool, bounds: &Bounds) -> Copier<'a> {
         Copier {
             folder,
             must_share: walk.bytes > bounds.bytes,
             shares: true,
-            syncs: walk.found.len() <= MAX_SYNCED,
+            syncs: syncs && walk.found.len() <= MAX_SYNCED,
             copies: HashMap::new(),
             next: 0,
             buffer: Vec::new(),
@@ -343,22 +392,7 @@ impl<'a> Copier<'a> {
     }
 }
 
-impl Backup {
-    /// Where the content of an item is kept, if it is a file.
-    pub fn copy(&self, item: &Item) -> Option<PathBuf> {
-        match item.kind {
-            ItemKind::File { copy, .. } => Some(self.copy_of(copy)),
-            ItemKind::Folder | ItemKind::Link { .. } | ItemKind::Pipe | ItemKind::Absent => None,
-        }
-    }
-
-    /// The copy of this number.
-    pub(crate) fn copy_of(&self, copy: u64) -> PathBuf {
-        self.folder.join(copy.to_string())
-    }
-}
-
-fn sync(folder: &Path) -> io::Result<()> {
+pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_data()
 }
 
@@ -367,7 +401,7 @@ fn now() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn age(time: u64) -> u64 {
+pub(crate) fn age(time: u64) -> u64 {
     now().saturating_sub(time)
 }
 

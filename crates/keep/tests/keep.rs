@@ -43,6 +43,26 @@ fn keep(store: &BackupStore, roots: &[&Path]) -> Result<String, Refused> {
     store.keep(&Request { roots, ..Request::default() }, &About::default())
 }
 
+fn length(mut content: reflex_keep::Content) -> u64 {
+    std::io::copy(&mut content, &mut std::io::sink()).unwrap()
+}
+
+/// The bytes that the store takes on the disk, a file with several names once.
+fn taken(folder: &Path) -> u64 {
+    let mut seen = std::collections::HashSet::new();
+    let mut left = vec![folder.to_owned()];
+    let mut bytes = 0;
+    while let Some(path) = left.pop() {
+        let data = path.symlink_metadata().unwrap();
+        if data.is_dir() {
+            left.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        } else if seen.insert(data.ino()) {
+            bytes += data.len();
+        }
+    }
+    bytes
+}
+
 fn restore(store: &BackupStore, id: &str) -> Plan {
     let backup = store.backup(id).unwrap();
     let plan = backup.plan(&[], None);
@@ -144,6 +164,80 @@ fn what_is_old_goes_and_what_somebody_left_behind_too() {
 }
 
 #[test]
+fn what_has_rested_is_packed_once_and_comes_back() {
+    let ground = Ground::new();
+    let text = "a line of text that comes again\n".repeat(3000);
+    let file = ground.write("d/file", &text);
+    ground.write("d/empty", "");
+    let noise: Vec<u8> = (0..20_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    fs::write(ground.root.join("d/noise"), &noise).unwrap();
+    let store = ground.store(Bounds { rest: 0, ..Bounds::default() });
+    let ids: Vec<String> = (0..3).map(|_| keep(&store, &[&ground.root.join("d")]).unwrap()).collect();
+    let before = taken(store.folder());
+    assert!(store.pack().unwrap() > 200_000);
+    assert!(taken(store.folder()) * 5 < before, "{} of {before}", taken(store.folder()));
+    assert_eq!(store.pack().unwrap(), 0);
+    for id in &ids {
+        fs::write(&file, "other").unwrap();
+        fs::remove_file(ground.root.join("d/noise")).unwrap();
+        restore(&store, id);
+        assert!(fs::read_to_string(&file).unwrap() == text && fs::read(ground.root.join("d/noise")).unwrap() == noise);
+        assert!(store.backup(id).unwrap().plan(&[], None).is_done());
+    }
+}
+
+#[test]
+fn a_packed_content_goes_with_its_last_backup() {
+    let ground = Ground::new();
+    let file = ground.write("file", &"text ".repeat(4000));
+    let store = ground.store(Bounds { rest: 0, ..Bounds::default() });
+    keep(&store, &[&file]).unwrap();
+    keep(&store, &[&file]).unwrap();
+    store.pack().unwrap();
+    let packed = fs::read_dir(store.folder().join(".packed")).unwrap().next().unwrap().unwrap().path();
+    let long_ago = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
+    fs::File::open(&packed).unwrap().set_times(long_ago).unwrap();
+    store.sweep().unwrap();
+    assert!(packed.exists());
+    ground.store(Bounds { lifetime: 0, ..Bounds::default() }).sweep().unwrap();
+    assert!(!packed.exists() && store.listed().is_empty());
+}
+
+#[test]
+fn what_was_packed_and_damaged_is_not_restored() {
+    let ground = Ground::new();
+    let text = "text ".repeat(4000);
+    let file = ground.write("file", &text);
+    fs::hard_link(&file, ground.root.join("other")).unwrap();
+    let store = ground.store(Bounds { rest: 0, ..Bounds::default() });
+    let id = keep(&store, &[&file]).unwrap();
+    store.pack().unwrap();
+    let packed = fs::read_dir(store.folder().join(".packed")).unwrap().next().unwrap().unwrap().path();
+    let bytes = fs::read(&packed).unwrap();
+    fs::write(&file, "mine").unwrap();
+    for end in [0, 3, bytes.len() / 2, bytes.len() - 1] {
+        fs::write(&packed, &bytes[..end]).unwrap();
+        let backup = store.backup(&id).unwrap();
+        let plan = backup.plan(&[], None);
+        assert!(store.restore(&backup, &plan, &About::default()).is_err(), "{end}");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    }
+    fs::write(&packed, &bytes).unwrap();
+    restore(&store, &id);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}
+
+#[test]
+fn what_is_too_old_goes_when_something_new_is_kept() {
+    let ground = Ground::new();
+    let file = ground.write("file", "text");
+    let first = keep(&ground.store(Bounds::default()), &[&file]).unwrap();
+    let store = ground.store(Bounds { lifetime: 0, ..Bounds::default() });
+    let second = keep(&store, &[&file]).unwrap();
+    assert!(store.backup(&first).is_err() && store.backup(&second).is_ok());
+}
+
+#[test]
 fn what_is_damaged_is_not_offered_or_not_restored() {
     let ground = Ground::new();
     let file = ground.write("file", "text");
@@ -233,8 +327,9 @@ fn a_link_that_takes_a_folders_place_in_between_brings_nothing_else_in() {
     });
     for known in store.listed() {
         let backup = store.backup(&known.id).unwrap();
-        let copies = backup.items.iter().filter_map(|item| backup.copy(item));
-        copies.for_each(|copy| assert_eq!(fs::read_to_string(copy).unwrap(), "mine"));
+        for content in backup.items.iter().filter_map(|item| backup.content(item)) {
+            assert_eq!(std::io::read_to_string(content.unwrap()).unwrap(), "mine");
+        }
     }
 }
 
@@ -257,9 +352,10 @@ fn some_of_it_comes_back_and_elsewhere_too() {
 #[test]
 fn keeps_until_it_is_killed() {
     let Some(root) = std::env::var_os("KEEP_UNTIL_KILLED").map(PathBuf::from) else { return };
-    let store = BackupStore::new(root.join("kept"), Bounds::default());
+    let store = BackupStore::new(root.join("kept"), Bounds { rest: 0, ..Bounds::default() });
     loop {
         let id = keep(&store, &[&root.join("work")]).unwrap();
+        store.pack().unwrap();
         fs::remove_dir_all(root.join("work")).unwrap();
         restore(&store, &id);
     }
@@ -286,7 +382,7 @@ fn whoever_is_killed_leaves_nothing_half_and_loses_nothing() {
         child.wait().unwrap();
         let store = ground.store(Bounds::default());
         let whole = |backup: &reflex_keep::Backup| {
-            let size = |item| backup.copy(item).map_or(0, |copy| copy.metadata().unwrap().len());
+            let size = |item| backup.content(item).map_or(0, |content| length(content.unwrap()));
             backup.items.iter().map(size).sum::<u64>() == backup.bytes
         };
         let listed = store.listed();

@@ -69,7 +69,7 @@ fn as_json(store: &Store) -> Value {
         store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason, "within": pause.within}));
     let reflexes: Vec<Value> = told().iter().map(|(what, instead)| json!({"what": what, "instead": instead})).collect();
     let kept = Host::new(Mode::default()).backups().listed();
-    let kept = json!({"backups": kept.len(), "bytes": kept.iter().map(|known| known.bytes).sum::<u64>()});
+    let kept = json!({"backups": kept.len(), "bytes": kept.iter().map(|known| known.stored()).sum::<u64>()});
     json!({
         "kept": kept, "reflexes": reflexes, "approvals": approvals(store),
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,

@@ -15,6 +15,7 @@ use reflex_host::person::at_terminal;
 use reflex_host::{Host, Mode, timestamp};
 use serde_json::{Value, json};
 use std::fs;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 /// Of more places than these only the number is told.
@@ -32,7 +33,10 @@ pub(super) fn grammar() -> Vec<Command> {
         .arg(flag("dry-run", "Show what would change without changing it"))
         .arg(flag("session", "Restore everything kept in the latest session here, newest first").conflicts_with("id"))
         .arg(json());
-    vec![undo, Command::new("gc").about("Remove what was kept longer than 14 days ago").arg(json())]
+    vec![
+        undo,
+        Command::new("gc").about("Remove what was kept longer than 14 days ago, and compress the rest").arg(json()),
+    ]
 }
 
 /// `reflex undo`.
@@ -105,14 +109,16 @@ fn in_project(host: &Host, backup: &Backup, folder: &Path) -> Option<PathBuf> {
 /// `reflex gc`.
 pub(super) fn gc(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).backups();
-    match store.sweep() {
-        Ok(swept) if matches.get_flag("json") => {
-            let told = json!({"schema": "reflex/gc-v1", "removed": swept.removed, "bytes": swept.bytes});
+    match store.sweep().and_then(|swept| Ok((swept, store.pack()?))) {
+        Ok((swept, packed)) if matches.get_flag("json") => {
+            let told =
+                json!({"schema": "reflex/gc-v1", "removed": swept.removed, "bytes": swept.bytes, "packed": packed});
             print_json(&told.to_string());
             status::OK
         }
-        Ok(swept) => {
-            print(&format!("removed {} ({}); {}", count(swept.removed, "backup"), size(swept.bytes), total(&store)));
+        Ok((swept, packed)) => {
+            let removed = format!("removed {} ({})", count(swept.removed, "backup"), size(swept.bytes));
+            print(&format!("{removed}; packing freed {}; {}", size(packed), total(&store)));
             status::OK
         }
         Err(error) => {
@@ -125,7 +131,7 @@ pub(super) fn gc(matches: &ArgMatches) -> u8 {
 /// How much is kept, in a few words.
 pub(super) fn total(store: &BackupStore) -> String {
     let listed = store.listed();
-    let bytes = listed.iter().map(|known| known.bytes).sum();
+    let bytes = listed.iter().map(Listed::stored).sum();
     format!("{} kept for `reflex undo` ({})", count(listed.len(), "backup"), size(bytes))
 }
 
@@ -214,9 +220,13 @@ fn difference(backup: &Backup, step: &Step) -> Vec<String> {
         let is_short = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_COMPARED);
         fs::read_to_string(path).ok().filter(|_| is_short)
     };
-    let Some((then, now)) = backup.copy(&step.item).and_then(|copy| Some((text(&copy)?, text(&step.to)?))) else {
-        return Vec::new();
+    let kept = || {
+        let mut text = String::new();
+        let mut content = backup.content(&step.item)?.ok()?.take(MAX_COMPARED + 1);
+        content.read_to_string(&mut text).ok().filter(|length| *length as u64 <= MAX_COMPARED)?;
+        Some(text)
     };
+    let Some((then, now)) = kept().and_then(|then| Some((then, text(&step.to)?))) else { return Vec::new() };
     let (mut then, mut now): (Vec<&str>, Vec<&str>) = (then.lines().collect(), now.lines().collect());
     let same = then.iter().zip(&now).take_while(|(one, other)| one == other).count();
     then.drain(..same);
