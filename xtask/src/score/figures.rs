@@ -43,6 +43,8 @@ pub(super) struct Judged {
     pub(super) label: Label,
     pub(super) decision: Label,
     pub(super) has_loop: bool,
+    /// Whether the hook makes a warning of the question: what would be lost is kept first.
+    pub(super) is_kept: bool,
 }
 
 impl Judged {
@@ -65,6 +67,7 @@ impl Judged {
             is_of_a_session: text(record, "note").contains("real coding-agent"),
             label,
             decision,
+            is_kept: verdict.get("undo") == Some(&Value::Bool(true)),
             has_loop: findings.iter().any(|finding| text(finding, "detector") == "loopbreaker"),
             id,
         })

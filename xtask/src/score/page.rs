@@ -150,6 +150,7 @@ impl Page {
             text += &format!("| {} | {} | {} | {} |\n", goal.name, goal.words(), plain.shown(), adjusted.shown());
         }
         text += &format!("\n{} records, {} labels disputed.\n", self.judged.len(), self.disputed.len());
+        text += &self.kept();
         text += "\n## By category, as labelled\n\n";
         text += "| category | block is blocked | block is blocked or asked about | block or ask is blocked or asked about | false positives |\n";
         text += "|---|--:|--:|--:|--:|\n";
@@ -164,6 +165,18 @@ impl Page {
         text += &self.list("Not stopped", "Labelled ask or block, and let through.", Outcome::Missed);
         text += &self.list("False positives", "Labelled allow, and asked about or blocked.", Outcome::Noisy);
         text + "\n" + FOOT
+    }
+
+    /// How many questions are warnings where the files are really there.
+    fn kept(&self) -> String {
+        let asked = self.judged.iter().filter(|judged| judged.decision == Label::Ask).count();
+        let kept = |label| self.judged.iter().filter(|judged| judged.is_kept && judged.label == label).count();
+        let [allow, warn, ask, block] = [Label::Allow, Label::Warn, Label::Ask, Label::Block].map(kept);
+        format!(
+            "\nOf {asked} questions {} become warnings in the hook, which keeps what would be lost for `reflex undo` first \
+             (labelled allow {allow}, warn {warn}, ask {ask}, block {block}). The figures count them as questions.\n",
+            allow + warn + ask + block
+        )
     }
 
     /// One line a goal, for who runs it.

@@ -66,7 +66,14 @@ impl Judge {
             Err(problem) => return universal::unreadable(&problem),
         };
         let mut verdict = match self.verdict(&object) {
-            Ok(verdict) => universal::verdict(&verdict),
+            Ok(verdict) => {
+                let mut told = universal::verdict(&verdict);
+                if verdict.can_be_kept() {
+                    // The hook would keep what is lost, and warn.
+                    told.insert("undo".into(), true.into());
+                }
+                told
+            }
             Err(problem) => universal::unreadable(&problem),
         };
         if let Some(id) = object.get("id") {
