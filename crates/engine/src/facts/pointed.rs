@@ -13,7 +13,7 @@ const MAX_WRAPPERS: usize = 16;
 
 impl Facts<'_> {
     /// What the effect's command points to, so far as that is known.
-    pub(super) fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
+    pub(crate) fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
         self.pointed.get(effect.id, || self.find_pointed(effect))
     }
 

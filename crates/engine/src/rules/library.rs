@@ -173,12 +173,29 @@ impl Words<'_> {
             "subject" => self.subject(),
             "lost" => self.lost(),
             "mend" => self.facts.mend(),
+            "dump" => self.dump(),
             "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
             "argument" => {
                 self.effect.argument.as_ref().map_or(String::new(), |value| redacted(&value.shown(), self.facts.tables))
             }
             _ => format!("{{{word}}}"),
         }
+    }
+
+    /// How to keep a copy of the database: the command, with the names that the call gives.
+    fn dump(&self) -> String {
+        let program = self.facts.analysis.command(self.effect).map_or("", |command| command.name.as_str());
+        let template = self.command().and_then(|(_, invocation)| Some(invocation.grammars.first()?.dump(program)));
+        let Some(template) = template.filter(|text| !text.is_empty()) else { return "a dump of the database".into() };
+        let pointed = self.facts.pointed(self.effect);
+        let is_plain = |name: &&String| {
+            !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))
+        };
+        let first = |names: &[String], or: &str| {
+            names.iter().find(is_plain).map_or_else(|| or.to_owned(), |name| redacted(name, self.facts.tables))
+        };
+        let (name, file) = (first(&pointed.names, "DATABASE"), first(&pointed.hosts, "FILE"));
+        format!("`{}`", template.replace("{name}", &name).replace("{file}", &file))
     }
 
     fn targets(&self) -> String {

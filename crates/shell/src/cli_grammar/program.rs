@@ -183,6 +183,11 @@ impl Program {
         self.0.get("names").texts()
     }
 
+    /// The command that keeps a copy of the database on which the program of this name works; empty if none is known.
+    pub fn dump(self, name: &str) -> &'static str {
+        self.0.get("dump").get(name).text()
+    }
+
     /// What it does: one entry per effect.
     pub fn effects(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("effects").items()

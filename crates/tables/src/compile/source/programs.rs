@@ -56,6 +56,10 @@ pub(super) struct Program {
     /// What else may tell production from the rest, in the same words.
     #[serde(default)]
     pub(super) names: Vec<String>,
+    /// By its name or alias, the command that keeps a copy of the database it works on; `{name}` is the database, `{file}`
+    /// the file that holds it.
+    #[serde(default)]
+    pub(super) dump: BTreeMap<String, String>,
     /// Keys of its configuration whose values it runs, in lower case, `*` for any part: `script`, `file`, `alias`.
     #[serde(default)]
     pub(super) settings: BTreeMap<String, String>,
