@@ -381,6 +381,34 @@ fn what_a_file_tool_overwrites_comes_back() {
 }
 
 #[test]
+fn an_edit_of_work_that_is_in_no_commit_is_kept_once_and_without_a_word() {
+    let newest = |ground: &Ground| {
+        let root = ground.root.to_str().unwrap().to_owned();
+        let is_ours = |known: &reflex_keep::Listed| known.about().unwrap().workspace == root;
+        Host::new(Mode::default()).backups().listed().into_iter().find(is_ours).map(|known| known.id)
+    };
+    for (file, old) in [("notes.md", "thoughts"), (".env", "TOKEN"), ("docs/guide.md", "rewritten")] {
+        let ground = Ground::new();
+        let (before, path) = (ground.seen(), ground.root.join(file));
+        let edit = |old: &str| json!({"file_path": path, "old_string": old, "new_string": "other"});
+        let answer = ground.ask("Edit", edit(old));
+        assert!(answer["hookSpecificOutput"]["permissionDecision"].is_null(), "{file}: {answer}");
+        let id = newest(&ground).unwrap_or_else(|| panic!("{file} was not kept"));
+        let text = fs::read_to_string(&path).unwrap();
+        ground.write(file, &text.replace(old, "other"));
+        // What the session wrote itself is not the person's work.
+        ground.ask("Edit", edit("other"));
+        assert_eq!(newest(&ground).as_ref(), Some(&id), "{file}");
+        undo(&id).unwrap();
+        same(&before, &ground.seen()).unwrap();
+    }
+    let ground = Ground::new();
+    let committed = json!({"file_path": ground.root.join("b.txt"), "old_string": "second", "new_string": "third"});
+    ground.ask("Edit", committed);
+    assert_eq!(newest(&ground), None);
+}
+
+#[test]
 fn strict_and_who_wants_to_be_asked_are_asked() {
     let ground = Ground::new();
     let file = ground.root.join(".reflex/policy.yaml");

@@ -36,6 +36,9 @@ const LOOKING: [&str; 9] = ["status", "log", "diff", "show", "rev-parse", "ls-fi
 /// Further commands of git that bring no file into the work tree and take none out of it but where they are told so.
 const KEEPING: [&str; 7] = ["add", "commit", "push", "rm", "mv", "branch", "tag"];
 
+/// What a rule says whose loss is kept although nobody is told of it.
+const SILENT: &str = "silent";
+
 /// What a rule says is kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keeping {
@@ -51,12 +54,21 @@ impl Facts<'_> {
         self.keeping(finding).is_some()
     }
 
-    fn keeping(&self, finding: &Finding) -> Option<Keeping> {
+    /// Whether what a finding tells of is kept without a word to anybody.
+    pub(crate) fn is_kept_silently(&self, finding: &Finding) -> bool {
+        self.undo(finding) == Some(SILENT)
+    }
+
+    fn undo(&self, finding: &Finding) -> Option<&str> {
         let effect = self.analysis.effects.get(finding.effect?)?;
         let rules = self.tables.get("triggers").get(effect.kind.name());
         let rule = rules.items().find(|rule| rule.get("id").text() == finding.id)?;
-        match rule.get("undo").text() {
-            "files" => Some(Keeping::Files),
+        Some(rule.get("undo").text())
+    }
+
+    fn keeping(&self, finding: &Finding) -> Option<Keeping> {
+        match self.undo(finding)? {
+            "files" | SILENT => Some(Keeping::Files),
             "repository" => Some(Keeping::Repository),
             _ => None,
         }

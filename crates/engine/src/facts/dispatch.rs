@@ -68,7 +68,8 @@ impl Facts<'_> {
             | Fact::IgnoredData
             | Fact::FromBefore
             | Fact::ReplacesData
-            | Fact::ReplacesWork => match target.filter(|target| target.path().is_some()) {
+            | Fact::ReplacesWork
+            | Fact::ChangesWork => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, fact),
                 None => Ternary::Unknown,
             },
@@ -107,6 +108,7 @@ impl Facts<'_> {
             Fact::FromBefore => truth(self.is_from_before(path)),
             Fact::ReplacesData => self.replaces(effect, target, Lost::Data),
             Fact::ReplacesWork => self.replaces(effect, target, Lost::Work),
+            Fact::ChangesWork => self.replaces(effect, target, Lost::Untouched),
             // What is no fact about files is answered by `ask`.
             Fact::AgentVariable
             | Fact::ReachesUnread

@@ -22,6 +22,8 @@ pub(super) enum Lost {
     Data,
     /// What people write, but nothing that is kept for a while only.
     Work,
+    /// Both, but nothing that the session has written to: of that the person's text is gone or kept by now.
+    Untouched,
 }
 
 impl Facts<'_> {
@@ -68,10 +70,13 @@ impl Facts<'_> {
     }
 
     fn is_lost(&self, which: Lost, path: &str) -> bool {
-        let is_precious = PRECIOUS.iter().any(|class| self.in_class(class, path));
+        let is_precious = || PRECIOUS.iter().any(|class| self.in_class(class, path));
         match which {
-            Lost::Data => is_precious,
-            Lost::Work => !is_precious && !self.in_class("scratch", path),
+            Lost::Data => is_precious(),
+            Lost::Work => !is_precious() && !self.in_class("scratch", path),
+            Lost::Untouched => {
+                self.world.age(path).is_some_and(|age| age.is_untouched) && !self.in_class("scratch", path)
+            }
         }
     }
 

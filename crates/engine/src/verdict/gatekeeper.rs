@@ -97,7 +97,7 @@ fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
 
 /// What would be lost by a call that may still run: it is kept whether it is warned of or asked about.
 fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtStake> {
-    let counts = |rated: &&Rated| rated.1 >= PolicyAction::Warn;
+    let counts = |rated: &&Rated| rated.1 >= PolicyAction::Warn || facts.is_kept_silently(&rated.0);
     let (losses, others): (Vec<&Rated>, Vec<&Rated>) =
         weighed.iter().filter(counts).partition(|(finding, _)| facts.can_be_kept(finding));
     let role = facts.event.role.as_deref();
@@ -112,7 +112,7 @@ fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtS
     let mut at_stake = facts.at_stake(losses.iter().map(|(finding, _)| finding));
     at_stake.asks = asks;
     for (finding, worth) in losses {
-        let decision = decision(*worth).unwrap_or_default();
+        let Some(decision) = decision(*worth) else { continue };
         if at_stake.findings.iter().all(|(id, ..)| *id != finding.id) {
             at_stake.findings.push((finding.id.clone(), decision, harm(finding)));
         }
@@ -215,6 +215,9 @@ impl Verdict {
     pub fn kept(&mut self, id: &str) {
         let Some(at_stake) = self.at_stake.take() else { return };
         self.chain.push(format!("kept: yes, as {id}"));
+        if at_stake.findings.is_empty() {
+            return;
+        }
         if at_stake.asks || self.decision == Decision::Deny {
             let reason = self.reasons.first_mut();
             reason
@@ -240,8 +243,11 @@ impl Verdict {
 
     /// What is at stake could not be kept: the question says why.
     pub fn not_kept(&mut self, why: &str) {
-        self.at_stake = None;
+        let is_told = self.at_stake.take().is_some_and(|at_stake| !at_stake.findings.is_empty());
         self.chain.push(format!("kept: no, because {why}"));
+        if !is_told {
+            return;
+        }
         if let Some(reason) = self.reasons.first_mut().filter(|_| self.decision == Decision::Ask) {
             reason.push_str(&format!(" It was not kept for `reflex undo`: {why}."));
         }

@@ -31,6 +31,12 @@ impl Host {
         self.answer_as(agent, payload, None)
     }
 
+    /// The answer once a person has given theirs: it is judged anew, and what it would lose by now is kept then.
+    fn answer_again(&self, agent: &Agent, payload: &Payload<'_>, id: String, kept: Option<&str>) -> Reply {
+        kept.into_iter().for_each(|kept| self.backups().discard(kept));
+        self.answer_as(agent, payload, Some(id))
+    }
+
     /// The same under the id of its record, if a person has just answered a question about it: then it is judged anew,
     /// as things stand now, and waits no more.
     fn answer_as(&self, agent: &Agent, payload: &Payload<'_>, again: Option<String>) -> Reply {
@@ -66,7 +72,7 @@ impl Host {
         let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
         let kept = self.keep_first(heard, &mut judgement, &scribe);
         let released = match self.release_or_ask(question, heard, &mut judgement, &scribe) {
-            Released::Answered => return self.answer_as(agent, payload, Some(id)),
+            Released::Answered => return self.answer_again(agent, payload, id, kept.as_deref()),
             Released::By(what) => Some(what),
             Released::Waits(_) | Released::No => None,
         };

@@ -87,7 +87,10 @@ impl Host {
         if let Some(obstacle) = &at_stake.obstacle {
             return Err(obstacle.clone());
         }
-        let mut request = Request { roots: at_stake.paths.iter().map(PathBuf::from).collect(), ..Request::default() };
+        let roots = at_stake.paths.iter().map(PathBuf::from).collect();
+        // Nobody is told of it, so nobody counts on it after a loss of power.
+        let is_lazy = at_stake.findings.is_empty();
+        let mut request = Request { roots, is_lazy, ..Request::default() };
         let mut tree = String::new();
         for repository in &at_stake.repositories {
             tree = self.add_repository(repository, &mut request)?;

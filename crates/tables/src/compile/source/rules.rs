@@ -31,8 +31,8 @@ pub(super) struct Rule {
     /// The severity where the command points to production.
     #[serde(default)]
     production: Option<String>,
-    /// What is kept before the call so that it need not be asked about: `files`, the effect's targets, or `repository`,
-    /// the work tree's changes with the index and the refs.
+    /// What is kept before the call so that it need not be asked about: `files`, the effect's targets, `repository`, the
+    /// work tree's changes with the index and the refs, or `silent`: the targets, and nobody is told.
     #[serde(default)]
     undo: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
