@@ -389,22 +389,20 @@ fn an_edit_of_work_that_is_in_no_commit_is_kept_once_and_without_a_word() {
     };
     for (file, old) in [("notes.md", "thoughts"), (".env", "TOKEN"), ("docs/guide.md", "rewritten")] {
         let ground = Ground::new();
-        let (before, path) = (ground.seen(), ground.root.join(file));
-        let edit = |old: &str| json!({"file_path": path, "old_string": old, "new_string": "other"});
-        let answer = ground.ask("Edit", edit(old));
+        let before = ground.seen();
+        let command = format!("sed -i s/{old}/other/ {file}");
+        let answer = ground.ask("Bash", json!({"command": command}));
         assert!(answer["hookSpecificOutput"]["permissionDecision"].is_null(), "{file}: {answer}");
         let id = newest(&ground).unwrap_or_else(|| panic!("{file} was not kept"));
-        let text = fs::read_to_string(&path).unwrap();
-        ground.write(file, &text.replace(old, "other"));
+        ground.run(&command);
         // What the session wrote itself is not the person's work.
-        ground.ask("Edit", edit("other"));
+        ground.ask("Bash", json!({"command": format!("sed -i s/other/third/ {file}")}));
         assert_eq!(newest(&ground).as_ref(), Some(&id), "{file}");
         undo(&id).unwrap();
         same(&before, &ground.seen()).unwrap();
     }
     let ground = Ground::new();
-    let committed = json!({"file_path": ground.root.join("b.txt"), "old_string": "second", "new_string": "third"});
-    ground.ask("Edit", committed);
+    ground.ask("Bash", json!({"command": "sed -i s/second/third/ b.txt"}));
     assert_eq!(newest(&ground), None);
 }
 

@@ -48,7 +48,7 @@ facts! {
     ReplacesData = "replaces-data";
     /// Work is replaced that exists nowhere else.
     ReplacesWork = "replaces-work";
-    /// Work or keys are changed that exist nowhere else, and that the session has not written to.
+    /// A program changes work or keys that exist nowhere else, and that the session has not written to.
     ChangesWork = "changes-work";
     /// The call or an earlier one fetched it.
     Fetched = "fetched";
