@@ -13,7 +13,7 @@ pub mod settings;
 mod tools;
 
 pub use adapters::{claude, codex, copilot, cursor, gemini, opencode, qwen, stranger, universal, windsurf};
-pub use delivery::deliver::deliver;
+pub use delivery::deliver::{MAX_REASONS, deliver};
 pub use json::{BadEvent, object};
 pub use model::abilities::{self, Ask, HookCapabilities, Line, is_older};
 pub use model::agent::Agent;

@@ -9,7 +9,7 @@
 )]
 
 use reflex_agents::{HookCapabilities, Reply, claude, deliver};
-use reflex_engine::{Decision, Event, Moment, Verdict};
+use reflex_engine::{Advice, Decision, Event, Moment, Verdict};
 use std::path::{Path, PathBuf};
 
 fn tests() -> PathBuf {
@@ -149,7 +149,7 @@ fn ask() -> Verdict {
 }
 
 fn warn() -> Verdict {
-    Verdict { advice: vec!["Warning: mind the é.".into()], ..Verdict::default() }
+    Verdict { advice: vec![Advice { text: "Warning: mind the é.".into(), ..Advice::default() }], ..Verdict::default() }
 }
 
 const SILENCE: (&str, &str, u8) = ("", "", 0);

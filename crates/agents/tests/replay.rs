@@ -11,7 +11,7 @@
 use reflex_agents::{
     AGENTS, Agent, Ask, BadEvent, Delivery, Extent, Payload, Reply, Surface, caller, deliver, find, object,
 };
-use reflex_engine::{Action, Decision, Event, Moment, Rewrite, Verdict};
+use reflex_engine::{Action, Advice, Decision, Event, Moment, Rewrite, Verdict};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -87,13 +87,14 @@ fn shown(event: &Event) -> String {
 
 fn verdicts() -> [(&'static str, Verdict); 4] {
     let reasons = |text: &str| vec![text.to_owned()];
+    let warning = Advice { text: "Warning: mind it.".into(), ..Advice::default() };
     [
         (
             "deny",
             Verdict { decision: Decision::Deny, reasons: reasons("Blocked: it is \"bad\"."), ..Verdict::default() },
         ),
         ("ask", Verdict { decision: Decision::Ask, reasons: reasons("Needs approval: é."), ..Verdict::default() }),
-        ("warn", Verdict { advice: reasons("Warning: mind it."), ..Verdict::default() }),
+        ("warn", Verdict { advice: vec![warning], ..Verdict::default() }),
         ("pass", Verdict::default()),
     ]
 }

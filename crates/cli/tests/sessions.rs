@@ -160,3 +160,21 @@ fn a_failure_that_takes_longer_each_time_is_a_loop_and_another_loop_is_told_too(
     assert_eq!(round("npm test"), told);
     assert_eq!(round("cargo check"), told);
 }
+
+#[test]
+fn a_warning_is_said_again_only_about_something_else() {
+    let machine = Machine::new();
+    let warns = |command| said(&machine, "one", command).contains("privilege/give-to-root");
+    assert!(warns("chown root one"));
+    assert!(!warns("chown root one") && !warns("chown  root  one"));
+    assert!(warns("chown root other"));
+    assert!(!warns("chown root one"));
+    assert!(said(&machine, "two", "chown root one").contains("privilege/give-to-root"));
+    let event = |session| {
+        let event =
+            json!({"event": "pre-command", "command": "chown root one", "session": session, "cwd": machine.project()});
+        machine.reflex(["hook"]).input(event.to_string()).run().json()["decision"].clone()
+    };
+    // Who reads the universal verdict sees a warning also where it is no news.
+    assert_eq!([event("u"), event("u")], ["warn", "warn"]);
+}

@@ -54,7 +54,7 @@ pub use model::path::{Folders, Place, absolute, is_absolute, is_below, is_within
 pub use model::rule_trace::RuleTrace;
 pub use model::session::{RemnantKind, SessionUsage, Taint};
 pub use model::truth::Ternary;
-pub use model::verdict::{AtStake, FollowUp, RepositoryAtStake, Verdict};
+pub use model::verdict::{Advice, AtStake, FollowUp, RepositoryAtStake, Verdict};
 pub use model::vouched::Vouched;
 pub use model::words::{WordList, Words};
 pub use model::world::{

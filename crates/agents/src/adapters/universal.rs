@@ -474,7 +474,7 @@ pub fn verdict(verdict: &Verdict) -> Map<String, Value> {
     object.insert("confidence".into(), percent(verdict.confidence));
     object.insert("reasons".into(), verdict.reasons.clone().into());
     object.insert("findings".into(), verdict.findings.iter().map(finding).collect());
-    object.insert("advice".into(), verdict.advice.clone().into());
+    object.insert("advice".into(), verdict.advice.iter().map(|advice| Value::from(advice.text.as_str())).collect());
     object.insert("rewrite".into(), verdict.rewrite.as_ref().map_or(Value::Null, rewrite));
     object
 }

@@ -27,7 +27,10 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     // A yes in the agent's own dialogue would hide what stands behind it.
     let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.behind.is_some());
     let decision = if unasked { Decision::Deny } else { decided };
-    let mut reason = joined(if decision == Decision::Pass { &verdict.advice } else { &verdict.reasons });
+    let mut reason = match decision {
+        Decision::Pass => joined(verdict.news()),
+        Decision::Ask | Decision::Deny => joined(verdict.reasons.iter().map(String::as_str)),
+    };
     if decision != Decision::Pass && !verdict.asked.is_empty() {
         reason.push(' ');
         reason.push_str(&verdict.asked);
@@ -48,18 +51,18 @@ fn replacement(verdict: &Verdict) -> String {
         begins.iter().find_map(|begin| reason.strip_prefix(begin)).unwrap_or(reason).to_owned()
     };
     let reasons: Vec<String> = verdict.reasons.iter().map(bare).collect();
-    format!("Warning: this call was changed before it ran. {}", joined(&reasons))
+    format!("Warning: this call was changed before it ran. {}", joined(reasons.iter().map(String::as_str)))
 }
 
-fn joined(sentences: &[String]) -> String {
-    let mut sentences: Vec<&str> = sentences.iter().take(MAX_REASONS).map(String::as_str).collect();
+fn joined<'s>(sentences: impl Iterator<Item = &'s str>) -> String {
+    let mut sentences: Vec<&str> = sentences.take(MAX_REASONS).collect();
     let last = sentences.len().saturating_sub(1);
     sentences.iter_mut().take(last).for_each(|sentence| *sentence = sentence.trim_end_matches('.'));
     sentences.join("; ")
 }
 
 /// An agent reads the strictest few.
-const MAX_REASONS: usize = 3;
+pub const MAX_REASONS: usize = 3;
 
 #[cfg(test)]
 mod tests {

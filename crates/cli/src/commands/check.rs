@@ -157,7 +157,7 @@ fn show(judgement: &Judgement, command: &str) {
     let paint = Paint::of_stdout();
     let verdict = &judgement.verdict;
     print(&format!("{}  {}", paint.decision(word(verdict)), visible(command)));
-    for sentence in verdict.reasons.iter().chain(&verdict.advice) {
+    for sentence in verdict.sentences() {
         print(&format!("  {}", visible(sentence)));
     }
 }

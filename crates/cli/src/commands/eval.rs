@@ -218,7 +218,7 @@ fn without_prose(mut verdict: Verdict) -> Verdict {
     if verdict.findings.len() < found && risk < Severity::High {
         (verdict.decision, verdict.risk) = (Decision::Pass, risk);
         verdict.reasons.clear();
-        verdict.advise_once(is_prose);
+        verdict.advice.retain(|advice| !is_prose(&advice.finding));
     }
     verdict
 }

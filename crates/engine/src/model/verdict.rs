@@ -15,10 +15,8 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// One sentence for each finding that decides.
     pub reasons: Vec<String>,
-    /// Words that ride beside a call that may run.
-    pub advice: Vec<String>,
-    /// The finding of each piece of advice.
-    pub advised: Vec<String>,
+    /// What is said of a call that may run: it is a warning then.
+    pub advice: Vec<Advice>,
     /// A call that may run in its place.
     pub rewrite: Option<Rewrite>,
     /// How the decision came about, step by step.
@@ -33,6 +31,31 @@ pub struct Verdict {
     pub behind: Option<FollowUp>,
     /// What the call would lose and could be kept before.
     pub at_stake: Option<AtStake>,
+}
+
+/// A warning.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Advice {
+    /// The words.
+    pub text: String,
+    /// The id of the finding.
+    pub finding: String,
+    /// What it is about: the same finding about something else is news.
+    pub about: String,
+    /// Whether the agent has heard it in this session, so that it is not said again.
+    pub is_known: bool,
+}
+
+impl Verdict {
+    /// The warnings that are news to the agent.
+    pub fn news(&self) -> impl Iterator<Item = &str> {
+        self.advice.iter().filter(|advice| !advice.is_known).map(|advice| advice.text.as_str())
+    }
+
+    /// All that is said for people: the reasons, and the warnings whether they are news or not.
+    pub fn sentences(&self) -> impl Iterator<Item = &String> {
+        self.reasons.iter().chain(self.advice.iter().map(|advice| &advice.text))
+    }
 }
 
 /// What a call would lose. Who keeps it first need not ask about it.

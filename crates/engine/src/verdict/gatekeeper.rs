@@ -4,7 +4,7 @@ use crate::detectors::budget;
 use crate::facts::cache::Facts;
 use crate::model::event::{Event, Moment};
 use crate::model::finding::{Decision, Finding, PolicyAction, Rewrite};
-use crate::model::verdict::{AtStake, FollowUp, Verdict};
+use crate::model::verdict::{Advice, AtStake, FollowUp, Verdict};
 use crate::policy::Policy;
 use crate::verdict::severity;
 
@@ -36,8 +36,8 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
         verdict.decision = verdict.decision.max(decision);
         let said = said(decision, finding);
         if decision == Decision::Pass {
-            verdict.advice.push(said);
-            verdict.advised.push(finding.id.clone());
+            let about = about(finding, facts);
+            verdict.advice.push(Advice { text: said, finding: finding.id.clone(), about, is_known: false });
         } else if !is_about_keys(finding) || !keys.contains(&(decision, finding.command.as_str())) {
             keys.extend(is_about_keys(finding).then_some((decision, finding.command.as_str())));
             deciding.push((decision, said));
@@ -59,6 +59,21 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
 /// Reading a key and sending it are one thing to a person: of the same part of a call the gravest is told.
 fn is_about_keys(finding: &Finding) -> bool {
     matches!(finding.category.as_str(), "credential" | "exfiltration") && !finding.command.is_empty()
+}
+
+/// What a finding is about: the targets of its effect, else the part of the call that it names. What counts over a whole
+/// session is about the session.
+fn about(finding: &Finding, facts: &Facts<'_>) -> String {
+    if matches!(finding.detector.as_str(), "loopbreaker" | "duties") {
+        return String::new();
+    }
+    let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));
+    let targets = effect.map(|effect| effect.targets.as_slice()).unwrap_or_default();
+    if targets.is_empty() {
+        return if finding.command.is_empty() { finding.message.clone() } else { finding.command.clone() };
+    }
+    let shown = targets.iter().map(|target| target.path().map_or_else(|| target.shown(), str::to_owned));
+    shown.collect::<Vec<_>>().join("\0")
 }
 
 type Rated = (Finding, PolicyAction);
@@ -226,15 +241,12 @@ impl Verdict {
             return;
         }
         for (finding, decision, harm) in at_stake.findings {
-            if let Some(at) = self.advised.iter().position(|advised| *advised == finding) {
-                self.advised.remove(at);
-                self.advice.remove(at);
-            }
+            self.advice.retain(|advice| advice.finding != finding);
             if decision == Decision::Ask {
                 self.chain.push(format!("{finding}: a warning instead of a question, because it was kept"));
             }
-            self.advice.push(format!("Warning: kept first; the user can run `reflex undo {id}` to restore it. {harm}"));
-            self.advised.push(finding);
+            let text = format!("Warning: kept first; the user can run `reflex undo {id}` to restore it. {harm}");
+            self.advice.push(Advice { text, finding, about: id.into(), is_known: false });
         }
         self.decision = Decision::Pass;
         self.rewrite = None;
@@ -253,13 +265,9 @@ impl Verdict {
         }
     }
 
-    /// Leaves out the advice that the agent has had before.
-    pub fn advise_once(&mut self, told: impl Fn(&str) -> bool) {
-        let known: Vec<bool> = self.advised.iter().map(|id| told(id)).collect();
-        let mut keep = known.iter().map(|known| !known);
-        self.advice.retain(|_| keep.next().unwrap_or(true));
-        let mut keep = known.iter().map(|known| !known);
-        self.advised.retain(|_| keep.next().unwrap_or(true));
+    /// Marks the warnings that the agent has had before.
+    pub fn advise_once(&mut self, told: impl Fn(&Advice) -> bool) {
+        self.advice.iter_mut().for_each(|advice| advice.is_known = told(advice));
     }
 }
 

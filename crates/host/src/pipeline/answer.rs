@@ -19,7 +19,7 @@ use crate::system::{clock, random};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    Decision, Engine, Event, Finding, Fingerprint, Judgement, Moment, Policy, PolicyAction, Severity, Verdict,
+    Advice, Decision, Engine, Event, Finding, Fingerprint, Judgement, Moment, Policy, PolicyAction, Severity, Verdict,
 };
 use std::io;
 use std::path::Path;
@@ -62,7 +62,7 @@ impl Host {
         let all = || store.history(whose(&event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
         let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
-        judgement.verdict.advise_once(|id| world.history().told(id, &judgement.fingerprint.exact));
+        judgement.verdict.advise_once(|advice| memory::was_told(world.history(), advice, &judgement.fingerprint.exact));
         let yeses = remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
         broker::tell_of_yes(&store, (agent, &event), &yeses, &mut judgement.verdict);
         let scribe = Redactor::of_call(&store, &event, &judgement);
@@ -345,10 +345,10 @@ fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, ve
             Subject::Call => ("guard/ran-anyway", "Reflex refused a call and it ran all the same"),
         };
         let newest = alarms.iter().rposition(|alarm| alarm.of == subject).map(|at| alarms.remove(at));
-        let Some(alarm) = newest.filter(|_| !history.told(id, "")) else { continue };
+        let Some(alarm) = newest.filter(|_| !history.has_found(id)) else { continue };
         let text = alarm.text;
-        verdict.advised.push(id.into());
-        verdict.advice.push(format!("Warning: {what}. {text}. A person sees it with `reflex status`."));
+        let text = format!("Warning: {what}. {text}. A person sees it with `reflex status`.");
+        verdict.advice.push(Advice { text, finding: id.into(), ..Advice::default() });
     }
     yeses
 }

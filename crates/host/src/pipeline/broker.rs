@@ -11,7 +11,7 @@ use crate::store::clean::Redactor;
 use crate::system::os::{Watch, Woken};
 use crate::system::{clock, person};
 use reflex_agents::{Agent, Ask};
-use reflex_engine::{Decision, Event, Severity, Tier, Verdict};
+use reflex_engine::{Advice, Decision, Event, Severity, Tier, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -79,8 +79,8 @@ pub(super) fn tell_of_yes(store: &Store, (agent, event): (&Agent, &Event), ids: 
     };
     for grant in ids.iter().filter_map(|id| store.announced(id, &holder.holder())) {
         let text = &grant.text;
-        verdict.advised.push(format!("approved/{}", grant.id));
-        verdict.advice.push(format!("A person said yes to `{text}`: run exactly that again now, it passes once."));
+        let text = format!("A person said yes to `{text}`: run exactly that again now, it passes once.");
+        verdict.advice.push(Advice { text, finding: format!("approved/{}", grant.id), ..Advice::default() });
         store.forget_announced(&grant.id);
     }
 }

@@ -5,11 +5,12 @@ use super::bound;
 use crate::audit::record::{self, CallRef};
 use crate::store::approvals::{Pending, short_id};
 use crate::store::clean::{Redactor, subject};
-use crate::store::session::Call;
+use crate::store::session::{Call, History};
 use crate::system::digest::digest;
 use crate::system::{clock, hex};
 use crate::world::LocalWorld;
-use reflex_engine::{Action, EffectKind, Event, Judgement, Moment, Tier, World};
+use reflex_agents::MAX_REASONS;
+use reflex_engine::{Action, Advice, EffectKind, Event, Judgement, Moment, Tier, World};
 use sha2::{Digest, Sha256};
 
 /// Of a refused call, so many bytes are kept for a person to see. Of one that is longer not all can be seen, and what
@@ -138,7 +139,14 @@ pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) ->
     };
     let verdict = &judgement.verdict;
     let mut found: Vec<String> = verdict.findings.iter().map(|finding| finding.id.clone()).collect();
-    found.extend(verdict.advised.iter().filter(|id| !found.contains(id)).cloned().collect::<Vec<_>>());
+    for advice in verdict.advice.iter().filter(|_| end == "pass") {
+        if !found.contains(&advice.finding) {
+            found.push(advice.finding.clone());
+        }
+    }
+    // What an agent does not get to read it was not told.
+    let said = verdict.advice.iter().filter(|advice| !advice.is_known).take(MAX_REASONS);
+    let told = said.filter(|_| end == "pass").map(mark).collect();
     Call {
         time: clock::now(),
         id: id.into(),
@@ -149,12 +157,23 @@ pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) ->
         approved,
         taint: if after { taint(event, judgement) } else { Vec::new() },
         findings: found,
+        told,
         files: if after { files(event, judgement) } else { Vec::new() },
         output: judgement.step.end.as_ref().map(|end| end.output.clone()).unwrap_or_default(),
         step: judgement.step.clone(),
         call: event.call.clone(),
         word: event.word.clone(),
     }
+}
+
+/// Whether the agent was warned of this in this session already; that a call is repeated, of this call.
+pub(crate) fn was_told(history: &History, advice: &Advice, exact: &str) -> bool {
+    history.told(&advice.finding, &mark(advice), exact)
+}
+
+/// What is the same for the same warning about the same thing.
+fn mark(advice: &Advice) -> String {
+    digest(&format!("{}\0{}", advice.finding, advice.about))
 }
 
 /// What came in from outside with this call.

@@ -349,7 +349,8 @@ impl<'a> Redactor<'a> {
             return;
         }
         let findings = verdict.findings.iter_mut().flat_map(|finding| [&mut finding.command, &mut finding.message]);
-        let said = verdict.reasons.iter_mut().chain(&mut verdict.advice).chain(&mut verdict.chain);
+        let advice = verdict.advice.iter_mut().map(|advice| &mut advice.text);
+        let said = verdict.reasons.iter_mut().chain(advice).chain(&mut verdict.chain);
         said.chain(findings).for_each(|text| *text = self.cleaned(text, usize::MAX).into());
     }
 

@@ -62,6 +62,8 @@ pub struct Call {
     pub taint: Vec<String>,
     /// Ids of its findings.
     pub findings: Vec<String>,
+    /// Marks of what the agent was warned of.
+    pub told: Vec<String>,
     /// Files that it wrote or fetched, with the first 16 digits of their content's SHA-256 where that is known.
     pub files: Vec<(String, String)>,
     /// The digest of what it printed that the detector of loops compares.
@@ -108,8 +110,8 @@ impl Call {
             scribe.name(&self.end),
             scribe.tool(first(&self.tool)),
             scribe.digest_made(&self.exact),
-            // Two fields in which other fingerprints stood that nobody asked for.
-            Clean::default(),
+            joined(self.told.iter().take(MAX_FINDINGS).map(|mark| scribe.digest_made(mark))),
+            // A field in which another fingerprint stood that nobody asked for.
             Clean::default(),
             Clean::word(if self.approved { "approved" } else { "" }),
             names(&self.taint),
@@ -191,6 +193,12 @@ impl<'t> Line<'t> {
         Divided { rest: Some(self.fields[11]), by: INNER }.filter(|id| !id.is_empty())
     }
 
+    fn told(&self) -> impl Iterator<Item = &'t str> {
+        // In older forms something else stands there.
+        let marks = Some(self.fields[7]).filter(|_| self.fields[0] == FORM);
+        Divided { rest: marks, by: INNER }.filter(|mark| !mark.is_empty())
+    }
+
     /// The agent's name for the call, and its word for the event.
     fn name(&self) -> (&'t str, &'t str) {
         (self.fields[21], self.fields[22])
@@ -232,6 +240,7 @@ impl<'t> Line<'t> {
             approved: self.approved(),
             taint: list(taint),
             findings: self.findings().map(Into::into).collect(),
+            told: self.told().map(Into::into).collect(),
             files: pairs(files),
             output: output.into(),
             step: self.step(),
@@ -394,15 +403,25 @@ impl History {
         steps
     }
 
-    /// Whether the agent was told of this finding before in this session; that a call is repeated, of this call.
-    pub fn told(&self, finding: &str, exact: &str) -> bool {
-        // Beside a question or a refusal no advice is said; that a call is repeated a refusal says by itself.
-        let said = |line: &Line<'_>| match OF_ONE_CALL.contains(&finding) {
-            true => line.exact() == exact,
-            false => line.end() == "pass",
-        };
-        let tells = |line: &Line<'_>| !line.after && said(line) && line.findings().any(|id| id == finding);
-        self.text.contains(finding) && self.lines().any(|line| tells(&line))
+    /// Whether the agent was warned of this finding about the same thing before in this session, by its mark; that a call
+    /// is repeated, of this call.
+    pub fn told(&self, finding: &str, mark: &str, exact: &str) -> bool {
+        // Beside a question or a refusal no warning is said; that a call is repeated a refusal says by itself.
+        if OF_ONE_CALL.contains(&finding) {
+            return self.before_with(finding).any(|line| line.exact() == exact);
+        }
+        let tells = |line: &Line<'_>| !line.after && line.told().any(|known| known == mark);
+        self.text.contains(mark) && self.lines().any(|line| tells(&line))
+    }
+
+    /// Whether an earlier call of this session that could run had this finding.
+    pub fn has_found(&self, finding: &str) -> bool {
+        self.before_with(finding).any(|line| line.end() == "pass")
+    }
+
+    fn before_with<'f>(&'f self, finding: &'f str) -> impl Iterator<Item = Line<'f>> {
+        let lines = self.text.contains(finding).then(|| self.lines()).into_iter().flatten();
+        lines.filter(move |line| !line.after && line.findings().any(|id| id == finding))
     }
 
     /// The last call before its tool with this exact fingerprint.
@@ -593,6 +612,7 @@ mod tests {
             approved: true,
             taint: vec!["web".into()],
             findings: vec!["git/push-force".into(), "loop/tight".into()],
+            told: vec!["0f0f".into()],
             files: vec![("/repo/a".into(), "0e0f".into()), ("/repo/b".into(), String::new())],
             output: "00ff".into(),
             step,
@@ -645,18 +665,21 @@ mod tests {
     }
 
     #[test]
-    fn advice_is_told_once_and_a_repeated_call_each_time() {
+    fn a_warning_is_known_by_what_it_is_about_and_a_repetition_by_its_call() {
         let store = store();
-        let before = |findings: &[&str], exact: &str| Call {
+        let call = Call {
             end: "pass".into(),
-            exact: exact.into(),
-            findings: findings.iter().map(|id| (*id).to_owned()).collect(),
+            exact: "aa".into(),
+            findings: ["git/push-force", "loop/repeat"].map(str::to_owned).to_vec(),
+            told: vec!["0123456789abcdef".into()],
             ..Call::default()
         };
-        store.remember(WHOSE, &before(&["git/push-force", "loop/repeat"], "aa")).unwrap();
+        store.remember(WHOSE, &call).unwrap();
         let history = store.history(WHOSE);
-        assert!(history.told("git/push-force", "bb") && !history.told("rm/home", "aa"));
-        assert!(history.told("loop/repeat", "aa") && !history.told("loop/repeat", "bb"));
+        assert!(history.told("git/push-force", "0123456789abcdef", "bb"));
+        assert!(!history.told("git/push-force", "fedcba9876543210", "aa"));
+        assert!(history.told("loop/repeat", "", "aa") && !history.told("loop/repeat", "", "bb"));
+        assert!(history.has_found("git/push-force") && !history.has_found("rm/home"));
         assert_eq!(history.before("aa").map(|call| call.exact), Some("aa".to_owned()));
         assert_eq!(history.before("bb"), None);
     }

@@ -323,7 +323,7 @@ impl<'a> Work<'a> {
         let verdict = &self.judgement.verdict;
         let head = format!("{}, risk {}, {} % sure", word(verdict), verdict.risk.risk(), verdict.confidence);
         self.say(VERDICT, &head);
-        for sentence in verdict.reasons.iter().chain(&verdict.advice) {
+        for sentence in verdict.sentences() {
             self.say(VERDICT, sentence);
         }
     }
