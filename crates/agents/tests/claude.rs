@@ -266,10 +266,14 @@ fn a_turn_that_may_not_end_yet_goes_on() {
 }
 
 #[test]
-fn after_a_tool_and_around_a_session_nothing_is_decided() {
+fn after_a_tool_and_around_a_session_nothing_is_decided_but_told() {
     for event in TOO_LATE.into_iter().filter(|event| *event != "Stop") {
-        for verdict in [deny(), ask()] {
-            check_answer(event, &verdict, SILENCE);
+        let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
+        for (verdict, said) in [(deny(), "\\\"it\\\" is bad."), (ask(), "a; Warning: b. Tell the user.")] {
+            let words = format!(
+                "{{\"hookSpecificOutput\":{{\"hookEventName\":\"{event}\",\"additionalContext\":\"Warning: {said}\"}}}}\n"
+            );
+            check_answer(event, &verdict, if heard { (&words, "", 0) } else { SILENCE });
         }
     }
 }
@@ -281,7 +285,10 @@ fn a_warning_after_a_tool_and_at_the_start_reaches_the_model() {
         let words = format!(
             "{{\"hookSpecificOutput\":{{\"hookEventName\":\"{event}\",\"additionalContext\":\"Warning: mind the é.\"}}}}\n"
         );
-        check_answer(event, &warn(), if heard { (&words, "", 0) } else { SILENCE });
+        // When it stops, the person is told.
+        let noted = "{\"systemMessage\":\"Warning: mind the é.\"}\n";
+        let words = if event == "Stop" { noted } else { &words };
+        check_answer(event, &warn(), if heard || event == "Stop" { (words, "", 0) } else { SILENCE });
     }
 }
 

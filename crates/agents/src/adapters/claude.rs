@@ -111,7 +111,11 @@ const SAYS: [Line; 9] = [
     },
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "cases post-context, fail-cmd-context with 2.1.329"),
     Line::new(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 2.1.329"),
-    Line::new(Moment::Stop, HookCapabilities::DENY, "case stop-block with 2.1.329"),
+    Line::new(
+        Moment::Stop,
+        HookCapabilities::DENY_ADVISE,
+        "case stop-block with 2.1.329; `systemMessage` by its document",
+    ),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -265,6 +269,7 @@ fn write(event: &Event, verdict: &Verdict, delivery: &Delivery) -> Reply {
         (Moment::BeforeTool, Decision::Deny) if verdict.ends_turn => answers::print(&answers::ended(reason)),
         (moment, Decision::Deny) => answers::refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => answers::print(&answers::decided("ask", reason)),
+        (Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => answers::advised(event, reason),
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }

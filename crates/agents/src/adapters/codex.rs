@@ -99,7 +99,11 @@ const SAYS: [Line; 6] = [
     Line::new(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases prompt-block-json, prompt-context with 0.169.0"),
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.169.0"),
     Line::new(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 0.169.0"),
-    Line::new(Moment::Stop, HookCapabilities::DENY, "case stop-block with 0.169.0"),
+    Line::new(
+        Moment::Stop,
+        HookCapabilities::DENY_ADVISE,
+        "case stop-block with 0.169.0; `systemMessage` by its document",
+    ),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -239,6 +243,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     match (event.moment, decision) {
         (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         (moment, Decision::Deny) => answers::refuse(&event.word, moment, reason),
+        (Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => answers::advised(event, reason),
         // A question never comes here before a tool: it was made a refusal. A person is asked at a permission request.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),

@@ -84,8 +84,8 @@ const SAYS: [Line; 4] = [
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case aftertool-ctx with 0.61.0"),
     Line::new(
         Moment::Stop,
-        HookCapabilities::DENY,
-        "document geminicli.com/docs/hooks/reference: at `AfterAgent` the reason of a `deny` is the next prompt",
+        HookCapabilities::DENY_ADVISE,
+        "document geminicli.com/docs/hooks/reference: at `AfterAgent` the reason of a `deny` is the next prompt; `systemMessage` by its document",
     ),
 ];
 
@@ -268,7 +268,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (Moment::Stop, Decision::Deny) => answers::print(&json!({"decision": "deny", "reason": reason})),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person: the client drops words for the model here.
-        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => answers::print(&json!({"systemMessage": reason})),
+        (Moment::BeforeTool | Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
         (Moment::AfterTool | Moment::Prompt, Decision::Pass) if !reason.is_empty() => answers::advised(event, reason),
         // A question never comes here: it was made a refusal.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),

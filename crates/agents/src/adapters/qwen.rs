@@ -82,8 +82,8 @@ const SAYS: [Line; 3] = [
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.24.4"),
     Line::new(
         Moment::Stop,
-        HookCapabilities::DENY,
-        "document QwenLM/qwen-code docs/users/features/hooks.md: at `Stop` a `block` says why the work goes on",
+        HookCapabilities::DENY_ADVISE,
+        "document QwenLM/qwen-code docs/users/features/hooks.md: at `Stop` a `block` says why the work goes on; `systemMessage` by its document",
     ),
 ];
 
@@ -215,7 +215,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => answers::print(&answers::decided("ask", reason)),
         // For the person: the model is not told what stands beside no decision.
-        (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => answers::print(&json!({"systemMessage": reason})),
+        (Moment::BeforeTool | Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
         (Moment::AfterTool, Decision::Pass) if !reason.is_empty() => answers::advised(event, reason),
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }

@@ -214,7 +214,7 @@ fn client(engine: Option<&str>) -> &str {
 }
 
 fn outcome(object: &Map<String, Value>) -> Result<Outcome, BadEvent> {
-    let output = required(object, "output")?.to_owned();
+    let output = optional(object, "output")?.unwrap_or_default().to_owned();
     let exit_code = match object.get("exit_code") {
         None | Some(Value::Null) => None,
         Some(Value::Number(code)) => code.as_i64(),

@@ -4,7 +4,7 @@ use crate::model::abilities::{Ask, HookCapabilities};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
-use reflex_engine::{Decision, Event, Verdict, next_steps};
+use reflex_engine::{Decision, Event, Moment, Verdict, next_steps};
 
 impl Agent {
     /// Fits a verdict to what this agent lets a hook say about this payload: never looser than the verdict.
@@ -24,6 +24,9 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     // What holds for the call as it is, where none can be put in its place.
     let least = if verdict.rewrite.is_some() { Decision::Ask } else { Decision::Pass };
     let decided = verdict.decision.max(least);
+    if comes_too_late(event, decided, abilities) {
+        return Delivery::Say { decision: Decision::Pass, reason: afterwards(verdict, decided) };
+    }
     // A yes in the agent's own dialogue would hide what stands behind it.
     let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.behind.is_some());
     let decision = if unasked { Decision::Deny } else { decided };
@@ -44,14 +47,39 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     Delivery::Say { decision, reason }
 }
 
+/// Whether nothing can be refused any more, or nobody asked: the agent, or the person, is told instead.
+fn comes_too_late(event: &Event, decided: Decision, abilities: HookCapabilities) -> bool {
+    match event.moment {
+        Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt => false,
+        // An agent that stops is kept at work by a block; a question to the person keeps nobody.
+        Moment::Stop => match decided {
+            Decision::Ask => abilities.advise,
+            Decision::Deny => !abilities.deny,
+            Decision::Pass => false,
+        },
+        Moment::AfterTool | Moment::SessionStart | Moment::SessionEnd | Moment::Subagent | Moment::Other => {
+            decided != Decision::Pass && !abilities.deny
+        }
+    }
+}
+
+/// What is said of something that has happened.
+fn afterwards(verdict: &Verdict, decided: Decision) -> String {
+    let reasons: Vec<String> = verdict.reasons.iter().map(|reason| format!("Warning: {}", bare(reason))).collect();
+    let told = joined(reasons.iter().map(String::as_str).chain(verdict.news()));
+    if decided == Decision::Ask { format!("{told} Tell the user.") } else { told }
+}
+
+/// A reason without the words that say what becomes of the call.
+fn bare(reason: &str) -> &str {
+    let begins = ["Blocked: ", "Needs approval: "];
+    begins.iter().find_map(|begin| reason.strip_prefix(begin)).unwrap_or(reason)
+}
+
 /// The agent has to know that what runs is not what it wrote.
 fn replacement(verdict: &Verdict) -> String {
-    let bare = |reason: &String| {
-        let begins = ["Blocked: ", "Needs approval: "];
-        begins.iter().find_map(|begin| reason.strip_prefix(begin)).unwrap_or(reason).to_owned()
-    };
-    let reasons: Vec<String> = verdict.reasons.iter().map(bare).collect();
-    format!("Warning: this call was changed before it ran. {}", joined(reasons.iter().map(String::as_str)))
+    let reasons = verdict.reasons.iter().map(|reason| bare(reason));
+    format!("Warning: this call was changed before it ran. {}", joined(reasons))
 }
 
 fn joined<'s>(sentences: impl Iterator<Item = &'s str>) -> String {
@@ -68,6 +96,26 @@ pub const MAX_REASONS: usize = 3;
 mod tests {
     use super::*;
     use reflex_engine::Rewrite;
+
+    #[test]
+    fn what_has_happened_is_told_and_not_refused() {
+        let told = |moment, decision, abilities| {
+            let event = Event { moment, ..Event::default() };
+            let verdict = Verdict { decision, reasons: vec!["Blocked: it is bad.".into()], ..Verdict::default() };
+            let delivery = deliver(&event, &verdict, abilities);
+            let (decision, reason) = delivery.said();
+            (decision, reason.to_owned())
+        };
+        for moment in [Moment::AfterTool, Moment::SessionStart] {
+            let said = told(moment, Decision::Deny, HookCapabilities::ADVISE);
+            assert_eq!(said, (Decision::Pass, "Warning: it is bad.".to_owned()));
+            let said = told(moment, Decision::Ask, HookCapabilities::ADVISE);
+            assert_eq!(said, (Decision::Pass, "Warning: it is bad. Tell the user.".to_owned()));
+        }
+        assert_eq!(told(Moment::Stop, Decision::Deny, HookCapabilities::DENY).0, Decision::Deny);
+        assert_eq!(told(Moment::Stop, Decision::Ask, HookCapabilities::DENY_ADVISE).0, Decision::Pass);
+        assert_eq!(told(Moment::BeforeTool, Decision::Deny, HookCapabilities::NONE).0, Decision::Deny);
+    }
 
     #[test]
     fn what_cannot_be_said_is_said_more_strictly() {

@@ -59,6 +59,11 @@ pub(crate) fn ended(reason: &str) -> Value {
     answer
 }
 
+/// Words for the person, where the agent can be told nothing: it has stopped.
+pub(crate) fn noted(reason: &str) -> Reply {
+    print(&json!({"systemMessage": reason}))
+}
+
 /// Keeps an agent at work that would stop. Only a judgement does: who cannot judge lets it stop.
 pub(crate) fn kept_at_work(reason: &str) -> Reply {
     print(&json!({"decision": "block", "reason": reason}))

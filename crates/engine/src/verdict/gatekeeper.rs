@@ -64,7 +64,8 @@ fn is_about_keys(finding: &Finding) -> bool {
 /// What a finding is about: the targets of its effect, else the part of the call that it names. What counts over a whole
 /// session is about the session.
 fn about(finding: &Finding, facts: &Facts<'_>) -> String {
-    if matches!(finding.detector.as_str(), "loopbreaker" | "duties") {
+    let counts = matches!(finding.detector.as_str(), "loopbreaker" | "duties");
+    if counts && facts.event.moment != Moment::Stop {
         return String::new();
     }
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));

@@ -264,7 +264,10 @@ impl Host {
     /// the moment that the command line names.
     pub fn unreadable(&self, agent: &Agent, told: Option<&str>, problem: &BadEvent) -> Reply {
         let (word, moment) = (told.unwrap_or(""), told.map(agent.moment).or(problem.moment).unwrap_or_default());
-        let reason = format!("Blocked: Reflex cannot read this event ({problem}), so it does not run.");
+        let reason = match moment.is_before_execution() {
+            true => format!("Blocked: Reflex cannot read this event ({problem}), so it does not run."),
+            false => format!("Warning: Reflex cannot read this event ({problem}), so nobody has looked at it."),
+        };
         let event = Event { client: agent.name.into(), moment, ..Event::default() };
         let denied = if moment.is_before_execution() { Decision::Deny } else { Decision::Pass };
         let store = self.store();

@@ -109,6 +109,8 @@ impl Host {
             judgement.verdict = Engine::new(reflex_library::tables(), policy).conclude(event, &world, findings);
         }
         let fingerprint = judgement.fingerprint.clone();
+        let history = store.history(whose(event));
+        judgement.verdict.advise_once(|advice| memory::was_told(&history, advice, &fingerprint.exact));
         let heard = CallRef { id: &id, event, fingerprint: &fingerprint };
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         let policy = policy.as_ref().map_or("", |policy| policy.name());
