@@ -25,7 +25,9 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     let least = if verdict.rewrite.is_some() { Decision::Ask } else { Decision::Pass };
     let decided = verdict.decision.max(least);
     if comes_too_late(event, decided, abilities) {
-        return Delivery::Say { decision: Decision::Pass, reason: afterwards(verdict, decided) };
+        // At the end the person reads it.
+        let asks = decided == Decision::Ask && event.moment != Moment::Stop;
+        return Delivery::Say { decision: Decision::Pass, reason: afterwards(verdict, asks) };
     }
     // A yes in the agent's own dialogue would hide what stands behind it.
     let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.behind.is_some());
@@ -64,10 +66,10 @@ fn comes_too_late(event: &Event, decided: Decision, abilities: HookCapabilities)
 }
 
 /// What is said of something that has happened.
-fn afterwards(verdict: &Verdict, decided: Decision) -> String {
+fn afterwards(verdict: &Verdict, asks: bool) -> String {
     let reasons: Vec<String> = verdict.reasons.iter().map(|reason| format!("Warning: {}", bare(reason))).collect();
     let told = joined(reasons.iter().map(String::as_str).chain(verdict.news()));
-    if decided == Decision::Ask { format!("{told} Tell the user.") } else { told }
+    if asks { format!("{told} Tell the user.") } else { told }
 }
 
 /// A reason without the words that say what becomes of the call.

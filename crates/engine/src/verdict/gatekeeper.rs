@@ -179,21 +179,32 @@ fn said(decision: Decision, finding: &Finding) -> String {
         Decision::Ask => "Needs approval",
         Decision::Deny => "Blocked",
     };
-    let Finding { id, category, command, message, remedy, .. } = finding;
+    let Finding { id, category, message, remedy, .. } = finding;
+    let part = part(finding);
     let remedy = if remedy.is_empty() { String::new() } else { format!(" {}", sentence(remedy)) };
     if finding.by_stranger {
-        return format!("{begin}: `{command}`. {message}{remedy}");
+        let part = if part == IT { String::new() } else { format!("{part}. ") };
+        return format!("{begin}: {part}{message}{remedy}");
     }
     // "Blocked: would delete …"
     let harm = message.strip_prefix("It ").filter(|rest| rest.starts_with("would ")).unwrap_or(message);
     let stop = if harm.ends_with(['.', '!', '?']) { "" } else { "." };
-    format!("{begin}: {harm}{stop}{remedy} `{command}` matches safety pattern `{id}` (category: {category}).")
+    format!("{begin}: {harm}{stop}{remedy} {part} matches safety pattern `{id}` (category: {category}).")
 }
 
 /// What a finding says without what to do instead.
 fn harm(finding: &Finding) -> String {
-    let Finding { id, category, command, message, .. } = finding;
-    format!("{} `{command}` matches safety pattern `{id}` (category: {category}).", sentence(message))
+    let Finding { id, category, message, .. } = finding;
+    format!("{} {} matches safety pattern `{id}` (category: {category}).", sentence(message), part(finding))
+}
+
+/// What is said where no part of a call can be quoted.
+const IT: &str = "It";
+
+/// The part of a call that triggered, as it is quoted; a session or a text has none.
+fn part(finding: &Finding) -> String {
+    let command = finding.command.trim();
+    if command.is_empty() { IT.into() } else { format!("`{command}`") }
 }
 
 /// A remedy as a sentence of its own, however its author wrote it.

@@ -399,7 +399,7 @@ fn collapsed(past: &[Step]) -> Option<Loop> {
     (bits < COLLAPSED).then(|| Loop {
         id: "loop/collapse",
         severity: Severity::Medium,
-        confidence: 40,
+        confidence: 50,
         message: format!("The last {OUTPUTS} outputs say hardly anything new ({bits:.1} bits in each byte)."),
         remedy: "read the output: it may be the same lines over and over",
     })
