@@ -427,7 +427,7 @@ fn a_line_that_is_no_event_blocks_and_names_the_field() {
     check_bad_line(r#"{"event":"prompt-submit"}"#, "`prompt` is missing");
     check_bad_line(r#"{"event":"pre-fetch"}"#, "`url` is missing");
     check_bad_line(r#"{"event":"pre-tool"}"#, "`tool` is missing");
-    check_bad_line(r#"{"event":"post-command","command":"ls"}"#, "`output` is missing");
+    check_bad_line(r#"{"event":"post-command","command":"ls","output":1}"#, "`output` is not a text");
     check_bad_line(r#"{"event":"post-tool","output":"a","exit_code":"1"}"#, "`exit_code` is not a number");
     check_bad_line("[]", "the input is JSON but no object");
     check_bad_line("rm -rf ~", "the input is not JSON: expected value at line 1 column 1");

@@ -47,6 +47,14 @@ fn ends(machine: &Machine, agent: &str, event: &str, more: Value) -> Said {
     call.input(payload.to_string()).run()
 }
 
+/// The agent may stop, and the person reads what is still open.
+#[track_caller]
+fn only_notes(said: &Said) {
+    let answer = said.json();
+    assert!(answer["decision"].is_null(), "it goes on for ever: {answer}");
+    assert!(answer["systemMessage"].as_str().unwrap().contains("does not pass"), "{answer}");
+}
+
 #[test]
 fn other_clients_are_kept_at_work_in_their_own_words() {
     let gemini = |active: bool| json!({"timestamp": "2026-01-01T00:00:00Z", "prompt": "x", "prompt_response": "y", "stop_hook_active": active});
@@ -58,11 +66,11 @@ fn other_clients_are_kept_at_work_in_their_own_words() {
     let answer = ends(&machine, "gemini", "AfterAgent", gemini(false)).json();
     assert_eq!(answer["decision"], "deny");
     assert!(answer["reason"].as_str().unwrap().contains("no such luck"), "{answer}");
-    assert_eq!(ends(&machine, "gemini", "AfterAgent", gemini(true)), Said::silence(), "it goes on for ever");
+    only_notes(&ends(&machine, "gemini", "AfterAgent", gemini(true)));
 
     let machine = failing();
     assert_eq!(ends(&machine, "qwen", "Stop", qwen(false)).json()["decision"], "block");
-    assert_eq!(ends(&machine, "qwen", "Stop", qwen(true)), Said::silence(), "it goes on for ever");
+    only_notes(&ends(&machine, "qwen", "Stop", qwen(true)));
 
     let machine = failing();
     let answer = ends(&machine, "cursor", "stop", cursor(&machine, "completed", 0)).json();
@@ -143,7 +151,7 @@ fn a_failed_check_keeps_the_agent_at_work_once() {
     let reason = answer["reason"].as_str().unwrap();
     assert!(reason.contains("`tests` does not pass (exit 1)") && reason.contains("three tests fail"), "{reason}");
     assert!(!reason.contains("reflex approve"), "{reason}");
-    assert_eq!(stops(&machine, true), Said::silence(), "it goes on for ever");
+    only_notes(&stops(&machine, true));
     let report = records(&machine, "verification");
     assert_eq!(
         (report.len(), &report[0]["verdict"], &report[0]["checks"][0]["how"]),
@@ -154,7 +162,7 @@ fn a_failed_check_keeps_the_agent_at_work_once() {
 #[test]
 fn an_agent_that_does_not_say_that_it_goes_on_is_let_go_all_the_same() {
     let machine = with_policy("verify: {run: ['false']}");
-    let blocked = (0..4).map(|_| stops(&machine, false) != Said::silence()).collect::<Vec<_>>();
+    let blocked = (0..4).map(|_| stops(&machine, false).json()["decision"] == "block").collect::<Vec<_>>();
     assert_eq!(blocked, [true, true, false, true]);
 }
 

@@ -61,8 +61,8 @@ fn is_about_keys(finding: &Finding) -> bool {
     matches!(finding.category.as_str(), "credential" | "exfiltration") && !finding.command.is_empty()
 }
 
-/// What a finding is about: the targets of its effect, else the part of the call that it names. What counts over a whole
-/// session is about the session.
+/// What a finding is about: the targets of its effect, else the part of the call that it names, else what it says. What
+/// counts over a whole session is about the session.
 fn about(finding: &Finding, facts: &Facts<'_>) -> String {
     let counts = matches!(finding.detector.as_str(), "loopbreaker" | "duties");
     if counts && facts.event.moment != Moment::Stop {
@@ -71,7 +71,8 @@ fn about(finding: &Finding, facts: &Facts<'_>) -> String {
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));
     let targets = effect.map(|effect| effect.targets.as_slice()).unwrap_or_default();
     if targets.is_empty() {
-        return if finding.command.is_empty() { finding.message.clone() } else { finding.command.clone() };
+        let is_of_part = finding.effect.or(finding.action).is_some() && !finding.command.is_empty();
+        return if is_of_part { finding.command.clone() } else { finding.message.clone() };
     }
     let shown = targets.iter().map(|target| target.path().map_or_else(|| target.shown(), str::to_owned));
     shown.collect::<Vec<_>>().join("\0")
