@@ -274,7 +274,7 @@ const WORDS: [&str; 34] = [
     "",
 ];
 
-const KEYS: [&str; 34] = [
+const KEYS: [&str; 36] = [
     "do",
     "to",
     "when",
@@ -294,6 +294,8 @@ const KEYS: [&str; 34] = [
     "starting",
     "behind",
     "after-last",
+    "fitting",
+    "unfitting",
     "default-target",
     "set",
     "argument",

@@ -2,7 +2,7 @@
 
 use super::effects::{EffectExtractor, is_decoder};
 use crate::model::effect::{EffectKind, Target, TargetPath};
-use reflex_shell::{Command, Derivation, DerivationId, Language, Origin, Reading, Span, Value};
+use reflex_shell::{Command, Derivation, DerivationId, Invocation, Language, Origin, Reading, Span, Value};
 
 /// Steps behind which a text cannot be read by eye.
 const HIDING: [&str; 10] =
@@ -55,7 +55,11 @@ impl EffectExtractor<'_> {
             let first = command.words.first().filter(|_| command.language == Language::Shell)?;
             let (origin, own) = (first.origin(), first.literal()?);
             let written = origin.span.slice(text);
-            let apart = origin.derivation.is_none() && written.len() > own.len() && is_in_pieces(written);
+            let is_known = || command.invocation.as_ref().and_then(Invocation::grammar).is_some();
+            let apart = origin.derivation.is_none()
+                && written.len() > own.len()
+                && is_in_pieces(written)
+                && (!is_windows_path(written) || is_known());
             apart.then(|| (name(&own, origin), command.site))
         });
         let disguised: Vec<_> = disguised.collect();
@@ -166,9 +170,31 @@ fn is_in_pieces(written: &str) -> bool {
     })
 }
 
+/// `venv\Scripts\activate`, `build\app.exe`: the path of a program of Windows, which hides none of a shell.
+fn is_windows_path(written: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'\\' | b'/' | b':');
+    let of_programs = |part: &str| [".bin", "bin", "scripts"].iter().any(|name| part.eq_ignore_ascii_case(name));
+    let ending = written.rsplit('.').next().unwrap_or("");
+    written.bytes().all(is_plain)
+        && (written.split('\\').any(of_programs)
+            || ["exe", "bat", "cmd", "ps1"].iter().any(|name| ending.eq_ignore_ascii_case(name)))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::is_in_pieces;
+    use super::{is_in_pieces, is_windows_path};
+
+    #[test]
+    fn paths_of_windows_are_told_from_names_in_pieces() {
+        for written in
+            ["venv\\Scripts\\activate", ".venv\\Scripts\\python.exe", "build\\a.exe", "node_modules\\.bin\\a"]
+        {
+            assert!(is_windows_path(written), "{written}");
+        }
+        for written in ["c\\at", "ev\\al", "c\"\"at\\bin\\x", "so\\ur\\ce"] {
+            assert!(!is_windows_path(written), "{written}");
+        }
+    }
 
     #[test]
     fn names_in_pieces_are_told_from_ordinary_quotes() {

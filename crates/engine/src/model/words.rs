@@ -33,12 +33,16 @@ word_lists! {
     NoPasswordValues = "no-password-values";
     /// Ends of names of passwords, in the languages in which people write them.
     PasswordNames = "password-names";
+    /// Whose password it is, where that is written in one word with `pass` or another of the short names.
+    PasswordOwners = "password-owners";
     /// What people write where a secret would stand. No random text holds one of these but by great chance. The last three begin the accounts of every chain for tests.
     Placeholders = "placeholders";
     /// Last words of names of what everybody may know, also where a service stands in the name.
     PublicValueNames = "public-value-names";
     /// What a word begins with, at its start or within, that names a secret.
     SecretWords = "secret-words";
+    /// Last words of names of passwords that other words end with too, and those of further languages.
+    ShortPasswordNames = "short-password-names";
     /// Samples, roles and names of fields: no password that anybody would steal holds one.
     WeakPasswords = "weak-passwords";
     /// Parts of the names of servers and tools that have a database behind them, also within a word.
@@ -65,10 +69,14 @@ word_lists! {
     ErrorWords = "error-words";
     /// Programs that show files and do nothing else, as long as no effect says otherwise.
     LookingPrograms = "looking-programs";
+    /// Names of hosts that others pass for.
+    ImitatedHosts = "imitated-hosts";
     /// What an error says that passes by itself.
     PassingErrors = "passing-errors";
     /// Programs that ask for the state of something that goes on by itself, and do nothing to it.
     PollingPrograms = "polling-programs";
+    /// How the names of tools end that show how far something is that goes on by itself.
+    PollingTools = "polling-tools";
     /// Options with which a client's request is more than a question.
     SendingOptions = "sending-options";
     /// Words of texts that speak about attacks on models, by how they begin.

@@ -5,6 +5,7 @@ use crate::facts::cache::{Accompanied, Facts, Source};
 use crate::facts::fact::Fact;
 use crate::model::effect::{Effect, Target};
 use crate::model::truth::Ternary;
+use crate::model::words::WordList;
 use crate::rules::field;
 use crate::rules::rule_event::RuleEvent;
 use crate::text::{sql, url};
@@ -120,7 +121,13 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
             let written = written(effect, target);
             Ternary::from(sql::consequences(&written).any(|word| value.texts().any(|wanted| wanted == word)))
         }
-        "url" => Ternary::from(value.texts().any(|wanted| url::has(&written(effect, target), wanted))),
+        "url" => {
+            let imitated = || WordList::ImitatedHosts.read(facts.tables);
+            Ternary::from(value.texts().any(|wanted| match wanted {
+                "disguised" => url::is_disguised(&written(effect, target), imitated()),
+                wanted => url::has(&written(effect, target), wanted),
+            }))
+        }
         "effect" => Ternary::from(value.texts().any(|name| name == effect.kind.name())),
         "is" => of_target(&|target| any(value.texts().map(|class| facts.is(effect, target, class)))),
         "path" => of_target(&|target| any(value.texts().map(|pattern| facts.lies_at(effect, target, pattern)))),

@@ -118,8 +118,20 @@ fn password(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<us
     let strange = value.iter().any(|byte| b" (){}[]<>/\\".contains(byte) || !byte.is_ascii_graphic());
     let name = bytes.get(assigned.name.clone())?;
     let named = is_password_name(tables, name) && is_given(&assigned, name, is_strong(value));
-    let literal = is_literal(&assigned, value) || is_of_machine(bytes, &assigned.name);
+    let literal = is_literal(&assigned, value)
+        || is_of_environment(&assigned, name, value)
+        || is_of_machine(bytes, &assigned.name);
     (named && !refers && !strange && is_password(tables, value) && literal).then_some(assigned.value)
+}
+
+/// `DB_PASSWORD=harvest42`: behind the name of an environment variable stands a value, unless that is such a name too or
+/// takes something out of another.
+fn is_of_environment(assigned: &Assigned, name: &[u8], value: &[u8]) -> bool {
+    let is_variable = |text: &[u8]| text.iter().all(|byte| byte.is_ascii_uppercase() || b"_0123456789".contains(byte));
+    let plain = value.iter().all(u8::is_ascii_alphanumeric);
+    // In what tests print (`PASS: parser3`) a blank follows.
+    let joined = assigned.value.start == assigned.name.end + 1;
+    joined && assigned.sign == Sign::Given && is_variable(name) && plain && !is_variable(value) && changes(value) > 0
 }
 
 /// `machine HOST login USER password …`: a file of logins, in which a blank is enough.
@@ -150,9 +162,14 @@ fn is_password_name(tables: Tables, name: &[u8]) -> bool {
     let words = words(name);
     let endings = WordList::NameEndings.read(tables);
     let Some(last) = words.iter().rfind(|word| !endings.has(word)) else { return false };
-    let long = WordList::PasswordNames.read(tables).fit(last);
-    long || ["pass", "pw", "dbpass", "userpass", "mypass", "requirepass", "masterauth", "bindpw", "rootpw"]
-        .contains(&last.as_str())
+    WordList::PasswordNames.read(tables).fit(last) || is_short_password_name(tables, last)
+}
+
+/// `pass`, and `mysqlpass`: `bypass` and `compass` end so as well, thus what stands before it must be an owner.
+fn is_short_password_name(tables: Tables, word: &str) -> bool {
+    let (owners, names) = (WordList::PasswordOwners.read(tables), WordList::ShortPasswordNames.read(tables));
+    let owned = |name: &str| word.strip_suffix(name).is_some_and(|owner| owners.has(owner));
+    names.has(word) || names.iter().any(owned)
 }
 
 /// Without quotes a value may also name a variable: `password = form.password1`.

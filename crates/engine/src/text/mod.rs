@@ -3,6 +3,7 @@
 pub(crate) mod encoded_paths;
 pub(crate) mod excerpt;
 pub(crate) mod glob;
+pub(crate) mod host_name;
 pub(crate) mod json;
 pub(crate) mod patches;
 pub(crate) mod sql;

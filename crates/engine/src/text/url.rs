@@ -1,22 +1,26 @@
 //! Properties of a URL that say something about where it leads.
 
-/// Whether the URL has a property: `password`, `disguised`, `plain`, `own`, `script`, `laden`.
+use super::host_name;
+use crate::model::words::Words;
+
+/// Whether a URL does not lead where it seems to: by the letters of its host (see [`host_name`]) or of a word of its
+/// path, or for a name before an `@`.
+pub(crate) fn is_disguised(url: &str, imitated: Words) -> bool {
+    let Parts { scheme, user, host, path } = parts(url);
+    let path = path.split(['?', '#']).next().unwrap_or("");
+    let in_place_of_host = !user.is_empty() && !user.contains(':') && user.contains('.') && scheme != "ssh";
+    in_place_of_host || host_name::is_disguised(host, imitated) || host_name::has_lookalikes(path)
+}
+
+/// Whether the URL has a property: `password`, `plain`, `own`, `script`, `laden`.
 ///
-/// `password` – a password stands before the host; `disguised` – the host is not what it looks like (letters of other
-/// alphabets, their ASCII form, encoded letters, a name before an `@`); `plain` – it is fetched without encryption from
-/// a host that is not this machine; `own` – this machine; `script` – the path names a script; `laden` – a part
-/// of it is so long that it carries something, or is printed by a program.
+/// `password` – a password stands before the host; `plain` – it is fetched without encryption from a host that is not
+/// this machine; `own` – this machine; `script` – the path names a script; `laden` – a part of it is so long that it
+/// carries something, or is printed by a program.
 pub(crate) fn has(url: &str, property: &str) -> bool {
     let Parts { scheme, user, host, path } = parts(url);
     match property {
         "password" => user.contains(':'),
-        "disguised" => {
-            let encoded = host.contains('%') || host.split('.').any(|label| label.starts_with("xn--"));
-            // What is not known is shown as an ellipsis.
-            let other_letters = |text: &str| text.chars().any(|letter| !letter.is_ascii() && letter != '…');
-            let in_place_of_host = !user.is_empty() && !user.contains(':') && user.contains('.') && scheme != "ssh";
-            encoded || other_letters(host) || other_letters(path) || in_place_of_host || host.contains('\\')
-        }
         "plain" => matches!(scheme, "http" | "ftp") && !is_own(host) && !host.is_empty(),
         "own" => is_own(host),
         "laden" => url.split(['?', '&', '=', '/', '.', '#', '+', '…']).any(is_load) || url.contains("$("),
@@ -75,16 +79,28 @@ fn is_own(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::library::tables;
+    use crate::model::words::WordList;
+
+    #[test]
+    fn a_url_can_be_disguised_in_its_host_and_in_words_of_two_alphabets() {
+        let names = WordList::ImitatedHosts.read(tables());
+        let check = |url, expected| assert_eq!(is_disguised(url, names), expected, "{url}");
+        check("https://x.example/a", false);
+        check("https://x.example/Köln/я?q=café", false);
+        check("https://x.example/a%20b", false);
+        check("https://…/a", false);
+        check("https://x.example/\u{456}nstall.sh", true);
+        check("https://x.example/?q=\u{456}nstall", false);
+        check("https://g\u{456}thub.com/a", true);
+        check("https://ex%61mple.com/a", true);
+        check("http://github.com@x.example/a", true);
+        check("ssh://a.b@x.example/a", false);
+    }
 
     #[test]
     fn hosts_are_what_they_are() {
         let check = |url, property, expected| assert_eq!(has(url, property), expected, "{url} {property}");
-        check("https://x.example/a", "disguised", false);
-        check("https://g\u{456}thub.com/a", "disguised", true);
-        check("https://xn--gthub-cua.com/a", "disguised", true);
-        check("https://ex%61mple.com/a", "disguised", true);
-        check("http://github.com@x.example/a", "disguised", true);
-        check("https://x.example/a%20b", "disguised", false);
         check("http://me:word@x.example/", "password", true);
         check("http://x.example:80/", "password", false);
         check("http://localhost:3000/a", "plain", false);

@@ -82,6 +82,7 @@ fn is_meant(command: &Command, invocation: &Invocation, entry: Node<'static>) ->
 fn values_of(command: &Command, invocation: &Invocation, entry: Node<'static>, kind: EffectKind) -> Option<Vec<Value>> {
     let mut values = selected(entry.get("to").text(), invocation, command);
     reflex_shell::narrow(entry, &mut values);
+    keep_fitting(entry, &mut values);
     if values.is_empty() && entry.get("default-target").is_text() {
         values.push(Value::text(entry.get("default-target").text(), command.origin));
     }
@@ -90,7 +91,8 @@ fn values_of(command: &Command, invocation: &Invocation, entry: Node<'static>, k
     if values.is_empty() && wants_targets && (kind.target_kind() == TargetKind::Path || of_option) {
         return None;
     }
-    let narrows = ["starting", "behind", "containing"].into_iter().any(|key| !entry.get(key).is_nil());
+    let narrows =
+        ["starting", "behind", "containing", "fitting", "unfitting"].into_iter().any(|key| !entry.get(key).is_nil());
     if values.is_empty() && narrows {
         return None;
     }
@@ -139,20 +141,39 @@ fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
 /// are compared in small letters.
 fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
     let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
-    let any_case = !entry.get("any-case").is_nil();
-    let fits = |patterns: Node<'static>, verb: &str| {
-        let verb: Cow<'_, str> = if any_case { verb.to_lowercase().into() } else { verb.into() };
-        patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), verb.as_bytes()))
-    };
+    let fits = |patterns: Node<'static>, verb: &str| fits_one(patterns, &in_case(entry, verb));
     let mut verbs = invocation.operands.iter().take(MAX_VERBS).filter_map(|index| words.get(*index));
     let unfit = verbs.clone().filter_map(Value::literal).any(|verb| fits(unwanted, &verb));
-    // Of `host:/a-$(date)` the beginning says enough.
-    !unfit
-        && (wanted.is_nil()
-            || verbs.any(|verb| match verb.literal() {
-                Some(literal) => fits(wanted, &literal),
-                None => !verb.prefix().is_empty() && fits(wanted, &verb.shown()),
-            }))
+    !unfit && (wanted.is_nil() || verbs.any(|verb| is_known_to_fit(verb, |text| fits(wanted, text))))
+}
+
+/// `fitting:` means only values that fit one of its patterns, `unfitting:` only those that fit none.
+fn keep_fitting(entry: Node<'static>, values: &mut Vec<Value>) {
+    let (wanted, unwanted) = (entry.get("fitting"), entry.get("unfitting"));
+    let fits = |patterns: Node<'static>, text: &str| fits_one(patterns, &in_case(entry, text));
+    if !wanted.is_nil() {
+        values.retain(|value| is_known_to_fit(value, |text| fits(wanted, text)));
+    }
+    if !unwanted.is_nil() {
+        values.retain(|value| value.literal().is_none_or(|text| !fits(unwanted, &text)));
+    }
+}
+
+/// A text as an entry compares it.
+fn in_case<'t>(entry: Node<'static>, text: &'t str) -> Cow<'t, str> {
+    if entry.get("any-case").is_nil() { text.into() } else { text.to_lowercase().into() }
+}
+
+fn fits_one(patterns: Node<'static>, text: &str) -> bool {
+    patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), text.as_bytes()))
+}
+
+/// Whether what is known of a word fits: of `host:/a-$(date)` the beginning says enough.
+fn is_known_to_fit(word: &Value, fits: impl Fn(&str) -> bool) -> bool {
+    match word.literal() {
+        Some(literal) => fits(&literal),
+        None => !word.prefix().is_empty() && fits(&word.shown()),
+    }
 }
 
 /// The words that a selector means; `input` is the text that the command reads, where it is known.

@@ -23,11 +23,11 @@ const ASK_FROM: usize = 8;
 /// From here on the call is refused, so that the turn ends.
 const STOP_FROM: usize = 16;
 
-/// Who waits between two looks may look this many times as often.
+/// Who waits between two looks, or looks at what goes on by itself, may look this many times as often.
 const PATIENCE: usize = 4;
 
-/// And who looks at what goes on by itself, such as a server that starts, this many times.
-const PATIENCE_WITH_OTHERS: usize = 2;
+/// And who does both this many times.
+const PATIENCE_WITH_BOTH: usize = 8;
 
 /// So many failures with one signature are a spiral, if their commands differ.
 const SPIRAL: usize = 3;
@@ -156,11 +156,11 @@ fn repeated(all: &[&Step]) -> Option<Loop> {
 /// How many times as often as others the last call may be made.
 fn patience(all: &[&Step]) -> usize {
     let now = all.last().map_or(RepeatAllowance::Straight, |step| step.pace);
+    let waited = all.iter().rev().take(4).any(|step| step.pace == RepeatAllowance::Waits);
     match now {
-        _ if all.iter().rev().take(4).any(|step| step.pace == RepeatAllowance::Waits) => PATIENCE,
-        RepeatAllowance::Straight => 1,
-        RepeatAllowance::Asks => PATIENCE_WITH_OTHERS,
-        RepeatAllowance::Waits => PATIENCE,
+        RepeatAllowance::Asks if waited => PATIENCE_WITH_BOTH,
+        RepeatAllowance::Straight if !waited => 1,
+        RepeatAllowance::Straight | RepeatAllowance::Asks | RepeatAllowance::Waits => PATIENCE,
     }
 }
 
@@ -482,8 +482,12 @@ mod tests {
         assert_eq!(ids(&growing), [""; 0]);
         let paced = |pace, count| vec![Step { pace, ..ended("check", "down", true) }; count];
         assert_eq!(ids(&paced(RepeatAllowance::Waits, 12)), [""; 0]);
-        assert_eq!(ids(&paced(RepeatAllowance::Asks, 6)), [""; 0]);
-        assert_eq!(ids(&paced(RepeatAllowance::Asks, 7)), ["loop/repeat"]);
+        assert_eq!(ids(&paced(RepeatAllowance::Asks, 12)), [""; 0]);
+        assert_eq!(ids(&paced(RepeatAllowance::Asks, 13)), ["loop/repeat"]);
+        let wait = || Step { pace: RepeatAllowance::Waits, ..ended("sleep 5", "", false) };
+        let poll = || Step { pace: RepeatAllowance::Asks, ..ended("docker compose ps", "starting", false) };
+        let polls: Vec<Step> = (0..20).flat_map(|_| [wait(), poll()]).collect();
+        assert_eq!(ids(&polls), [""; 0]);
     }
 
     #[test]

@@ -28,22 +28,29 @@ pub(crate) fn step(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint
         goals: Vec::new(),
         text: text(event, tables),
         deed: deed(tables, event, analysis),
-        pace: pace(tables, analysis),
+        pace: pace(tables, event, analysis),
         refused: false,
         changes: event.actions.iter().filter_map(change).collect(),
         end: None,
     }
 }
 
-fn pace(tables: Tables, analysis: &Analysis) -> RepeatAllowance {
+fn pace(tables: Tables, event: &Event, analysis: &Analysis) -> RepeatAllowance {
     let commands = || analysis.readings.iter().flat_map(|reading| &reading.commands);
     match () {
         () if commands().any(|command| WAITING.contains(&command.name.as_str()) || moves_on(command)) => {
             RepeatAllowance::Waits
         }
-        () if commands().any(|command| asks(tables, command)) => RepeatAllowance::Asks,
+        () if commands().any(|command| asks(tables, command)) || polls(tables, event) => RepeatAllowance::Asks,
         () => RepeatAllowance::Straight,
     }
+}
+
+/// Whether a tool that does nothing known shows how far something is that goes on by itself: `BashOutput`.
+fn polls(tables: Tables, event: &Event) -> bool {
+    let tools = WordList::PollingTools.read(tables);
+    let is_opaque = |action: &Action| matches!(action, Action::Other { .. } | Action::McpCall { .. });
+    event.actions.iter().all(is_opaque) && tools.fit(&event.tool.to_lowercase())
 }
 
 /// `git bisect good`, `git rebase --continue`: whether a command goes on to the next of a row of commits.
