@@ -87,7 +87,9 @@ fn other_clients_are_kept_at_work_in_their_own_words() {
 /// A universal event of this machine's project, and its verdict.
 fn universal(machine: &Machine, event: &Value) -> Value {
     let mut event = event.clone();
-    event["cwd"] = machine.project().to_string_lossy().into();
+    if event["cwd"].is_null() {
+        event["cwd"] = machine.project().to_string_lossy().into();
+    }
     event["session"] = "s1".into();
     let call = machine.reflex(["hook"]);
     call.input(event.to_string()).run().json()
@@ -212,6 +214,8 @@ fn what_changed_is_looked_at_as_if_it_were_written_now() {
     assert!(ids.iter().any(|id| id.contains("protected-path")), "{told}");
     let report = records(&machine, "verification").pop().unwrap();
     assert_eq!(report["changed"]["count"], 2);
+    let lines = report["changed"]["lines"].as_array().unwrap();
+    assert!(lines.contains(&json!({"file": "prod.yaml", "added": 1, "removed": 0})), "{lines:?}");
     assert!(!report.to_string().contains("ghp_8fK"));
 }
 
@@ -233,6 +237,38 @@ fn a_skill_that_is_passed_over_is_named_and_after_the_third_time_its_writers_are
     let third = told("3");
     assert_eq!(ids(&third), ["skill/passed-over", "skill/update-wanted"], "{third}");
     assert_eq!(third["decision"], "warn");
+}
+
+#[test]
+fn a_workaround_counts_once_and_in_its_own_project() {
+    let machine = Machine::new();
+    put(&machine, ".reflex/skills.yaml", SKILLS);
+    let end = || universal(&machine, &json!({"event": "skill-compliance"}));
+    universal(&machine, &json!({"event": "pre-command", "command": "git tag v1"}));
+    assert_eq!(ids(&end()), ["skill/passed-over"]);
+    assert_eq!((0..4).map(|_| ids(&end()).len()).sum::<usize>(), 0, "no new workaround");
+    let other = machine.project().join("../other");
+    fs::create_dir_all(other.join(".reflex")).unwrap();
+    fs::write(other.join(".reflex/skills.yaml"), SKILLS).unwrap();
+    let there = |event: &str, command: &str| {
+        universal(&machine, &json!({"event": event, "command": command, "cwd": other, "workspace": other}))
+    };
+    for tag in ["v2", "v3"] {
+        there("pre-command", &format!("git tag {tag}"));
+        assert_eq!(ids(&there("skill-compliance", "")), ["skill/passed-over"]);
+    }
+    assert_eq!(records(&machine, "skills").len(), 3);
+}
+
+#[test]
+fn a_file_that_a_skill_is_for_is_told_of_when_it_is_written() {
+    let machine = Machine::new();
+    put(&machine, ".reflex/skills.yaml", "skills: [{name: notes, status: verified, triggers: ['docs/notes/**']}]");
+    let written = |file: &str| universal(&machine, &json!({"event": "post-write", "files": [file], "content": "x"}));
+    assert_eq!(ids(&written("docs/guide.md")), [""; 0]);
+    let told = written("docs/notes/a.md");
+    assert_eq!((ids(&told), &told["decision"]), (vec!["skill/passed-over"], &json!("warn")), "{told}");
+    assert_eq!(ids(&universal(&machine, &json!({"event": "skill-compliance"}))), [""; 0]);
 }
 
 #[test]

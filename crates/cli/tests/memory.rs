@@ -67,9 +67,9 @@ fn who_does_not_answer_yes_has_approved_nothing() {
 fn a_yes_that_holds_no_time_or_too_long_is_wrong_usage() {
     let machine = Machine::new();
     let id = refused(&machine, PUSH);
-    for length in ["0s", "31d", "soon"] {
+    for length in ["0s", "366d", "soon"] {
         let Some((code, said)) = at_terminal(&machine, &format!("approve {id} --for {length}"), "y\n") else { return };
-        assert!(code == 64 && said.contains("(e.g. 10m, 2h; max 30d)"), "{said}");
+        assert!(code == 64 && said.contains("(e.g. 10m, 2h; max 365d)"), "{said}");
     }
     assert!(!passes(&machine, PUSH));
 }
@@ -126,6 +126,22 @@ fn a_yes_for_a_session_needs_a_reason_and_never_covers_the_core() {
     let core = refused(&machine, "rm -rf ~");
     let (code, said) = at_terminal(&machine, &format!("approve {core} --scope session --reason x"), "y\n").unwrap();
     assert!(code == 64 && said.contains("core"), "{said}");
+    // What a core rule asks about a person may answer for longer, with a reason.
+    std::fs::write(machine.project().join(".env"), "A=1\n").unwrap();
+    let reads = "cat .env";
+    machine.bash(&machine.project(), reads);
+    let pending = machine.reflex(["pending", "--json"]).run().json();
+    let of_reads = |call: &&Value| call["text"] == reads;
+    let id = pending["pending"].as_array().unwrap().iter().find(of_reads).unwrap()["id"].as_str().unwrap().to_owned();
+    assert_eq!(at_terminal(&machine, &format!("approve {id} --scope repository"), "y\n").unwrap().0, 64);
+    let given = at_terminal(&machine, &format!("approve {id} --scope repository --reason local"), "y\n").unwrap();
+    assert_eq!(given.0, 0, "{}", given.1);
+    assert!(passes(&machine, reads) && passes(&machine, reads));
+    let all = machine.reflex(["grants", "--json"]).run().json();
+    let lasting = all["grants"].as_array().unwrap().iter().find(|grant| grant["scope"] == "repository").unwrap();
+    let length = lasting["expires"].as_u64().unwrap() - lasting["time"].as_u64().unwrap();
+    assert_eq!(length, 365 * 86_400_000);
+    machine.reflex(["grants", "--revoke", &id]).run();
 }
 
 #[test]

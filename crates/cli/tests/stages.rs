@@ -1,5 +1,6 @@
 //! The ten stages one by one: literate cases in `tests/stages`, a text and what its stage made of it; and every command
-//! and phrase that the four documents quote, in `tests/seeds.md`, with what is said about it.
+//! and phrase that the four documents quote, in `tests/seeds.md`, with what is said about it. What `docs/seeds.md` says of
+//! each of their statements is shown by what it names.
 //!
 //! `UPDATE=1` rewrites what was found; a person reads the difference.
 #![allow(
@@ -169,4 +170,62 @@ fn what_the_four_documents_quote_is_judged_as_the_list_says() {
         return std::fs::write(&file, found).unwrap();
     }
     assert_eq!(found, page, "rewrite with UPDATE=1 and read the difference");
+}
+
+/// `cli/tests/a.rs::name`: whether there is such a test.
+fn is_test(named: &str) -> bool {
+    let Some((file, name)) = named.split_once("::") else { return false };
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let text = std::fs::read_to_string(crates.join(file)).unwrap_or_default();
+    let marked = text.split("#[test]").skip(1);
+    marked.filter_map(|test| test.split_once("fn ")).any(|(_, test)| test.starts_with(&format!("{name}()")))
+}
+
+/// `` `COMMAND` DECISION ``, several of them divided by `; `.
+fn shown_commands(cell: &str) -> Vec<(String, String)> {
+    let parts = cell.replace("\\|", "|").replace("; `", "\u{1}`");
+    let one = |part: &str| {
+        let (command, decision) = part.trim_start_matches('`').rsplit_once("` ").unwrap();
+        (command.to_owned(), decision.to_owned())
+    };
+    parts.split('\u{1}').map(one).collect()
+}
+
+#[test]
+fn what_is_said_of_each_statement_of_the_four_documents_is_shown() {
+    let page = std::fs::read_to_string(tests().join("../../../docs/seeds.md")).unwrap();
+    let (mut counts, mut commands, mut wrong) = ([0; 3], Vec::new(), Vec::new());
+    for line in page.lines().filter(|line| line.starts_with("| 00")) {
+        let cells = line.replace("\\|", "\u{1}");
+        let cells: Vec<String> = cells.split('|').map(|cell| cell.trim().replace('\u{1}', "\\|")).collect();
+        let (number, here, shown) = (&cells[1], &cells[3], &cells[4]);
+        let kinds = ["works", "deviates: ", "not yet: "];
+        match kinds.iter().position(|kind| here.starts_with(kind)) {
+            Some(kind) => counts[kind] += 1,
+            None => wrong.push(format!("{number} has no reason: {here}")),
+        }
+        match shown.strip_prefix('`').and_then(|cell| cell.strip_suffix('`')).filter(|cell| cell.contains(".rs::")) {
+            Some(test) if is_test(test) => {}
+            Some(test) => wrong.push(format!("{number}: there is no test {test}")),
+            None => commands.extend(shown_commands(shown).into_iter().map(|case| (number.clone(), case))),
+        }
+    }
+    let lines = commands.iter().map(|(_, (command, _))| {
+        format!("{}\n", json!({"event": "pre-command", "workspace": "/repo", "cwd": "/repo", "command": command}))
+    });
+    let said = Machine::new().reflex(["eval"]).input(lines.collect::<String>()).run().stdout;
+    assert_eq!(said.lines().count(), commands.len());
+    for ((number, (command, expected)), line) in commands.iter().zip(said.lines()) {
+        let verdict: Value = serde_json::from_str(line).unwrap();
+        if verdict["decision"] != expected.as_str() {
+            wrong.push(format!("{number}: `{command}` {}", verdict["decision"]));
+        }
+    }
+    let [works, deviates, missing] = counts;
+    let all = works + deviates + missing;
+    let counted = format!("Of {all} statements {works} work, {deviates} deviate and {missing} are not there yet.");
+    if !page.contains(&counted) {
+        wrong.push(counted);
+    }
+    assert!(wrong.is_empty() && all >= 141, "{wrong:#?}");
 }

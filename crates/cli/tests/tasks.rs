@@ -188,6 +188,8 @@ fn a_yes_for_a_task_ends_with_it_and_no_call_claims_it() {
     assert_eq!((call(None), call(Some("T-2"))), (json!("allow"), json!("allow")));
     assert_eq!(at_terminal(&machine, "task end").unwrap().0, 0);
     assert_eq!((call(None), call(Some("T-1"))), (json!("require_approval"), json!("require_approval")));
+    assert_eq!(at_terminal(&machine, "task start T-1").unwrap().0, 0);
+    assert_eq!(call(None), "require_approval", "another task of the same name");
 }
 
 #[test]
@@ -211,4 +213,38 @@ fn a_task_shows_its_last_verification_and_the_retries_that_are_left() {
     assert_eq!((&shown()["verification"], &shown()["retries_left"]), (&"passed".into(), &2.into()));
     let told = machine.reflex(["task", "show"]).folder(&machine.project()).run().stdout;
     assert!(told.contains("verification passed; it keeps the agent at work 2 times more"), "{told}");
+}
+
+#[test]
+fn criteria_of_a_task_are_run_or_told_as_open_until_a_person_says_that_they_are_met() {
+    let machine = Machine::new();
+    let start = "task start T-1 --accept-run 'test -e done' --accept 'it is faster' --accept 'it is documented'";
+    let Some((0, _)) = at_terminal(&machine, start) else { return };
+    let verify = || {
+        let event = json!({"event": "final-verify", "cwd": machine.project(), "session": "s1"});
+        machine.reflex(["hook"]).input(event.to_string()).run().json()
+    };
+    let found = |verdict: &Value| {
+        let findings = verdict["findings"].as_array().unwrap();
+        findings.iter().map(|one| format!("{} {}", one["id"], one["message"])).collect::<String>()
+    };
+    let first = found(&verify());
+    assert!(first.contains("verify/check-failed") && first.contains("`test -e done` does not pass"), "{first}");
+    assert!(first.contains("task/criteria-open") && first.contains("`it is faster` and `it is documented`"), "{first}");
+    assert_ne!(machine.reflex(["task", "met", "1"]).folder(&machine.project()).run().code, 0, "an agent says so");
+    fs::write(machine.project().join("done"), "").unwrap();
+    assert_eq!(at_terminal(&machine, "task met 7").unwrap().0, 64);
+    assert_eq!(at_terminal(&machine, "task met 1").unwrap().0, 0);
+    let second = found(&verify());
+    assert!(
+        second.contains("`it is documented`") && !second.contains("faster") && !second.contains("check"),
+        "{second}"
+    );
+    assert_eq!(at_terminal(&machine, "task met 'it is documented'").unwrap().0, 0);
+    assert_eq!(verify()["decision"], "allow");
+    let shown = machine.reflex(["task", "show"]).folder(&machine.project()).run().stdout;
+    assert!(
+        shown.contains("accept  1. it is faster (met)") && shown.contains("`test -e done` exits with 0"),
+        "{shown}"
+    );
 }

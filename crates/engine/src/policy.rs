@@ -265,10 +265,17 @@ impl Policy {
             for entry in layer.policy().get("allow").items() {
                 let reason = entry.get("reason").text();
                 let covers = self.minute < until(entry) && covers(entry, finding, facts);
+                let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                 if covers && layer.may_lower(finding, reason) {
-                    let because = if reason.is_empty() { String::new() } else { format!(": {reason}") };
                     why.push(format!("{}: allowed by {}{because}", finding.id, entry.get("at").text()));
                     return Some(PolicyAction::Record);
+                }
+                if covers && layer.loosens.so_far() {
+                    let at = entry.get("at").text();
+                    why.push(format!(
+                        "{}: not allowed by {at}: a core rule needs your own policy and a reason",
+                        finding.id
+                    ));
                 }
             }
         }

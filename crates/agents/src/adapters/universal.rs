@@ -472,9 +472,11 @@ pub fn verdict(verdict: &Verdict) -> Map<String, Value> {
     object.insert("decision".into(), decision.into());
     object.insert("risk".into(), verdict.risk.risk().into());
     object.insert("confidence".into(), percent(verdict.confidence));
-    object.insert("reasons".into(), verdict.reasons.clone().into());
+    let advice = || verdict.advice.iter().map(|advice| Value::from(advice.text.as_str()));
+    let of_pass = advice().filter(|_| verdict.decision == Decision::Pass);
+    object.insert("reasons".into(), verdict.reasons.iter().cloned().map(Value::from).chain(of_pass).collect());
     object.insert("findings".into(), verdict.findings.iter().map(finding).collect());
-    object.insert("advice".into(), verdict.advice.iter().map(|advice| Value::from(advice.text.as_str())).collect());
+    object.insert("advice".into(), advice().collect());
     object.insert("rewrite".into(), verdict.rewrite.as_ref().map_or(Value::Null, rewrite));
     object
 }

@@ -9,11 +9,13 @@ use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::{duration, now, timestamp};
 use serde_json::json;
 
-/// A yes holds so long if nothing else is said.
-pub(super) const USUAL: u64 = 15 * 60_000;
+/// A yes to one call holds so long if nothing else is said.
+const FEW_MINUTES: u64 = 15 * 60_000;
 
-/// A yes holds at most 30 days.
-const LONGEST: u64 = 30 * 86_400_000;
+/// No yes holds longer.
+const LONGEST: u64 = 365 * DAY;
+
+const DAY: u64 = 86_400_000;
 
 /// A yes to this call, the next time it comes.
 pub(super) fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
@@ -25,7 +27,7 @@ pub(super) fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
         scope: Scope::Once,
         within: call.holder(),
         time,
-        expires: time + USUAL,
+        expires: time + FEW_MINUTES,
         uses: 0,
         used_for: String::new(),
         used: 0,
@@ -61,6 +63,25 @@ pub(super) fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> 
     Ok(Grant { scope, exact, within, time, expires: time + length, ..once })
 }
 
+/// How long a yes holds that names no time: a task's ends with the task, a repository's once it is revoked.
+pub(super) fn usual_length(scope: Scope) -> u64 {
+    match scope {
+        Scope::Once => FEW_MINUTES,
+        Scope::Session => DAY,
+        Scope::Task | Scope::Repository => LONGEST,
+    }
+}
+
+/// The same in words.
+pub(super) fn usual_length_in_words(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Once => "15m",
+        Scope::Session => "1d",
+        Scope::Task => "until the task ends",
+        Scope::Repository => "365d, or until revoked",
+    }
+}
+
 /// How long a yes holds, as a person writes it.
 ///
 /// # Errors
@@ -68,7 +89,7 @@ pub(super) fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> 
 pub(super) fn written_length(written: &str) -> Result<u64, String> {
     duration(written)
         .filter(|length| (1..=LONGEST).contains(length))
-        .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 30d)", visible(written)))
+        .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 365d)", visible(written)))
 }
 
 /// Why nobody can say yes to a call, although they saw it.

@@ -93,7 +93,7 @@ fn word(decision: &str) -> &'static str {
 /// The person is shown the call and asked, as by `reflex approve`.
 fn decide(host: &Host, pending: &Pending, grant: &Grant, matches: &ArgMatches) -> u8 {
     let view = if matches.get_flag("full") { View::Full } else { View::Short };
-    let given = length(matches).and_then(|length| {
+    let given = length(matches, grant.scope).and_then(|length| {
         let grant = Grant { expires: grant.time + length, ..grant.clone() };
         let store = host.store();
         preview_and_give(&store, (pending, &grant), view, &mut Consent::each(&store))

@@ -1,6 +1,6 @@
 //! `pending`, `approve`, `deny`, `grants`, `off`: what a person says about calls. Nothing here works for an agent.
 
-use super::answering::{USUAL, covers, give, obstacle, once, refuse, reject, scoped, written_length};
+use super::answering::{covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length};
 use super::list;
 use crate::commands::waiting::waiting;
 use crate::status;
@@ -136,12 +136,12 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
         format!("unknown scope `{word}`; known: {}", all.join(", "))
     })?;
     let reason = text(matches, "reason");
-    scoped(once(call, person, reason), call, scope, length(matches)?)
+    scoped(once(call, person, reason), call, scope, length(matches, scope)?)
 }
 
 /// How long a yes holds.
-pub(super) fn length(matches: &ArgMatches) -> Result<u64, String> {
-    matches.get_one::<String>("for").map_or(Ok(USUAL), |written| written_length(written))
+pub(super) fn length(matches: &ArgMatches, scope: Scope) -> Result<u64, String> {
+    matches.get_one::<String>("for").map_or(Ok(usual_length(scope)), |written| written_length(written))
 }
 
 pub(super) fn preview_and_give(

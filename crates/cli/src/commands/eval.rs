@@ -38,18 +38,16 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
                 return status::INTERNAL;
             }
         }
-        // What is answered is out before the next may take too long.
-        note(output.flush());
         lifeline::watch(TOO_MUCH);
         let verdict = judge.line(&line);
         lifeline::disarm();
-        let written = writeln!(output, "{}", Value::Object(verdict));
+        // Who asks line by line waits for the answer before the next question.
+        let written = writeln!(output, "{}", Value::Object(verdict)).and_then(|()| output.flush());
         if written.is_err() {
             note(written);
             return status::OK;
         }
     }
-    note(output.flush());
     status::OK
 }
 

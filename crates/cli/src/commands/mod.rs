@@ -229,7 +229,7 @@ fn answers() -> Vec<Command> {
             .about("Allow one blocked call once; needs a person at a terminal")
             .arg(newest())
             .arg(option("scope", "SCOPE", "once, session, task or repository").default_value("once"))
-            .arg(option("for", "DURATION", "How long the approval holds, e.g. 10m or 2h (default 15m)"))
+            .arg(option("for", "DURATION", "How long it holds, e.g. 10m or 2h (default: 15m; 1d; the task; 365d)"))
             .arg(flag("full", "Show a long call in full; required to approve one"))
             .arg(reason()),
         Command::new("allow")

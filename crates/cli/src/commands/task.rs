@@ -14,7 +14,7 @@ use reflex_host::store::tasks::Declared;
 use reflex_host::store::{Search, Store};
 use reflex_host::{Host, MAX_IN_A_ROW, Mode, now, timestamp};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// So many records of a task are counted.
@@ -37,8 +37,12 @@ pub(super) fn grammar() -> Command {
                 .arg(Arg::new("id").required(true).value_name("ID").help("Such as TASK-123"))
                 .arg(option("intent", "TEXT", "What it is for").default_value(""))
                 .arg(several("scope", "PATTERN", "Files it changes, e.g. src/** (repeatable)"))
-                .arg(several("accept", "TEXT", "When it is done (repeatable)")),
+                .arg(several("accept", "TEXT", "When it is done, in words (repeatable)"))
+                .arg(several("accept-run", "COMMAND", "When it is done: this exits with 0 (repeatable)")),
         )
+        .subcommand(Command::new("met").about("Record that a criterion is met; needs a person at a terminal").arg(
+            Arg::new("criterion").required(true).value_name("N").help("Its number in `reflex task show`, or its text"),
+        ))
         .subcommand(Command::new("show").about("Show the task and its progress").arg(json()))
         .subcommand(Command::new("end").about("End the task; needs a person at a terminal"))
 }
@@ -49,6 +53,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
         Some(("start", matches)) => start(matches, &host.store(), &workspace),
         Some(("show", matches)) => show(matches, &host.store(), &workspace),
+        Some(("met", matches)) => met(matches, &host.store(), &workspace),
         Some(("end", _)) => end(&host.store(), &workspace),
         _ => status::USAGE,
     }
@@ -63,6 +68,8 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         intent: text(matches, "intent").into(),
         scope: list("scope"),
         acceptance: list("accept"),
+        accept_runs: list("accept-run"),
+        met: Vec::new(),
         workspace: workspace.into(),
         repository: repository(Path::new(workspace)),
         by: person.name,
@@ -115,8 +122,51 @@ fn sound(task: &Declared) -> Result<(), String> {
 fn tell(task: &Declared) {
     print(&format!("{}  since {}, in {}", visible(&task.id), timestamp(task.time), visible(&task.workspace)));
     let intent = if task.intent.is_empty() { vec![] } else { vec![task.intent.clone()] };
-    for (title, texts) in [("intent", &intent), ("scope", &task.scope), ("accept", &task.acceptance)] {
+    for (title, texts) in [("intent", &intent), ("scope", &task.scope)] {
         texts.iter().for_each(|text| print(&format!("  {title:7} {}", visible(text))));
+    }
+    for (index, text) in task.acceptance.iter().enumerate() {
+        let state = if task.met.contains(text) { "met" } else { "open" };
+        print(&format!("  accept  {}. {} ({state})", index + 1, visible(text)));
+    }
+    task.accept_runs.iter().for_each(|run| print(&format!("  accept  `{}` exits with 0", visible(run))));
+}
+
+/// `reflex task met`: only a person says that what no program can check is met.
+fn met(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
+    let Some(task) = store.task(workspace) else {
+        complain("no task declared here");
+        return status::FOUND;
+    };
+    let said = text(matches, "criterion");
+    let numbered = said.parse::<usize>().ok().and_then(|number| task.acceptance.get(number.checked_sub(1)?));
+    let Some(criterion) = numbered.or_else(|| task.acceptance.iter().find(|text| *text == said)) else {
+        complain(&format!("no criterion `{}`; `reflex task show` lists them", visible(said)));
+        return status::USAGE;
+    };
+    if task.met.contains(criterion) {
+        print(&format!("already met: {}", visible(criterion)));
+        return status::OK;
+    }
+    let Some(person) = person(store, "task met", criterion) else { return status::FOUND };
+    let written = Consent::sign(store, &format!("Is this met: {}?", visible(criterion))).and_then(|signer| {
+        let Some(signer) = signer else { return Ok(false) };
+        let done = store.meet_criterion(&task, criterion, &person.name, &signer);
+        done.map(|()| true).map_err(|error| format!("cannot write: {error}"))
+    });
+    match written {
+        Ok(true) => {
+            print(&format!("met: {}", visible(criterion)));
+            status::OK
+        }
+        Ok(false) => {
+            print("it stays open");
+            status::FOUND
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            status::FOUND
+        }
     }
 }
 
@@ -147,7 +197,11 @@ fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         let left = done.retries_left();
         print(&format!("  verification {}; it keeps the agent at work {left} times more", visible(&done.verified)));
     }
-    done.files.iter().take(20).for_each(|file| print(&format!("  changed {}", visible(file))));
+    for file in done.files.iter().take(20) {
+        let lines = done.lines.get(file.trim_start_matches("./"));
+        let lines = lines.map(|(added, removed)| format!(" (+{added} -{removed})")).unwrap_or_default();
+        print(&format!("  changed {}{lines}", visible(file)));
+    }
     if done.files.len() > 20 {
         print(&format!("  and {} more", done.files.len() - 20));
     }
@@ -181,6 +235,8 @@ struct Done {
     refused: usize,
     failed: usize,
     files: BTreeSet<String>,
+    /// Lines added and removed since the last commit, at the last verification.
+    lines: BTreeMap<String, (u64, u64)>,
     /// How the last verification ended; empty if there was none.
     verified: String,
     /// How many of the last verifications failed in a row.
@@ -221,10 +277,21 @@ impl Done {
             }
             "verification" => {
                 self.verified = text("verdict").to_owned();
+                self.count_lines(record);
                 self.failed_in_a_row = if self.verified == "failed" { self.failed_in_a_row + 1 } else { 0 };
             }
             _ => {}
         }
+    }
+
+    fn count_lines(&mut self, record: &Map<String, Value>) {
+        let lines = record.get("changed").and_then(|changed| changed.get("lines")).and_then(Value::as_array);
+        let number = |row: &Value, key: &str| row.get(key).and_then(Value::as_u64).unwrap_or(0);
+        let row = |row: &Value| {
+            let file = row.get("file").and_then(Value::as_str)?.to_owned();
+            Some((file, (number(row, "added"), number(row, "removed"))))
+        };
+        self.lines = lines.into_iter().flatten().filter_map(row).collect();
     }
 
     fn retries_left(&self) -> usize {
@@ -257,7 +324,7 @@ impl Done {
     fn json(&self) -> Value {
         json!({
             "calls": self.calls, "passed": self.passed, "asked": self.asked, "refused": self.refused,
-            "failures": self.failed, "changed": self.files, "retries_left": self.retries_left(),
+            "failures": self.failed, "changed": self.files, "lines": self.lines, "retries_left": self.retries_left(),
             "verification": if self.verified.is_empty() { Value::Null } else { self.verified.as_str().into() },
         })
     }

@@ -59,10 +59,14 @@ pub(crate) fn is(pattern: &str, word: &str) -> bool {
 
 /// Whether nothing but the words of the command decides what it does: no files, no input, no variables of its own.
 pub(crate) fn is_plain(command: &Command) -> bool {
+    command.parent.is_none() && is_plainly_written(command)
+}
+
+/// The same of one that another may run.
+pub(crate) fn is_plainly_written(command: &Command) -> bool {
     command.redirects.is_empty()
         && command.assignments.is_empty()
         && command.unread.is_empty()
-        && command.parent.is_none()
         && matches!(command.stdin, Stdin::Inherited)
         && command.origin.derivation.is_none()
         && command.words.iter().all(|word| word.literal().is_some())

@@ -2,14 +2,14 @@
 
 use super::cache::{Facts, Pattern};
 use super::classes::{fixed_part, meets};
-use crate::analysis::command_pattern::is_plain;
+use crate::analysis::command_pattern::{is_plain, is_plainly_written};
 use crate::analysis::replaced::replaced;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, AgentPath};
 use crate::model::path::{self, is_within};
 use crate::model::truth::Ternary;
 use crate::text::glob;
-use reflex_shell::Command;
+use reflex_shell::{Command, Value};
 use reflex_tables::Node;
 use std::borrow::Cow;
 
@@ -183,9 +183,22 @@ impl Facts<'_> {
     pub(crate) fn sole_command(&self, action: usize) -> Option<&Command> {
         let reading = self.analysis.readings.get(action)?;
         let whole = reading.gaps.is_empty() && reading.settings.is_empty() && reading.changes.is_empty();
-        match reading.commands.as_slice() {
-            [command] if whole && is_plain(command) => Some(command),
-            _ => None,
-        }
+        let (first, wrapped) = reading.commands.split_first()?;
+        let plain = whole && is_plain(first) && wrapped.iter().all(is_plainly_written);
+        // `sudo ls` runs `ls`: every word of it stands in the call.
+        let mut outer = first;
+        let are_seen = wrapped.iter().enumerate().all(|(index, inner)| {
+            let seen = inner.parent == Some(index) && ends_with(outer, inner);
+            outer = inner;
+            seen
+        });
+        (plain && are_seen).then_some(first)
     }
+}
+
+/// Whether the words of one command are the last of another's.
+fn ends_with(outer: &Command, inner: &Command) -> bool {
+    let skipped = outer.words.len().checked_sub(inner.words.len());
+    let last = skipped.map(|skipped| outer.words.iter().skip(skipped));
+    last.is_some_and(|last| last.map(Value::shown).eq(inner.words.iter().map(Value::shown)))
 }

@@ -36,6 +36,31 @@ impl Repository {
     }
 }
 
+impl Repository {
+    /// What the last commit has at a path, from the top of the work tree on; nothing where it has no file there, or there
+    /// is no commit.
+    pub fn committed(&self, path: &str) -> Fact<Option<Vec<u8>>> {
+        let Some(head) = self.named("HEAD")? else { return Ok(None) };
+        let (mut objects, hash) = (Objects::open(self)?, self.object_hash()?);
+        let listing = Listing { repository: self, names: &mut Vec::new(), limit: 0, budget: Budget::new() };
+        let mut at = listing.tree_of(&mut objects, head)?;
+        let mut parts = path.split('/').peekable();
+        while let Some(part) = parts.next() {
+            let data = objects.find(&at, Kind::Tree)?.to_vec();
+            let entries = TreeRefIter::from_bytes(&data, hash).filter_map(Result::ok);
+            let mut wanted = entries.filter(|entry| entry.filename == part.as_bytes());
+            let Some(entry) = wanted.find(|entry| entry.mode.is_tree() == parts.peek().is_some()) else {
+                return Ok(None);
+            };
+            at = entry.oid.to_owned();
+        }
+        match objects.find_any(&at)? {
+            (Kind::Blob, data) => Ok(Some(data.to_vec())),
+            _ => Ok(None),
+        }
+    }
+}
+
 struct Listing<'a> {
     repository: &'a Repository,
     names: &'a mut Vec<Vec<u8>>,

@@ -204,6 +204,23 @@ fn tracked_paths() {
 }
 
 #[test]
+fn what_the_last_commit_has() {
+    let scratch = Scratch::with_commit();
+    scratch.write("one", "changed\n");
+    scratch.write("new", "n\n");
+    scratch.git(&["add", "new", "one"]);
+    let facts = scratch.facts();
+    let held = |path: &str| facts.committed(path).unwrap().map(|text| String::from_utf8(text).unwrap());
+    for path in ["one", "folder/three", "folder/inner/four"] {
+        assert_eq!(held(path), Some(scratch.git(&["show", &format!("HEAD:{path}")])), "{path}");
+    }
+    for path in ["new", "folder", "folder/inner", "one/below", "folder/inner/fou", ""] {
+        assert_eq!(held(path), None, "{path}");
+    }
+    assert_eq!(Scratch::new().facts().committed("one"), Ok(None));
+}
+
+#[test]
 fn work_trees() {
     let scratch = Scratch::with_commit();
     let other = scratch.root.parent().unwrap().join("other");

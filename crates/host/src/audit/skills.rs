@@ -1,17 +1,26 @@
 //! Whether a session used the skills that people have written down for its work: `.reflex/skills.yaml` against the log.
 
 use crate::store::{Search, Store};
-use reflex_engine::{Event, Finding, PolicyAction, Severity, fits, quotation, told_by_stranger};
+use reflex_engine::{Action, Event, Finding, PolicyAction, Severity, fits, quotation, told_by_stranger};
 use reflex_rules::{MAX_BYTES, Skill, skills_of};
 use serde_json::{Map, Value, json};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// So many records of a session are looked at.
 const MAX_RECORDS: usize = 5000;
 
 /// Who passes a skill over so often has a reason that its writers should know.
 const OFTEN: usize = 3;
+
+/// Where a project lists its skills.
+const REGISTER: &str = ".reflex/skills.yaml";
+
+/// The kind of the records about skills.
+const NOTE: &str = "skills";
+
+/// The verdict on a verified skill that was not used where it should have been.
+const PASSED_OVER: &str = "passed over";
 
 /// What was found about one skill.
 struct Seen<'s> {
@@ -24,9 +33,18 @@ struct Seen<'s> {
 
 /// Findings about the skills of a workspace, and notes for the log.
 pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
-    let file = Path::new(&event.workspace).join(".reflex/skills.yaml");
+    told_of(event, store, &[])
+}
+
+fn register(event: &Event) -> PathBuf {
+    Path::new(&event.workspace).join(REGISTER)
+}
+
+/// `own` is what this very event did, as kinds and texts: the log may not have it.
+fn told_of(event: &Event, store: &Store, own: &[(&str, &str)]) -> Vec<Finding> {
+    let file = register(event);
     let Some(text) = read(&file) else { return Vec::new() };
-    let (skills, problems) = skills_of(".reflex/skills.yaml", &text);
+    let (skills, problems) = skills_of(REGISTER, &text);
     let mut findings: Vec<Finding> = problems
         .iter()
         .take(1)
@@ -38,24 +56,19 @@ pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
         .collect();
     let fields = vec![("session".to_owned(), event.session.clone())];
     let records = store.log().search(&Search { fields, ..Search::default() }, MAX_RECORDS).unwrap_or_default();
-    let calls: Vec<&Map<String, Value>> = records.iter().filter(|record| ran(record)).collect();
-    for seen in skills
-        .iter()
-        .filter_map(|skill| look(skill, &calls))
-        .chain(skills.iter().filter_map(|skill| outdated(skill, event, &calls)))
-    {
-        let times = store.log().search(&passed_over(seen.skill), OFTEN).map_or(0, |found| found.len());
+    for seen in skills.iter().flat_map(|skill| look(skill, (event, own), &records)) {
+        let times = store.log().search(&passed_over(seen.skill, event), OFTEN).map_or(0, |found| found.len());
         let _ = store.note(
-            "skills",
+            NOTE,
             json!({
                 "session": event.session, "agent": event.client, "workspace": event.workspace, "skill": seen.skill.name,
                 "version": seen.skill.version, "verdict": seen.verdict, "text": seen.shown,
             }),
         );
         findings.push(told(&seen));
-        if seen.verdict == "passed over" && times + 1 >= OFTEN {
+        if seen.verdict == PASSED_OVER && times + 1 >= OFTEN {
             let message = format!(
-                "The skill {} was passed over {} times or more: it may not fit any more.",
+                "The skill {} was passed over {} times or more in this project: it may not fit any more.",
                 quotation(&seen.skill.name),
                 times + 1
             );
@@ -69,8 +82,23 @@ pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
     findings
 }
 
-fn passed_over(skill: &Skill) -> Search {
-    let fields = [("kind", "skills"), ("skill", &skill.name), ("verdict", "passed over")];
+/// The same after a change of a file, where that file is what a skill is for.
+pub(crate) fn comply_after(event: &Event, store: &Store) -> Vec<Finding> {
+    let changes = event.actions.iter().filter(|action| action.content().is_some());
+    let changed: Vec<(&str, &str)> = changes.filter_map(Action::path).map(|path| ("write", &*path.text)).collect();
+    let file = register(event);
+    if changed.is_empty() || !file.exists() {
+        return Vec::new();
+    }
+    let (skills, _) = skills_of(REGISTER, &read(&file).unwrap_or_default());
+    let is_meant = changed.iter().any(|(kind, path)| skills.iter().any(|skill| triggers(skill, kind, path)));
+    if is_meant { told_of(event, store, &changed) } else { Vec::new() }
+}
+
+/// Earlier workarounds for a skill in this project.
+fn passed_over(skill: &Skill, event: &Event) -> Search {
+    let fields =
+        [("kind", NOTE), ("skill", &skill.name), ("verdict", PASSED_OVER), ("workspace", event.workspace.as_str())];
     Search { fields: fields.map(|(key, value)| (key.to_owned(), value.to_owned())).into(), ..Search::default() }
 }
 
@@ -87,23 +115,38 @@ fn ran(record: &Map<String, Value>) -> bool {
     is("kind", "call") && is("moment", "before-tool") && !is("decision", "deny")
 }
 
-fn look<'s>(skill: &'s Skill, calls: &[&Map<String, Value>]) -> Option<Seen<'s>> {
-    let used = calls.iter().any(|call| subjects(call).any(|(kind, text)| uses(skill, kind, text)));
-    let by_hand = calls.iter().flat_map(|call| subjects(call)).find(|(kind, text)| triggers(skill, kind, text));
-    let shown = by_hand.map(|(_, text)| text.chars().take(100).collect()).unwrap_or_default();
-    let verdict = match (skill.status.as_str(), used, by_hand.is_some()) {
-        ("verified", false, true) => "passed over",
-        ("deprecated", true, _) => "used though it is deprecated",
-        ("draft", true, _) => "used though nobody has verified it",
-        _ => return None,
+/// What is new about a skill since it was last told of in this session: a workaround counts once, however many turns
+/// end after it.
+fn look<'s>(
+    skill: &'s Skill,
+    (event, own): (&Event, &[(&str, &str)]),
+    records: &[Map<String, Value>],
+) -> Vec<Seen<'s>> {
+    let is = |record: &Map<String, Value>, key: &str, word: &str| record.get(key).and_then(Value::as_str) == Some(word);
+    let is_told = |record: &Map<String, Value>| is(record, "kind", NOTE) && is(record, "skill", &skill.name);
+    let fresh = records.iter().rposition(is_told).map_or(0, |last| last + 1);
+    let of_calls = |records| -> Vec<(&str, &str)> {
+        let records: &[Map<String, Value>] = records;
+        records.iter().filter(|record| ran(record)).flat_map(subjects).collect()
     };
-    Some(Seen { skill, verdict, shown })
+    let (all, fresh) = (of_calls(records), of_calls(records.get(fresh..).unwrap_or_default()));
+    let uses = |calls: &[(&str, &str)]| calls.iter().any(|(kind, text)| uses(skill, kind, text));
+    let by_hand = fresh.iter().chain(own).find(|(kind, text)| triggers(skill, kind, text));
+    let (ever, now) = (uses(&all), uses(&fresh));
+    let shown = by_hand.map(|(_, text)| text.chars().take(100).collect()).unwrap_or_default();
+    let verdict = match skill.status.as_str() {
+        "verified" if by_hand.is_some() && !ever => Some(PASSED_OVER),
+        "deprecated" if now => Some("used though it is deprecated"),
+        "draft" if now => Some("used though nobody has verified it"),
+        _ => None,
+    };
+    let verdict = verdict.map(|verdict| Seen { skill, verdict, shown });
+    verdict.into_iter().chain(outdated(skill, event).filter(|_| now)).collect()
 }
 
 /// A skill whose own file names another version than the register.
-fn outdated<'s>(skill: &'s Skill, event: &Event, calls: &[&Map<String, Value>]) -> Option<Seen<'s>> {
-    let used = calls.iter().any(|call| subjects(call).any(|(kind, text)| uses(skill, kind, text)));
-    if !used || skill.path.is_empty() || skill.version.is_empty() || skill.path.split('/').any(|part| part == "..") {
+fn outdated<'s>(skill: &'s Skill, event: &Event) -> Option<Seen<'s>> {
+    if skill.path.is_empty() || skill.version.is_empty() || skill.path.split('/').any(|part| part == "..") {
         return None;
     }
     let folder = Path::new(&event.workspace).join(skill.path.trim_start_matches('/'));
@@ -137,7 +180,7 @@ fn uses(skill: &Skill, kind: &str, text: &str) -> bool {
 fn triggers(skill: &Skill, kind: &str, text: &str) -> bool {
     skill.triggers.iter().any(|trigger| match kind {
         "shell" => text.split(['\n', ';', '|', '&']).any(|part| like(trigger, part.trim())),
-        "write" | "edit" | "delete" => fits(trigger, text, ""),
+        "write" | "edit" | "delete" => fits(trigger, &format!("/{}", text.trim_start_matches('/')), ""),
         _ => false,
     })
 }
@@ -162,7 +205,7 @@ fn told(seen: &Seen<'_>) -> Finding {
     // Nobody accepts the list of skills, so its words are a repository's.
     let name = quotation(&if version.is_empty() { name.clone() } else { format!("{name} {version}") });
     let (id, message) = match seen.verdict {
-        "passed over" => {
+        PASSED_OVER => {
             ("skill/passed-over", format!("This was done by hand, and there is a verified skill for it: {name}."))
         }
         verdict => ("skill/status", format!("The skill {name} was {verdict}.")),

@@ -6,6 +6,7 @@ use super::memory;
 use super::reply::{unrecorded, warn_if_unrecorded};
 use super::stop::StopCheck;
 use crate::audit::record::{self, CallRef, RecordContext, Timings};
+use crate::audit::skills;
 use crate::config::judge::{judged, unjudged};
 use crate::config::{self, Loaded};
 use crate::reflexes::Detector;
@@ -220,6 +221,10 @@ impl Host {
             let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
             self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
+        let passed_over = skills::comply_after(event, store);
+        if let Some(policy) = self.mode.policy(&loaded).filter(|_| !passed_over.is_empty()) {
+            add(&mut judgement, passed_over, (event, &policy, &world));
+        }
         let fingerprint = &judgement.fingerprint.clone();
         let (scribe, id) = (Redactor::of_call(store, event, &judgement), random::uuid());
         scribe.silence(&mut judgement.verdict);
@@ -248,16 +253,15 @@ impl Host {
         if before.decision == Decision::Pass {
             return;
         }
-        let mut findings = std::mem::take(&mut judgement.verdict.findings);
         let told = before.findings.into_iter().filter(|finding| finding.severity >= Severity::High);
-        findings.extend(told.map(|finding| Finding {
+        let told = told.map(|finding| Finding {
             fixed: Some(PolicyAction::Warn),
             message: format!("This ran, and nobody was asked before. {}", finding.message),
             action: None,
             effect: None,
             ..finding
-        }));
-        judgement.verdict = Engine::new(reflex_library::tables(), &policy).conclude(event, world, findings);
+        });
+        add(judgement, told.collect(), (event, &policy, world));
     }
 
     /// The one place that knows what is said when an event cannot be read: before a tool runs, it does not. `told` is
@@ -290,6 +294,13 @@ impl Host {
         let recorded = store.record(&record, denied == Decision::Deny);
         warn_if_unrecorded((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
+}
+
+/// What is found beside the judgement counts in its verdict.
+fn add(judgement: &mut Judgement, further: Vec<Finding>, (event, policy, world): (&Event, &Policy, &LocalWorld<'_>)) {
+    let mut findings = std::mem::take(&mut judgement.verdict.findings);
+    findings.extend(further);
+    judgement.verdict = Engine::new(reflex_library::tables(), policy).conclude(event, world, findings);
 }
 
 /// A canary that came here has proved the hook.

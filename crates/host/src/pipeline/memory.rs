@@ -10,7 +10,7 @@ use crate::system::digest::digest;
 use crate::system::{clock, hex};
 use crate::world::LocalWorld;
 use reflex_agents::MAX_REASONS;
-use reflex_engine::{Action, Advice, EffectKind, Event, Judgement, Moment, Tier, World};
+use reflex_engine::{Action, Advice, Decision, EffectKind, Event, Judgement, Moment, Tier, World};
 use sha2::{Digest, Sha256};
 
 /// Of a refused call, so many bytes are kept for a person to see. Of one that is longer not all can be seen, and what
@@ -70,7 +70,7 @@ pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redact
         guilty: verdict.findings.iter().map(|finding| scribe.clean(&finding.command).into()).collect(),
         until: 0,
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
-        core: verdict.findings.iter().any(|finding| finding.tier == Tier::Core),
+        core: verdict.decision == Decision::Deny && verdict.findings.iter().any(|one| one.tier == Tier::Core),
         exact: same_call(heard, judgement, &world, [&binding.keys, &binding.once]),
         lasting: same_call(heard, judgement, &world, [&binding.keys, &binding.lasting]),
         bound: binding.shown,

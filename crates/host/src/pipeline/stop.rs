@@ -12,6 +12,7 @@ use crate::config::judge::judged;
 use crate::store::clean::Redactor;
 use crate::store::session::History;
 use crate::store::session::whose;
+use crate::store::tasks::Declared;
 use crate::system::random;
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, Reply, deliver};
@@ -19,14 +20,19 @@ use reflex_engine::{
     Action, AgentPath, Decision, Engine, Event, Finding, Moment, PolicyAction, Severity, Untracked, World, plain_path,
 };
 use serde_json::{Value, json};
+use similar::{ChangeTag, TextDiff};
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 /// Of what changed, so many files are looked into.
 const MAX_FILES: usize = 40;
 
 /// A larger file is not looked into.
 const MAX_BYTES: u64 = 128 * 1024;
+
+/// So many seconds a command of a task may take.
+const ACCEPT_SECONDS: u64 = 120;
 
 /// An agent that does not say that it goes on already is kept at work so often in a row.
 pub const MAX_IN_A_ROW: usize = 2;
@@ -130,7 +136,15 @@ impl Host {
             return Vec::new();
         }
         let (mut findings, mut rows) = (Vec::new(), Vec::new());
-        for check in &wanted.checks {
+        // Commands run only for a task that a person stands behind.
+        let task = self.store().vouched_task(&event.workspace);
+        let runs = task.iter().flat_map(|task| &task.accept_runs).map(|command| Check {
+            name: command.clone(),
+            command: command.clone(),
+            seconds: ACCEPT_SECONDS,
+        });
+        for check in wanted.checks.iter().cloned().chain(runs) {
+            let check = &check;
             let ran = self.checked(check, event, loaded);
             rows.push(json!({"name": check.name, "passed": ran.passed, "how": ran.how, "millis": u64::try_from(ran.millis).unwrap_or(u64::MAX)}));
             findings.extend((!ran.passed).then(|| failed(check, &ran, scribe)));
@@ -138,6 +152,8 @@ impl Host {
         let files: Vec<(String, usize)> =
             wanted.acceptance.iter().map(|(file, shown)| (shown.clone(), open_boxes(event, file))).collect();
         findings.extend(files.iter().filter(|(_, open)| *open > 0).map(|(file, open)| unmet(file, *open)));
+        let open: Vec<&str> = task.iter().flat_map(Declared::open).collect();
+        findings.extend((!open.is_empty()).then(|| to_be_met(&open)));
         let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
         let (changed, count) = changed(&world, &event.workspace);
         findings.extend(self.differences(event, loaded, &changed));
@@ -147,11 +163,17 @@ impl Host {
             (false, true) => "had nothing to run",
             (false, false) => "passed",
         };
+        let lines = changed_lines(&world, event, &changed);
+        let lines: Vec<Value> = lines
+            .iter()
+            .map(|(name, added, removed)| json!({"file": String::from(scribe.clean(name)), "added": added, "removed": removed}))
+            .collect();
         let shown: Vec<String> = changed.iter().map(|name| scribe.clean(name).into()).collect();
         let report = json!({
             "agent": event.client, "session": event.session, "workspace": event.workspace, "task": event.task_name(),
-            "verdict": verdict, "checks": rows, "changed": {"count": count, "names": shown},
+            "verdict": verdict, "checks": rows, "changed": {"count": count, "names": shown, "lines": lines},
             "acceptance": files.iter().map(|(file, open)| json!({"file": file, "open": open})).collect::<Vec<_>>(),
+            "criteria": {"open": open, "met": task.as_ref().map(|task| task.met.as_slice()).unwrap_or_default()},
             "findings": findings.iter().map(|finding| scribe.finding(finding)).collect::<Value>(),
         });
         let _ = self.store().note("verification", report);
@@ -216,6 +238,25 @@ fn changed(world: &LocalWorld<'_>, workspace: &str) -> (Vec<String>, usize) {
     (names, edited.count + fresh.count)
 }
 
+/// How many lines of each changed file were added and removed since the last commit; of texts of some size.
+fn changed_lines(world: &LocalWorld<'_>, event: &Event, changed: &[String]) -> Vec<(String, usize, usize)> {
+    let of = |name: &String| {
+        let path = Path::new(&event.workspace).join(name);
+        let small = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);
+        let now = if small { fs::read(&path).ok()? } else { Vec::new() };
+        let before = world.committed(&path.to_string_lossy()).unwrap_or_default();
+        let is_other = (path.symlink_metadata().is_ok() && !small) || before.len() as u64 > MAX_BYTES;
+        if is_other || now.contains(&0) || before.contains(&0) {
+            return None;
+        }
+        let (before, now) = (String::from_utf8_lossy(&before), String::from_utf8_lossy(&now));
+        let diff = TextDiff::configure().deadline(Instant::now() + Duration::from_secs(1)).diff_lines(&*before, &*now);
+        let count = |tag| diff.iter_all_changes().filter(|change| change.tag() == tag).count();
+        Some((name.clone(), count(ChangeTag::Insert), count(ChangeTag::Delete)))
+    };
+    changed.iter().take(MAX_FILES).filter_map(of).collect()
+}
+
 fn failed(check: &Check, ran: &Ran, scribe: &Redactor<'_>) -> Finding {
     let tail = scribe.clean(ran.tail.trim_end());
     let lines: Vec<&str> = tail.lines().rev().filter(|line| !line.trim().is_empty()).take(8).collect();
@@ -240,6 +281,23 @@ fn unmet(file: &str, open: usize) -> Finding {
         remedy: "meet them, or tell the user which cannot be met and why".into(),
         ..plain("verify/criteria-open")
     }
+}
+
+/// Criteria in words: no program can say whether they are met.
+fn to_be_met(open: &[&str]) -> Finding {
+    Finding {
+        command: String::new(),
+        fixed: Some(PolicyAction::Warn),
+        severity: Severity::Low,
+        message: format!("The task is not done: nobody has seen that {} is met.", listed(open)),
+        remedy: "tell the user how it is met; they record it with `reflex task met`".into(),
+        ..plain("task/criteria-open")
+    }
+}
+
+fn listed(open: &[&str]) -> String {
+    let quoted: Vec<String> = open.iter().map(|text| format!("`{text}`")).collect();
+    quoted.join(" and ")
 }
 
 fn plain(id: &str) -> Finding {

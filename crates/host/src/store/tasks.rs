@@ -1,5 +1,6 @@
 //! Tasks as a person has declared them: one small file for each workspace.
 
+use super::approvals::{Grant, Scope};
 use super::clean::Redactor;
 use super::signing::signed::Signer;
 use super::signing::statement::Kind;
@@ -22,8 +23,12 @@ pub struct Declared {
     pub intent: String,
     /// Patterns of the paths that it changes, from the workspace on; none stands for all.
     pub scope: Vec<String>,
-    /// When it is done.
+    /// When it is done, in words.
     pub acceptance: Vec<String>,
+    /// When it is done, by commands that must end with 0.
+    pub accept_runs: Vec<String>,
+    /// Which of `acceptance` a person has seen to be met.
+    pub met: Vec<String>,
     /// The root of the project.
     pub workspace: String,
     /// The repository whose work trees it also holds for.
@@ -35,11 +40,16 @@ pub struct Declared {
 }
 
 impl Declared {
+    /// What a person has not seen to be met, of what is said in words.
+    pub fn open(&self) -> impl Iterator<Item = &str> {
+        self.acceptance.iter().filter(|text| !self.met.contains(text)).map(String::as_str)
+    }
+
     /// Its form for machines.
     pub fn json(&self) -> Value {
         json!({
             "id": self.id, "intent": self.intent, "scope": self.scope, "acceptance": self.acceptance,
-            "workspace": self.workspace, "repository": self.repository, "by": self.by, "time": self.time,
+            "accept_runs": self.accept_runs, "met": self.met, "workspace": self.workspace, "repository": self.repository, "by": self.by, "time": self.time,
         })
     }
 
@@ -53,6 +63,9 @@ impl Declared {
             intent: text("intent")?,
             scope: list("scope")?,
             acceptance: list("acceptance")?,
+            // What an earlier version wrote has neither.
+            accept_runs: list("accept_runs").unwrap_or_default(),
+            met: list("met").unwrap_or_default(),
             workspace: text("workspace")?,
             repository: text("repository")?,
             by: text("by")?,
@@ -133,18 +146,35 @@ impl Store {
         let task = &Declared { intent: scribe.clean(&task.intent).into(), acceptance, ..task.clone() };
         let fields = json!({
             "task": task.id, "intent": task.intent, "scope": task.scope, "acceptance": task.acceptance,
-            "workspace": task.workspace, "by": task.by,
+            "accept_runs": task.accept_runs, "workspace": task.workspace, "by": task.by,
         });
         self.note("task-start", fields)?;
         self.put_signed(&self.task_file(&task.workspace), (signer, Kind::Task), &task.json())
     }
 
-    /// Ends a task; callers have asked a person.
+    /// Notes that a criterion is met; callers have asked a person.
+    ///
+    /// # Errors
+    /// It cannot be recorded or written; then it is open as before.
+    pub fn meet_criterion(&self, task: &Declared, criterion: &str, by: &str, signer: &Signer) -> io::Result<()> {
+        let met = task.met.iter().cloned().chain([criterion.to_owned()]).collect();
+        let task = Declared { met, ..task.clone() };
+        self.note("task-met", json!({"task": task.id, "criterion": criterion, "by": by}))?;
+        self.put_signed(&self.task_file(&task.workspace), (signer, Kind::Task), &task.json())
+    }
+
+    /// Ends a task, and what was approved for it; callers have asked a person.
     ///
     /// # Errors
     /// It cannot be recorded, or its file cannot be removed.
     pub fn end_task(&self, task: &Declared, by: &str) -> io::Result<()> {
         self.note("task-end", json!({"task": task.id, "workspace": task.workspace, "by": by}))?;
-        fs::remove_file(self.task_file(&task.workspace))
+        fs::remove_file(self.task_file(&task.workspace))?;
+        if self.tasks().iter().any(|other| other.id == task.id) {
+            return Ok(());
+        }
+        // What was approved for it does not wait for the next task of this name.
+        let of_task = |grant: &Grant| grant.scope == Scope::Task && grant.within == task.id;
+        self.grants().iter().filter(|grant| of_task(grant)).try_for_each(|grant| self.revoke(&grant.id).map(drop))
     }
 }

@@ -246,6 +246,15 @@ impl<'s> LocalWorld<'s> {
     }
 }
 
+impl LocalWorld<'_> {
+    /// What the last commit has of a file, by its path; nothing where it has none, or that cannot be told.
+    pub(crate) fn committed(&self, path: &str) -> Option<Vec<u8>> {
+        let repository = self.repository(path)?;
+        let below = Path::new(path).strip_prefix(repository.work_tree()?).ok()?.to_str()?;
+        repository.committed(below).ok().flatten()
+    }
+}
+
 impl World for LocalWorld<'_> {
     fn real(&self, path: &str, follow: bool) -> ResolvedPath {
         self.timed(|world| world.really(path, follow))

@@ -126,7 +126,10 @@ impl Reader<'_, '_> {
             }
             "variables" => self.variables(value),
             "allowed_roots" => {
-                let roots = self.texts(value);
+                // One text may hold several folders, as a variable of the rules format does.
+                let texts = self.texts(value);
+                let parts = texts.iter().flat_map(|text| text.split(',')).map(str::trim);
+                let roots: Vec<String> = parts.filter(|root| !root.is_empty()).map(str::to_owned).collect();
                 let counts = |root: &String| {
                     (root.starts_with('/') || root.starts_with("~/")) && root.trim_end_matches('/').len() > 1
                 };

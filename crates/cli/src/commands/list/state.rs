@@ -1,6 +1,8 @@
 //! What the open list holds, and what each key does.
 
-use crate::commands::answering::{USUAL, covers, give, obstacle, once, refuse, reject, scoped, written_length};
+use crate::commands::answering::{
+    covers, give, obstacle, once, refuse, reject, scoped, usual_length, usual_length_in_words, written_length,
+};
 use crate::terminal::screen::Key;
 use crate::terminal::visible::visible;
 use reflex_engine::Decision;
@@ -149,7 +151,7 @@ impl<'l> List<'l> {
             Key::Letter('k') | Key::Up => self.choose(place.saturating_sub(1)),
             Key::Letter(' ') | Key::PageDown => self.top = (self.top + room.max(1)).min(bottom),
             Key::Letter('b') | Key::PageUp => self.top = self.top.saturating_sub(room.max(1)),
-            Key::Letter('a') => self.ask_yes(Scope::Once, USUAL, ""),
+            Key::Letter('a') => self.ask_yes(Scope::Once, usual_length(Scope::Once), ""),
             Key::Letter('A') => self.ask(Question::Scope),
             Key::Letter('d') => self.ask(Question::No),
             Key::Letter('m') => self.ask(Question::Message),
@@ -238,7 +240,7 @@ impl<'l> List<'l> {
         let Some(call) = self.call().cloned() else { return };
         match question {
             Question::Length(scope) => {
-                let length = if typed.is_empty() { Ok(USUAL) } else { written_length(typed) };
+                let length = if typed.is_empty() { Ok(usual_length(scope)) } else { written_length(typed) };
                 match length {
                     Ok(length) if scope == Scope::Once => self.ask_yes(scope, length, ""),
                     Ok(length) => self.ask(Question::Reason(scope, length)),
@@ -312,7 +314,9 @@ impl<'l> List<'l> {
             Question::Proof(grant) if self.is_signed() => format!("{} Passphrase to approve it: _", covers(grant)),
             Question::Proof(grant) => format!("{} Type the call's id to approve it: {typed}_", covers(grant)),
             Question::Scope => "Approve for: o once, s session, t task, r repository".into(),
-            Question::Length(_) => format!("How long, e.g. 10m or 2h (Enter: 15m): {typed}_"),
+            Question::Length(scope) => {
+                format!("How long, e.g. 10m or 2h (Enter: {}): {typed}_", usual_length_in_words(*scope))
+            }
             Question::Reason(..) => format!("Why: {typed}_"),
             Question::No => "Deny it? y: yes, any other key: no".into(),
             Question::Message => format!("Deny it, and tell the agent: {typed}_"),
