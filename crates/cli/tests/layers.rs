@@ -602,3 +602,31 @@ fn a_variable_of_the_environment_is_compared_and_never_shown() {
     assert_eq!(run("test")["decision"], "allow");
     assert_eq!(here.run(&["rules", "validate"]).1, 0);
 }
+
+#[test]
+fn an_install_of_what_the_project_lists_is_silent_and_of_what_it_does_not_as_the_policy_says() {
+    let here = Surroundings::new();
+    write(&here.project.join("package.json"), "{\"dependencies\": {\"lodash\": \"^4\"}}");
+    write(&here.project.join("go.mod"), "module x.example/me\nrequire x.example/a v1.2.3\n");
+    write(&here.project.join("web/requirements.txt"), "Typing_Extensions==4.1\n");
+    for listed in [
+        "npm install lodash@^4.17",
+        "cd web && pip install -U typing-extensions",
+        "cd web && npm i lodash",
+        "go get x.example/a/b@latest",
+    ] {
+        here.check(listed, "allow");
+    }
+    for new in ["npm install lodash-es", "pip install typing-extensions", "go get x.example/abc@latest"] {
+        let verdict = here.verdict(new);
+        assert_eq!(verdict["decision"], "warn", "{new}: {verdict}");
+        assert!(verdict["findings"].to_string().contains("package/new"), "{verdict}");
+    }
+    Surroundings::new().user("policy.yaml", "preset: strict\n").check("npm install left-pad", "require_approval");
+    for (word, decision) in [("ask", "require_approval"), ("block", "block"), ("off", "allow")] {
+        let policy = format!("installs: {word}\n");
+        Surroundings::new().user("policy.yaml", &policy).check("npm install left-pad", decision);
+    }
+    let (said, _) = Surroundings::new().user("policy.yaml", "installs: maybe\n").run(&["rules", "validate"]);
+    assert!(said.contains("1 error"), "{said}");
+}

@@ -64,7 +64,7 @@ pub fn policy() -> Value {
     let known = json!({
         "version": {}, "preset": {"type": "string"}, "reason": {"type": "string"}, "allowedCommands": list,
         "protectedPaths": list, "approvalRequiredPaths": list, "allowed_roots": list, "rule_dirs": list,
-        "disabled_rules": list, "variables": {"type": "object"},
+        "disabled_rules": list, "installs": worth, "variables": {"type": "object"},
         "roles": {"type": "object", "additionalProperties": {
             "type": "object", "additionalProperties": false,
             "properties": {"scope": list, "protectedPaths": list, "mode": {"type": "string"}},

@@ -56,6 +56,7 @@ impl Facts<'_> {
             Fact::HooksKept => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
             Fact::AgentVariable => Ternary::from(self.takes_mark_off(effect, target)),
             Fact::ReachesUnread => Ternary::from(self.reaches_unread(effect)),
+            Fact::Listed => self.is_listed(effect, target),
             Fact::SecretSeen => Ternary::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             Fact::Exists
             | Fact::Unseen
@@ -121,6 +122,7 @@ impl Facts<'_> {
             | Fact::HooksOff
             | Fact::HooksKept
             | Fact::Fetched
+            | Fact::Listed
             | Fact::OrdersHeard
             | Fact::SecretSeen
             | Fact::Production

@@ -66,6 +66,8 @@ facts! {
     ProtectedBranch = "protected-branch";
     /// The branch holds commits that nothing else holds.
     Unmerged = "unmerged";
+    /// A manifest or lock file of the project names the package.
+    Listed = "listed";
     /// It is there.
     Exists = "exists";
     /// Its path is known, and whether it is there is not.

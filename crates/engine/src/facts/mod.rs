@@ -15,6 +15,7 @@ pub(crate) mod fact;
 mod git;
 mod guard;
 mod hooks;
+mod listed;
 pub(crate) mod location;
 mod paths;
 mod pointed;

@@ -270,6 +270,8 @@ effect_kinds! {
     Publish = "publish" Name;
     /// Keys or passwords are printed by the service that keeps them.
     RevealSecret = "reveal-secret" Name;
+    /// A package is added to what the project depends on.
+    AddPackage = "add-package" Name;
     /// A package is installed for the whole system or user, or from a source that is no registry.
     InstallGlobal = "install-global" Name;
     /// Containers, images or volumes are removed.

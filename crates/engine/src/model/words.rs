@@ -71,6 +71,8 @@ word_lists! {
     LookingPrograms = "looking-programs";
     /// Names of hosts that others pass for.
     ImitatedHosts = "imitated-hosts";
+    /// Names of files that list the packages of a project.
+    PackageLists = "package-lists";
     /// What an error says that passes by itself.
     PassingErrors = "passing-errors";
     /// Programs that ask for the state of something that goes on by itself, and do nothing to it.

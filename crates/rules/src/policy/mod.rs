@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use std::ops::Range;
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
-pub(crate) const KEYS: [&str; 18] = [
+pub(crate) const KEYS: [&str; 19] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -23,6 +23,7 @@ pub(crate) const KEYS: [&str; 18] = [
     "allowed_roots",
     "rules",
     "disabled_rules",
+    "installs",
     "allow",
     "rule_dirs",
     "roles",
@@ -46,6 +47,9 @@ const SPELLINGS: [(&str, &str); 6] = [
 
 /// What a rule can be made to do.
 const WORTHS: [&str; 5] = ["off", "log", "warn", "ask", "block"];
+
+/// The rule that `installs` weighs.
+const NEW_PACKAGE: &str = "package/new";
 
 /// The keys of an entry of `allow`.
 const ALLOWANCE: [&str; 7] = ["command", "argv", "glob", "path", "rule", "reason", "until"];
@@ -145,6 +149,15 @@ impl Reader<'_, '_> {
                 for (name, span) in value.texts().unwrap_or_default() {
                     let at = self.problems.at(&span);
                     self.put_override((&name, &span), json!({"do": "off", "at": at}));
+                }
+            }
+            "installs" => {
+                let word = value.text().unwrap_or_default();
+                if WORTHS.contains(&word.as_str()) {
+                    let at = self.problems.at(&key.span);
+                    self.put_override((NEW_PACKAGE, &key.span), json!({"do": word, "at": at}));
+                } else {
+                    self.problems.unknown(Level::Error, &value.span, ("weight of installs", &word), &WORTHS);
                 }
             }
             "allowedCommands" => {

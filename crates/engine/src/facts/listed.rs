@@ -1,0 +1,108 @@
+//! Whether a project's manifests or lock files name a package already.
+
+use super::cache::Facts;
+use crate::model::effect::{Effect, Target};
+use crate::model::path::{self, is_within, parent};
+use crate::model::truth::Ternary;
+use crate::model::words::WordList;
+
+/// So many folders above the command's own are looked into: members of a workspace lie no deeper.
+const FOLDERS: usize = 8;
+
+impl Facts<'_> {
+    /// Whether a manifest or lock file of the command's folder, or above it in the project, names the package. A file that
+    /// cannot be read names none.
+    pub(super) fn is_listed(&self, effect: &Effect, target: Option<&Target>) -> Ternary {
+        let Some(written) = target.and_then(|target| target.value.literal()) else { return Ternary::Unknown };
+        let name = package_name(&written);
+        if name.is_empty() {
+            return Ternary::Unknown;
+        }
+        let (folder, root) = (self.folder_of(effect, None), self.event.workspace.as_str());
+        let is_inside = |at: &&str| *at == folder || is_within(at, root);
+        let above = std::iter::successors(Some(folder.as_str()), |at| (*at != "/").then(|| parent(at)));
+        let mut folders = above.take_while(is_inside).take(FOLDERS);
+        let names_it = |at: &str, file: &str| {
+            let text = self.world.content(&path::absolute(file, at));
+            text.is_some_and(|text| modules(name).any(|module| is_named(&text, module)))
+        };
+        let lists = WordList::PackageLists.read(self.tables);
+        Ternary::from(folders.any(|at| lists.iter().any(|file| names_it(at, file))))
+    }
+}
+
+/// The package without its version and extras: `lodash` of `lodash@^4`, `@scope/a` of `@scope/a@1`, `requests` of
+/// `requests[socks]>=2`, `a/b` of `a/b:^1`.
+fn package_name(written: &str) -> &str {
+    let end = written.char_indices().skip(1).find(|(_, letter)| "@=<>~!;:[ ^".contains(*letter));
+    written.get(..end.map_or(written.len(), |(at, _)| at)).unwrap_or("")
+}
+
+/// The names under which a manifest may list it: of a package of Go, `x.example/a/b`, also the module that it is part of.
+fn modules(name: &str) -> impl Iterator<Item = &str> {
+    let has_host = name.split_once('/').is_some_and(|(host, _)| host.contains('.'));
+    std::iter::successors(Some(name), move |name| {
+        let (module, _) = name.rsplit_once('/').filter(|_| has_host)?;
+        module.contains('/').then_some(module)
+    })
+}
+
+/// Whether a text holds the name as a word of its own. Python's names are equal with `-`, `_` and `.`, and in any case.
+fn is_named(text: &str, name: &str) -> bool {
+    let (text, name) = (text.as_bytes(), name.as_bytes());
+    let part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@".contains(&byte);
+    let same = |a: &u8, b: &u8| {
+        let dashed = |byte: &u8| if matches!(byte, b'_' | b'.') { b'-' } else { byte.to_ascii_lowercase() };
+        dashed(a) == dashed(b)
+    };
+    let ends = |behind: Option<&u8>| behind.is_none_or(|byte| !part(*byte) || *byte == b'@');
+    text.windows(name.len()).enumerate().any(|(at, window)| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        let is_same = || window.iter().zip(name).all(|(a, b)| same(a, b));
+        before.is_none_or(|byte| !part(*byte)) && ends(text.get(at + name.len())) && is_same()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_named, modules, package_name};
+
+    #[test]
+    fn a_package_is_known_without_its_version() {
+        for (written, name) in [
+            ("lodash", "lodash"),
+            ("lodash@^4.17", "lodash"),
+            ("@types/node@20", "@types/node"),
+            ("requests[socks]>=2.0", "requests"),
+            ("django~=5.0", "django"),
+            ("monolog/monolog:^3", "monolog/monolog"),
+            ("golang.org/x/net@latest", "golang.org/x/net"),
+        ] {
+            assert_eq!(package_name(written), name);
+        }
+        let names: Vec<&str> = modules("github.com/a/b/c").collect();
+        assert_eq!(names, ["github.com/a/b/c", "github.com/a/b", "github.com/a"]);
+        assert_eq!(modules("@types/node").collect::<Vec<_>>(), ["@types/node"]);
+    }
+
+    #[test]
+    fn a_manifest_names_a_package_only_as_a_word_of_its_own() {
+        for (text, name) in [
+            ("{\"dependencies\": {\"lodash\": \"^4\"}}", "lodash"),
+            ("lodash@^4.17.0:\n  version", "lodash"),
+            ("[[package]]\nname = \"serde\"", "serde"),
+            ("Typing_Extensions==4.1\n", "typing-extensions"),
+            ("require github.com/a/b v1.2.3", "github.com/a/b"),
+        ] {
+            assert!(is_named(text, name), "{name} in {text}");
+        }
+        for (text, name) in [
+            ("{\"@types/lodash\": \"1\", \"lodash-es\": \"4\"}", "lodash"),
+            ("django-rest==1", "django"),
+            ("require github.com/a/bc v1", "github.com/a/b"),
+            ("", "a"),
+        ] {
+            assert!(!is_named(text, name), "{name} in {text}");
+        }
+    }
+}
