@@ -12,7 +12,7 @@ mod registry;
 pub mod settings;
 mod tools;
 
-pub use adapters::{claude, codex, copilot, cursor, gemini, opencode, qwen, stranger, universal, windsurf};
+pub use adapters::{claude, codex, copilot, cursor, gemini, git, opencode, qwen, stranger, universal, windsurf};
 pub use delivery::deliver::{MAX_REASONS, deliver};
 pub use json::{BadEvent, object};
 pub use model::abilities::{self, Ask, HookCapabilities, Line, is_older};

@@ -71,6 +71,7 @@ fn shown(event: &Event) -> String {
         call,
         outcome,
         goes_on,
+        is_done: _,
     } = event;
     let mut text = format!(
         "  {moment:?}, word {word:?}, tool {tool:?}, call {call:?}, client {client} {version:?}, session {session}\n"

@@ -3,8 +3,9 @@
 use crate::arena;
 use crate::lifeline;
 use crate::status;
-use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, object, stranger};
+use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, git, object, stranger};
 use reflex_engine::{Decision, Event, Moment, Verdict};
+use reflex_host::git_hooks::changes;
 use reflex_host::signing::choose_key;
 use reflex_host::store::approvals::settle;
 use reflex_host::{Host, Mode, SESSION_MODE, choose_home};
@@ -67,6 +68,48 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     lifeline::disarm();
     let code = say(&reply);
     // An answer that did not leave lets nothing run: then the yes waits for the next try.
+    if code == reply.code && settle() {
+        lifeline::end(code);
+    }
+    ExitCode::from(code)
+}
+
+/// `reflex git-hook NAME`: what git would commit or push is judged as the calls of agents are; 1 refuses.
+pub(crate) fn git(words: &[String]) -> ExitCode {
+    let failed = |problem: &str| {
+        let _ = writeln!(io::stderr(), "reflex: nothing is committed or pushed: {problem}");
+        ExitCode::from(status::FOUND)
+    };
+    let mut rest = words.iter();
+    let name = loop {
+        match (rest.next().map(String::as_str), rest.as_slice()) {
+            (Some("--home"), [home, ..]) => match choose_home(home) {
+                Ok(()) => drop(rest.next()),
+                Err(problem) => return failed(&problem),
+            },
+            (Some("--key"), [key, ..]) => {
+                choose_key(key);
+                rest.next();
+            }
+            (Some(name), _) => break name,
+            (None, _) => return failed("`git-hook` needs the name of a hook: `pre-commit` or `pre-push`"),
+        }
+    };
+    let folder = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"));
+    let input = if name == "pre-push" { read().map_err(|problem| problem.to_string()) } else { Ok(Vec::new()) };
+    let collected = folder.and_then(|folder| {
+        let input = input?;
+        changes(name, &folder, rest.as_slice(), &String::from_utf8_lossy(&input))
+    });
+    let (fields, told) = match collected {
+        Ok(collected) => collected,
+        Err(problem) => return failed(&problem),
+    };
+    told.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {line}")));
+    let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
+    let payload = Payload { fields: &fields, told: Some(name), variable: &|name| std::env::var(name).ok() };
+    let reply = Host::new(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload);
+    let code = say(&reply);
     if code == reply.code && settle() {
         lifeline::end(code);
     }

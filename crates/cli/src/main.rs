@@ -24,6 +24,9 @@ fn main() -> ExitCode {
         Some((first, rest)) if first == "hook" && !matches!(rest, [help] if help == "--help" || help == "-h") => {
             hook::run(rest)
         }
+        Some((first, rest)) if first == "git-hook" && !matches!(rest, [help] if help == "--help" || help == "-h") => {
+            hook::git(rest)
+        }
         None => hook::bare().unwrap_or_else(|| ExitCode::from(commands::run())),
         _ => ExitCode::from(commands::run()),
     }

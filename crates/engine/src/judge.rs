@@ -96,7 +96,9 @@ impl<'p> Engine<'p> {
         let fingerprint = fingerprint::fingerprint(event, &analysis);
         let goals = loops::step::goals(&analysis, &weighed);
         let step = Step { goals, ..loops::step::step(event, &analysis, &fingerprint, tables) };
-        findings.extend(loops::before(&step, &world.past(&step)).iter().map(|found| found.finding(&step)));
+        if !event.is_done {
+            findings.extend(loops::before(&step, &world.past(&step)).iter().map(|found| found.finding(&step)));
+        }
         watch.stop("loopbreaker");
         findings.extend(user::inspect(policy, &facts));
         findings.extend(broken(policy, &facts));

@@ -8,6 +8,7 @@
 //! - [`config`] loads the rules and policies that people wrote.
 //! - [`catalog`] handles reflexes as packages.
 //! - `install` writes hook entries into agents' settings and checks that they work.
+//! - [`git_hooks`] is the guard as a hook of git.
 //! - [`reflexes`] runs the reflexes in force as one detector.
 //! - `audit` writes the record of a call.
 //! - `pipeline` takes a call from the agent's bytes to the answer.
@@ -15,6 +16,7 @@
 mod audit;
 pub mod catalog;
 pub mod config;
+pub mod git_hooks;
 mod install;
 mod pipeline;
 pub mod reflexes;

@@ -6,6 +6,7 @@ mod codex_trust;
 pub mod copilot;
 pub mod cursor;
 pub mod gemini;
+pub mod git;
 pub mod opencode;
 pub mod qwen;
 pub mod stranger;

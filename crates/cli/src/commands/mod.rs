@@ -140,6 +140,12 @@ fn grammar() -> Command {
                 .arg(option("event", "EVENT", "The agent's name for the event"))
                 .arg(option("key", "KEY", "The public key with which approvals are signed")),
         )
+        .subcommand(
+            Command::new("git-hook")
+                .about("Judge what git would commit or push; git runs it once `reflex init --git` put it in")
+                .arg(Arg::new("name").required(true).value_name("NAME").help("pre-commit or pre-push"))
+                .arg(Arg::new("words").num_args(0..).trailing_var_arg(true).help("What git gives the hook")),
+        )
         .subcommand(judged(
             Command::new("check")
                 .about("Show whether a command would run; exits 0 (allow, warn), 2 (block) or 3 (ask)"),
@@ -171,12 +177,14 @@ fn grammar() -> Command {
 fn wiring() -> Vec<Command> {
     let agent = || option("agent", "NAME", "Only this agent");
     vec![
-        wired(Command::new("init").about("Install the hooks into an agent's settings"))
+        in_git(wired(Command::new("init").about("Install the hooks into an agent's settings, or into git's hooks")))
             .arg(flag("dry-run", "Show the change without writing it"))
             .arg(flag("replace", "Remove hooks of the older tools `arx` and `vf`"))
             .arg(flag("repair", "Remove what makes the agent reject the file: comments, trailing commas, a BOM")),
-        wired(Command::new("uninstall").about("Remove the hooks from an agent's settings"))
-            .arg(flag("dry-run", "Show the change without writing it")),
+        in_git(wired(
+            Command::new("uninstall").about("Remove the hooks from an agent's settings, or from git's hooks"),
+        ))
+        .arg(flag("dry-run", "Show the change without writing it")),
         emitted("emit"),
         Command::new("hooks")
             .about("Commands for the agents' hooks")
@@ -418,6 +426,14 @@ fn wired(command: Command) -> Command {
                 .value_parser(["user", "project"]),
         )
         .arg(Arg::new("yes").long("yes").short('y').action(ArgAction::SetTrue).help("Write without asking"))
+}
+
+fn in_git(command: Command) -> Command {
+    command
+        .arg(
+            flag("git", "The hooks of git in this repository instead: pre-commit and pre-push").conflicts_with("agent"),
+        )
+        .arg(flag("global", "With --git: of all repositories, by `core.hooksPath`").requires("git"))
 }
 
 fn emitted(name: &'static str) -> Command {

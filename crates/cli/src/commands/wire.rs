@@ -11,6 +11,7 @@ use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
+use reflex_host::git_hooks::Entries;
 use reflex_host::person::no_agent_above;
 use reflex_host::{Change, Host, Mode, Wiring};
 use std::io::IsTerminal;
@@ -40,6 +41,13 @@ enum Work {
 }
 
 impl Work {
+    fn verb(self) -> &'static str {
+        match self {
+            Work::PutIn => "would write",
+            Work::TakeOut => "would remove",
+        }
+    }
+
     /// What is said of a file in which there is nothing to do.
     fn done(self) -> &'static str {
         match self {
@@ -49,7 +57,46 @@ impl Work {
     }
 }
 
+/// The hooks of git, in or out.
+fn of_git(matches: &ArgMatches, work: Work) -> Result<(), String> {
+    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let entries = if matches.get_flag("global") { Entries::of_user(&here) } else { Entries::of_repository(&here) }?;
+    if matches.get_flag("dry-run") {
+        for (file, text) in entries.planned()? {
+            print(&format!("{} {}:", work.verb(), visible(&file.display().to_string())));
+            if work == Work::PutIn {
+                print(text.trim_end());
+            }
+        }
+        return Ok(());
+    }
+    if !matches.get_flag("yes") && !confirmed()? {
+        print("nothing is written");
+        return Ok(());
+    }
+    let done = if work == Work::PutIn { entries.put_in() } else { entries.take_out() }?;
+    for one in done {
+        let other = one.other.map(|other| visible(&other.display().to_string()));
+        let beside = match (work, other) {
+            (_, None) => String::new(),
+            (Work::PutIn, Some(other)) => format!("; it starts {other}, which was there before"),
+            (Work::TakeOut, Some(_)) => "; the hook from before is back".to_owned(),
+        };
+        print(&format!("git: {} is {}{beside}", visible(&one.file.display().to_string()), one.how));
+    }
+    Ok(())
+}
+
 fn change(matches: &ArgMatches, work: Work) -> u8 {
+    if matches.get_flag("git") {
+        return match of_git(matches, work) {
+            Ok(()) => status::OK,
+            Err(problem) => {
+                complain(&problem);
+                status::FOUND
+            }
+        };
+    }
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let wirings = match matches.get_one::<String>("scope").map(String::as_str) {
         Some("project") => match project_here() {

@@ -14,6 +14,9 @@ const FREE_BYTES: u64 = 64 * 1024;
 /// Further units for each 1024 bytes of a longer text.
 const EACH: u64 = 900;
 
+/// Further units for each file of a commit: nobody chooses how many a merge brings.
+const EACH_FILE: u64 = 4000;
+
 /// What is left at least for judging what was understood, as a part of all.
 pub(crate) const RESERVE: u64 = 4;
 
@@ -22,7 +25,8 @@ pub(crate) fn most(event: &Event) -> u64 {
     let given: usize = event.actions.iter().map(size).sum();
     let brought = event.outcome.as_ref().map_or(0, |outcome| outcome.output.len());
     let beyond = ((given + brought) as u64).saturating_sub(FREE_BYTES);
-    FREE + beyond.saturating_mul(EACH) / 1024
+    let files = if event.is_done { event.actions.len() as u64 } else { 0 };
+    FREE + files.saturating_mul(EACH_FILE) + beyond.saturating_mul(EACH) / 1024
 }
 
 fn size(action: &Action) -> usize {

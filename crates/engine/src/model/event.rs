@@ -46,6 +46,9 @@ pub struct Event {
     pub outcome: Option<Outcome>,
     /// Whether the agent is at work because a hook kept it from stopping.
     pub goes_on: bool,
+    /// Whether its actions are done already, and what they leave is judged before others get it: a commit, a push. Nothing
+    /// is lost by them any more, and they are no steps of a session.
+    pub is_done: bool,
 }
 
 /// A task as a person has declared it.

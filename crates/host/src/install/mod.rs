@@ -8,3 +8,4 @@ mod proof;
 mod wiring;
 
 pub use wiring::{Change, Wiring};
+pub(crate) use wiring::{own_path, write_whole};

@@ -424,7 +424,7 @@ impl Wiring {
 
 /// The path of this binary, which is what agents are given. Where a link on the `PATH` leads to it, it is the link's: a
 /// package manager moves the file with each version and keeps the link.
-fn own_path() -> Result<String, String> {
+pub(crate) fn own_path() -> Result<String, String> {
     let own = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let named = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("reflex"));
@@ -449,7 +449,7 @@ fn mode_of(path: &Path) -> u32 {
 }
 
 /// Through a file beside it, so that nobody ever reads half of it. A link is written through, not replaced.
-fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let path = followed(path);
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;

@@ -57,8 +57,8 @@ impl Host {
         let read = nanos(begun);
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
         let policy = self.mode.policy(&loaded);
-        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
-        let world = if event.moment == Moment::BeforeTool { world.counting() } else { world };
+        let world =
+            LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event)).at(&event);
         let reflexes = self.reflexes(&event, there, &store);
         let all = || store.history(whose(&event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));

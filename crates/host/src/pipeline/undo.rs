@@ -54,7 +54,8 @@ impl Host {
         judgement: &mut Judgement,
         scribe: &Redactor<'_>,
     ) -> Option<String> {
-        if heard.event.moment != Moment::BeforeTool || judgement.verdict.decision == Decision::Deny {
+        let is_kept = heard.event.moment == Moment::BeforeTool && !heard.event.is_done;
+        if !is_kept || judgement.verdict.decision == Decision::Deny {
             return None;
         }
         let at_stake = judgement.verdict.at_stake.clone()?;

@@ -10,8 +10,8 @@ use crate::system::os;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
 use reflex_engine::{
-    Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Names, NamesOf, ResolvedPath, SessionUsage, Survey, Taint, Tick,
-    Unreadable, Untracked, World, fits, is_within, parent,
+    Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Moment, Names, NamesOf, ResolvedPath, SessionUsage, Survey,
+    Taint, Tick, Unreadable, Untracked, World, fits, is_within, parent,
 };
 use reflex_git::{self, Fact, Ignored, Repository, Unknown};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -95,9 +95,13 @@ impl<'s> LocalWorld<'s> {
         LocalWorld { ran: true, ..self }
     }
 
-    /// The same for a call that counts.
-    pub(crate) fn counting(self) -> LocalWorld<'s> {
-        LocalWorld { spent: Some(OnceCell::new()), ..self }
+    /// As an event meets it: what it says may be done already, and what comes before a tool counts.
+    pub(crate) fn at(self, event: &Event) -> LocalWorld<'s> {
+        match event.is_done {
+            true => self.that_ran(),
+            false if event.moment == Moment::BeforeTool => LocalWorld { spent: Some(OnceCell::new()), ..self },
+            false => self,
+        }
     }
 
     fn nanos(&self) -> u64 {

@@ -129,20 +129,7 @@ impl Reader<'_, '_> {
                 self.put("reason", reason.into());
             }
             "variables" => self.variables(value),
-            "allowed_roots" => {
-                // One text may hold several folders, as a variable of the rules format does.
-                let texts = self.texts(value);
-                let parts = texts.iter().flat_map(|text| text.split(',')).map(str::trim);
-                let roots: Vec<String> = parts.filter(|root| !root.is_empty()).map(str::to_owned).collect();
-                let counts = |root: &String| {
-                    (root.starts_with('/') || root.starts_with("~/")) && root.trim_end_matches('/').len() > 1
-                };
-                for root in roots.iter().filter(|root| !counts(root)) {
-                    let help = "name a folder that begins at `/` or `~/`; the home itself cannot be one";
-                    self.problems.warning(&value.span, format!("`{root}` counts for nothing"), help);
-                }
-                self.put("allowed_roots", json!(roots));
-            }
+            "allowed_roots" => self.roots(value),
             "rule_dirs" => self.policy.rule_dirs = self.texts(value),
             "rules" => self.overrides(value),
             "disabled_rules" => {
@@ -151,15 +138,7 @@ impl Reader<'_, '_> {
                     self.put_override((&name, &span), json!({"do": "off", "at": at}));
                 }
             }
-            "installs" => {
-                let word = value.text().unwrap_or_default();
-                if WORTHS.contains(&word.as_str()) {
-                    let at = self.problems.at(&key.span);
-                    self.put_override((NEW_PACKAGE, &key.span), json!({"do": word, "at": at}));
-                } else {
-                    self.problems.unknown(Level::Error, &value.span, ("weight of installs", &word), &WORTHS);
-                }
-            }
+            "installs" => self.installs(key, value),
             "allowedCommands" => {
                 for (command, span) in value.texts().unwrap_or_default() {
                     self.allow_argv(&command, &span, Map::new());
@@ -209,6 +188,30 @@ impl Reader<'_, '_> {
         for (key, value) in value.entries().unwrap_or(&[]) {
             let values = self.texts(value);
             self.policy.variables.insert(key.text.clone(), values);
+        }
+    }
+
+    fn roots(&mut self, value: &Located) {
+        // One text may hold several folders, as a variable of the rules format does.
+        let texts = self.texts(value);
+        let parts = texts.iter().flat_map(|text| text.split(',')).map(str::trim);
+        let roots: Vec<String> = parts.filter(|root| !root.is_empty()).map(str::to_owned).collect();
+        let counts =
+            |root: &String| (root.starts_with('/') || root.starts_with("~/")) && root.trim_end_matches('/').len() > 1;
+        for root in roots.iter().filter(|root| !counts(root)) {
+            let help = "name a folder that begins at `/` or `~/`; the home itself cannot be one";
+            self.problems.warning(&value.span, format!("`{root}` counts for nothing"), help);
+        }
+        self.put("allowed_roots", json!(roots));
+    }
+
+    fn installs(&mut self, key: &Key, value: &Located) {
+        let word = value.text().unwrap_or_default();
+        if WORTHS.contains(&word.as_str()) {
+            let at = self.problems.at(&key.span);
+            self.put_override((NEW_PACKAGE, &key.span), json!({"do": word, "at": at}));
+        } else {
+            self.problems.unknown(Level::Error, &value.span, ("weight of installs", &word), &WORTHS);
         }
     }
 

@@ -1,0 +1,91 @@
+//! Git, which runs its hooks before it commits and pushes, whoever starts it. It sends no payload: the guard collects what
+//! would be committed or pushed, in this form:
+//!
+//! ```json
+//! {"hook": "pre-commit", "cwd": "/repo", "files": [
+//!     {"path": "a.ts", "before": "the last commit's text", "content": "the staged text"},
+//!     {"path": "b.ts", "deleted": true}]}
+//! {"hook": "pre-push", "cwd": "/repo", "files": [], "pushes": ["git push --force-with-lease origin main"]}
+//! ```
+//!
+//! A hook that ends with another status than 0 refuses; standard error is shown to whoever started git.
+
+use crate::json::{BadEvent, optional, required};
+use crate::model::abilities::{HookCapabilities, Line};
+use crate::model::agent::Agent;
+use crate::model::delivery::Delivery;
+use crate::model::payload::Payload;
+use crate::model::reply::Reply;
+use reflex_engine::shell::Language;
+use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Verdict};
+use serde_json::{Map, Value};
+
+/// The adapter. It is no agent that a person names: it is not among the others.
+pub const AGENT: Agent = Agent {
+    name: "git",
+    aliases: &[],
+    title: "git",
+    project_variable: None,
+    is_caller: |_| false,
+    runs_hooks_of: &[],
+    read,
+    moment: |_| Moment::BeforeTool,
+    says: &[Line::new(Moment::BeforeTool, HookCapabilities::DENY_ADVISE, "githooks(5): a status other than 0 aborts")],
+    write,
+    refuse: |_, _, reason| refused(reason),
+    settings: None,
+    limits: &[],
+};
+
+fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let fields = payload.fields;
+    let (hook, cwd) = (required(fields, "hook")?, required(fields, "cwd")?);
+    let mut actions = Vec::new();
+    for push in list(fields, "pushes")? {
+        let command = push.as_str().ok_or_else(|| BadEvent::new("pushes", "holds what is no text"))?.to_owned();
+        actions.push(Action::Shell { command, language: Language::default() });
+    }
+    for file in list(fields, "files")? {
+        actions.push(action(file.as_object().ok_or_else(|| BadEvent::new("files", "holds what is no object"))?)?);
+    }
+    Ok(Event {
+        // All commits of a repository are one session: a yes for a commit is one for its second try.
+        session: cwd.into(),
+        client: AGENT.name.into(),
+        word: hook.into(),
+        tool: hook.into(),
+        cwd: cwd.into(),
+        actions,
+        is_done: true,
+        ..Event::default()
+    })
+}
+
+fn list<'f>(fields: &'f Map<String, Value>, key: &str) -> Result<&'f [Value], BadEvent> {
+    match fields.get(key) {
+        None => Ok(&[]),
+        Some(Value::Array(values)) => Ok(values),
+        Some(_) => Err(BadEvent::new(key, "is no list")),
+    }
+}
+
+fn action(file: &Map<String, Value>) -> Result<Action, BadEvent> {
+    let path = AgentPath::new(required(file, "path")?);
+    if file.get("deleted") == Some(&Value::Bool(true)) {
+        return Ok(Action::Delete { path });
+    }
+    let text = |key| optional(file, key).map(|text| text.unwrap_or("").to_owned());
+    Ok(Action::Edit { path, content: text("content")?, gone: text("before")?, parts: Vec::new() })
+}
+
+fn write(_event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
+    match delivery.said() {
+        (Decision::Deny | Decision::Ask, reason) => refused(reason),
+        (Decision::Pass, "") => Reply::default(),
+        (Decision::Pass, reason) => Reply { stderr: format!("reflex: {reason}\n"), ..Reply::default() },
+    }
+}
+
+fn refused(reason: &str) -> Reply {
+    Reply { stderr: format!("reflex: {reason}\n"), code: 1, ..Reply::default() }
+}

@@ -1,0 +1,251 @@
+//! The guard as a hook of real git: what may be committed and pushed, and the hooks that were there before.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::PathBuf;
+use support::{Call, Machine, Said, at_terminal};
+
+/// A token that a service would take, in two parts: no scanner of repositories takes this file for a leak.
+const TOKEN: [&str; 2] = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"];
+
+struct Repository {
+    machine: Machine,
+    folder: PathBuf,
+}
+
+impl Repository {
+    fn new() -> Repository {
+        let machine = Machine::new();
+        let folder = machine.root().join("my shop");
+        fs::create_dir(&folder).unwrap();
+        let here = Repository { machine, folder };
+        here.done(&["init", "-q", "-b", "main"]);
+        here.write("a.txt", "one\n");
+        here.done(&["add", "."]);
+        here.done(&["commit", "-q", "-m", "first"]);
+        here
+    }
+
+    /// With the hooks of git put in.
+    fn guarded() -> Repository {
+        let here = Repository::new();
+        let said = here.reflex(&["init", "--git", "--yes"]);
+        assert_eq!(said.code, 0, "{said:?}");
+        here
+    }
+
+    fn reflex(&self, words: &[&str]) -> Said {
+        self.with_names(self.machine.reflex(words)).folder(&self.folder).run()
+    }
+
+    fn with_names(&self, call: Call) -> Call {
+        let names = [("GIT_AUTHOR_NAME", "A"), ("GIT_AUTHOR_EMAIL", "a@b.c"), ("GIT_COMMITTER_NAME", "A")];
+        let call = names.into_iter().fold(call, |call, (name, value)| call.env(name, value));
+        call.env("GIT_COMMITTER_EMAIL", "a@b.c").env("GIT_CONFIG_NOSYSTEM", "1")
+    }
+
+    fn git(&self, words: &[&str]) -> Said {
+        self.with_names(self.machine.program("git", words)).folder(&self.folder).run()
+    }
+
+    #[track_caller]
+    fn done(&self, words: &[&str]) {
+        let said = self.git(words);
+        assert_eq!(said.code, 0, "git {words:?}: {}", said.stderr);
+    }
+
+    #[track_caller]
+    fn refused(&self, words: &[&str], why: &str) -> String {
+        let said = self.git(words);
+        assert!(said.code != 0 && said.stderr.contains(why), "git {words:?}: {} {}", said.code, said.stderr);
+        said.stderr
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        let path = self.folder.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn hook(&self, name: &str) -> PathBuf {
+        self.folder.join(".git/hooks").join(name)
+    }
+
+    fn script(&self, name: &str, text: &str) {
+        fs::write(self.hook(name), text).unwrap();
+        fs::set_permissions(self.hook(name), fs::Permissions::from_mode(0o755)).unwrap();
+    }
+}
+
+fn secret() -> String {
+    format!("token = \"{}\"\n", TOKEN.concat())
+}
+
+const COMMIT: [&str; 4] = ["commit", "-q", "-m", "x"];
+
+#[test]
+fn a_commit_is_judged_by_what_is_staged_and_new() {
+    let here = Repository::guarded();
+    here.write("k.py", &secret());
+    here.done(&["add", "k.py"]);
+    let said = here.refused(&COMMIT, "would write a secret into");
+    assert!(said.contains("k.py") && !said.contains(TOKEN[1]), "{said}");
+    // A person who skips the hook; afterwards the secret is no news.
+    here.done(&["commit", "-q", "-m", "x", "--no-verify"]);
+    here.write("k.py", &format!("{}b = 2\n", secret()));
+    here.done(&["commit", "-q", "-a", "-m", "x"]);
+    // In the work tree, and not staged.
+    here.write("b.py", "a = 1\n");
+    here.done(&["add", "b.py"]);
+    here.write("b.py", &secret());
+    here.done(&COMMIT);
+    // Staged, and taken out of the work tree again; also with an index of git's own, as `commit FILE` makes it.
+    here.done(&["add", "b.py"]);
+    here.write("b.py", "a = 1\n");
+    here.refused(&COMMIT, "b.py");
+    here.write("b.py", &secret());
+    here.done(&["reset", "-q"]);
+    here.refused(&["commit", "-q", "-m", "x", "b.py"], "b.py");
+}
+
+#[test]
+fn every_kind_of_change_is_taken() {
+    let here = Repository::guarded();
+    here.write("ä ö/b c.txt", "x\n");
+    fs::write(here.folder.join("binary"), [0, 159, 146, 150]).unwrap();
+    symlink("/etc/passwd", here.folder.join("link")).unwrap();
+    here.write("empty", "");
+    here.done(&["add", "."]);
+    here.done(&COMMIT);
+    here.done(&["mv", "ä ö/b c.txt", "moved.txt"]);
+    here.done(&["rm", "-q", "a.txt", "link"]);
+    fs::set_permissions(here.folder.join("empty"), fs::Permissions::from_mode(0o755)).unwrap();
+    here.done(&["add", "-A"]);
+    here.done(&COMMIT);
+    here.done(&["commit", "-q", "--amend", "-m", "y"]);
+    here.done(&["commit", "-q", "--allow-empty", "-m", "nothing"]);
+    here.write(".reflex/policy.yaml", "protectedPaths: [billing/]\n");
+    here.write("billing/a.ts", "x\n");
+    here.done(&["add", "billing"]);
+    here.refused(&COMMIT, "billing/a.ts");
+    here.done(&["reset", "-q"]);
+    let workflow = "on: pull_request_target\njobs:\n  a:\n    runs-on: x\n    steps:\n      - uses: actions/checkout@v4\n        with: {ref: '${{ github.event.pull_request.head.sha }}'}\n      - run: npm test\n";
+    here.write(".github/workflows/a.yml", workflow);
+    here.done(&["add", ".github"]);
+    here.refused(&COMMIT, "workflow/for-strangers");
+}
+
+#[test]
+fn a_person_lets_one_commit_through() {
+    let here = Repository::guarded();
+    here.write(".claude/settings.json", "{\"permissions\": {\"allow\": [\"Bash(npm test)\"]}}\n");
+    here.done(&["add", "-f", ".claude"]);
+    let said = here.refused(&COMMIT, "`reflex approve ");
+    let id = said.split_once("`reflex approve ").and_then(|(_, rest)| rest.split('`').next()).unwrap();
+    let Some((code, said)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!(code, 0, "{said}");
+    // Something else in the commit, and it is another one.
+    here.write("c.txt", "c\n");
+    here.done(&["add", "c.txt"]);
+    here.refused(&COMMIT, ".claude/settings.json");
+    here.done(&["rm", "-q", "--cached", "c.txt"]);
+    here.done(&COMMIT);
+}
+
+#[test]
+fn the_hook_from_before_runs_and_comes_back() {
+    let here = Repository::new();
+    let own = "#!/bin/sh\necho \"mine $#\" >&2\n";
+    here.script("pre-commit", own);
+    here.script("pre-push", "#!/bin/sh\necho \"to $1:\" >&2\ncat >&2\n");
+    let plan = here.reflex(&["init", "--git", "--dry-run"]);
+    assert!(plan.stdout.contains("git-hook") && fs::read_to_string(here.hook("pre-commit")).unwrap() == own);
+    let said = here.reflex(&["init", "--git", "--yes"]);
+    assert!(said.stdout.contains("which was there before"), "{said:?}");
+    assert!(here.reflex(&["init", "--git", "--yes"]).stdout.contains("up to date"));
+    here.write("b", "b\n");
+    here.done(&["add", "b"]);
+    let said = here.git(&COMMIT);
+    assert!(said.code == 0 && said.stderr.contains("mine 0"), "{said:?}");
+    here.done(&["init", "-q", "--bare", "../origin.git"]);
+    let said = here.git(&["push", "../origin.git", "main"]);
+    assert!(said.code == 0 && said.stderr.contains("to ../origin.git:\nrefs/heads/main "), "{said:?}");
+    for _ in 0..2 {
+        let Some((code, _)) = support::at_terminal_in(&here.machine, &here.folder, "uninstall --git --yes", "") else {
+            return;
+        };
+        assert_eq!(code, 0);
+        assert_eq!(fs::read_to_string(here.hook("pre-commit")).unwrap(), own);
+        assert!(!here.hook("pre-commit.before-reflex").exists());
+    }
+}
+
+#[test]
+fn a_guard_that_is_not_there_lets_nothing_be_committed() {
+    let here = Repository::guarded();
+    let text = fs::read_to_string(here.hook("pre-commit")).unwrap();
+    here.script("pre-commit", &text.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex"));
+    here.write("b", "b\n");
+    here.done(&["add", "b"]);
+    here.refused(&COMMIT, "reflex failed (127)");
+    here.script("pre-commit", &text.replace("git-hook", "no-such-command"));
+    here.refused(&COMMIT, "reflex failed");
+    let said = here.reflex(&["git-hook", "post-commit"]);
+    assert!(said.code == 1 && said.stderr.contains("no hook that Reflex answers"), "{said:?}");
+}
+
+#[test]
+fn a_push_is_judged_by_what_the_other_side_does_not_have() {
+    let here = Repository::guarded();
+    here.done(&["init", "-q", "--bare", "../origin.git"]);
+    here.done(&["remote", "add", "origin", "../origin.git"]);
+    here.done(&["push", "-q", "origin", "main"]);
+    // In a commit between, and gone in the last one.
+    here.write("k.py", &secret());
+    here.done(&["add", "."]);
+    here.done(&["commit", "-q", "-m", "secret", "--no-verify"]);
+    here.done(&["rm", "-q", "k.py"]);
+    here.done(&["commit", "-q", "-m", "gone"]);
+    here.refused(&["push", "-q", "origin", "main"], "k.py");
+    here.refused(&["push", "-q", "origin", "main:topic"], "k.py");
+    here.done(&["push", "-q", "--no-verify", "origin", "main"]);
+    // What the other side has is no news.
+    here.done(&["push", "-q", "origin", "main:topic"]);
+    here.write("a.txt", "two\n");
+    here.done(&["commit", "-q", "-a", "--amend", "-m", "other"]);
+    here.refused(&["push", "-q", "--force", "origin", "main"], "git/push-with-lease-protected");
+    here.done(&["push", "-q", "--force", "origin", "main:topic"]);
+    here.refused(&["push", "-q", "origin", ":main"], "git/delete-remote-protected");
+    here.done(&["tag", "v1"]);
+    here.done(&["push", "-q", "origin", "v1"]);
+    here.done(&["push", "-q", "origin", "v1"]);
+}
+
+#[test]
+fn a_folder_for_all_repositories_starts_their_own_hooks() {
+    let here = Repository::new();
+    here.script("commit-msg", "#!/bin/sh\necho \"message in $1\" >&2\n");
+    here.script("pre-commit", "#!/bin/sh\necho mine >&2\n");
+    let said = here.reflex(&["init", "--git", "--global", "--yes"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    here.write("b", "b\n");
+    here.done(&["add", "b"]);
+    let said = here.git(&COMMIT);
+    assert!(said.code == 0 && said.stderr.contains("mine\n") && said.stderr.contains("message in "), "{said:?}");
+    here.write("k.py", &secret());
+    here.done(&["add", "."]);
+    here.refused(&COMMIT, "k.py");
+    let Some((code, said)) = support::at_terminal_in(&here.machine, &here.folder, "uninstall --git --global --yes", "")
+    else {
+        return;
+    };
+    assert_eq!(code, 0, "{said}");
+    here.done(&COMMIT);
+    // Another's folder is left alone.
+    here.done(&["config", "--global", "core.hooksPath", "/elsewhere"]);
+    let said = here.reflex(&["init", "--git", "--global", "--yes"]);
+    assert!(said.code == 1 && said.stderr.contains("/elsewhere"), "{said:?}");
+}

@@ -1,0 +1,194 @@
+//! What a commit or a push would take along, as the payload of the adapter for git.
+
+use super::objects::{Blob, Blobs, git, holds};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// More files than these are not judged: whoever brings so many looks at them in another way.
+const MAX_FILES: usize = 4000;
+
+/// From this size on a file is named: forges refuse files of 100 MB, and what is in a commit stays in every clone.
+const LARGE: u64 = 20 * 1024 * 1024;
+
+/// How git prints that a file is a symbolic link, or a submodule.
+const NO_FILES: [&str; 2] = ["120000", "160000"];
+
+/// One line of `--raw`.
+struct Change {
+    path: String,
+    /// The names of both contents; empty where there is none that is a file.
+    before: String,
+    after: String,
+    is_deleted: bool,
+}
+
+/// What the hook of this name is asked about, as the payload of the adapter, and what a person is told besides. `words`
+/// and `input` are what git gives the hook.
+///
+/// # Errors
+/// Why it cannot be had, or is too much.
+pub fn changes(
+    hook: &str,
+    folder: &Path,
+    words: &[String],
+    input: &str,
+) -> Result<(Map<String, Value>, Vec<String>), String> {
+    let (changes, pushes) = match hook {
+        "pre-commit" => (staged(folder)?, Vec::new()),
+        "pre-push" => pushed(folder, words, input)?,
+        _ => return Err(format!("`{hook}` is no hook that Reflex answers: `pre-commit` or `pre-push`")),
+    };
+    if changes.len() > MAX_FILES {
+        return Err(format!("{} files are too many to judge; look at them, then use --no-verify", changes.len()));
+    }
+    let mut told = Vec::new();
+    let files = with_contents(folder, changes, &mut told)?;
+    let fields = [
+        ("hook", hook.into()),
+        ("cwd", folder.to_string_lossy().into()),
+        ("files", files.into()),
+        ("pushes", pushes.into()),
+    ];
+    Ok((fields.into_iter().map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect(), told))
+}
+
+fn staged(folder: &Path) -> Result<Vec<Change>, String> {
+    let words = ["diff", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
+    Ok(read_raw(&git(folder, &words, "")?))
+}
+
+/// The files of all commits that the other side does not have, each content once, and the pushes that do more than add
+/// commits, as commands.
+fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, Vec<String>), String> {
+    let remote = words.first().map_or("", String::as_str);
+    let (mut pushes, mut tips) = (Vec::new(), Vec::new());
+    for line in input.lines().filter(|line| !line.is_empty()) {
+        let [local, new, name, old] = line.split(' ').collect::<Vec<_>>()[..] else {
+            return Err(format!("git gave the hook a line that is none: `{line}`"));
+        };
+        let is_none = |object: &str| object.bytes().all(|byte| byte == b'0');
+        let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
+        if is_none(new) {
+            pushes.push(format!("git push {} --delete {}", quoted(remote), quoted(branch)));
+            continue;
+        }
+        tips.push(new.to_owned());
+        if is_none(old) {
+            continue;
+        }
+        if holds(folder, &["cat-file", "-e", old]) {
+            tips.push(format!("^{old}"));
+        }
+        // What the other side has is what git asked it a moment ago, so this is what a lease would check.
+        if !holds(folder, &["merge-base", "--is-ancestor", old, new]) {
+            let local = local.strip_prefix("refs/heads/").unwrap_or(local);
+            let refs = quoted(&format!("{local}:{branch}"));
+            pushes.push(format!("git push --force-with-lease {} {refs}", quoted(remote)));
+        }
+    }
+    if tips.is_empty() {
+        return Ok((Vec::new(), pushes));
+    }
+    let mut words =
+        vec!["log", "--format=", "--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--no-textconv"];
+    let known = format!("--remotes={remote}");
+    words.extend(tips.iter().map(String::as_str));
+    words.extend(["--not", &known, "--"]);
+    let mut seen = HashSet::new();
+    let mut changes = read_raw(&git(folder, &words, "")?);
+    changes.retain(|change| !change.is_deleted && seen.insert((change.path.clone(), change.after.clone())));
+    Ok((changes, pushes))
+}
+
+/// A word of a command of a shell.
+fn quoted(word: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) { word.into() } else { reflex_engine::shell::quoted(word) }
+}
+
+/// Reads `:MODE MODE NAME NAME STATUS`, and the path behind a zero byte.
+fn read_raw(printed: &[u8]) -> Vec<Change> {
+    let texts: Vec<String> =
+        printed.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into()).collect();
+    let mut parts = texts.iter();
+    let mut changes = Vec::new();
+    while let Some(part) = parts.next() {
+        let Some(fields) = part.trim_start_matches('\n').strip_prefix(':') else { continue };
+        let (fields, Some(path)) = (fields.split(' ').collect::<Vec<_>>(), parts.next()) else { continue };
+        let [old_mode, new_mode, before, after, status] = fields[..] else { continue };
+        // Of a link only its name is in the commit: nothing is written where it leads.
+        if NO_FILES.contains(&new_mode) {
+            continue;
+        }
+        let named = |mode: &str, name: &str| {
+            let is_file = !NO_FILES.contains(&mode) && !name.bytes().all(|byte| byte == b'0');
+            if is_file { name.to_owned() } else { String::new() }
+        };
+        changes.push(Change {
+            path: path.clone(),
+            before: named(old_mode, before),
+            after: named(new_mode, after),
+            is_deleted: status.starts_with('D'),
+        });
+    }
+    changes
+}
+
+fn with_contents(folder: &Path, changes: Vec<Change>, told: &mut Vec<String>) -> Result<Vec<Value>, String> {
+    let names = changes.iter().flat_map(|change| [&change.before, &change.after]).filter(|name| !name.is_empty());
+    let mut blobs = Blobs::of(folder, names.cloned().collect())?;
+    let mut next = |name: &str| if name.is_empty() { Ok(None) } else { blobs.next().map(Some) };
+    let mut files = Vec::new();
+    for change in changes {
+        let (before, after) = (next(&change.before)?, next(&change.after)?);
+        if change.is_deleted {
+            files.push(json!({"path": change.path, "deleted": true}));
+            continue;
+        }
+        if let Some(Blob::Unread { size, is_binary }) = &after {
+            let megabytes = size / 1024 / 1024;
+            match (*size >= LARGE, is_binary) {
+                (true, _) => told.push(format!(
+                    "{} has {megabytes} MB, which stay in every clone for good; consider Git LFS",
+                    change.path
+                )),
+                (false, false) => told.push(format!("{} is too large to be looked into", change.path)),
+                (false, true) => {}
+            }
+        }
+        let text = |blob: Option<Blob>| match blob {
+            Some(Blob::Text(text)) => text,
+            Some(Blob::Unread { .. }) | None => String::new(),
+        };
+        files.push(json!({"path": change.path, "before": text(before), "content": text(after)}));
+    }
+    Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{quoted, read_raw};
+
+    #[test]
+    fn the_lines_of_a_raw_diff_are_read() {
+        let zero = "0".repeat(40);
+        let name = "a".repeat(40);
+        let printed = format!(
+            ":000000 100644 {zero} {name} A\0a b\nc\0:100644 000000 {name} {zero} D\0gone\0\0\n:120000 120000 {name} {name} M\0link\0"
+        );
+        let changes = read_raw(printed.as_bytes());
+        let shown: Vec<_> = changes
+            .iter()
+            .map(|change| (change.path.as_str(), change.before.len(), change.after.len(), change.is_deleted))
+            .collect();
+        assert_eq!(shown, [("a b\nc", 0, 40, false), ("gone", 40, 0, true)]);
+    }
+
+    #[test]
+    fn a_name_of_a_branch_is_one_word() {
+        assert_eq!(quoted("topic/a-1"), "topic/a-1");
+        assert_eq!(quoted("a;rm -rf ~"), "'a;rm -rf ~'");
+        assert_eq!(quoted("a'b"), "'a'\\''b'");
+    }
+}

@@ -1,0 +1,190 @@
+//! The files that git runs before a commit and a push.
+
+use super::objects::git;
+use crate::install::{own_path, write_whole};
+use crate::store::Store;
+use crate::store::signing::InForce;
+use crate::system::folders::Folders;
+use reflex_engine::shell::quoted;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The hooks that judge.
+const JUDGED: [&str; 2] = ["pre-commit", "pre-push"];
+
+/// The other hooks that git starts on a developer's machine, from githooks(5): a folder for all repositories takes the
+/// place of each repository's own, so it starts those.
+const OTHERS: &str = "applypatch-msg pre-applypatch post-applypatch pre-merge-commit prepare-commit-msg commit-msg \
+    post-commit pre-rebase post-checkout post-merge post-rewrite pre-auto-gc";
+
+/// The line by which our files are known.
+const MARK: &str = "# Written by `reflex init --git`; `reflex uninstall --git` takes it out.";
+
+/// What a hook is called that was there before.
+const BEFORE: &str = "before-reflex";
+
+/// Where hooks go: those of one repository, or those of all of a user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entries {
+    folder: PathBuf,
+    is_for_all: bool,
+}
+
+/// What was done with one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Done {
+    /// The file.
+    pub file: PathBuf,
+    /// `written`, `up to date`, `removed`, `not there`.
+    pub how: &'static str,
+    /// Where the hook is that was there before, which ours starts, or which is back in its place.
+    pub other: Option<PathBuf>,
+}
+
+impl Entries {
+    /// Those of the repository around a folder: the folder that its git looks into.
+    ///
+    /// # Errors
+    /// There is no repository, or another tool writes that folder.
+    pub fn of_repository(here: &Path) -> Result<Entries, String> {
+        let printed = git(here, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"], "");
+        let printed = printed.map_err(|_| format!("{} is in no git repository", here.display()))?;
+        let folder = PathBuf::from(String::from_utf8_lossy(&printed).trim_end_matches('\n').to_owned());
+        if folder.components().any(|part| part.as_os_str() == ".husky") {
+            let line = "reflex git-hook pre-commit";
+            return Err(format!("Husky writes the hooks of this repository: put `{line}` into .husky/pre-commit"));
+        }
+        Ok(Entries { folder, is_for_all: false })
+    }
+
+    /// Those of all repositories of the user that have no folder of their own.
+    ///
+    /// # Errors
+    /// Another folder is set for that already.
+    pub fn of_user(here: &Path) -> Result<Entries, String> {
+        let folder = Folders::of_user().state.join("git-hooks");
+        let set = git(here, &["config", "--global", "--type=path", "--get", "core.hooksPath"], "").unwrap_or_default();
+        let set = String::from_utf8_lossy(&set).trim_end_matches('\n').to_owned();
+        if !set.is_empty() && Path::new(&set) != folder {
+            return Err(format!("`core.hooksPath` is {set}: put `reflex git-hook pre-commit` into {set}/pre-commit"));
+        }
+        Ok(Entries { folder, is_for_all: true })
+    }
+
+    /// What would be written.
+    ///
+    /// # Errors
+    /// The guard does not know its own place or key.
+    pub fn planned(&self) -> Result<Vec<(PathBuf, String)>, String> {
+        let others = OTHERS.split_whitespace().filter(|_| self.is_for_all);
+        let file = |name: &str, text: String| (self.folder.join(name), text);
+        let judged = JUDGED.iter().map(|name| Ok(file(name, self.judging(name)?)));
+        let passed = others.map(|name| Ok(file(name, format!("#!/bin/sh\n{MARK}\n{}", self.next(name, "")))));
+        judged.chain(passed).collect()
+    }
+
+    /// Writes the hooks. What another wrote there is kept under another name and started by ours.
+    ///
+    /// # Errors
+    /// A file cannot be written, or that other name is taken.
+    pub fn put_in(&self) -> Result<Vec<Done>, String> {
+        let mut done = Vec::new();
+        for (file, text) in self.planned()? {
+            let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+            let stands = fs::read_to_string(&file).ok();
+            let before = with_ending(&file);
+            let is_others = stands.as_ref().is_some_and(|text| !text.contains(MARK)) || is_unread(&file);
+            if is_others && before.symlink_metadata().is_ok() {
+                return Err(format!("{} is there already: rename it, then run this again", before.display()));
+            }
+            if is_others {
+                fs::rename(&file, &before).map_err(failed)?;
+            }
+            let other = before.symlink_metadata().is_ok().then_some(before);
+            let how = if stands.as_deref() == Some(text.as_str()) { "up to date" } else { "written" };
+            write_whole(&file, &text, 0o755).map_err(failed)?;
+            done.push(Done { file, how, other });
+        }
+        if self.is_for_all {
+            let folder = self.folder.to_string_lossy();
+            git(Path::new("/"), &["config", "--global", "core.hooksPath", &folder], "")?;
+        }
+        Ok(done)
+    }
+
+    /// Takes our hooks out, and puts back what was there before.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub fn take_out(&self) -> Result<Vec<Done>, String> {
+        let mut done = Vec::new();
+        for (file, _) in self.planned()? {
+            let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+            let is_ours = fs::read_to_string(&file).is_ok_and(|text| text.contains(MARK));
+            if !is_ours {
+                done.push(Done { file, how: "not there", other: None });
+                continue;
+            }
+            fs::remove_file(&file).map_err(failed)?;
+            let before = with_ending(&file);
+            let is_back = before.symlink_metadata().is_ok();
+            if is_back {
+                fs::rename(&before, &file).map_err(failed)?;
+            }
+            done.push(Done { how: "removed", other: is_back.then(|| file.clone()), file });
+        }
+        if self.is_for_all {
+            let _ = git(Path::new("/"), &["config", "--global", "--unset", "core.hooksPath"], "");
+            let _ = fs::remove_dir(&self.folder);
+        }
+        Ok(done)
+    }
+
+    /// A hook that judges first. What cannot be judged is refused.
+    fn judging(&self, name: &str) -> Result<String, String> {
+        let folders = Folders::of_user();
+        let mut words = vec![quoted(&own_path()?), "git-hook".into()];
+        if !folders.may_only_tighten() {
+            words.extend(["--home".into(), quoted(&folders.home.to_string_lossy())]);
+        }
+        match Store::new(&folders).key_in_force() {
+            InForce::Unprotected => {}
+            InForce::Key(key) => words.extend(["--key".into(), key.to_string()]),
+            InForce::Disputed(why) => return Err(format!("{why}; `reflex pin` sets a new passphrase")),
+        }
+        let feed = if name == "pre-push" { "feed | " } else { "" };
+        let read = if name == "pre-push" {
+            "input=$(cat)\nfeed() { [ -z \"$input\" ] || printf '%s\\n' \"$input\"; }\n"
+        } else {
+            ""
+        };
+        let verb = if name == "pre-push" { "push" } else { "commit" };
+        let judge = format!(
+            "{feed}{} {name} \"$@\"\ncode=$?\ncase $code in\n0) ;;\n1) exit 1 ;;\n*)\n  \
+             echo \"reflex failed ($code), so nothing is judged; a person can run git {verb} --no-verify\" >&2\n  exit 1 ;;\nesac\n",
+            words.join(" ")
+        );
+        Ok(format!("#!/bin/sh\n{MARK}\n{read}{judge}{}", self.next(name, feed)))
+    }
+
+    /// Starts the hook that was there before: the other file, or the repository's own.
+    fn next(&self, name: &str, feed: &str) -> String {
+        let next = match self.is_for_all {
+            true => format!("\"$(git rev-parse --git-common-dir)/hooks/{name}\""),
+            false => format!("\"$(dirname \"$0\")/{name}.{BEFORE}\""),
+        };
+        // `exec` would start it before the pipe is read.
+        let start = if feed.is_empty() { "exec " } else { feed };
+        format!("next={next}\nif [ -x \"$next\" ]; then {start}\"$next\" \"$@\"; fi\n")
+    }
+}
+
+fn with_ending(file: &Path) -> PathBuf {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    file.with_file_name(format!("{name}.{BEFORE}"))
+}
+
+/// Whether something stands there that is no text: then it is not ours.
+fn is_unread(file: &Path) -> bool {
+    file.symlink_metadata().is_ok() && fs::read_to_string(file).is_err()
+}

@@ -1,0 +1,100 @@
+//! Asks the git that runs the hook. It knows its own index, which may be another than the usual one while it commits.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+
+/// A file that is larger is not read.
+pub(super) const MAX_FILE: u64 = 1024 * 1024;
+
+/// Runs git and gives what it prints. No program that the repository names is started along with it.
+pub(super) fn git(folder: &Path, words: &[&str], input: &str) -> Result<Vec<u8>, String> {
+    let failed = |why: String| format!("`git {}` {why}", words.first().unwrap_or(&""));
+    let mut child = command(folder, words).spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
+    let mut stdin = child.stdin.take();
+    let input = input.to_owned();
+    // It may print before it has read everything.
+    let writer = thread::spawn(move || stdin.as_mut().map(|pipe| pipe.write_all(input.as_bytes())));
+    let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
+    let _ = writer.join();
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(failed(format!("failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+    }
+}
+
+/// Whether git ends with 0; any other end is a no.
+pub(super) fn holds(folder: &Path, words: &[&str]) -> bool {
+    git(folder, words, "").is_ok()
+}
+
+fn command(folder: &Path, words: &[&str]) -> Command {
+    let mut command = Command::new("git");
+    command.args(["-c", "core.fsmonitor=false", "-c", "core.quotePath=false", "--no-pager"]);
+    command.args(words).current_dir(folder);
+    command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1");
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// The contents of blobs in their order.
+pub(super) struct Blobs {
+    child: std::process::Child,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+/// One of them.
+pub(super) enum Blob {
+    /// A text, or its first part.
+    Text(String),
+    /// No text, larger than what is read, or not here.
+    Unread {
+        /// How large it is, in bytes.
+        size: u64,
+        /// Whether a text of this size would have been read.
+        is_binary: bool,
+    },
+}
+
+impl Blobs {
+    /// Asks for these blobs, by their names.
+    pub(super) fn of(folder: &Path, names: Vec<String>) -> Result<Blobs, String> {
+        let unstarted = |error: std::io::Error| format!("`git cat-file` cannot be started: {error}");
+        let mut child =
+            command(folder, &["cat-file", "--batch", "--buffer"]).stderr(Stdio::null()).spawn().map_err(unstarted)?;
+        let pipes = child.stdin.take().zip(child.stdout.take());
+        let (mut input, output) = pipes.ok_or("`git cat-file` has no pipes")?;
+        thread::spawn(move || names.iter().try_for_each(|name| writeln!(input, "{name}")));
+        Ok(Blobs { child, output: BufReader::with_capacity(64 * 1024, output) })
+    }
+
+    /// The next one.
+    pub(super) fn next(&mut self) -> Result<Blob, String> {
+        let broken = |error: std::io::Error| format!("`git cat-file` failed: {error}");
+        let mut line = String::new();
+        self.output.read_line(&mut line).map_err(broken)?;
+        let mut words = line.split_whitespace();
+        let size = match (words.next(), words.next(), words.next()) {
+            (Some(_), Some(_), Some(size)) => size.parse::<u64>().map_err(|_| "`git cat-file` printed no size")?,
+            (Some(_), Some("missing"), None) => return Ok(Blob::Unread { size: 0, is_binary: false }),
+            _ => return Err("`git cat-file` ended early".into()),
+        };
+        let mut content = Vec::new();
+        let mut whole = (&mut self.output).take(size + 1);
+        (&mut whole).take(MAX_FILE.min(size)).read_to_end(&mut content).map_err(broken)?;
+        std::io::copy(&mut whole, &mut std::io::sink()).map_err(broken)?;
+        let is_binary = content.iter().take(8000).any(|byte| *byte == 0);
+        match !is_binary && size <= MAX_FILE {
+            true => Ok(Blob::Text(String::from_utf8_lossy(&content).into_owned())),
+            false => Ok(Blob::Unread { size, is_binary }),
+        }
+    }
+}
+
+impl Drop for Blobs {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
