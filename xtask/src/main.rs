@@ -9,6 +9,7 @@ mod fit;
 mod layout;
 mod linear;
 mod link;
+mod page;
 mod portable;
 mod project;
 mod reference;
@@ -32,6 +33,8 @@ usage: cargo xtask COMMAND
                     build the release, or take FILE, and play the cases of the real clients, or those named (`codex`, `codex/denied`)
   attacks           build the release and play the frozen attacks on the guard: no figure may get worse; with UPDATE=1 write
                     them and docs/reference/attacks.md
+  page [--check]    build the page from ui/, play it in Chromium and take the manual's pictures;
+                    with --check what is embedded has to be what ui/ builds, and no picture is taken
   portable          check that everything compiles for Linux, macOS and, as far as it goes, Windows
   release           build the binary that people get, with what a hook call runs side by side
   bench [--check]   measure the release and write docs/reference/speed.md;
@@ -70,6 +73,8 @@ fn main() -> ExitCode {
             .parse()
             .map_err(|_| "how often?".to_owned())
             .and_then(|rounds| adapters::work(agent, std::path::Path::new(file), rounds)),
+        ["page"] => project().and_then(|project| page::write(&project)),
+        ["page", "--check"] => project().and_then(|project| page::check(&project)),
         ["portable"] => project().and_then(|project| portable::check(&project)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => project().and_then(|project| bench::check(&project)),

@@ -1,6 +1,5 @@
 //! `reflex appeal ID --because …`: a refused call is judged again. An agent only asks with it; a person decides.
 
-use super::answering::once;
 use super::approve::{View, length, preview_and_give};
 use crate::status;
 use crate::terminal::arguments::text;
@@ -9,6 +8,7 @@ use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::{Decision, Judgement};
+use reflex_host::answers::once;
 use reflex_host::person::at_terminal;
 use reflex_host::store::approvals::{Grant, Pending};
 use reflex_host::{Appeal, Host, MAX_APPEALS, Mode};

@@ -1,8 +1,6 @@
 //! `pending`, `approve`, `deny`, `grants`, `off`: what a person says about calls. Nothing here works for an agent.
 
-use super::answering::{covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length};
 use super::list;
-use crate::commands::waiting::waiting;
 use crate::status;
 use crate::terminal::age::ago;
 use crate::terminal::arguments::text;
@@ -10,11 +8,14 @@ use crate::terminal::confirm::{answer, confirmed};
 use crate::terminal::consent::Consent;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::paint::Paint;
-use crate::terminal::person::{person, record};
+use crate::terminal::person::person;
 use crate::terminal::screen::Screen;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
+use reflex_host::answers::record;
+use reflex_host::answers::waiting;
+use reflex_host::answers::{covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length};
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
@@ -123,7 +124,7 @@ pub(super) fn approve(matches: &ArgMatches) -> u8 {
             status::FOUND
         }
         Err(problem) => {
-            complain(&problem);
+            complain(&visible(&problem));
             status::USAGE
         }
     }
@@ -158,7 +159,7 @@ pub(super) fn preview_and_give(
     if let Some(problem) = obstacle(call) {
         return Err(problem);
     }
-    print(&covers(grant));
+    print(&visible(&covers(grant)));
     let Some(signer) = consent.ask("Let it run?")? else { return Ok(false) };
     give(store, (call, grant), signer)?;
     print("approved; the agent runs it at once if its hook waits, else tell it to try again");
@@ -340,7 +341,7 @@ fn finish(done: Result<impl Sized, String>, said: &str) -> u8 {
             status::OK
         }
         Err(problem) => {
-            complain(&problem);
+            complain(&visible(&problem));
             status::INTERNAL
         }
     }

@@ -64,8 +64,35 @@ fn tail(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
 }
 
 fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
-    let (mut search, mut passed) = (Search::default(), None);
-    for word in matches.get_many::<String>("text").into_iter().flatten() {
+    let words: Vec<String> = matches.get_many("text").into_iter().flatten().cloned().collect();
+    let mut bounds = [None, None];
+    for (name, bound) in ["since", "until"].into_iter().zip(&mut bounds) {
+        let Some(written) = matches.get_one::<String>(name) else { continue };
+        let Some(time) = time(written) else {
+            complain(&format!("`{}` is not a time (e.g. 2h, 2026-11-21, 2026-11-21T10:00:00Z)", visible(written)));
+            return Ok(status::USAGE);
+        };
+        *bound = Some(timestamp(time));
+    }
+    let found = found(log, (&words, bounds), count(matches))?;
+    for record in &found {
+        say(record, matches.get_flag("json"))?;
+    }
+    if found.is_empty() {
+        complain("no records match");
+        return Ok(status::FOUND);
+    }
+    Ok(status::OK)
+}
+
+/// The newest records that hold all these words, where `field=value` is one too, oldest of them first.
+pub(super) fn found(
+    log: &Log,
+    (words, [since, until]): (&[String], [Option<String>; 2]),
+    wanted: usize,
+) -> io::Result<Vec<Map<String, Value>>> {
+    let (mut search, mut passed) = (Search { since, until, ..Search::default() }, None);
+    for word in words {
         match word.split_once('=') {
             Some((field, value)) if !field.is_empty() && field.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
                 let stored = if field == "decision" { stored(value) } else { value };
@@ -76,26 +103,10 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
             _ => search.texts.push(word.clone()),
         }
     }
-    for (name, bound) in [("since", &mut search.since), ("until", &mut search.until)] {
-        let Some(written) = matches.get_one::<String>(name) else { continue };
-        let Some(time) = time(written) else {
-            complain(&format!("`{}` is not a time (e.g. 2h, 2026-11-21, 2026-11-21T10:00:00Z)", visible(written)));
-            return Ok(status::USAGE);
-        };
-        *bound = Some(timestamp(time));
-    }
-    let wanted = count(matches);
     let mut found = newest(log, &search, if passed.is_some() { MAX_PASSED } else { wanted })?;
     found.retain(|record| passed.is_none_or(|word| decision(record) == word));
     found.drain(..found.len().saturating_sub(wanted));
-    for record in &found {
-        say(record, matches.get_flag("json"))?;
-    }
-    if found.is_empty() {
-        complain("no records match");
-        return Ok(status::FOUND);
-    }
-    Ok(status::OK)
+    Ok(found)
 }
 
 /// The newest records that fit under the words as they were written, or under what rules and effects were called

@@ -14,8 +14,8 @@ use reflex_agents::{Agent, Payload, caller, object, universal};
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
 use reflex_host::{Host, Mode};
-use serde_json::Value;
-use std::path::PathBuf;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
 
 /// What is said where a judgement takes longer than anybody waits.
 pub(super) const TOO_MUCH: &str =
@@ -68,6 +68,27 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
         "-" => String::from_utf8_lossy(&input()?).into_owned(),
         command => command.to_owned(),
     };
+    Ok(of_command(host, agent, (command, &cwd)))
+}
+
+/// The question that these fields ask: `command`, and `cwd`, `agent` and `mode` where they are named.
+pub(super) fn asked(fields: &Map<String, Value>) -> Result<Question, String> {
+    let field = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let command = field("command").ok_or("name a command")?.to_owned();
+    let agent = field("agent").unwrap_or("claude");
+    let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
+    let mode = match field("mode") {
+        Some(mode) => Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`"))?,
+        None => Mode::default(),
+    };
+    let cwd = match field("cwd") {
+        Some(folder) => existing(folder)?,
+        None => std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?,
+    };
+    Ok(of_command(Host::new(mode), agent, (command, &cwd)))
+}
+
+fn of_command(host: Host, agent: &'static Agent, (command, cwd): (String, &Path)) -> Question {
     let event = host.settled(Event {
         client: agent.name.into(),
         cwd: cwd.to_string_lossy().into_owned(),
@@ -75,7 +96,7 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
         actions: vec![Action::Shell { command, language: Language::default() }],
         ..Event::default()
     });
-    Ok(Question { host, agent, event })
+    Question { host, agent, event }
 }
 
 /// The mode that a person insists on, else the one that people's policies name.

@@ -3,7 +3,7 @@
 mod marked;
 mod stages;
 
-use super::check::{Question, TOO_MUCH, code, question, subject, word};
+use super::check::{Question, TOO_MUCH, asked, code, question, subject, word};
 use crate::lifeline;
 use crate::status;
 use crate::terminal::output::{complain, print, print_json};
@@ -14,7 +14,7 @@ use marked::{Line, short};
 use reflex_agents::{AGENTS, Agent, Reply, deliver, universal};
 use reflex_engine::shell::{Command, DerivationId, ExecTarget, Span, Value};
 use reflex_engine::{Effect, Judgement, Target};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 use stages::{Stage, stages};
 
 /// The call in the first line is no wider.
@@ -39,6 +39,15 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         show(&question, &judgement, &stages);
     }
     code(judgement.verdict.decision)
+}
+
+/// What `--json` prints about a command: the fields `command`, `cwd`, `agent` and `mode`.
+pub(super) fn explained(fields: &Map<String, Json>) -> Result<Json, String> {
+    let question = asked(fields)?;
+    let judgement = question.host.judge(&question.event);
+    let policy = question.host.policy_name(&question.event);
+    let stages = stages(&question.event, policy, &judgement);
+    Ok(as_json(&question, &judgement, &stages))
 }
 
 fn show(question: &Question, judgement: &Judgement, stages: &[Stage]) {

@@ -3,10 +3,11 @@
 use crate::status;
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::output::{complain, print};
-use crate::terminal::person::{person, record};
+use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_engine::Event;
+use reflex_host::answers::record;
 use reflex_host::rules::MAX_BYTES;
 use reflex_host::rules::import::{Fate, Import, ImportedLine, Source, import};
 use reflex_host::{Host, Mode};

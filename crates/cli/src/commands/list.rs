@@ -4,12 +4,12 @@
 mod page;
 mod state;
 
-use crate::commands::waiting::waiting;
 use crate::status;
 use crate::terminal::consent::Consent;
 use crate::terminal::output::complain;
 use crate::terminal::screen::{Key, Screen};
 use crate::terminal::visible::visible;
+use reflex_host::answers::waiting;
 use reflex_host::person::Person;
 use reflex_host::store::Store;
 use state::{List, Next};

@@ -1,7 +1,6 @@
 //! Every command but `hook`.
 
 mod allow;
-mod answering;
 mod appeal;
 mod approve;
 mod asks;
@@ -32,8 +31,8 @@ mod status_line;
 mod suggest;
 mod task;
 mod trust;
+mod ui;
 mod undo;
-mod waiting;
 mod why;
 mod wire;
 
@@ -118,6 +117,8 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("task", matches)) => task::run(matches),
         Some(("undo", matches)) => undo::run(matches),
         Some(("gc", matches)) => undo::gc(matches),
+        Some(("ui", matches)) => ui::run(matches, !matches.get_flag("no-open")),
+        Some(("serve", matches)) => ui::run(matches, false),
         Some(("import", matches)) => import::run(matches),
         Some(("status", matches)) if matches.get_flag("line") => status_line::run(matches),
         Some(("status", matches)) => status::run(matches),
@@ -165,6 +166,7 @@ fn grammar() -> Command {
         .subcommands(answers())
         .subcommands(memory())
         .subcommands(undo::grammar())
+        .subcommands(ui::grammar())
         .subcommands(people())
         .subcommand(
             Command::new("completions")
@@ -405,7 +407,7 @@ fn judged(command: Command) -> Command {
     command
         .arg(json())
         .arg(option("cwd", "DIR", "Directory the command would run in"))
-        .arg(option("agent", "NAME", "Agent whose answer to show").default_value("claude"))
+        .arg(option("agent", "NAME", "Agent whose answer to show").visible_alias("as").default_value("claude"))
         .arg(option("mode", "MODE", "Policy to apply").default_value("balanced"))
         .arg(flag("payload", "Judge the agent's payload or event on standard input"))
         .arg(

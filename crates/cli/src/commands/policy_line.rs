@@ -2,8 +2,8 @@
 
 use crate::terminal::consent::Consent;
 use crate::terminal::output::print;
-use crate::terminal::person::record;
 use crate::terminal::visible::visible;
+use reflex_host::answers::record;
 use reflex_host::layers::{self, Offer, offer, offer_of_own, trust};
 use reflex_host::person::Person;
 use reflex_host::rules::SourceFile;

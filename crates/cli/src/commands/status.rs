@@ -3,7 +3,6 @@
 use crate::commands::audit_record::field;
 use crate::commands::chosen::{self, wired_in_project};
 use crate::commands::undo::total;
-use crate::commands::waiting::waiting;
 use crate::status;
 use crate::terminal::age::age;
 use crate::terminal::output::{print, print_json};
@@ -11,6 +10,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::Surface;
 use reflex_engine::Event;
+use reflex_host::answers::waiting;
 use reflex_host::live::Outcome;
 use reflex_host::matrix::{Cell, Coverage, Row, row};
 use reflex_host::person::at_terminal;
@@ -53,7 +53,8 @@ fn shown() -> Vec<Wiring> {
     wirings
 }
 
-fn as_json(store: &Store) -> Value {
+/// The whole for programs.
+pub(super) fn as_json(store: &Store) -> Value {
     let beats = store.heartbeats();
     let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &truth(wiring, &beats, store), store)).collect();
     let beats: Vec<Value> = beats

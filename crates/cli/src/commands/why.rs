@@ -1,13 +1,13 @@
 //! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
 
 use crate::commands::audit_record::field;
-use crate::commands::waiting::waiting;
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::shell::quoted;
+use reflex_host::answers::waiting;
 use reflex_host::store::Search;
 use reflex_host::{Host, Mode};
 use serde_json::{Map, Value};

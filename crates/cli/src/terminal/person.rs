@@ -1,9 +1,10 @@
 //! The person at the terminal, and the record of what they did.
 
 use super::output::complain;
+use reflex_host::answers::record;
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// The person at the terminal; an attempt of anybody else is recorded.
 pub(crate) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
@@ -15,9 +16,4 @@ pub(crate) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
             None
         }
     }
-}
-
-/// Notes in the audit log what a person does; what cannot be recorded is not done.
-pub(crate) fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
-    store.note(kind, fields).map_err(|error| format!("not done, because it cannot be logged: {error}"))
 }

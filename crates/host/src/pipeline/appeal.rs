@@ -13,7 +13,7 @@ use crate::system::clock;
 use crate::world::LocalWorld;
 use reflex_agents::universal;
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, Event, Judgement};
+use reflex_engine::{Action, Decision, Event, Judgement};
 use serde_json::{Map, Value, json};
 use std::io;
 
@@ -78,6 +78,27 @@ impl Host {
         let store = self.store();
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
         Some(self.judge_with(&event, &world, &loaded))
+    }
+}
+
+impl Host {
+    /// The words with which an agent is told to run another command in place of this call, if that would run without a
+    /// question.
+    ///
+    /// # Errors
+    /// Why it would not.
+    pub fn instead(&self, call: &Pending, command: &str) -> Result<String, String> {
+        let mut other = call.clone();
+        let Some(again) = &mut other.again else {
+            return Err("only a command that was kept whole can be edited".into());
+        };
+        again.insert("command".into(), command.into());
+        let judgement = self.judge_again(&other).ok_or("this cannot be judged again")?;
+        if judgement.verdict.decision != Decision::Pass {
+            let why = judgement.verdict.reasons.first().map_or("", String::as_str);
+            return Err(format!("that would be stopped too: {why}"));
+        }
+        Ok(format!("run exactly `{command}` instead"))
     }
 }
 

@@ -4,6 +4,7 @@
 //! reads and writes it only through [`Store`], so that a team's server could stand behind the same few methods.
 
 pub(crate) mod alarm;
+pub mod answers;
 pub(crate) mod appeal;
 mod append;
 pub mod approvals;

@@ -63,12 +63,8 @@ pub struct Pending {
 
 /// A short name for a call that a person can type and nobody can foretell.
 pub(crate) fn short_id() -> String {
-    // Without letters and digits that look alike.
-    const LETTERS: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz_";
-    let mut bytes = [0_u8; 7];
-    random::fill(&mut bytes);
-    let letter = |byte: &u8| LETTERS.get(usize::from(byte % 31)).map_or('x', |letter| char::from(*letter));
-    bytes.iter().map(letter).collect()
+    const LETTERS: usize = 7;
+    random::token(LETTERS)
 }
 
 impl Pending {

@@ -1,11 +1,13 @@
 //! Asks the operating system: the time, random bytes, the user's folders, the terminal, small files, processes. What
 //! each system does in its own way stands in `os`.
 
+pub(crate) mod browser;
 pub(crate) mod clock;
 pub(crate) mod digest;
 pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod hex;
+pub(crate) mod hidden;
 pub mod http;
 pub(crate) mod network;
 pub(crate) mod os;

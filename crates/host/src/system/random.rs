@@ -24,9 +24,30 @@ pub(crate) fn fill(bytes: &mut [u8]) {
     os::fill_random(bytes);
 }
 
+/// A random word of so many letters and digits, none of which looks like another: nobody can foretell it.
+pub fn token(letters: usize) -> String {
+    const LETTERS: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz_";
+    let mut word = String::with_capacity(letters);
+    while word.len() < letters {
+        let mut bytes = [0_u8; 64];
+        fill(&mut bytes);
+        // The last of the 32 is no letter: each of the 31 is as likely as any other.
+        let drawn =
+            bytes.iter().filter_map(|byte| LETTERS.get(usize::from(byte % 32)).filter(|letter| **letter != b'_'));
+        word.extend(drawn.take(letters - word.len()).map(|letter| char::from(*letter)));
+    }
+    word
+}
+
 #[cfg(test)]
 mod tests {
-    use super::uuid;
+    use super::{token, uuid};
+
+    #[test]
+    fn words_are_as_long_as_asked_for_and_differ() {
+        let (one, other) = (token(32), token(32));
+        assert!(one.len() == 32 && one != other && !one.contains('_'), "{one}");
+    }
 
     #[test]
     fn identifiers_are_of_version_7_and_differ() {

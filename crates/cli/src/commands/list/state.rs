@@ -1,11 +1,10 @@
 //! What the open list holds, and what each key does.
 
-use crate::commands::answering::{
-    covers, give, obstacle, once, refuse, reject, scoped, usual_length, usual_length_in_words, written_length,
-};
 use crate::terminal::screen::Key;
 use crate::terminal::visible::visible;
-use reflex_engine::Decision;
+use reflex_host::answers::{
+    covers, give, obstacle, once, refuse, reject, scoped, usual_length, usual_length_in_words, written_length,
+};
 use reflex_host::person::Person;
 use reflex_host::signing::{InForce, Signer};
 use reflex_host::store::Store;
@@ -183,7 +182,7 @@ impl<'l> List<'l> {
         match grant {
             Ok(grant) if self.is_shared => self.ask(Question::Proof(Box::new(grant))),
             Ok(grant) => self.question = Question::Yes(Box::new(grant)),
-            Err(problem) => self.said = problem,
+            Err(problem) => self.said = visible(&problem),
         }
     }
 
@@ -244,7 +243,7 @@ impl<'l> List<'l> {
                 match length {
                     Ok(length) if scope == Scope::Once => self.ask_yes(scope, length, ""),
                     Ok(length) => self.ask(Question::Reason(scope, length)),
-                    Err(problem) => self.said = problem,
+                    Err(problem) => self.said = visible(&problem),
                 }
             }
             Question::Reason(scope, length) => self.ask_yes(scope, length, typed),
@@ -282,22 +281,8 @@ impl<'l> List<'l> {
 
     /// Tells the agent to run another command, if that would run without a question.
     fn instead(&mut self, call: &Pending, command: &str) {
-        let mut other = call.clone();
-        if let Some(again) = &mut other.again {
-            again.insert("command".into(), command.into());
-        }
-        let Some(judgement) = Host::new(Mode::default()).judge_again(&other) else {
-            self.said = "this cannot be judged again".into();
-            return;
-        };
-        let verdict = judgement.verdict;
-        if verdict.decision != Decision::Pass {
-            let why = verdict.reasons.first().map_or("", String::as_str);
-            self.said = format!("that would be stopped too: {}", visible(why));
-            return;
-        }
-        let message = format!("run exactly `{command}` instead");
-        let done = refuse(self.store, (call, self.person), &message, self.signer);
+        let words = Host::new(Mode::default()).instead(call, command);
+        let done = words.and_then(|words| refuse(self.store, (call, self.person), &words, self.signer));
         self.done(done, "the agent is told to run that instead");
     }
 
@@ -310,9 +295,11 @@ impl<'l> List<'l> {
         let typed = visible(&self.typed);
         match &self.question {
             Question::None | Question::Help => self.said.clone(),
-            Question::Yes(grant) => format!("{} y: yes, any other key: no", covers(grant)),
-            Question::Proof(grant) if self.is_signed() => format!("{} Passphrase to approve it: _", covers(grant)),
-            Question::Proof(grant) => format!("{} Type the call's id to approve it: {typed}_", covers(grant)),
+            Question::Yes(grant) => format!("{} y: yes, any other key: no", visible(&covers(grant))),
+            Question::Proof(grant) if self.is_signed() => {
+                format!("{} Passphrase to approve it: _", visible(&covers(grant)))
+            }
+            Question::Proof(grant) => format!("{} Type the call's id to approve it: {typed}_", visible(&covers(grant))),
             Question::Scope => "Approve for: o once, s session, t task, r repository".into(),
             Question::Length(scope) => {
                 format!("How long, e.g. 10m or 2h (Enter: {}): {typed}_", usual_length_in_words(*scope))

@@ -44,6 +44,16 @@ pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     })
 }
 
+/// What opens an address in the person's browser; nothing where the program for it is not there.
+pub(crate) fn browser(url: &str) -> Option<Command> {
+    let program = Path::new("/usr/bin/xdg-open");
+    program.exists().then(|| {
+        let mut command = Command::new(program);
+        command.arg(url);
+        command
+    })
+}
+
 /// When the machine was started.
 pub(crate) fn booted() -> Option<SystemTime> {
     let up = fs::read_to_string("/proc/uptime").ok()?;

@@ -29,6 +29,13 @@ pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     Some(command)
 }
 
+/// What opens an address in the person's browser.
+pub(crate) fn browser(url: &str) -> Option<Command> {
+    let mut command = Command::new("/usr/bin/open");
+    command.arg(url);
+    Some(command)
+}
+
 /// The home that the user database names.
 pub(crate) fn home_of_user() -> Option<PathBuf> {
     const ROOM: usize = 16 * 1024;

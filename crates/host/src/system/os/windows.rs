@@ -212,6 +212,14 @@ pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     Some(command)
 }
 
+/// What opens an address in the person's browser.
+pub(crate) fn browser(url: &str) -> Option<Command> {
+    let root = std::env::var_os("SystemRoot")?;
+    let mut command = Command::new(Path::new(&root).join("System32/rundll32.exe"));
+    command.args(["url.dll,FileProtocolHandler", url]);
+    Some(command)
+}
+
 /// The home that the user database names: not asked for, so that what lies in that of the environment only tightens.
 pub(crate) fn home_of_user() -> Option<PathBuf> {
     None

@@ -1,13 +1,12 @@
-//! What a person's answer to a waiting call does, wherever it was given: each ends in the signed yes or no.
+//! What a person's answer to a waiting call does, wherever it was given: each ends in the signed yes or no. The texts
+//! are as they came: whoever shows them makes visible what hides.
 
-use crate::terminal::person::record;
-use crate::terminal::visible::visible;
-use reflex_host::person::Person;
-use reflex_host::signing::Signer;
-use reflex_host::store::Store;
-use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::{duration, now, timestamp};
-use serde_json::json;
+use super::approvals::{Grant, Pending, Scope};
+use super::signing::Signer;
+use super::state::Store;
+use crate::system::clock::{duration, now, timestamp};
+use crate::system::person::Person;
+use serde_json::{Value, json};
 
 /// A yes to one call holds so long if nothing else is said.
 const FEW_MINUTES: u64 = 15 * 60_000;
@@ -17,8 +16,25 @@ const LONGEST: u64 = 365 * DAY;
 
 const DAY: u64 = 86_400_000;
 
+/// The calls that were refused or asked about and have no person's yes, newest first.
+pub fn waiting(store: &Store) -> Vec<Pending> {
+    let grants = store.grants();
+    let mut all = store.pending();
+    let answered = |grant: &Grant| grant.vouched && (grant.uses > 0 || now() < grant.expires);
+    all.retain(|call| !grants.iter().any(|grant| grant.id == call.id && answered(grant)));
+    all
+}
+
+/// Notes in the audit log what a person does; what cannot be recorded is not done.
+///
+/// # Errors
+/// It cannot be logged.
+pub fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
+    store.note(kind, fields).map_err(|error| format!("not done, because it cannot be logged: {error}"))
+}
+
 /// A yes to this call, the next time it comes.
-pub(super) fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
+pub fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
     let time = now();
     Grant {
         id: call.id.clone(),
@@ -43,7 +59,7 @@ pub(super) fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
 ///
 /// # Errors
 /// Why such a yes cannot be given to this call.
-pub(super) fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> Result<Grant, String> {
+pub fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> Result<Grant, String> {
     if scope != Scope::Once && once.reason.trim().is_empty() {
         return Err("an approval for more than one call needs --reason".into());
     }
@@ -64,7 +80,7 @@ pub(super) fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> 
 }
 
 /// How long a yes holds that names no time: a task's ends with the task, a repository's once it is revoked.
-pub(super) fn usual_length(scope: Scope) -> u64 {
+pub fn usual_length(scope: Scope) -> u64 {
     match scope {
         Scope::Once => FEW_MINUTES,
         Scope::Session => DAY,
@@ -73,7 +89,7 @@ pub(super) fn usual_length(scope: Scope) -> u64 {
 }
 
 /// The same in words.
-pub(super) fn usual_length_in_words(scope: Scope) -> &'static str {
+pub fn usual_length_in_words(scope: Scope) -> &'static str {
     match scope {
         Scope::Once => "15m",
         Scope::Session => "1d",
@@ -86,34 +102,34 @@ pub(super) fn usual_length_in_words(scope: Scope) -> &'static str {
 ///
 /// # Errors
 /// That is no time, or too long.
-pub(super) fn written_length(written: &str) -> Result<u64, String> {
+pub fn written_length(written: &str) -> Result<u64, String> {
     duration(written)
         .filter(|length| (1..=LONGEST).contains(length))
-        .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 365d)", visible(written)))
+        .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 365d)", written))
 }
 
 /// Why nobody can say yes to a call, although they saw it.
-pub(super) fn obstacle(call: &Pending) -> Option<String> {
+pub fn obstacle(call: &Pending) -> Option<String> {
     if !call.whole {
         return Some("this call is too long to be kept in full: run it yourself if you want it".into());
     }
     if let Some(loose) = call.bound.iter().find(|bound| !bound.firm) {
-        let shown = visible(&loose.shown);
+        let shown = &loose.shown;
         return Some(format!("nobody could tell a change of what this call does ({shown}): run it yourself"));
     }
     let other = call.bound.iter().find(|bound| !bound.still_holds())?;
-    let path = visible(&other.path);
+    let path = &other.path;
     Some(format!(
         "{path} has changed since this call was blocked, so an approval would not hold: let the agent try again"
     ))
 }
 
 /// What a yes lets run, in a sentence.
-pub(super) fn covers(grant: &Grant) -> String {
+pub fn covers(grant: &Grant) -> String {
     let holds = match grant.scope {
-        Scope::Once => format!("the next time, once, for {}", visible(&grant.within)),
+        Scope::Once => format!("the next time, once, for {}", grant.within),
         Scope::Session | Scope::Task | Scope::Repository => {
-            format!("in this {} ({})", grant.scope.name(), visible(&grant.within))
+            format!("in this {} ({})", grant.scope.name(), grant.within)
         }
     };
     format!("A yes lets exactly this run {holds}, until {}.", timestamp(grant.expires))
@@ -123,7 +139,7 @@ pub(super) fn covers(grant: &Grant) -> String {
 ///
 /// # Errors
 /// It cannot be logged or written; then it is none.
-pub(super) fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -> Result<(), String> {
+pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -> Result<(), String> {
     let bound = call.bound.iter().map(|bound| &bound.shown).collect::<Vec<_>>();
     let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
         "by": grant.by, "reason": grant.reason, "bound": bound});
@@ -136,7 +152,7 @@ pub(super) fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Si
 ///
 /// # Errors
 /// It cannot be logged or written.
-pub(super) fn reject(store: &Store, call: &Pending, person: &Person, reason: &str) -> Result<(), String> {
+pub fn reject(store: &Store, call: &Pending, person: &Person, reason: &str) -> Result<(), String> {
     let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": reason});
     record(store, "denial", fields)?;
     store.revoke(&call.id).and(store.forget_pending(&call.id)).map_err(|error| error.to_string())
@@ -147,7 +163,7 @@ pub(super) fn reject(store: &Store, call: &Pending, person: &Person, reason: &st
 ///
 /// # Errors
 /// It cannot be logged or written.
-pub(super) fn refuse(
+pub fn refuse(
     store: &Store,
     (call, person): (&Pending, &Person),
     message: &str,

@@ -1,0 +1,198 @@
+//! Which browsers and tabs are this person's.
+//!
+//! A browser shows that it is by a code that worked once, or by the passphrase: it gets a cookie, and may see. A tab
+//! that gave the passphrase gets a key which it keeps in its memory and sends with each answer. Codes, cookies and keys
+//! are random, live in this process only, and are compared by nothing but a lookup of the whole.
+
+use reflex_host::signing::Signer;
+use reflex_host::store::Store;
+use reflex_host::token;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A code has so many letters of 31.
+const CODE_LETTERS: usize = 10;
+
+/// Cookies and keys have so many.
+const LETTERS: usize = 32;
+
+/// A tab that answered nothing for so long has to give the passphrase again.
+const TAB_HOLDS: Duration = Duration::from_secs(60 * 60);
+
+/// No more browsers and tabs are remembered: the oldest goes.
+const MAX_KEPT: usize = 64;
+
+/// After a wrong code or passphrase the next try waits, twice as long after each, up to this.
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+
+/// Who may see, and who may answer.
+pub(crate) struct Access {
+    inner: Mutex<Inner>,
+}
+
+struct Inner {
+    /// The code that was not used yet.
+    code: Option<String>,
+    /// Cookies, oldest first.
+    browsers: Vec<String>,
+    /// By its key, each tab that may answer, with the cookie of its browser and its last answer.
+    tabs: BTreeMap<String, Tab>,
+    wrong: u32,
+    not_before: Option<Instant>,
+}
+
+struct Tab {
+    browser: String,
+    signer: Arc<Signer>,
+    last: Instant,
+}
+
+/// Why a browser or tab gets nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// Too many wrong ones: try again after so many seconds.
+    TooSoon(u64),
+    /// It is wrong, or was used before.
+    Wrong(String),
+}
+
+impl Access {
+    pub(crate) fn new() -> Access {
+        let inner = Inner {
+            code: Some(token(CODE_LETTERS)),
+            browsers: Vec::new(),
+            tabs: BTreeMap::new(),
+            wrong: 0,
+            not_before: None,
+        };
+        Access { inner: Mutex::new(inner) }
+    }
+
+    fn inner(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The code for the first browser, until it is used.
+    pub(crate) fn code(&self) -> Option<String> {
+        self.inner().code.clone()
+    }
+
+    /// A cookie for the browser that knows the code, which is used up by this.
+    pub(crate) fn by_code(&self, code: &str) -> Result<String, Refused> {
+        let mut inner = self.inner();
+        inner.may_try()?;
+        if inner.code.as_deref() != Some(code) {
+            return Err(inner.was_wrong("this code is wrong, or was used before"));
+        }
+        inner.code = None;
+        Ok(inner.let_in())
+    }
+
+    /// A cookie for the browser whose person knows the passphrase.
+    pub(crate) fn by_passphrase(&self, store: &Store, passphrase: String) -> Result<String, Refused> {
+        self.unlock(store, passphrase)?;
+        Ok(self.inner().let_in())
+    }
+
+    /// Whether this cookie was given to a browser.
+    pub(crate) fn knows(&self, cookie: &str) -> bool {
+        self.inner().browsers.iter().any(|known| known == cookie)
+    }
+
+    /// The key for the tab whose person knows the passphrase.
+    pub(crate) fn open_tab(&self, store: &Store, browser: &str, passphrase: String) -> Result<String, Refused> {
+        let signer = self.unlock(store, passphrase)?;
+        let mut inner = self.inner();
+        while inner.tabs.len() >= MAX_KEPT {
+            let Some(oldest) = inner.tabs.iter().min_by_key(|(_, tab)| tab.last).map(|(key, _)| key.clone()) else {
+                break;
+            };
+            inner.tabs.remove(&oldest);
+        }
+        let key = token(LETTERS);
+        let tab = Tab { browser: browser.into(), signer: Arc::new(signer), last: Instant::now() };
+        inner.tabs.insert(key.clone(), tab);
+        Ok(key)
+    }
+
+    /// Who signs for the tab of this key in this browser.
+    pub(crate) fn signer(&self, browser: &str, key: &str) -> Option<Arc<Signer>> {
+        let mut inner = self.inner();
+        inner.tabs.retain(|_, tab| tab.last.elapsed() < TAB_HOLDS);
+        let tab = inner.tabs.get_mut(key).filter(|tab| tab.browser == browser)?;
+        tab.last = Instant::now();
+        Some(Arc::clone(&tab.signer))
+    }
+
+    /// The tab answers no more.
+    pub(crate) fn close_tab(&self, key: &str) {
+        self.inner().tabs.remove(key);
+    }
+
+    /// Who signs, if the passphrase is right. One try at a time: the work that a try takes is what keeps tries few.
+    pub(crate) fn unlock(&self, store: &Store, passphrase: String) -> Result<Signer, Refused> {
+        let mut inner = self.inner();
+        inner.may_try()?;
+        match store.signer(|| Some(passphrase)) {
+            Ok(signer) if signer.signs() => {
+                inner.wrong = 0;
+                Ok(signer)
+            }
+            Ok(_) => Err(Refused::Wrong("there is no passphrase yet: `reflex pin` in a terminal sets one".into())),
+            Err(problem) => Err(inner.was_wrong(&problem)),
+        }
+    }
+}
+
+impl Inner {
+    fn may_try(&self) -> Result<(), Refused> {
+        let left = self.not_before.map_or(Duration::ZERO, |then| then.saturating_duration_since(Instant::now()));
+        if left.is_zero() { Ok(()) } else { Err(Refused::TooSoon(left.as_secs() + 1)) }
+    }
+
+    fn was_wrong(&mut self, why: &str) -> Refused {
+        self.wrong = self.wrong.saturating_add(1);
+        // Two slips cost nothing.
+        if let Some(power) = self.wrong.checked_sub(3) {
+            let pause = Duration::from_secs(1_u64 << power.min(5)).min(MAX_PAUSE);
+            self.not_before = Some(Instant::now() + pause);
+        }
+        Refused::Wrong(why.into())
+    }
+
+    fn let_in(&mut self) -> String {
+        let cookie = token(LETTERS);
+        self.browsers.push(cookie.clone());
+        let over = self.browsers.len().saturating_sub(MAX_KEPT);
+        self.browsers.drain(..over);
+        cookie
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
+    use super::*;
+
+    #[test]
+    fn a_code_lets_one_browser_in_once() {
+        let access = Access::new();
+        let code = access.code().unwrap();
+        let cookie = access.by_code(&code).unwrap();
+        assert!(access.knows(&cookie) && !access.knows("") && !access.knows(&code));
+        assert!(matches!(access.by_code(&code), Err(Refused::Wrong(_))));
+        assert_eq!(access.code(), None);
+    }
+
+    #[test]
+    fn whoever_guesses_waits_longer_each_time_and_then_even_the_code_waits() {
+        let access = Access::new();
+        let code = access.code().unwrap();
+        for _ in 0..3 {
+            assert!(matches!(access.by_code("x"), Err(Refused::Wrong(_))));
+        }
+        assert!(matches!(access.by_code(&code), Err(Refused::TooSoon(1..=2))));
+    }
+}

@@ -1,0 +1,474 @@
+//! Every address of the server, and what it takes to be answered there.
+
+use crate::access::Refused;
+use crate::answer::{Answer, Problem, outcome};
+use crate::assets::find;
+use crate::guard::{cookie, cookie_name, refusal, say, sealed};
+use crate::plain::{door, list};
+use crate::server::Server;
+use crate::waiting::{listed, visible};
+use crate::watch::told;
+use axum::extract::rejection::{FormRejection, JsonRejection};
+use axum::extract::{DefaultBodyLimit, Form, Json, Path, Query, Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn_with_state};
+use axum::response::{IntoResponse, Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use reflex_host::answers::waiting;
+use reflex_host::signing::InForce;
+use reflex_host::store::Store;
+use reflex_host::{Host, Mode};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+
+/// What it takes to be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Nothing: it holds nothing of the machine.
+    Nothing,
+    /// The cookie of a browser that was let in.
+    Browser,
+    /// The key of a tab in which the passphrase was given, in the header `x-reflex-tab`, beside that cookie.
+    Tab,
+    /// The passphrase itself, beside that cookie.
+    Passphrase,
+}
+
+/// An address of the server.
+#[derive(Debug, Clone, Copy)]
+pub struct Route {
+    /// `GET` or `POST`.
+    pub method: &'static str,
+    /// With `{id}` where an id stands.
+    pub path: &'static str,
+    /// What it takes.
+    pub needs: Needs,
+    /// What it does, in a sentence.
+    pub what: &'static str,
+}
+
+/// Every address but those of the page's own files.
+pub const ROUTES: [Route; 16] = [
+    route(
+        "POST",
+        "/api/session",
+        Needs::Nothing,
+        "Lets this browser in by the code from the terminal, or the passphrase",
+    ),
+    route("GET", "/api/session", Needs::Browser, "Says whether answers can be given here"),
+    route("POST", "/api/unlock", Needs::Passphrase, "Gives this tab the key with which it answers"),
+    route("POST", "/api/lock", Needs::Tab, "Takes the key from this tab"),
+    route("GET", "/api/events", Needs::Browser, "Streams the list of waiting calls whenever it changes"),
+    route("GET", "/api/hook/pending", Needs::Browser, "Lists the calls that wait, newest first"),
+    route("GET", "/api/hook/response/{id}", Needs::Browser, "Waits until this call is answered, and gives the answer"),
+    route("POST", "/api/hook/preview", Needs::Browser, "Says what a yes would let run"),
+    route("POST", "/api/hook/approve", Needs::Tab, "Answers a call: allow or deny"),
+    route("GET", "/api/audit", Needs::Browser, "Searches the audit log, newest first"),
+    route("GET", "/api/status", Needs::Browser, "Says what the guard sees of each agent"),
+    route("POST", "/api/explain", Needs::Browser, "Judges a command that does not run"),
+    route("GET", "/api/openapi.json", Needs::Nothing, "Describes these addresses"),
+    route("GET", "/plain", Needs::Nothing, "Lists the calls that wait for browsers without JavaScript"),
+    route("POST", "/plain/enter", Needs::Nothing, "Lets such a browser in"),
+    route("POST", "/plain/answer", Needs::Passphrase, "Answers a call from such a browser"),
+];
+
+const fn route(method: &'static str, path: &'static str, needs: Needs, what: &'static str) -> Route {
+    Route { method, path, needs, what }
+}
+
+/// The header with the key of a tab.
+const TAB: &str = "x-reflex-tab";
+
+/// A request is no longer than this: commands are what is sent.
+const MAX_BODY: usize = 256 * 1024;
+
+/// A request that changes something is answered by then.
+const POST_WITHIN: Duration = Duration::from_secs(30);
+
+/// So many records at once.
+const MAX_RECORDS: usize = 500;
+
+/// The cookie of the browser that asks.
+#[derive(Clone)]
+struct Browser(String);
+
+type All = State<Arc<Server>>;
+
+pub(crate) fn router(server: Arc<Server>) -> Router {
+    let seen = Router::new()
+        .route("/api/session", get(session))
+        .route("/api/unlock", post(unlock))
+        .route("/api/lock", post(lock))
+        .route("/api/events", get(events))
+        .route("/api/hook/pending", get(pending))
+        .route("/api/hook/response/{id}", get(response))
+        .route("/api/hook/preview", post(preview))
+        .route("/api/hook/approve", post(approve))
+        .route("/api/audit", get(audit))
+        .route("/api/status", get(status))
+        .route("/api/explain", post(explain))
+        .route("/plain/answer", post(plain_answer))
+        .route_layer(from_fn_with_state(Arc::clone(&server), let_in_only));
+    Router::new()
+        .merge(seen)
+        .route("/api/session", post(enter))
+        .route("/api/openapi.json", get(|| async { Json(openapi()) }))
+        .route("/plain", get(plain_list))
+        .route("/plain/enter", post(plain_enter))
+        .fallback(file)
+        .layer(DefaultBodyLimit::max(MAX_BODY))
+        .layer(from_fn_with_state(Arc::clone(&server), from_page_only))
+        .with_state(server)
+}
+
+/// Before anything else: whether the request comes from the page.
+async fn from_page_only(State(server): All, request: Request, next: Next) -> Response {
+    let is_post = request.method() == Method::POST;
+    let answer = match refusal(&request, server.port) {
+        Some(refusal) => refusal,
+        // What is sent drop by drop holds a connection for no longer than this.
+        None if is_post => match timeout(POST_WITHIN, next.run(request)).await {
+            Ok(answer) => answer,
+            Err(_) => problem(StatusCode::REQUEST_TIMEOUT, "that took too long"),
+        },
+        None => next.run(request).await,
+    };
+    sealed(answer)
+}
+
+/// Whether the browser was let in.
+async fn let_in_only(State(server): All, mut request: Request, next: Next) -> Response {
+    let known = cookie(request.headers(), server.port).filter(|cookie| server.access.knows(cookie)).map(str::to_owned);
+    let Some(known) = known else { return problem(StatusCode::UNAUTHORIZED, "this browser was not let in") };
+    request.extensions_mut().insert(Browser(known));
+    next.run(request).await
+}
+
+/// The page's own files.
+async fn file(request: Request) -> Response {
+    match find(request.uri().path()) {
+        Some(asset) => ([(header::CONTENT_TYPE, asset.kind)], asset.bytes).into_response(),
+        None => say(StatusCode::NOT_FOUND, "there is nothing here"),
+    }
+}
+
+/// How a browser shows that it is the person's.
+#[derive(Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[derive(Default)]
+struct Proof {
+    code: String,
+    passphrase: String,
+}
+
+async fn enter(State(server): All, proof: Result<Json<Proof>, JsonRejection>) -> Response {
+    let proof = match proof {
+        Ok(Json(proof)) => proof,
+        Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
+    };
+    let port = server.port;
+    let cookie = blocking(move || match proof.code.as_str() {
+        "" => server.access.by_passphrase(&store(), proof.passphrase),
+        code => server.access.by_code(code),
+    });
+    match cookie.await {
+        Ok(cookie) => with_cookie(StatusCode::NO_CONTENT.into_response(), port, &cookie),
+        Err(refused) => refused.into_response(),
+    }
+}
+
+fn with_cookie(mut response: Response, port: u16, cookie: &str) -> Response {
+    let said = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", cookie_name(port));
+    if let Ok(value) = HeaderValue::from_str(&said) {
+        response.headers_mut().insert(header::SET_COOKIE, value);
+    }
+    response
+}
+
+async fn session(State(server): All) -> Response {
+    let name = server.page.person.name.clone();
+    blocking(move || {
+        let (answers, why) = match store().key_in_force() {
+            InForce::Unprotected => {
+                (false, "Answers here take a passphrase: `reflex pin` in a terminal sets one.".into())
+            }
+            InForce::Disputed(why) => (false, format!("No answer counts: {why}")),
+            InForce::Key(_) => (true, String::new()),
+        };
+        Json(json!({"version": env!("CARGO_PKG_VERSION"), "person": name, "answers": answers, "why": why}))
+            .into_response()
+    })
+    .await
+}
+
+async fn unlock(
+    State(server): All,
+    Extension(Browser(browser)): Extension<Browser>,
+    Json(proof): Json<Proof>,
+) -> Response {
+    match blocking(move || server.access.open_tab(&store(), &browser, proof.passphrase)).await {
+        Ok(key) => Json(json!({"tab": key})).into_response(),
+        Err(refused) => refused.into_response(),
+    }
+}
+
+async fn lock(State(server): All, headers: HeaderMap) -> StatusCode {
+    if let Some(key) = headers.get(TAB).and_then(|key| key.to_str().ok()) {
+        server.access.close_tab(key);
+    }
+    StatusCode::NO_CONTENT
+}
+
+async fn events(State(server): All) -> Response {
+    let mut news = server.news.subscribe();
+    news.mark_unchanged();
+    let first = blocking(move || {
+        let store = store();
+        server.present.begin(&store);
+        listed(&store, &server.page.person).to_string()
+    });
+    let first = first.await;
+    told(first, news).into_response()
+}
+
+async fn pending(State(server): All) -> Response {
+    blocking(move || Json(listed(&store(), &server.page.person)).into_response()).await
+}
+
+/// As long as it takes: whoever asks ends it by going away.
+async fn response(State(server): All, Path(id): Path<String>) -> Response {
+    let Ok(_waits) = server.waiters.try_acquire() else {
+        return problem(StatusCode::TOO_MANY_REQUESTS, "too many wait for an answer already");
+    };
+    let mut waited = false;
+    loop {
+        let asked = id.clone();
+        let (grant, waits) = blocking(move || {
+            let store = store();
+            (outcome(&store, &asked), store.waiting().contains(&asked))
+        })
+        .await;
+        match grant {
+            Some(grant) => {
+                let decision = if grant.allow { "allow" } else { "deny" };
+                return Json(json!({"id": id, "decision": decision, "by": grant.by, "reason": grant.reason}))
+                    .into_response();
+            }
+            None if waits => waited = true,
+            // It is off the list: somebody said no.
+            None if waited => {
+                return Json(json!({"id": id, "decision": "deny", "by": "", "reason": ""})).into_response();
+            }
+            None => return problem(StatusCode::NOT_FOUND, "no such call waits"),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
+async fn preview(State(server): All, Json(answer): Json<Answer>) -> Response {
+    let said = blocking(move || answer.preview(&store(), &server.page.person)).await;
+    said.map_or_else(IntoResponse::into_response, |grant| Json(json!({"grant": visible(&grant)})).into_response())
+}
+
+async fn approve(
+    State(server): All,
+    Extension(Browser(browser)): Extension<Browser>,
+    headers: HeaderMap,
+    answer: Result<Json<Answer>, JsonRejection>,
+) -> Response {
+    let key = headers.get(TAB).and_then(|key| key.to_str().ok()).unwrap_or("");
+    let Some(signer) = server.access.signer(&browser, key) else {
+        return problem(StatusCode::LOCKED, "this tab is locked: it takes the passphrase");
+    };
+    let answer = match answer {
+        Ok(Json(answer)) => answer,
+        Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
+    };
+    let said = blocking(move || answer.take(&store(), &server.page.person, &signer)).await;
+    said.map_or_else(IntoResponse::into_response, |said| Json(json!({"said": said})).into_response())
+}
+
+/// What is searched for.
+#[derive(Deserialize)]
+struct Asked {
+    #[serde(default)]
+    text: String,
+    #[serde(default = "hundred")]
+    limit: usize,
+}
+
+fn hundred() -> usize {
+    100
+}
+
+async fn audit(State(server): All, Query(asked): Query<Asked>) -> Response {
+    let words: Vec<String> = asked.text.split_whitespace().map(str::to_owned).collect();
+    let limit = asked.limit.clamp(1, MAX_RECORDS);
+    match blocking(move || (server.page.commands.search)(&words, limit)).await {
+        Ok(mut records) => {
+            records.reverse();
+            Json(json!({"schema": "reflex/audit-list-v1", "records": records})).into_response()
+        }
+        Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+    }
+}
+
+async fn status(State(server): All) -> Response {
+    blocking(move || Json((server.page.commands.status)()).into_response()).await
+}
+
+async fn explain(State(server): All, Json(question): Json<Map<String, Value>>) -> Response {
+    match blocking(move || (server.page.commands.explain)(&question)).await {
+        Ok(explained) => Json(explained).into_response(),
+        Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+    }
+}
+
+fn html(text: String) -> Response {
+    ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], text).into_response()
+}
+
+async fn plain_list(State(server): All, headers: HeaderMap) -> Response {
+    if !cookie(&headers, server.port).is_some_and(|cookie| server.access.knows(cookie)) {
+        return html(door(""));
+    }
+    blocking(move || html(list(&waiting(&store()), &server.page.person, ""))).await
+}
+
+#[derive(Deserialize)]
+struct Entered {
+    proof: String,
+}
+
+async fn plain_enter(State(server): All, entered: Result<Form<Entered>, FormRejection>) -> Response {
+    let Ok(Form(Entered { proof })) = entered else { return html(door("")) };
+    let port = server.port;
+    let cookie = blocking(move || {
+        let is_code = server.access.code().is_some_and(|code| code == proof);
+        if is_code { server.access.by_code(&proof) } else { server.access.by_passphrase(&store(), proof) }
+    });
+    match cookie.await {
+        Ok(cookie) => with_cookie(Redirect::to("/plain").into_response(), port, &cookie),
+        Err(refused) => html(door(&refused.words())),
+    }
+}
+
+/// An answer from a form: the passphrase comes with it.
+#[derive(Deserialize)]
+struct FormAnswer {
+    passphrase: String,
+    id: String,
+    exact: String,
+    decision: String,
+    #[serde(default)]
+    message: String,
+}
+
+async fn plain_answer(State(server): All, form: Result<Form<FormAnswer>, FormRejection>) -> Response {
+    let Ok(Form(FormAnswer { passphrase, id, exact, decision, message })) = form else {
+        return html(door("that was no answer"));
+    };
+    let answer = Answer { id, exact, decision, message, ..Answer::default() };
+    blocking(move || {
+        let store = store();
+        let said = match server.access.unlock(&store, passphrase) {
+            Ok(signer) => answer.take(&store, &server.page.person, &signer).map_or_else(Problem::words, str::to_owned),
+            Err(refused) => refused.words(),
+        };
+        html(list(&waiting(&store), &server.page.person, &said))
+    })
+    .await
+}
+
+/// The store as it is now: a key that was set a moment ago counts.
+fn store() -> Store {
+    Host::new(Mode::default()).store()
+}
+
+/// Files are read and written beside the connections.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done,
+        // It panicked: the process ends with it, and no hook waits for a page that cannot answer.
+        Err(_) => std::process::abort(),
+    }
+}
+
+fn problem(status: StatusCode, why: &str) -> Response {
+    (status, Json(json!({"problem": visible(why)}))).into_response()
+}
+
+impl Refused {
+    fn words(&self) -> String {
+        match self {
+            Refused::TooSoon(seconds) => format!("too many wrong tries: wait {seconds} s"),
+            Refused::Wrong(why) => why.clone(),
+        }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let status = match self {
+            Refused::TooSoon(_) => StatusCode::TOO_MANY_REQUESTS,
+            Refused::Wrong(_) => StatusCode::FORBIDDEN,
+        };
+        problem(status, &self.words())
+    }
+}
+
+impl Problem {
+    fn words(self) -> String {
+        match self {
+            Problem::Gone => "this call waits no more, or is another by now".into(),
+            Problem::Words(why) | Problem::Refused(why) | Problem::Failed(why) => why,
+        }
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        let status = match self {
+            Problem::Words(_) => StatusCode::BAD_REQUEST,
+            Problem::Gone | Problem::Refused(_) => StatusCode::CONFLICT,
+            Problem::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        };
+        problem(status, &self.words())
+    }
+}
+
+/// The description of these addresses (OpenAPI 3.1).
+fn openapi() -> Value {
+    let mut paths: Map<String, Value> = Map::new();
+    for route in ROUTES {
+        let needs: &[&str] = match route.needs {
+            Needs::Nothing => &[],
+            Needs::Browser | Needs::Passphrase => &["browser"],
+            Needs::Tab => &["browser", "tab"],
+        };
+        let security: Map<String, Value> = needs.iter().map(|name| ((*name).to_owned(), json!([]))).collect();
+        let mut operation = json!({
+            "summary": route.what, "security": [security],
+            "responses": {"2XX": {"description": "done"}, "4XX": {"description": "`problem` says why not"}},
+        });
+        if route.path.contains("{id}") {
+            let id = json!([{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}]);
+            operation.as_object_mut().and_then(|operation| operation.insert("parameters".into(), id));
+        }
+        let path = paths.entry(route.path).or_insert_with(|| json!({}));
+        path.as_object_mut().and_then(|path| path.insert(route.method.to_lowercase(), operation));
+    }
+    json!({
+        "openapi": "3.1.0",
+        "info": {"title": "The page of Reflex on this machine", "version": env!("CARGO_PKG_VERSION")},
+        "paths": paths,
+        "components": {"securitySchemes": {
+            "browser": {"type": "apiKey", "in": "cookie", "name": "reflex-PORT"},
+            "tab": {"type": "apiKey", "in": "header", "name": TAB},
+        }},
+    })
+}

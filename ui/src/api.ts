@@ -1,0 +1,150 @@
+// What the server says, and how it is asked. The key with which this tab answers lives in this module alone.
+
+export interface Scope {
+  scope: string;
+  usual: string;
+  grant: string | null;
+  problem: string | null;
+}
+
+export interface Call {
+  id: string;
+  exact: string;
+  record: string;
+  time: number;
+  until: number;
+  decision: string;
+  core: boolean;
+  agent: string;
+  session: string;
+  task: string;
+  workspace: string;
+  cwd: string;
+  text: string;
+  guilty: string[];
+  parts: string[];
+  effects: string[];
+  bound: string[];
+  reasons: string[];
+  findings: string[];
+  appeals: { by: string; because: string; time: number }[];
+  command: string | null;
+  obstacle: string | null;
+  scopes: Scope[];
+}
+
+export interface Waiting {
+  now: number;
+  count: number;
+  calls: Call[];
+}
+
+export interface Session {
+  version: string;
+  person: string;
+  answers: boolean;
+  why: string;
+}
+
+export interface Answer {
+  id: string;
+  exact: string;
+  decision: "allow" | "deny";
+  scope?: string;
+  for?: string;
+  reason?: string;
+  message?: string;
+  command?: string;
+}
+
+export interface Finding {
+  id?: string;
+  severity?: string;
+  reason?: string;
+  [key: string]: unknown;
+}
+
+export type Json = { [key: string]: unknown };
+
+/** Why the server did not do what it was asked. */
+export class Problem extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+let key = "";
+
+export const hasKey = (): boolean => key !== "";
+
+async function ask(path: string, body?: object): Promise<unknown> {
+  const headers: Record<string, string> = {};
+  if (body !== undefined) headers["content-type"] = "application/json";
+  if (key !== "") headers["x-reflex-tab"] = key;
+  let answer: Response;
+  try {
+    const init: RequestInit = { headers, credentials: "same-origin" };
+    if (body !== undefined) {
+      init.method = "POST";
+      init.body = JSON.stringify(body);
+    }
+    answer = await fetch(path, init);
+  } catch {
+    throw new Problem(0, "Reflex does not answer: start `reflex ui` again.");
+  }
+  const text = await answer.text();
+  let said: unknown = {};
+  try {
+    said = text === "" ? {} : JSON.parse(text);
+  } catch {
+    said = { problem: text };
+  }
+  if (!answer.ok) {
+    if (answer.status === 423) key = "";
+    throw new Problem(answer.status, String((said as Json)["problem"] ?? answer.statusText));
+  }
+  return said;
+}
+
+export const session = (): Promise<Session> => ask("/api/session") as Promise<Session>;
+
+export const enter = (proof: { code: string } | { passphrase: string }): Promise<unknown> => ask("/api/session", proof);
+
+export async function unlock(passphrase: string): Promise<void> {
+  const said = (await ask("/api/unlock", { passphrase })) as { tab: string };
+  key = said.tab;
+}
+
+export async function lock(): Promise<void> {
+  await ask("/api/lock", {}).catch(() => undefined);
+  key = "";
+}
+
+export const answer = (given: Answer): Promise<{ said: string }> =>
+  ask("/api/hook/approve", given) as Promise<{ said: string }>;
+
+export const preview = (given: Answer): Promise<{ grant: string }> =>
+  ask("/api/hook/preview", given) as Promise<{ grant: string }>;
+
+export const audit = (text: string, limit: number): Promise<{ records: Json[] }> =>
+  ask(`/api/audit?${new URLSearchParams({ text, limit: String(limit) })}`) as Promise<{ records: Json[] }>;
+
+export const status = (): Promise<Json> => ask("/api/status") as Promise<Json>;
+
+export const explain = (question: { command: string; cwd: string; agent: string; mode: string }): Promise<Json> =>
+  ask("/api/explain", question) as Promise<Json>;
+
+/** Follows the list of waiting calls, and starts again when the server comes back. */
+export function follow(take: (waiting: Waiting) => void, online: (yes: boolean) => void): () => void {
+  const source = new EventSource("/api/events");
+  source.addEventListener("waiting", (event) => {
+    online(true);
+    take(JSON.parse((event as MessageEvent<string>).data) as Waiting);
+  });
+  source.addEventListener("open", () => online(true));
+  source.addEventListener("error", () => online(false));
+  return () => source.close();
+}

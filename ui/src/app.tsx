@@ -1,0 +1,93 @@
+import { useEffect } from "preact/hooks";
+import * as api from "./api";
+import { Agents } from "./agents";
+import { Door } from "./door";
+import { Records } from "./record";
+import { ahead, clock, online, said, session, take, unlocked, view, waiting, type View } from "./state";
+import { Try } from "./try";
+import { Waiting } from "./waiting";
+
+const VIEWS: [View, string][] = [
+  ["waiting", "Waiting"],
+  ["record", "Record"],
+  ["try", "Try a command"],
+  ["agents", "Agents"],
+];
+
+function route(): void {
+  const name = location.hash.replace(/^#\/?/, "").split("/")[0];
+  view.value = VIEWS.find(([one]) => one === name)?.[0] ?? "waiting";
+}
+
+/** The code stands behind `#` once; it is taken out of the address before anything else can keep it. */
+async function begin(): Promise<void> {
+  const code = /^#code=([a-z0-9]+)$/.exec(location.hash)?.[1];
+  if (code !== undefined) {
+    history.replaceState(null, "", location.pathname);
+    await api.enter({ code }).catch(() => undefined);
+  }
+  await look();
+}
+
+export async function look(): Promise<void> {
+  try {
+    session.value = await api.session();
+  } catch (problem) {
+    session.value = "out";
+    if (problem instanceof api.Problem && problem.status === 0) online.value = false;
+  }
+}
+
+export function App() {
+  useEffect(() => {
+    void begin();
+    route();
+    addEventListener("hashchange", route);
+    const timer = setInterval(() => (clock.value = Date.now() + ahead.value), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  const isIn = typeof session.value === "object";
+  useEffect(() => (isIn ? api.follow(take, (yes) => (online.value = yes)) : undefined), [isIn]);
+  if (session.value === "unknown") return <main aria-busy="true" />;
+  if (session.value === "out") return <Door />;
+  const count = waiting.value.count;
+  return (
+    <>
+      <header>
+        <span class="brand">Reflex</span>
+        <nav aria-label="Views">
+          {VIEWS.map(([name, title]) => (
+            <a key={name} href={`#/${name}`} aria-current={view.value === name ? "page" : undefined}>
+              {title}
+              {name === "waiting" && count > 0 ? <b class="count">{count}</b> : null}
+            </a>
+          ))}
+        </nav>
+        {unlocked.value ? (
+          <button class="quiet" onClick={() => void api.lock().then(() => (unlocked.value = false))}>
+            Lock this tab
+          </button>
+        ) : null}
+      </header>
+      {online.value ? null : (
+        <p class="banner" role="alert">
+          Reflex does not answer. Start <code>reflex ui</code> again; nothing that waits is lost.
+        </p>
+      )}
+      {session.value.answers ? null : (
+        <p class="banner" role="note">
+          {session.value.why}
+        </p>
+      )}
+      <p class="said" role="status">
+        {said.value}
+      </p>
+      <main>
+        {view.value === "waiting" ? <Waiting /> : null}
+        {view.value === "record" ? <Records /> : null}
+        {view.value === "try" ? <Try /> : null}
+        {view.value === "agents" ? <Agents /> : null}
+      </main>
+    </>
+  );
+}

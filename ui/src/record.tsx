@@ -1,0 +1,160 @@
+import { useEffect, useState } from "preact/hooks";
+import * as api from "./api";
+import type { Finding, Json } from "./api";
+
+const text = (record: Json, key: string): string => (typeof record[key] === "string" ? record[key] : "");
+const list = (record: Json, key: string): Json[] => (Array.isArray(record[key]) ? (record[key] as Json[]) : []);
+
+/** What the call was about, in one line. */
+function subject(record: Json): string {
+  const actions = list(record, "actions").map((action) =>
+    ["command", "path", "url", "tool", "text", "arguments"].map((key) => text(action, key)).find((one) => one !== ""),
+  );
+  const said = actions.filter((one) => one !== undefined).join("; ");
+  return said === "" ? ["what", "reason", "by", "pending"].map((key) => text(record, key)).filter((one) => one !== "").join(", ") : said;
+}
+
+/** The time here, to the second. */
+function local(time: string): string {
+  const at = new Date(time);
+  const two = (number: number) => String(number).padStart(2, "0");
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}
+
+function decision(record: Json): string {
+  const word = text(record, "decision");
+  if (text(record, "kind") !== "call") return text(record, "kind");
+  if (word === "deny") return "block";
+  return word === "pass" ? (list(record, "advice").length > 0 ? "warn" : "allow") : word;
+}
+
+const CHIPS: [string, string][] = [
+  ["All", ""],
+  ["Blocked", "kind=call decision=block"],
+  ["Asked", "kind=call decision=ask"],
+  ["Warned", "kind=call decision=warn"],
+  ["Approved", "kind=approval"],
+  ["Denied", "kind=denial"],
+];
+
+export function Records() {
+  const [asked, setAsked] = useState(() => {
+    const id = location.hash.split("/")[2];
+    return id === undefined ? "" : decodeURIComponent(id);
+  });
+  const [records, setRecords] = useState<Json[]>([]);
+  const [problem, setProblem] = useState("");
+  const [open, setOpen] = useState("");
+  const [busy, setBusy] = useState(true);
+  useEffect(() => {
+    let isMeant = true;
+    setBusy(true);
+    const timer = setTimeout(() => {
+      api.audit(asked, 200).then(
+        (found) => {
+          if (!isMeant) return;
+          setRecords(found.records);
+          setProblem("");
+          setBusy(false);
+        },
+        (error: Error) => {
+          if (!isMeant) return;
+          setProblem(error.message);
+          setBusy(false);
+        },
+      );
+    }, 150);
+    return () => {
+      isMeant = false;
+      clearTimeout(timer);
+    };
+  }, [asked]);
+  return (
+    <section aria-busy={busy}>
+      <h1>Record</h1>
+      <form role="search" onSubmit={(event) => event.preventDefault()}>
+        <label>
+          <span>
+            Words, or <code>field=value</code>: <code>agent=codex</code>, <code>decision=block</code>
+          </span>
+          <input type="search" value={asked} onInput={(event) => setAsked(event.currentTarget.value)} />
+        </label>
+        <p class="buttons">
+          {CHIPS.map(([name, words]) => (
+            <button key={name} type="button" class="quiet" aria-pressed={asked === words} onClick={() => setAsked(words)}>
+              {name}
+            </button>
+          ))}
+        </p>
+      </form>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Agent</th>
+            <th scope="col">Decision</th>
+            <th scope="col">What</th>
+          </tr>
+        </thead>
+        <tbody>
+          {records.map((record) => {
+            const id = text(record, "id") || String(record["seq"]);
+            const word = decision(record);
+            return [
+              <tr key={id}>
+                <td>
+                  <time dateTime={text(record, "time")}>{local(text(record, "time"))}</time>
+                </td>
+                <td>{text(record, "agent")}</td>
+                <td>
+                  <span class={`mark ${word}`}>{word}</span>
+                </td>
+                <td>
+                  <button class="row" aria-expanded={open === id} onClick={() => setOpen(open === id ? "" : id)}>
+                    <code>{subject(record).split("\n")[0]?.slice(0, 160) || "…"}</code>
+                  </button>
+                </td>
+              </tr>,
+              open === id ? (
+                <tr key={`${id} open`}>
+                  <td colSpan={4}>
+                    <Detail of={record} />
+                  </td>
+                </tr>
+              ) : null,
+            ];
+          })}
+        </tbody>
+      </table>
+      {records.length === 0 && !busy ? <p>No records match.</p> : null}
+    </section>
+  );
+}
+
+function Detail({ of }: { of: Json }) {
+  const findings = list(of, "findings") as Finding[];
+  return (
+    <div class="detail">
+      <pre class="call" tabIndex={0} aria-label="The call">
+        {subject(of)}
+      </pre>
+      {findings.length === 0 ? null : (
+        <ul>
+          {findings.map((finding) => (
+            <li key={finding.id}>
+              <code>{finding.id}</code> {finding.severity} {finding.reason}
+            </li>
+          ))}
+        </ul>
+      )}
+      <details>
+        <summary>The whole record</summary>
+        <pre tabIndex={0}>{JSON.stringify(of, null, 2)}</pre>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,388 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import * as api from "./api";
+import type { Answer, Call } from "./api";
+import { age, beside, call, chosen, clock, listed, session, tell, unlocked, view, waiting } from "./state";
+
+/** What the person is about to say. */
+type Draft = "none" | "allow" | "deny" | "edit" | "help";
+
+/** A call that came up by itself takes no key for so many milliseconds: what is typed then was meant for another. */
+const SETTLES = 800;
+
+/** Nobody has read what a yes would say in fewer milliseconds. */
+const READS = 400;
+
+export function Waiting() {
+  const calls = waiting.value.calls;
+  const [draft, change] = useState<Draft>("none");
+  // The call that an open answer is about stays in view, also when it waits no more.
+  const [held, hold] = useState<Call | undefined>();
+  const one = draft === "none" ? call.value : held;
+  const isGone = !calls.some((row) => row.id === one?.id && row.exact === one.exact);
+  const shownSince = useRef(0);
+  const movedTo = useRef("");
+  const setDraft = (next: Draft) => {
+    if (next !== "none" && draft === "none") hold(call.value);
+    change(next);
+  };
+  const choose = (id: string | undefined) => {
+    if (id === undefined) return;
+    movedTo.current = id;
+    chosen.value = id;
+    change("none");
+  };
+  useEffect(() => {
+    shownSince.current = movedTo.current === one?.id ? 0 : Date.now();
+    movedTo.current = "";
+  }, [one?.id, one?.exact]);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (view.value !== "waiting" || event.ctrlKey || event.metaKey || event.altKey) return;
+      const inField = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
+      if (event.key === "Escape") setDraft("none");
+      else if (inField) return;
+      else if (event.key === "j") choose(beside(1));
+      else if (event.key === "k") choose(beside(-1));
+      else if (event.key === "?") setDraft("help");
+      else if (draft !== "none" || Date.now() - shownSince.current < SETTLES) return;
+      else if (event.key === "a" && one?.obstacle === null) setDraft("allow");
+      else if (event.key === "d" && one !== undefined) setDraft("deny");
+      else if (event.key === "e" && typeof one?.command === "string") setDraft("edit");
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, [one, draft]);
+  if (!listed.value) return <section aria-busy="true" />;
+  if (one === undefined) {
+    return (
+      <section class="empty">
+        <h1>Nothing waits</h1>
+        <p>
+          A call that needs your answer shows up here, and its agent waits while this page is open. It stays here
+          until you answer.
+        </p>
+      </section>
+    );
+  }
+  return (
+    <div class="split">
+      <ul class="calls" aria-label="Calls that wait">
+        {calls.map((row) => (
+          <li key={row.id}>
+            <button aria-current={row.id === one.id} onClick={() => choose(row.id)}>
+              <span class={`mark ${row.decision}`}>{row.decision === "deny" ? "block" : row.decision}</span>
+              <code>{row.text.split("\n")[0]}</code>
+              <small>
+                {row.agent} · {age(row.time, clock.value)}
+                <Left of={row} />
+              </small>
+            </button>
+          </li>
+        ))}
+        {waiting.value.count > calls.length ? <li class="more">and {waiting.value.count - calls.length} more</li> : null}
+      </ul>
+      <article aria-label={`Call ${one.id}`}>
+        <Story of={one} />
+        <Choice of={one} draft={draft} setDraft={setDraft} isGone={isGone} />
+      </article>
+    </div>
+  );
+}
+
+/** How long a hook still waits. */
+function Left({ of }: { of: Call }) {
+  const left = Math.ceil((of.until - clock.value) / 1000);
+  return left > 0 ? <b class="left"> · its hook waits {left} s more</b> : null;
+}
+
+/** The text, with what it was stopped for underlined. */
+function Marked({ text, guilty }: { text: string; guilty: string[] }) {
+  const spans = guilty
+    .map((part) => [text.indexOf(part), part.length] as const)
+    .filter(([at, length]) => at >= 0 && length > 0)
+    .sort((one, other) => one[0] - other[0]);
+  const parts = [];
+  let end = 0;
+  for (const [at, length] of spans) {
+    if (at < end) continue;
+    parts.push(text.slice(end, at), <mark key={at}>{text.slice(at, at + length)}</mark>);
+    end = at + length;
+  }
+  return (
+    <pre class="call" tabIndex={0} aria-label="The call">
+      {parts}
+      {text.slice(end)}
+    </pre>
+  );
+}
+
+function Story({ of }: { of: Call }) {
+  const lists: [string, string[]][] = [
+    ["Why it was stopped", of.reasons],
+    ["What it would do", of.effects],
+    ["Its parts", of.parts.length > 1 ? of.parts : []],
+    ["A yes holds only while these stay as they are", of.bound],
+    ["Asked for by", of.appeals.map((appeal) => `${appeal.by}, because: ${appeal.because}`)],
+  ];
+  return (
+    <>
+      <h1>
+        {of.agent} <small>in {of.cwd}</small>
+      </h1>
+      <p class="facts">
+        <code>{of.id}</code> · {age(of.time, clock.value)}
+        {of.task === "" ? null : ` · task ${of.task}`}
+        {of.session === "" ? null : ` · session ${of.session.slice(0, 8)}`}
+        {of.core ? " · core rule: once only" : null}
+        <Left of={of} />
+      </p>
+      <Marked text={of.text} guilty={of.guilty} />
+      {lists.map(([title, items]) =>
+        items.length === 0 ? null : (
+          <section key={title}>
+            <h2>{title}</h2>
+            <ul>
+              {items.map((item) => (
+                <li key={item}>{item}</li>
+              ))}
+            </ul>
+          </section>
+        ),
+      )}
+      <p class="facts">
+        Rules: {of.findings.join(", ")} · <a href={`#/record/${of.record}`}>its record</a>
+      </p>
+    </>
+  );
+}
+
+function Choice(props: { of: Call; draft: Draft; setDraft: (draft: Draft) => void; isGone: boolean }) {
+  const { of, draft, setDraft } = props;
+  const [problem, setProblem] = useState("");
+  useEffect(() => setProblem(""), [draft]);
+  const can = typeof session.value === "object" && session.value.answers;
+  const send = async (given: Answer, passphrase: string) => {
+    try {
+      if (!unlocked.value) {
+        await api.unlock(passphrase);
+        unlocked.value = true;
+      }
+      tell((await api.answer(given)).said);
+      setDraft("none");
+    } catch (error) {
+      unlocked.value = api.hasKey();
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  const back = () => setDraft("none");
+  return (
+    <section class="choice" aria-label="Your answer">
+      <p class="buttons">
+        <button class="primary" disabled={!can || of.obstacle !== null} onClick={() => setDraft("allow")}>
+          Approve… <kbd>a</kbd>
+        </button>
+        <button class="danger" disabled={!can} onClick={() => setDraft("deny")}>
+          Deny… <kbd>d</kbd>
+        </button>
+        <button disabled={!can || of.command === null} onClick={() => setDraft("edit")}>
+          Run another command… <kbd>e</kbd>
+        </button>
+        <button class="quiet" onClick={() => setDraft("help")}>
+          Keys <kbd>?</kbd>
+        </button>
+      </p>
+      {of.obstacle === null ? null : <p class="note">It cannot be approved: {of.obstacle}</p>}
+      {props.isGone ? <p class="note">This call waits no more: it was answered elsewhere, or came again as another.</p> : null}
+      {draft === "allow" && can ? <Allow key={of.exact} of={of} send={send} back={back} /> : null}
+      {draft === "deny" && can ? <Deny key={of.exact} of={of} send={send} back={back} /> : null}
+      {draft === "edit" && can ? <Edit key={of.exact} of={of} send={send} back={back} /> : null}
+      {draft === "help" ? <Help back={back} /> : null}
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+    </section>
+  );
+}
+
+interface Form {
+  of: Call;
+  send: (given: Answer, passphrase: string) => Promise<void>;
+  back: () => void;
+}
+
+/** A form that sends what `read` makes of it; the passphrase is asked for once in a tab. */
+function Asking(props: Form & { read: (data: FormData) => Answer; button: string; letter?: string; children: preact.ComponentChildren }) {
+  const form = useRef<HTMLFormElement>(null);
+  const [busy, setBusy] = useState(false);
+  useEffect(() => {
+    // What is asked for, if something is. Never a button: an Enter that was meant for something else answers nothing.
+    (form.current?.querySelector<HTMLElement>("[data-first], input, textarea") ?? form.current)?.focus();
+  }, []);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    if (form.current === null || busy) return;
+    const data = new FormData(form.current);
+    setBusy(true);
+    await props.send(props.read(data), String(data.get("passphrase") ?? ""));
+    setBusy(false);
+  };
+  return (
+    <form ref={form} tabIndex={-1} onSubmit={(event) => void submit(event)}>
+      {props.children}
+      {unlocked.value ? null : (
+        <label>
+          Passphrase, once in this tab
+          <input type="password" name="passphrase" required autocomplete="off" data-first />
+        </label>
+      )}
+      <p class="buttons">
+        <button class="primary" aria-busy={busy}>
+          {props.button} {props.letter === undefined ? null : <kbd>{props.letter}</kbd>}
+        </button>
+        <button type="button" class="quiet" onClick={props.back}>
+          Not now
+        </button>
+      </p>
+    </form>
+  );
+}
+
+function Allow({ of, send, back }: Form) {
+  const [scope, setScope] = useState("once");
+  const [length, setLength] = useState("");
+  const [grant, setGrant] = useState("");
+  const known = of.scopes.find((one) => one.scope === scope);
+  useEffect(() => {
+    if (length === "") {
+      setGrant(known?.grant ?? known?.problem ?? "");
+      return undefined;
+    }
+    let isMeant = true;
+    const given: Answer = { id: of.id, exact: of.exact, decision: "allow", scope, for: length, reason: "…" };
+    api.preview(given).then(
+      (said) => isMeant && setGrant(said.grant),
+      (error: Error) => isMeant && setGrant(error.message),
+    );
+    return () => {
+      isMeant = false;
+    };
+  }, [scope, length, of]);
+  const read = (data: FormData): Answer => ({
+    id: of.id,
+    exact: of.exact,
+    decision: "allow",
+    scope,
+    for: length,
+    reason: String(data.get("reason") ?? ""),
+  });
+  useEffect(() => {
+    const opened = Date.now();
+    const press = (event: KeyboardEvent) => {
+      const inField = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
+      if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
+      const isMeant = Date.now() - opened > READS;
+      if (event.key === "s") document.getElementById("scope")?.focus();
+      else if (event.key === "y" && isMeant) document.querySelector<HTMLButtonElement>(".choice form button.primary")?.click();
+      // Any other letter is a no, and so is a word that happens to hold these two.
+      else if (event.key.length === 1 && event.key !== " ") back();
+      else return;
+      event.preventDefault();
+    };
+    addEventListener("keydown", press);
+    return () => removeEventListener("keydown", press);
+  }, []);
+  return (
+    <Asking of={of} send={send} back={back} read={read} button="Let it run" letter="y">
+      <label>
+        For
+        <select id="scope" value={scope} onChange={(event) => setScope(event.currentTarget.value)}>
+          {of.scopes.map((one) => (
+            <option key={one.scope} value={one.scope} disabled={one.problem !== null}>
+              {one.scope} ({one.problem ?? one.usual})
+            </option>
+          ))}
+        </select>
+      </label>
+      {scope === "once" ? null : (
+        <>
+          <label>
+            How long (empty: {known?.usual})
+            <input name="for" value={length} placeholder="10m, 2h" onInput={(event) => setLength(event.currentTarget.value)} />
+          </label>
+          <label>
+            Why
+            <input name="reason" required maxLength={400} />
+          </label>
+        </>
+      )}
+      <p class="grant">{grant}</p>
+    </Asking>
+  );
+}
+
+function Deny({ of, send, back }: Form) {
+  const read = (data: FormData): Answer => ({
+    id: of.id,
+    exact: of.exact,
+    decision: "deny",
+    message: String(data.get("message") ?? ""),
+  });
+  return (
+    <Asking of={of} send={send} back={back} read={read} button="Deny">
+      <label>
+        Tell the agent (may stay empty)
+        <input name="message" maxLength={400} />
+      </label>
+    </Asking>
+  );
+}
+
+function Edit({ of, send, back }: Form) {
+  const read = (data: FormData): Answer => ({
+    id: of.id,
+    exact: of.exact,
+    decision: "deny",
+    command: String(data.get("command") ?? ""),
+  });
+  return (
+    <Asking of={of} send={send} back={back} read={read} button="Deny, and have it run this">
+      <label>
+        The command the agent is told to run; it is judged first
+        <textarea name="command" rows={3} required>
+          {of.command}
+        </textarea>
+      </label>
+    </Asking>
+  );
+}
+
+const KEYS: [string, string][] = [
+  ["j k", "next and previous call"],
+  ["a, then y", "approve"],
+  ["s", "scope of the approval, once it is open"],
+  ["d", "deny, with a word to the agent"],
+  ["e", "have another command run in its place"],
+  ["Esc", "back"],
+];
+
+function Help({ back }: { back: () => void }) {
+  return (
+    <div class="help">
+      <dl>
+        {KEYS.map(([keys, what]) => (
+          <div key={keys}>
+            <dt>
+              <kbd>{keys}</kbd>
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <button class="quiet" onClick={back}>
+        Close
+      </button>
+    </div>
+  );
+}

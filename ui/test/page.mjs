@@ -1,0 +1,257 @@
+// The page in a real browser: `node test/page.mjs REFLEX [PICTURES]` with the built binary and, if they are to be
+// taken, a folder for pictures. Chromium is that of the system. Every wait is bounded; it ends with 1 at the first miss.
+import assert from "node:assert/strict";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { chromium } from "playwright-core";
+
+const PASSPHRASE = "correct horse";
+const LONG = 30_000;
+/** A call that came up by itself takes keys after this. */
+const SETTLED = 1_000;
+const WIDTHS = [390, 1024, 1600];
+const VIEWS = ["waiting", "record", "try", "agents"];
+
+const reflex = resolve(process.argv[2] ?? "");
+const pictures = process.argv[3];
+const browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) => existsSync(file));
+assert.ok(browser, "there is no Chromium on this machine");
+
+const root = mkdtempSync(join(tmpdir(), "reflex-page-"));
+const home = join(root, "home");
+const project = join(root, "my shop");
+for (const folder of [join(home, ".claude"), project]) mkdirSync(folder, { recursive: true });
+spawnSync("git", ["init", "-q", "-b", "topic"], { cwd: project });
+
+const env = { PATH: process.env.PATH, HOME: home, TERM: "xterm", LANG: "C.UTF-8" };
+const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
+const line = (words) => [reflex, "--home", home, ...words].map(quoted).join(" ");
+
+/** What was started and has to end with us. */
+const running = new Set();
+
+function start(program, words, input) {
+  const child = spawn(program, words, { cwd: project, env, stdio: ["pipe", "pipe", "pipe"] });
+  running.add(child);
+  let stdout = "";
+  child.stdout.on("data", (data) => (stdout += data));
+  child.stderr.on("data", (data) => (stdout += data));
+  const ended = new Promise((done) => child.on("close", (code) => (running.delete(child), done({ code, stdout }))));
+  if (input !== undefined) child.stdin.end(input);
+  return { child, ended };
+}
+
+async function within(promise, what) {
+  const late = pause(LONG, undefined, { ref: false }).then(() => assert.fail(`${what} took too long`));
+  return Promise.race([promise, late]);
+}
+
+const atTerminal = (words, answer) => within(start("script", ["-qec", line(words), "/dev/null"], answer).ended, words[0]);
+
+/** Codex's hook before a command: this client has no way to ask, so that it waits for the page. */
+function hook(command, key) {
+  const payload = {
+    session_id: "s1", turn_id: "t", transcript_path: null, cwd: project, model: "m", permission_mode: "default",
+    hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command }, tool_use_id: `c${Math.random()}`,
+  };
+  const words = ["--home", home, "hook", "--agent", "codex", "--event", "PreToolUse", "--key", key];
+  return start(reflex, words, JSON.stringify(payload)).ended;
+}
+
+async function serve(port) {
+  const typescript = join(root, `typescript-${port}`);
+  rmSync(typescript, { force: true });
+  const server = start("script", ["-qefc", line(["ui", "--no-open", "--port", String(port)]), typescript]);
+  for (let tries = 0; tries < LONG / 50; tries += 1) {
+    const said = existsSync(typescript) ? readFileSync(typescript, "utf8") : "";
+    const found = /(http:\/\/127\.0\.0\.1:\d+\/)[\s\S]*once: (\w+)/.exec(said);
+    if (found) return { url: found[1], code: found[2], server };
+    await pause(50);
+  }
+  return assert.fail("the page did not open");
+}
+
+const shows = (page, text) => page.locator("pre.call", { hasText: text }).waitFor();
+
+async function audit(page, name) {
+  const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  // Past the page's own rules for scripts, as a browser's tools are.
+  const found = await page.evaluate(`(() => { ${source}; return window.axe.run({ runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] }); })()`);
+  const serious = found.violations.map((one) => `${one.id}: ${one.nodes.map((node) => node.target).join(", ")}`);
+  assert.deepEqual(serious, [], name);
+}
+
+async function play() {
+  await within(atTerminal(["init", "--agent", "claude", "--yes"], ""), "init");
+  const pinned = await atTerminal(["pin"], `${PASSPHRASE}\n${PASSPHRASE}\ny\n`);
+  assert.equal(pinned.code, 0, pinned.stdout);
+  const key = (await start(reflex, ["--home", home, "pin", "--show"], "").ended).stdout.trim();
+  const { url, code, server } = await serve(0);
+  const chrome = await chromium.launch({
+    executablePath: browser,
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+  running.add({ kill: () => chrome.close() });
+  const context = await chrome.newContext({ viewport: { width: 1280, height: 800 } });
+  context.setDefaultTimeout(LONG);
+  const elsewhere = [];
+  context.on("request", (request) => request.url().startsWith(url) || elsewhere.push(request.url()));
+  const complaints = [];
+  const page = await context.newPage();
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && !message.text().includes("401") && complaints.push(message.text()));
+
+  await page.goto(`${url}#code=${code}`);
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+  assert.ok(!page.url().includes(code), "the code stays in no address");
+
+  // By keys alone: a call comes, is approved with the passphrase, and runs.
+  let call = hook("git push --force origin feature", key);
+  await shows(page, "origin feature");
+  await audit(page, "a call that waits");
+  await pause(SETTLED);
+  await page.keyboard.press("a");
+  await page.getByText("A yes lets exactly this run the next time, once").waitFor();
+  await page.keyboard.type(PASSPHRASE);
+  await page.keyboard.press("Enter");
+  let said = await within(call, "the hook");
+  assert.deepEqual([said.code, said.stdout], [0, ""], "approved: the hook is silent");
+  await page.getByText("approved; a hook that waits lets it run now").waitFor();
+
+  // What is typed when a call comes up by itself answers nothing.
+  call = hook("git push --force origin other", key);
+  await shows(page, "origin other");
+  await page.keyboard.type("say a no to this branch");
+  await page.keyboard.press("Enter");
+  await pause(SETTLED);
+  await shows(page, "origin other");
+  await page.keyboard.press("Escape");
+
+  // The tab is unlocked now: a no with a word to the agent takes no passphrase.
+  await page.keyboard.press("d");
+  await page.keyboard.type("not this branch");
+  await page.keyboard.press("Enter");
+  said = await within(call, "the hook");
+  assert.match(said.stdout, /A person said no to this, and this: not this branch/);
+
+  // An answer that is being written stays with its call: it moves to no other when that call goes.
+  call = hook("git push --force origin gone", key);
+  await shows(page, "origin gone");
+  await pause(SETTLED);
+  await page.keyboard.press("d");
+  await page.keyboard.type("not ");
+  const newest = JSON.parse((await start(reflex, ["--home", home, "pending", "--json"], "").ended).stdout).pending[0];
+  await atTerminal(["deny", newest.id], "");
+  await within(call, "the hook");
+  call = hook("git push --force origin next", key);
+  await page.getByText("This call waits no more").waitFor();
+  await page.keyboard.type("a branch");
+  await page.keyboard.press("Enter");
+  await page.getByText("this call waits no more, or is another").waitFor();
+  await shows(page, "origin gone");
+  await page.keyboard.press("Escape");
+  await shows(page, "origin next");
+  await pause(SETTLED);
+  // A word is no answer, also if it holds the letters of one.
+  await page.keyboard.type("may");
+  await pause(SETTLED);
+  await shows(page, "origin next");
+  await page.keyboard.press("a");
+  await pause(SETTLED);
+  await page.keyboard.press("y");
+  said = await within(call, "the hook");
+  assert.deepEqual([said.code, said.stdout], [0, ""], "approved by two letters");
+
+  // Nobody answers in a tab that is closed; a new one shows what waits, is locked, and another command is judged first.
+  const other = await context.newPage();
+  await other.goto(url);
+  call = hook("git push --force origin third", key);
+  await shows(other, "origin third");
+  await shows(page, "origin third");
+  await other.reload();
+  await shows(other, "origin third");
+  await pause(SETTLED);
+  await other.keyboard.press("e");
+  await other.getByRole("textbox", { name: "The command the agent" }).fill("rm -rf ~");
+  await other.getByLabel("Passphrase").fill("wrong one");
+  await other.keyboard.press("Enter");
+  await other.getByText("not the passphrase").waitFor();
+  await other.getByLabel("Passphrase").fill(PASSPHRASE);
+  await other.keyboard.press("Enter");
+  await other.getByText("that would be stopped too").waitFor();
+  await other.getByRole("textbox", { name: "The command the agent" }).fill("git push origin third");
+  await other.getByRole("button", { name: "Deny, and have it run this" }).click();
+  said = await within(call, "the hook");
+  assert.match(said.stdout, /run exactly `git push origin third` instead/);
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+  await other.close();
+
+  // An agent's own browser is not the person's: it sees nothing, and an answer of its own is none.
+  const stranger = await (await chrome.newContext()).newPage();
+  await stranger.goto(url);
+  await stranger.getByLabel("Code from the terminal, or passphrase").waitFor();
+  const tried = await stranger.evaluate(async () => {
+    const send = { method: "POST", headers: { "content-type": "application/json", "x-reflex-tab": "x" }, body: "{}" };
+    return (await fetch("/api/hook/approve", send)).status;
+  });
+  assert.equal(tried, 401);
+  await audit(stranger, "the door");
+  await stranger.context().close();
+
+  // Every view at three widths, dark and light.
+  const waits = hook("cd api && rm -rf build ../customers && git push --force origin feature", key);
+  await page.getByRole("heading", { name: "codex" }).waitFor();
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const view of VIEWS) {
+        await page.goto(`${url}#/${view}`);
+        await page.locator("main h1").first().waitFor();
+        if (view === "try") {
+          await page.getByLabel("Command").fill("git reset --hard && rm -rf ~/shop");
+          await page.getByRole("button", { name: "Judge" }).click();
+          await page.getByText("What this agent is told").waitFor();
+        }
+        if (view === "record") await page.getByRole("row").nth(3).waitFor();
+        await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
+        await audit(page, `${view} ${colorScheme} ${width}`);
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+        assert.ok(wide <= 0, `${view} at ${width} is ${wide} pixels too wide`);
+        if (pictures && (view === "waiting" || width === 1024)) await page.screenshot({ path: join(pictures, `${view}-${colorScheme}-${width}.png`) });
+      }
+    }
+  }
+
+  // The server ends with its terminal: what waits stays, and the page says what to do.
+  server.child.stdin.write("\u0003");
+  await within(server.ended, "the server");
+  await page.getByText("Reflex does not answer").waitFor();
+  const again = await serve(Number(new URL(url).port));
+  await page.goto(`${again.url}#code=${again.code}`);
+  await page.reload();
+  await page.goto(`${again.url}#/waiting`);
+  await page.getByRole("heading", { name: "codex" }).waitFor();
+  again.server.child.stdin.write("\u0003");
+  await within(Promise.all([waits, again.server.ended]), "the end");
+  assert.deepEqual(elsewhere, [], "nothing is asked of another host");
+  const expected = /Failed to load resource|ERR_/;
+  assert.deepEqual(complaints.filter((one) => !expected.test(one)), [], "the browser complains of nothing");
+  await chrome.close();
+}
+
+try {
+  await play();
+  console.log("the page works");
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  for (const child of running) await child.kill("SIGKILL");
+  rmSync(root, { recursive: true, force: true });
+}
+process.exit();
