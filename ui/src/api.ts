@@ -137,6 +137,12 @@ export const status = (): Promise<Json> => ask("/api/status") as Promise<Json>;
 export const explain = (question: { command: string; cwd: string; agent: string; mode: string }): Promise<Json> =>
   ask("/api/explain", question) as Promise<Json>;
 
+export const rules = (): Promise<Json> => ask("/api/rules") as Promise<Json>;
+
+export const policy = (): Promise<Json> => ask("/api/policy") as Promise<Json>;
+
+export const backtest = (text: string): Promise<Json> => ask("/api/policy/backtest", { policy: text }) as Promise<Json>;
+
 /** Follows the list of waiting calls, and starts again when the server comes back. */
 export function follow(take: (waiting: Waiting) => void, online: (yes: boolean) => void): () => void {
   const source = new EventSource("/api/events");

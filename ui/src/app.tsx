@@ -2,7 +2,9 @@ import { useEffect } from "preact/hooks";
 import * as api from "./api";
 import { Agents } from "./agents";
 import { Door } from "./door";
+import { Policy } from "./policy";
 import { Records } from "./record";
+import { Rules } from "./rules";
 import { ahead, clock, online, said, session, take, unlocked, view, waiting, type View } from "./state";
 import { Try } from "./try";
 import { Waiting } from "./waiting";
@@ -11,10 +13,17 @@ const VIEWS: [View, string][] = [
   ["waiting", "Waiting"],
   ["record", "Record"],
   ["try", "Try a command"],
+  ["rules", "Rules"],
+  ["policy", "Policy"],
   ["agents", "Agents"],
 ];
 
 function route(): void {
+  // The address of a server that was started again, opened in this tab.
+  if (location.hash.startsWith("#code=")) {
+    void begin();
+    return;
+  }
   const name = location.hash.replace(/^#\/?/, "").split("/")[0];
   view.value = VIEWS.find(([one]) => one === name)?.[0] ?? "waiting";
 }
@@ -41,7 +50,7 @@ export async function look(): Promise<void> {
 export function App() {
   useEffect(() => {
     void begin();
-    route();
+    if (!location.hash.startsWith("#code=")) route();
     addEventListener("hashchange", route);
     const timer = setInterval(() => (clock.value = Date.now() + ahead.value), 1000);
     return () => clearInterval(timer);
@@ -86,6 +95,8 @@ export function App() {
         {view.value === "waiting" ? <Waiting /> : null}
         {view.value === "record" ? <Records /> : null}
         {view.value === "try" ? <Try /> : null}
+        {view.value === "rules" ? <Rules /> : null}
+        {view.value === "policy" ? <Policy /> : null}
         {view.value === "agents" ? <Agents /> : null}
       </main>
     </>

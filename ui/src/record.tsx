@@ -26,7 +26,7 @@ function decision(record: Json): string {
   const word = text(record, "decision");
   if (text(record, "kind") !== "call") return text(record, "kind");
   if (word === "deny") return "block";
-  return word === "pass" ? (list(record, "advice").length > 0 ? "warn" : "allow") : word;
+  return word === "pass" ? ("said" in record ? "warn" : "allow") : word;
 }
 
 const CHIPS: [string, string][] = [

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Answer, Call } from "./api";
 import { age, beside, call, chosen, clock, listed, session, tell, unlocked, view, waiting } from "./state";
@@ -216,7 +216,7 @@ interface Form {
 function Asking(props: Form & { read: (data: FormData) => Answer; button: string; letter?: string; children: preact.ComponentChildren }) {
   const form = useRef<HTMLFormElement>(null);
   const [busy, setBusy] = useState(false);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // What is asked for, if something is. Never a button: an Enter that was meant for something else answers nothing.
     (form.current?.querySelector<HTMLElement>("[data-first], input, textarea") ?? form.current)?.focus();
   }, []);

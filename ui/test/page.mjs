@@ -14,7 +14,7 @@ const LONG = 30_000;
 /** A call that came up by itself takes keys after this. */
 const SETTLED = 1_000;
 const WIDTHS = [390, 1024, 1600];
-const VIEWS = ["waiting", "record", "try", "agents"];
+const VIEWS = ["waiting", "record", "try", "rules", "policy", "agents"];
 
 const reflex = resolve(process.argv[2] ?? "");
 const pictures = process.argv[3];
@@ -77,6 +77,9 @@ async function serve(port) {
 
 const shows = (page, text) => page.locator("pre.call", { hasText: text }).waitFor();
 
+/** Until keys go into a field. */
+const writes = (page) => page.waitForFunction(() => document.activeElement?.matches("input, textarea"));
+
 async function audit(page, name) {
   const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   // Past the page's own rules for scripts, as a browser's tools are.
@@ -116,6 +119,7 @@ async function play() {
   await pause(SETTLED);
   await page.keyboard.press("a");
   await page.getByText("A yes lets exactly this run the next time, once").waitFor();
+  await writes(page);
   await page.keyboard.type(PASSPHRASE);
   await page.keyboard.press("Enter");
   let said = await within(call, "the hook");
@@ -133,6 +137,7 @@ async function play() {
 
   // The tab is unlocked now: a no with a word to the agent takes no passphrase.
   await page.keyboard.press("d");
+  await writes(page);
   await page.keyboard.type("not this branch");
   await page.keyboard.press("Enter");
   said = await within(call, "the hook");
@@ -143,6 +148,7 @@ async function play() {
   await shows(page, "origin gone");
   await pause(SETTLED);
   await page.keyboard.press("d");
+  await writes(page);
   await page.keyboard.type("not ");
   const newest = JSON.parse((await start(reflex, ["--home", home, "pending", "--json"], "").ended).stdout).pending[0];
   await atTerminal(["deny", newest.id], "");
@@ -160,6 +166,8 @@ async function play() {
   await page.keyboard.type("may");
   await pause(SETTLED);
   await shows(page, "origin next");
+  await page.keyboard.press("Escape");
+  await pause(SETTLED);
   await page.keyboard.press("a");
   await pause(SETTLED);
   await page.keyboard.press("y");
@@ -217,6 +225,14 @@ async function play() {
           await page.getByRole("button", { name: "Judge" }).click();
           await page.getByText("What this agent is told").waitFor();
         }
+        if (view === "rules") {
+          await page.getByRole("searchbox").fill("git force");
+          await page.getByText("git/push-force", { exact: true }).waitFor();
+        }
+        if (view === "policy") {
+          await page.getByRole("button", { name: "Judge recorded calls" }).click();
+          await page.getByText("calls judged").waitFor();
+        }
         if (view === "record") await page.getByRole("row").nth(3).waitFor();
         await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
         await audit(page, `${view} ${colorScheme} ${width}`);
@@ -232,9 +248,9 @@ async function play() {
   await within(server.ended, "the server");
   await page.getByText("Reflex does not answer").waitFor();
   const again = await serve(Number(new URL(url).port));
+  // A new page: the same one would take the code for a place in it.
+  await page.goto("about:blank");
   await page.goto(`${again.url}#code=${again.code}`);
-  await page.reload();
-  await page.goto(`${again.url}#/waiting`);
   await page.getByRole("heading", { name: "codex" }).waitFor();
   again.server.child.stdin.write("\u0003");
   await within(Promise.all([waits, again.server.ended]), "the end");

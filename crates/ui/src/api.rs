@@ -52,7 +52,7 @@ pub struct Route {
 }
 
 /// Every address but those of the page's own files.
-pub const ROUTES: [Route; 16] = [
+pub const ROUTES: [Route; 19] = [
     route(
         "POST",
         "/api/session",
@@ -70,6 +70,9 @@ pub const ROUTES: [Route; 16] = [
     route("GET", "/api/audit", Needs::Browser, "Searches the audit log, newest first"),
     route("GET", "/api/status", Needs::Browser, "Says what the guard sees of each agent"),
     route("POST", "/api/explain", Needs::Browser, "Judges a command that does not run"),
+    route("GET", "/api/rules", Needs::Browser, "Lists the rules in force"),
+    route("GET", "/api/policy", Needs::Browser, "Says which keys of whose policy are in force"),
+    route("POST", "/api/policy/backtest", Needs::Browser, "Judges recorded calls again under another policy"),
     route("GET", "/api/openapi.json", Needs::Nothing, "Describes these addresses"),
     route("GET", "/plain", Needs::Nothing, "Lists the calls that wait for browsers without JavaScript"),
     route("POST", "/plain/enter", Needs::Nothing, "Lets such a browser in"),
@@ -88,6 +91,9 @@ const MAX_BODY: usize = 256 * 1024;
 
 /// A request that changes something is answered by then.
 const POST_WITHIN: Duration = Duration::from_secs(30);
+
+/// A policy is tried on so many calls: what is done within a POST's time.
+const MAX_TRIED: usize = 1000;
 
 /// So many records at once.
 const MAX_RECORDS: usize = 500;
@@ -111,6 +117,9 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .route("/api/audit", get(audit))
         .route("/api/status", get(status))
         .route("/api/explain", post(explain))
+        .route("/api/rules", get(rules))
+        .route("/api/policy", get(policy))
+        .route("/api/policy/backtest", post(backtest))
         .route("/plain/answer", post(plain_answer))
         .route_layer(from_fn_with_state(Arc::clone(&server), let_in_only));
     Router::new()
@@ -324,6 +333,27 @@ async fn status(State(server): All) -> Response {
 async fn explain(State(server): All, Json(question): Json<Map<String, Value>>) -> Response {
     match blocking(move || (server.page.commands.explain)(&question)).await {
         Ok(explained) => Json(explained).into_response(),
+        Err(why) => problem(StatusCode::BAD_REQUEST, &why),
+    }
+}
+
+async fn rules(State(server): All) -> Response {
+    blocking(move || Json((server.page.commands.rules)()).into_response()).await
+}
+
+async fn policy(State(server): All) -> Response {
+    blocking(move || Json((server.page.commands.config)()).into_response()).await
+}
+
+/// A policy to try.
+#[derive(Deserialize)]
+struct Tried {
+    policy: String,
+}
+
+async fn backtest(State(server): All, Json(tried): Json<Tried>) -> Response {
+    match blocking(move || (server.page.commands.backtest)(&tried.policy, MAX_TRIED)).await {
+        Ok(outcome) => Json(outcome).into_response(),
         Err(why) => problem(StatusCode::BAD_REQUEST, &why),
     }
 }

@@ -20,6 +20,12 @@ pub struct Commands {
     pub status: fn() -> Value,
     /// `reflex explain --json` of a question with `command`, `cwd`, `agent` and `mode`.
     pub explain: fn(&Map<String, Value>) -> Result<Value, String>,
+    /// `reflex rules list --json`.
+    pub rules: fn() -> Value,
+    /// `reflex config show --json`.
+    pub config: fn() -> Value,
+    /// `reflex policy backtest --json` of a policy's text and the newest so many calls.
+    pub backtest: fn(&str, usize) -> Result<Value, String>,
     /// `reflex audit search --json` for these words, at most so many records, oldest first.
     pub search: fn(&[String], usize) -> Result<Vec<Value>, String>,
 }

@@ -16,31 +16,40 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
+/// What `--json` prints.
+pub(super) fn as_json() -> Value {
+    let host = Host::new(Mode::default());
+    let policy = host.policy_name(&host.placed(Default::default()));
+    let layers = rules::here(&host);
+    let standing = standing(&layers, policy);
+    let rows: Vec<Value> = layers
+        .iter()
+        .zip(&standing)
+        .map(|(layer, standing)| {
+            let keys = layer.origins().iter().zip(standing).map(
+                |((key, at, value), standing)| json!({"key": key, "at": at, "value": value, "standing": standing}),
+            );
+            json!({
+                "layer": layer.loaded.layer.authority.name(), "folder": layer.loaded.place.folder,
+                "loosens": layer.loaded.layer.loosens.holds(), "why_tight": layer.loaded.why_tight,
+                "digest": layer.loaded.digest, "problems": layer.loaded.layer.problems,
+                "keys": keys.collect::<Vec<_>>(), "rules": layer.compiled.rules.len(),
+            })
+        })
+        .collect();
+    json!({"schema": "reflex/config-v1", "policy": preset_in_force(&layers, policy), "layers": rows})
+}
+
 fn show(matches: &ArgMatches) -> u8 {
+    if matches.get_flag("json") {
+        print_json(&as_json().to_string());
+        return status::OK;
+    }
     let host = Host::new(Mode::default());
     let policy = host.policy_name(&host.placed(Default::default()));
     let layers = rules::here(&host);
     let standing = standing(&layers, policy);
     let policy = preset_in_force(&layers, policy);
-    if matches.get_flag("json") {
-        let rows: Vec<Value> = layers
-            .iter()
-            .zip(&standing)
-            .map(|(layer, standing)| {
-                let keys = layer.origins().iter().zip(standing).map(
-                    |((key, at, value), standing)| json!({"key": key, "at": at, "value": value, "standing": standing}),
-                );
-                json!({
-                    "layer": layer.loaded.layer.authority.name(), "folder": layer.loaded.place.folder,
-                    "loosens": layer.loaded.layer.loosens.holds(), "why_tight": layer.loaded.why_tight,
-                    "digest": layer.loaded.digest, "problems": layer.loaded.layer.problems,
-                    "keys": keys.collect::<Vec<_>>(), "rules": layer.compiled.rules.len(),
-                })
-            })
-            .collect();
-        print_json(&json!({"schema": "reflex/config-v1", "policy": policy, "layers": rows}).to_string());
-        return status::OK;
-    }
     print(&format!("policy {policy}"));
     if layers.is_empty() {
         print("no user, project or managed configuration found");

@@ -6,6 +6,7 @@ mod approve;
 mod asks;
 mod audit;
 mod audit_record;
+mod backtest;
 mod check;
 mod chosen;
 mod config;
@@ -117,6 +118,7 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("task", matches)) => task::run(matches),
         Some(("undo", matches)) => undo::run(matches),
         Some(("gc", matches)) => undo::gc(matches),
+        Some(("policy", matches)) => backtest::run(matches),
         Some(("ui", matches)) => ui::run(matches, !matches.get_flag("no-open")),
         Some(("serve", matches)) => ui::run(matches, false),
         Some(("import", matches)) => import::run(matches),
@@ -167,6 +169,7 @@ fn grammar() -> Command {
         .subcommands(memory())
         .subcommands(undo::grammar())
         .subcommands(ui::grammar())
+        .subcommand(backtest::grammar())
         .subcommands(people())
         .subcommand(
             Command::new("completions")

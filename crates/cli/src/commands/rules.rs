@@ -109,16 +109,22 @@ fn list_by_asks(as_json: bool) -> u8 {
     status::OK
 }
 
+/// What `rules list --json` prints.
+pub(super) fn listed() -> Value {
+    let rows = rows(&Host::new(Mode::default())).into_iter();
+    let rows: Vec<Value> = rows.map(|row| with_place(row.all, &row.at)).collect();
+    json!({"schema": "reflex/rules-v1", "rules": rows})
+}
+
 fn list(matches: &ArgMatches) -> u8 {
     if matches.get_flag("by-asks") {
         return list_by_asks(matches.get_flag("json"));
     }
-    let rows = rows(&Host::new(Mode::default()));
     if matches.get_flag("json") {
-        let rows: Vec<Value> = rows.into_iter().map(|row| with_place(row.all, &row.at)).collect();
-        print_json(&json!({"schema": "reflex/rules-v1", "rules": rows}).to_string());
+        print_json(&listed().to_string());
         return status::OK;
     }
+    let rows = rows(&Host::new(Mode::default()));
     let width = rows.iter().map(|row| row.id.chars().count()).max().unwrap_or(0);
     for row in rows {
         let padding = " ".repeat(width.saturating_sub(row.id.chars().count()));

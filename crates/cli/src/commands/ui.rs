@@ -1,8 +1,11 @@
 //! `reflex ui` and `reflex serve`: the page on this machine, for as long as its terminal lives.
 
 use super::audit::found;
+use super::backtest::as_json as backtest;
+use super::config::as_json as config;
 use super::explain::explained;
-use super::status::as_json;
+use super::rules::listed as rules;
+use super::status::as_json as status;
 use crate::status as code;
 use crate::terminal::arguments::flag;
 use crate::terminal::output::{complain, print};
@@ -31,8 +34,11 @@ pub(super) fn run(matches: &ArgMatches, opens: bool) -> u8 {
     let store = Host::new(Mode::default()).store();
     let Some(person) = person(&store, "ui", "") else { return code::FOUND };
     let commands = Commands {
-        status: || as_json(&Host::new(Mode::default()).store()),
+        status: || status(&Host::new(Mode::default()).store()),
         explain: explained,
+        rules,
+        config,
+        backtest,
         search: |words, most| {
             let log = Host::new(Mode::default()).store().log();
             let found = found(&log, (words, [None, None]), most).map_err(|error| error.to_string())?;

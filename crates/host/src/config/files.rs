@@ -110,6 +110,11 @@ impl Place {
         Place { authority: Authority::User, workspace, folder, rules_only: true, ships: false, moved: None }
     }
 
+    /// Where the user's policy and rules lie.
+    pub(super) fn of_user(folders: &Folders) -> Place {
+        Place { rules_only: false, ..Place::user(folders.config.clone()) }
+    }
+
     /// What ships, with the authority of this place.
     pub(super) fn shipped(&self) -> Place {
         Place { folder: PathBuf::from("recommended"), rules_only: true, ships: true, ..self.clone() }

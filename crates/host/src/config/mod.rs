@@ -3,6 +3,7 @@
 pub(crate) mod asking;
 mod bases;
 mod cache;
+mod candidate;
 mod compile;
 mod files;
 pub(crate) mod judge;
@@ -17,6 +18,7 @@ mod standing;
 pub mod trust;
 
 pub(crate) use cache::Cache;
+pub use candidate::Candidate;
 pub use compile::compile;
 pub use files::{Found, Place};
 pub use library::{library_rules, rule_place};

@@ -2,6 +2,7 @@
 
 mod answer;
 mod appeal;
+mod backtest;
 mod bound;
 mod broker;
 mod checks;

@@ -49,7 +49,7 @@ impl Host {
 const CALL: [&str; 6] = ["event", "command", "files", "content", "old_string", "url"];
 
 /// The call as far as its record tells it: without what it writes.
-fn recorded(record: &Map<String, Value>) -> Option<Map<String, Value>> {
+pub(super) fn recorded(record: &Map<String, Value>) -> Option<Map<String, Value>> {
     let action = record.get("actions")?.as_array()?.first()?.as_object()?;
     let text = |key: &str| action.get(key)?.as_str().filter(|text| !is_cut(text));
     let call = match action.get("kind")?.as_str()? {

@@ -1,0 +1,30 @@
+//! Recorded calls judged again, as things stand now, under the policy in force and under another.
+
+use super::host::Host;
+use super::replay_case::recorded;
+use crate::config::Candidate;
+use crate::world::LocalWorld;
+use reflex_agents::universal;
+use reflex_engine::Verdict;
+use serde_json::{Map, Value};
+
+impl Host {
+    /// The verdicts about a recorded call: under the layers in force, and with the candidate in the place of the user's
+    /// policy. Both are of now, so that what differs comes from the policy alone. `None` where the record does not hold
+    /// all of the call.
+    pub fn backtest(&self, record: &Map<String, Value>, candidate: &Candidate) -> Option<(Verdict, Verdict)> {
+        let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        // Of several actions the record tells each, but a call is read from one.
+        let [_] = record.get("actions")?.as_array()?.as_slice() else { return None };
+        let mut event = universal::read(&recorded(record)?).ok()?;
+        event.client = text("agent");
+        event.workspace = text("workspace");
+        event.cwd = Some(text("cwd")).filter(|cwd| !cwd.is_empty()).unwrap_or_else(|| event.workspace.clone());
+        let event = self.settled(event);
+        let loaded = self.layers(&event.workspace);
+        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
+        let before = self.judge_with(&event, &world, &loaded).verdict;
+        let after = self.judge_with(&event, &world, &candidate.within(&loaded)).verdict;
+        Some((before, after))
+    }
+}
