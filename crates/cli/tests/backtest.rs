@@ -1,5 +1,11 @@
 //! A changed policy is tried on what was recorded: each decision that changes is told, and nothing else changes.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "a test that cannot go on shall stop"
+)]
 
 mod support;
 
