@@ -477,7 +477,8 @@ fn the_recommended_rules_are_in_force_where_a_policy_builds_on_them() {
     let (said, code) = here.run(&["rules", "validate"]);
     assert!(code == 0 && said.contains("6 rules in force, 0 errors, 0 warnings"), "{said}");
     assert!(here.run(&["rules", "list"]).0.contains("project/warn-debug-code"));
-    Surroundings::new().check("git add .env", "allow");
+    // Without them what is done to keys is told, where no repository ignores them.
+    assert!(!Surroundings::new().run(&["check", "git add .env"]).0.contains("block-env-commit"));
     let lowered = "extends: [recommended]\nrules: {block-env-commit: warn}\n";
     Surroundings::new().user("policy.yaml", lowered).check("git add .env", "warn");
 }

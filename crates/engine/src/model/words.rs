@@ -71,6 +71,8 @@ word_lists! {
     LookingPrograms = "looking-programs";
     /// Names of hosts that others pass for.
     ImitatedHosts = "imitated-hosts";
+    /// Addresses from which the makers of common tools have them installed, a host or a host and a path.
+    Installers = "installers";
     /// Names of files that list the packages of a project.
     PackageLists = "package-lists";
     /// What an error says that passes by itself.
@@ -81,6 +83,14 @@ word_lists! {
     PollingTools = "polling-tools";
     /// Options with which a client's request is more than a question.
     SendingOptions = "sending-options";
+    /// Keys of the arguments of a program that stands beside them, in small letters.
+    ArgumentKeys = "argument-keys";
+    /// Keys under which commands stand in the settings of builds, hooks, tasks, hosts and editors, in small letters.
+    CommandKeys = "command-keys";
+    /// Keys under which a command stands, or a program whose arguments stand beside it, in small letters.
+    ProgramKeys = "program-keys";
+    /// Keys of texts that tell a person something, wherever they stand, in small letters.
+    ToldKeys = "told-keys";
     /// Words of texts that speak about attacks on models, by how they begin.
     AttackSubjects = "attack-subjects";
     /// Words that are about little else than attacks on models.

@@ -125,6 +125,7 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
             let imitated = || WordList::ImitatedHosts.read(facts.tables);
             Ternary::from(value.texts().any(|wanted| match wanted {
                 "disguised" => url::is_disguised(&written(effect, target), imitated()),
+                "installer" => url::is_one_of(&written(effect, target), WordList::Installers.read(facts.tables)),
                 wanted => url::has(&written(effect, target), wanted),
             }))
         }

@@ -12,10 +12,21 @@ pub(crate) fn is_disguised(url: &str, imitated: Words) -> bool {
     in_place_of_host || host_name::is_disguised(host, imitated) || host_name::has_lookalikes(path)
 }
 
-/// Whether the URL has a property: `password`, `plain`, `own`, `script`, `laden`.
+/// Whether an encrypted URL lies at one of these addresses: a host, and where a path stands behind it, that path or one
+/// below it.
+pub(crate) fn is_one_of(url: &str, addresses: Words) -> bool {
+    let Parts { scheme, user, host, path } = parts(url);
+    let place = format!("{host}{path}");
+    let lies_there = |address: &str| {
+        place.strip_prefix(address).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
+    };
+    scheme == "https" && user.is_empty() && addresses.iter().any(lies_there)
+}
+
+/// Whether the URL has a property: `password`, `plain`, `own`, `number`, `script`, `laden`.
 ///
 /// `password` – a password stands before the host; `plain` – it is fetched without encryption from a host that is not
-/// this machine; `own` – this machine; `script` – the path names a script; `laden` – a part of it is so long that it
+/// this machine; `own` – this machine; `number` – the host is a number and no name; `script` – the path names a script; `laden` – a part of it is so long that it
 /// carries something, or is printed by a program.
 pub(crate) fn has(url: &str, property: &str) -> bool {
     let Parts { scheme, user, host, path } = parts(url);
@@ -23,6 +34,9 @@ pub(crate) fn has(url: &str, property: &str) -> bool {
         "password" => user.contains(':'),
         "plain" => matches!(scheme, "http" | "ftp") && !is_own(host) && !host.is_empty(),
         "own" => is_own(host),
+        "number" => {
+            host.contains(['.', ':']) && host.bytes().all(|byte| byte.is_ascii_hexdigit() || b".:".contains(&byte))
+        }
         "laden" => url.split(['?', '&', '=', '/', '.', '#', '+', '…']).any(is_load) || url.contains("$("),
         "script" => {
             let file = path.split(['?', '#']).next().unwrap_or("").rsplit('/').next().unwrap_or("");

@@ -154,7 +154,8 @@ impl Host {
         findings.extend(files.iter().filter(|(_, open)| *open > 0).map(|(file, open)| unmet(file, *open)));
         let open: Vec<&str> = task.iter().flat_map(Declared::open).collect();
         findings.extend((!open.is_empty()).then(|| to_be_met(&open)));
-        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
+        let store = self.store();
+        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded)).in_session(&store, whose(event));
         let (changed, count) = changed(&world, &event.workspace);
         findings.extend(self.differences(event, loaded, &changed));
         let verdict = match (findings.iter().any(|finding| finding.fixed == Some(PolicyAction::Deny)), rows.is_empty())
@@ -230,8 +231,15 @@ fn before(event: &Event, action: Action) -> Event {
     }
 }
 
-/// Files that differ from the last commit, and those that git does not track; how many there are.
+/// Files that differ from the last commit, and those that git does not track; how many there are. Without a repository
+/// only what the session wrote is known to have changed.
 fn changed(world: &LocalWorld<'_>, workspace: &str) -> (Vec<String>, usize) {
+    if !world.is_managed(workspace) {
+        let below = |path: &String| Some(path.strip_prefix(workspace)?.strip_prefix('/')?.to_owned());
+        let names: Vec<String> = world.written().iter().filter_map(below).collect();
+        let count = names.len();
+        return (names, count);
+    }
     let edited = world.uncommitted(workspace).unwrap_or_default();
     let fresh = world.untracked(workspace, Untracked::Ordinary).unwrap_or_default();
     let names = edited.names.into_iter().chain(fresh.names).collect();

@@ -185,7 +185,8 @@ impl<'s> LocalWorld<'s> {
         Some(*self.session_begun.get_or_init(|| store.begun(whose)))
     }
 
-    fn is_managed(&self, path: &str) -> bool {
+    /// Whether a repository has the path.
+    pub(crate) fn is_managed(&self, path: &str) -> bool {
         self.timed(|world| world.repository(path).is_some())
     }
 

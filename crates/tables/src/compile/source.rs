@@ -133,6 +133,7 @@ pub struct Sources {
     orders: BTreeMap<String, Vec<Value>>,
     loads: BTreeMap<String, Vec<Value>>,
     languages: BTreeMap<String, Vec<Value>>,
+    run_files: Vec<Value>,
     words: BTreeMap<String, Value>,
     entries: Vec<Entry>,
 }
@@ -218,6 +219,7 @@ impl Sources {
     fn add_loads(&mut self, loads: &Loads) -> String {
         let lowered = loads.lower();
         if loads.language.is_empty() {
+            self.run_files.extend(loads.files());
             return of_programs(&mut self.loads, &loads.programs, &lowered);
         }
         of_programs(&mut self.languages, std::slice::from_ref(&loads.language), &lowered)
@@ -318,7 +320,7 @@ impl Sources {
             "settings": self.settings,
             "logins": self.logins,
             "orders": self.orders,
-            "loads": {"programs": self.loads, "languages": self.languages},
+            "loads": {"programs": self.loads, "languages": self.languages, "files": self.run_files},
             "words": self.words,
         }))
     }

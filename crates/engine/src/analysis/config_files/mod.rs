@@ -1,14 +1,15 @@
 //! What a file that is only written makes others run or trust later: build servers, containers, editors, package
 //! managers, the agent itself. Told from the file's name and content, without running anything.
 
+pub(crate) mod commands;
 pub(crate) mod later;
 mod servers;
 mod tasks;
 
-use self::later::{DeferredExecution, Text, USUAL_REGISTRIES, hidden_letters, quoted};
+use self::later::{DeferredExecution, USUAL_REGISTRIES, hidden_letters, quoted};
 use crate::text::json::lenient_json;
 use crate::text::{glob, yaml};
-use reflex_shell::{ExecTarget, Language, work};
+use reflex_shell::{ExecTarget, work};
 use reflex_tables::{Node, Tables};
 use serde_json::Value as Json;
 
@@ -37,9 +38,8 @@ const READ_BY_AGENTS: [&str; 2] = ["tool-servers", "agent-instructions"];
 type Reader = fn(&str, &mut DeferredExecution);
 
 /// Classes of `library/places` whose files are understood.
-const KINDS: [(&str, Reader); 22] = [
+const KINDS: [(&str, Reader); 15] = [
     ("workflows", workflow),
-    ("build-servers", pipeline),
     ("container-files", container_file),
     ("dev-containers", devcontainer),
     ("editor-tasks", editor_tasks),
@@ -47,13 +47,7 @@ const KINDS: [(&str, Reader); 22] = [
     ("package-sources", registry),
     ("cargo-settings", cargo_settings),
     ("recipes", recipes),
-    ("python-hooks", python_hook),
-    ("folder-hooks", folder_hook),
     ("agent-instructions", instructions),
-    ("hook-settings", tasks::hooks),
-    ("command-settings", tasks::settings),
-    ("processes", tasks::processes),
-    ("shell-calls", tasks::calls),
     ("submodules", tasks::modules),
     ("compose-files", tasks::compose),
     ("build-sources", tasks::sources),
@@ -88,8 +82,18 @@ const STRANGERS_WORDS: [&str; 11] = [
     ".default_branch",
 ];
 
+/// What names the code of a stranger: their branch, their commit, or how one fetches it.
+const STRANGERS_CODE: [&str; 6] = [
+    "github.event.pull_request.head",
+    "github.head_ref",
+    "github.event.workflow_run.head_",
+    "refs/pull/",
+    "gh pr checkout",
+    "origin pull/",
+];
+
 fn workflow(content: &str, later: &mut DeferredExecution) {
-    let mut bounded = false;
+    let (mut bounded, mut trigger, mut takes_code, mut acts) = (false, None, false, false);
     let (mut scripts, mut given) = (Vec::new(), Vec::new());
     for (keys, value) in yaml::entries(content) {
         let key = keys.last().map_or("", String::as_str);
@@ -100,9 +104,7 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
                 || (keys.len() == 1 && words.clone().any(|word| word == &**trigger))
         };
         if first == "on" {
-            if let Some(trigger) = FOR_STRANGERS.iter().find(|trigger| named(trigger)) {
-                later.set(&["workflow", "for-strangers"], *trigger);
-            }
+            trigger = trigger.or(FOR_STRANGERS.iter().find(|trigger| named(trigger)));
             if let Some(trigger) = BY_STRANGERS.iter().find(|trigger| named(trigger)) {
                 later.set(&["workflow", "by-strangers"], *trigger);
             }
@@ -115,6 +117,9 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
         if key == "permissions" && value == "write-all" {
             later.set(&["workflow", "all-rights"], "write-all");
         }
+        acts |= key == "run" || (key == "uses" && value.contains("/checkout@"));
+        takes_code |=
+            matches!(key, "run" | "ref" | "repository") && STRANGERS_CODE.iter().any(|code| value.contains(code));
         if key == "run" {
             if let Some(pasted) = pasted_words(&value) {
                 later.set(&["workflow", "pasted"], pasted);
@@ -123,6 +128,10 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
         } else if keys.iter().any(|key| key == "env") && value.contains("secrets.") {
             given.push((key.to_owned(), value));
         }
+    }
+    // With the project's rights, which is what such a trigger gives, the project's own code may run.
+    if let Some(trigger) = trigger.filter(|_| takes_code || acts) {
+        later.set(&["workflow", if takes_code { "for-strangers" } else { "with-secrets" }], *trigger);
     }
     for script in scripts {
         later.run(with_variables(&script, &given), ExecTarget::Remote);
@@ -168,17 +177,6 @@ fn pasted_words(script: &str) -> Option<String> {
         let words = STRANGERS_WORDS.iter().any(|word| expression.ends_with(word));
         (of_event && words).then(|| expression.to_owned())
     })
-}
-
-/// Other build servers: whatever stands under these keys is run.
-fn pipeline(content: &str, later: &mut DeferredExecution) {
-    const SCRIPTS: [&str; 9] =
-        ["script", "before_script", "after_script", "run", "command", "commands", "bash", "install", "before_install"];
-    for (keys, value) in yaml::entries(content) {
-        if keys.last().is_some_and(|key| SCRIPTS.contains(&key.as_str())) && !value.is_empty() {
-            later.run(value, ExecTarget::Remote);
-        }
-    }
 }
 
 fn container_file(content: &str, later: &mut DeferredExecution) {
@@ -262,6 +260,13 @@ fn registry(content: &str, later: &mut DeferredExecution) {
     for line in content.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
         let Some((name, value)) = line.split_once(['=', ' ', ':']) else { continue };
         let plain = name.trim_start_matches('-').trim_matches('"').to_ascii_lowercase();
+        // Yarn runs what stands there in its own place.
+        let outside = plain == "yarnpath"
+            && value.trim().trim_matches(['"', '\'']).starts_with(['/', '~', '.'])
+            && !value.contains(".yarn/");
+        if outside || (plain == "spec" && value.contains("://")) {
+            later.set(&["registry"], value.trim().trim_matches(['"', '\'']));
+        }
         let is_registry = NAMES.contains(&plain.rsplit(':').next().unwrap_or(&plain)) || value.starts_with("registry=");
         let value = value.trim_start_matches("registry=").trim_matches(|letter: char| " \t=:\"'".contains(letter));
         let host = value.split("://").last().unwrap_or(value).split(['/', ':']).next().unwrap_or("");
@@ -295,19 +300,6 @@ fn recipes(content: &str, later: &mut DeferredExecution) {
     later.run(text.replace("$$", "$").replace("$(shell ", "$("), ExecTarget::Here);
 }
 
-fn python_hook(content: &str, later: &mut DeferredExecution) {
-    later.scripts.push(Text {
-        text: content.to_owned(),
-        language: Language::Python,
-        site: ExecTarget::Here,
-        whole: true,
-    });
-}
-
-fn folder_hook(content: &str, later: &mut DeferredExecution) {
-    later.run_all(content, ExecTarget::Here);
-}
-
 /// What an agent is told by a file: letters that a person does not see, or takes for others, are meant for the agent
 /// alone.
 fn instructions(content: &str, later: &mut DeferredExecution) {
@@ -337,9 +329,11 @@ mod tests {
     #[test]
     fn what_a_workflow_runs_and_for_whom() {
         let text = "on:\n  pull_request_target:\n    types: [opened]\njobs:\n  a:\n    steps:\n      - uses: x/y@v1\n      - name: b\n        run: |\n          make\n          make test\n      - run: echo \"${{ github.event.issue.title }}\"\n";
-        let told = ["workflow for-strangers pull_request_target", "workflow pasted github.event.issue.title"];
+        let told = ["workflow pasted github.event.issue.title", "workflow with-secrets pull_request_target"];
         check("workflows", text, &["make\nmake test", "echo \"${{ github.event.issue.title }}\""], &told);
-        check("workflows", "on: [push, workflow_run]\n", &[], &["workflow for-strangers workflow_run"]);
+        let checkout = "on: [push, workflow_run]\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{ github.event.workflow_run.head_sha }}\n";
+        check("workflows", checkout, &[], &["workflow for-strangers workflow_run"]);
+        check("workflows", "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: x/labeler@v5\n", &[], &[]);
         check("workflows", "on: [push, pull_request]\njobs: {}\n", &[], &[]);
     }
 

@@ -1,112 +1,11 @@
-//! Commands that stand in the settings of builds, hooks, servers and editors, and where their parts come from.
+//! What the settings of builds, clusters, containers and editors open, and where their parts come from.
 
 use super::later::{DeferredExecution, USUAL_REGISTRIES};
 use super::servers::mount;
 use crate::text::json::lenient_json;
 use crate::text::yaml;
-use reflex_shell::{ExecTarget, work};
+use reflex_shell::ExecTarget;
 use serde_json::{Value as Json, json};
-
-/// Keys under which a command stands in the settings of hooks, tasks and hosts.
-const COMMANDS: [&str; 19] = [
-    "entry",
-    "run",
-    "cmd",
-    "cmds",
-    "command",
-    "commands",
-    "sh",
-    "shell",
-    "raw",
-    "script",
-    "scripts",
-    "tasks",
-    "buildCommand",
-    "installCommand",
-    "devCommand",
-    "ignoreCommand",
-    "startCommand",
-    "release_command",
-    "build_command",
-];
-
-/// Objects nested deeper than this are not read, which is told.
-const MAX_LEVELS: usize = 32;
-
-/// Hooks and tasks in YAML: `.pre-commit-config.yaml`, `lefthook.yml`, `Taskfile.yml`, playbooks.
-pub(super) fn hooks(content: &str, later: &mut DeferredExecution) {
-    for (keys, value) in yaml::entries(content) {
-        if keys.last().is_some_and(|key| COMMANDS.contains(&key.as_str())) && !value.is_empty() {
-            later.run(value, ExecTarget::Here);
-        }
-    }
-}
-
-/// Settings of hosts and tools in JSON or lines: `vercel.json`, `deno.json`, `netlify.toml`, Terraform.
-pub(super) fn settings(content: &str, later: &mut DeferredExecution) {
-    if let Some(json) = lenient_json(content) {
-        return named_commands(&json, false, 0, later);
-    }
-    for (name, value) in content.lines().filter_map(|line| line.split_once('=')) {
-        if COMMANDS.contains(&name.trim()) {
-            later.run(value.trim().trim_matches(['"', '\'']), ExecTarget::Here);
-        }
-    }
-}
-
-fn named_commands(json: &Json, named: bool, level: usize, later: &mut DeferredExecution) {
-    match json {
-        Json::String(text) if named => later.run(text.as_str(), ExecTarget::Here),
-        Json::Array(items) if level < MAX_LEVELS => {
-            items.iter().for_each(|item| named_commands(item, named, level + 1, later));
-        }
-        Json::Object(fields) if level < MAX_LEVELS => {
-            for (name, value) in fields {
-                named_commands(value, named || COMMANDS.contains(&name.as_str()), level + 1, later);
-            }
-        }
-        Json::Array(_) | Json::Object(_) => {
-            work::cut(|| format!("settings are nested deeper than {MAX_LEVELS} levels"))
-        }
-        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => {}
-    }
-}
-
-/// Processes of a host: `web: COMMAND`.
-pub(super) fn processes(content: &str, later: &mut DeferredExecution) {
-    for (_, command) in content.lines().filter_map(|line| line.split_once(": ")) {
-        later.run(command.trim(), ExecTarget::Remote);
-    }
-}
-
-/// Recipes in a language of their own that hand texts to a shell: `sh 'COMMAND'`, `system("COMMAND")`.
-pub(super) fn calls(content: &str, later: &mut DeferredExecution) {
-    const CALLS: [&str; 10] =
-        ["sh", "bat", "system", "exec", "execute", "popen", "shell-command", "arg", "spawn", "shell_output"];
-    for (count, (at, _)) in content.match_indices(['"', '\'']).enumerate() {
-        if count >= MAX_TEXTS || !work::spend(1) {
-            work::cut(|| format!("a file has more than {MAX_TEXTS} texts in quotes"));
-            break;
-        }
-        let before = content.get(..at).unwrap_or("").trim_end_matches(['(', ' ', '"', '\'']);
-        let word = |call: &&str| {
-            let rest = before.strip_suffix(*call);
-            rest.is_some_and(|rest| !rest.ends_with(|letter: char| letter.is_alphanumeric() || letter == '_'))
-        };
-        if before.len() < at && CALLS.iter().any(word) {
-            let quote = content.get(at..=at).unwrap_or("\"");
-            let text = content.get(at + 1..).and_then(|rest| rest.split(quote).next()).unwrap_or("");
-            later.run(text, ExecTarget::Here);
-        }
-    }
-    // `!COMMAND` of editors.
-    for command in content.lines().filter_map(|line| line.split_once('!')).map(|(_, command)| command) {
-        later.run(command, ExecTarget::Here);
-    }
-}
-
-/// More texts in quotes are not looked at, which is told.
-const MAX_TEXTS: usize = 50_000;
 
 /// Submodules whose address or update is a command.
 pub(super) fn modules(content: &str, later: &mut DeferredExecution) {
@@ -120,6 +19,10 @@ pub(super) fn modules(content: &str, later: &mut DeferredExecution) {
         if let Some(command) = command {
             later.set(&["editor", "on-open"], command);
             later.run_all(command, ExecTarget::Here);
+        }
+        // An address that git would take for an option.
+        if matches!(name, "url" | "path") && value.starts_with('-') {
+            later.set(&["editor", "on-open"], value);
         }
     }
 }
@@ -163,7 +66,9 @@ pub(super) fn compose(content: &str, later: &mut DeferredExecution) {
 
 /// Where a build takes itself or its packages from: wrappers of Gradle and Maven, sources of Python and Ruby.
 pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
-    const USUAL: [&str; 7] = [
+    const USUAL: [&str; 9] = [
+        "github.com",
+        "gitlab.com",
         "services.gradle.org",
         "downloads.gradle.org",
         "repo.maven.apache.org",
@@ -186,7 +91,10 @@ pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
             || (of_packages && matches!(name.trim(), "url" | "default-index"));
         let value = value.replace("\\:", ":");
         let address = value.trim_matches(|letter: char| " =\"'(),".contains(letter)).split(['"', '\'']).next();
-        let address = address.filter(|address| named && address.contains("://")).unwrap_or("");
+        let address = address.filter(|address| named && address.contains("://"));
+        // `NAME @ ADDRESS` takes a package from there.
+        let direct = line.split_once(" @ ").map(|(_, behind)| behind.split(['"', '\'', ' ', ';']).next().unwrap_or(""));
+        let address = address.or(direct.filter(|address| address.contains("://"))).unwrap_or("");
         let host = address.split("://").last().unwrap_or("").split(['/', ':']).next().unwrap_or("");
         if host.contains('.') && !USUAL.contains(&host) && !USUAL_REGISTRIES.contains(&host) {
             later.set(&["registry"], address);
@@ -234,15 +142,9 @@ mod tests {
     }
 
     #[test]
-    fn commands_of_hooks_tasks_and_hosts() {
-        check(hooks, "repos:\n- repo: local\n  hooks:\n  - id: a\n    entry: make x\n", &["make x"], &[]);
-        check(hooks, "tasks:\n  a:\n    cmds:\n      - make y\n", &["make y"], &[]);
-        check(settings, "{\"tasks\": {\"dev\": \"make z\"}, \"name\": \"x\"}", &["make z"], &[]);
-        check(settings, "[build]\ncommand = \"make\"\npublish = \"dist\"\n", &["make"], &[]);
-        check(processes, "web: make run\n", &["make run"], &[]);
-        check(calls, "sh 'make a'\nputs \"sh\"\nsystem(\"make b\")\n", &["make a", "make b"], &[]);
-        check(calls, "autocmd VimEnter * !make c\n", &["make c"], &[]);
+    fn submodules_that_run_something() {
         check(modules, "url = https://x.example/a\nupdate = !make d\n", &["make d"], &["make d"]);
+        check(modules, "url = --upload-pack=x\n", &[], &["--upload-pack=x"]);
     }
 
     #[test]

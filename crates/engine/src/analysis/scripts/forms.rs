@@ -2,6 +2,7 @@
 //! builds in languages without a reader of their own.
 
 use super::language_by_itself;
+use super::texts;
 use crate::analysis::compiled;
 use crate::analysis::config_files;
 use crate::text::yaml;
@@ -35,6 +36,9 @@ pub(super) fn read(form: &str, file: File<'_>, wanted: &Wanted) -> Option<(Langu
             shell(compiled::commands_of_calls(&text))
         }
         "notebook" => Some((Language::Python, notebook(text))),
+        "keys" => shell(config_files::commands::commands_of(tables, path, text)),
+        "texts" => shell(texts::commands_in_quotes(tables, path, text)),
+        "processes" => shell(processes(text)),
         "settings" => shell(settings(tables, path, text, ExecTarget::Here)),
         "workflow" => shell(settings(tables, path, text, ExecTarget::Remote)),
         "taskfile" => shell(taskfile(text, &wanted.names)),
@@ -177,6 +181,12 @@ fn listed_commands(text: &str) -> String {
         }
     }
     script
+}
+
+/// Processes of a host: `web: COMMAND`.
+fn processes(text: &str) -> String {
+    let commands = text.lines().filter_map(|line| line.split_once(": "));
+    commands.map(|(_, command)| format!("( {command}\n)\n")).collect()
 }
 
 /// `//go:generate COMMAND`

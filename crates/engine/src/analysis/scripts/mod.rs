@@ -1,12 +1,14 @@
 //! Files that a call runs, and scripts that it writes: their text is read like the call's own, and what it would do
 //! belongs to the call. The second step of the analysis: it asks the world for contents, and only where a file is run.
 
+mod executed;
 mod forms;
 mod loaded;
 mod patched;
 mod sourced;
 mod started;
 mod tasks;
+mod texts;
 
 use super::about_guard::{self, Analyst, Analyze};
 use super::aliases::{self, Aliases};
@@ -24,6 +26,7 @@ use crate::model::event::{Action, Event};
 use crate::model::mounts::MountTable;
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
+use crate::text::glob;
 use reflex_shell::{
     Command, ExecTarget, Language, Piece, Programs, Source, Span, Surroundings, UnknownReason, Value, work,
 };
@@ -47,6 +50,10 @@ const REACHES_OTHERS: [EffectKind; 12] = [
     EffectKind::OpenTunnel,
     EffectKind::MineCrypto,
 ];
+
+/// What a script does to the machine on which it runs, and no build needs.
+const CHANGES_MACHINE: [EffectKind; 4] =
+    [EffectKind::Persist, EffectKind::WipeTraces, EffectKind::SwitchOffProtection, EffectKind::ChangeAccounts];
 
 /// More scripts than these are not read for one call, which is told.
 const MAX_SCRIPTS: usize = 512;
@@ -339,11 +346,15 @@ impl ScriptResolver<'_> {
         let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
         self.about_guard(index, &path, content, action);
+        let is_executed = self.executed(index, &path, action);
         if let Some(later) = config_files::deferred(self.tables, &path, content) {
             let gone = if later.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
             let before =
                 config_files::deferred(self.tables, &path, &gone).filter(|_| !gone.is_empty()).unwrap_or_default();
             return self.later(index, &path, later.beyond(&before));
+        }
+        if is_executed {
+            return;
         }
         let package = match crate::model::path::name_of(&path) {
             "package.json" => Some(TaskFile::Package),
@@ -359,7 +370,7 @@ impl ScriptResolver<'_> {
         } else if let Some(language) = language_if_run(&path, content) {
             (language, content.clone())
         } else {
-            return;
+            return self.code(index, &path, action);
         };
         let folder = Some(self.event.workspace.clone());
         let found = Found {
@@ -383,6 +394,10 @@ impl ScriptResolver<'_> {
             };
             self.forget_what_stood(first, &text, &gone);
         }
+        if package.is_none() {
+            // Nothing runs a script but who names it.
+            self.mark(first, "on-demand");
+        }
         let Some(package) = package else { return };
         let (others, first) = (package.others(content), self.analysis.effects.len());
         if !others.is_empty() {
@@ -392,6 +407,23 @@ impl ScriptResolver<'_> {
         if self.analysis.effects.len() > first {
             self.forget_what_stood(first, &others, &package.others(&before));
         }
+    }
+
+    /// Code of the project: what it does to its own machine is its business until it runs, but no program of a project
+    /// gives a shell away, runs what it fetches or hands out keys.
+    fn code(&mut self, index: usize, path: &str, action: &Action) {
+        let (Action::Write { content, .. } | Action::Edit { content, .. }) = action else { return };
+        let Some(language) = language_by_itself(path, content).filter(|_| is_code(path) && may_reach(content)) else {
+            return;
+        };
+        let first = self.analysis.effects.len();
+        let text = Text { text: content.clone(), language, site: ExecTarget::Here, whole: false };
+        self.later_text(index, path, text);
+        self.forget_what_stood(first, content, &replaced(action, &self.event.cwd, self.world));
+        let own = self.analysis.effects.iter_mut().skip(first);
+        own.flat_map(|effect| &mut effect.flags)
+            .filter(|flag| **flag == "by-tool")
+            .for_each(|flag| *flag = "on-demand");
     }
 
     /// What the texts of a command print into files, and what is typed into a program that runs.
@@ -485,12 +517,25 @@ impl ScriptResolver<'_> {
         let mut index = 0;
         let Event { cwd, workspace, home, .. } = self.event;
         let folders = Folders { cwd, start: cwd, workspace, home };
+        let is_here = script.site == ExecTarget::Here;
+        let changes_machine = |effect: &Effect| {
+            is_here && (CHANGES_MACHINE.contains(&effect.kind) || is_beyond(effect, folders, self.tables))
+        };
+        let counts = |effect: &Effect| {
+            REACHES_OTHERS.contains(&effect.kind) || takes_home(effect, folders) || changes_machine(effect)
+        };
         self.analysis.effects.retain(|effect| {
             index += 1;
-            index <= first || script.whole || REACHES_OTHERS.contains(&effect.kind) || takes_home(effect, folders)
+            index <= first || script.whole || counts(effect)
         });
         let own = self.analysis.effects.iter_mut().skip(first);
         own.filter(|effect| effect.site == ExecTarget::Here).for_each(|effect| effect.site = script.site);
+        self.mark(first, if script.site == ExecTarget::Container { "on-demand" } else { "by-tool" });
+    }
+
+    /// Tells of the effects from `first` on how what is written comes to run.
+    fn mark(&mut self, first: usize, flag: &'static str) {
+        self.analysis.effects.iter_mut().skip(first).for_each(|effect| effect.flags.push(flag));
     }
 
     fn read(&mut self, action: usize, level: usize, found: Found) {
@@ -604,6 +649,29 @@ fn takes_home(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>) -> 
     effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here && effect.targets.iter().any(above)
 }
 
+/// No build's business either: what runs by itself outside the project is written, or keys there are read.
+fn is_beyond(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>, tables: Tables) -> bool {
+    const WRITES: [EffectKind; 4] = [EffectKind::Overwrite, EffectKind::Append, EffectKind::Edit, EffectKind::Link];
+    let classes: &[&str] = if WRITES.contains(&effect.kind) {
+        &["shell-startup", "system-startup"]
+    } else if effect.kind == EffectKind::Read {
+        &["secret"]
+    } else {
+        return false;
+    };
+    let places = tables.get("places");
+    let lies_there = |path: &str| {
+        let class = |class: &&str| {
+            places.get(class).items().any(|place| {
+                let fits = |list: &str| place.get(list).texts().any(|pattern| glob::fits(pattern, path, home));
+                fits("paths") && !fits("except")
+            })
+        };
+        !path::is_within(path, workspace) && classes.iter().any(class)
+    };
+    effect.site == ExecTarget::Here && effect.targets.iter().filter_map(Target::path).any(lies_there)
+}
+
 /// What a script does to something that is only known when it runs is not held against it: people pass it the right
 /// thing. In the call itself it is.
 fn keep_known(effects: &mut Vec<Effect>, first: usize, counts: &dyn Fn(&Effect) -> bool) {
@@ -683,6 +751,29 @@ fn language_if_run(path: &str, text: &str) -> Option<Language> {
     let named = SHELLS.contains(&ending(path)) || path.contains("/.husky/") || path.contains("/.git/hooks/");
     let meant = named || (ending(path).is_empty() && text.starts_with("#!"));
     language_by_itself(path, text).filter(|_| meant)
+}
+
+/// Whether it is code in a language that is read.
+fn is_code(path: &str) -> bool {
+    OTHER_LANGUAGES.iter().any(|(known, language)| language.is_some() && *known == ending(path))
+}
+
+/// Whether a text holds a word without which code neither starts programs nor opens connections: most code has none, and
+/// reading takes time.
+fn may_reach(text: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "child_process",
+        "subprocess",
+        "os.system",
+        "popen",
+        "socket",
+        "/dev/tcp",
+        "exec(",
+        "system(",
+        "spawn",
+        ".ssh",
+    ];
+    text.len() <= MAX_CONTENT && WORDS.iter().any(|word| text.contains(word))
 }
 
 fn ending(path: &str) -> &str {

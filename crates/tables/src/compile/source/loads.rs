@@ -55,6 +55,15 @@ pub(super) struct Loads {
     /// What a task of Python is given.
     #[serde(default)]
     given: String,
+    /// Where its commands run, if that is not this machine: `remote`, `container`.
+    #[serde(default)]
+    site: String,
+    /// Of a file that is only written all that it does counts, not only what it takes from others and gives to them.
+    #[serde(default)]
+    whole: bool,
+    /// How such a file is read when it is only written, if that is not how it is read for a run; nothing where a class
+    /// of files is understood by itself.
+    written: Option<Vec<String>>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     examples: Vec<Value>,
 }
@@ -65,5 +74,20 @@ impl Loads {
             "relative": self.relative, "when": self.when, "unless": self.unless, "files": self.files,
             "above": self.above, "beside": self.beside, "named": self.named, "form": self.form,
             "tasks": self.tasks, "given": self.given})
+    }
+
+    /// The files that run or say what runs, for when one of them is written.
+    pub(super) fn files(&self) -> Option<Value> {
+        let forms = self.written.clone().unwrap_or_else(|| vec![self.form.clone()]);
+        let of_programs = self.language.is_empty() && !forms.is_empty() && !self.files.is_empty();
+        let each = |file: &String| -> Vec<String> {
+            if !file.contains("{program}") {
+                return vec![file.clone()];
+            }
+            self.programs.iter().map(|program| file.replace("{program}", program)).collect()
+        };
+        let files: Vec<String> = self.files.iter().flat_map(each).collect();
+        let whole = if self.whole { json!(true) } else { Value::Null };
+        of_programs.then(|| json!({"files": files, "forms": forms, "site": self.site, "whole": whole}))
     }
 }

@@ -1,0 +1,72 @@
+//! Files that a program runs or takes commands from without being told, looked at when they are written. The same entries
+//! of `library/loads` say what a program reads when it runs.
+
+use super::forms::{self, Wanted};
+use super::{ScriptResolver, made};
+use crate::analysis::config_files::later::Text;
+use crate::analysis::replaced::replaced;
+use crate::model::event::Action;
+use crate::model::world::MAX_CONTENT;
+use crate::text::glob;
+use reflex_shell::{ExecTarget, work};
+use reflex_tables::Node;
+use std::borrow::Cow;
+
+impl ScriptResolver<'_> {
+    /// Reads what a written file makes its program run; tells whether there is such a program.
+    pub(super) fn executed(&mut self, index: usize, path: &str, action: &Action) -> bool {
+        let entries = self.readers_of(path);
+        let (Action::Write { content, .. } | Action::Edit { content, .. }) = action else { return false };
+        if entries.is_empty() {
+            return false;
+        }
+        if content.len() > MAX_CONTENT {
+            work::cut(|| format!("what is written to {path} is larger than {} KiB", MAX_CONTENT / 1024));
+            return true;
+        }
+        let before = self.world.content_before(path).unwrap_or_default();
+        let (gone, now) = match made(action, &before) {
+            Some(made) => (Cow::Owned(before), Cow::Owned(made)),
+            None => (replaced(action, &self.event.cwd, self.world), Cow::Borrowed(content.as_str())),
+        };
+        let mut done = Vec::new();
+        for entry in entries {
+            for form in entry.get("forms").texts() {
+                // Two programs may read the same file.
+                if done.contains(&form) {
+                    continue;
+                }
+                done.push(form);
+                self.executed_as(index, path, (entry, form), (&now, &gone));
+            }
+        }
+        true
+    }
+
+    /// The entries whose programs read a file of this name.
+    fn readers_of(&self, path: &str) -> Vec<Node<'static>> {
+        let path = glob::Compared::new(path, &self.event.home);
+        let reads = |entry: &Node<'_>| entry.get("files").texts().any(|file| path.fits(file.as_bytes()));
+        self.tables.get("loads").get("files").items().filter(reads).collect()
+    }
+
+    fn executed_as(&mut self, index: usize, path: &str, (entry, form): (Node<'_>, &str), (now, gone): (&str, &str)) {
+        let wanted = Wanted { names: Vec::new(), only: false, given: "" };
+        let read = |text: &str| forms::read(form, (self.tables, path, text), &wanted);
+        let Some((language, text)) = read(now).filter(|(_, text)| !text.trim().is_empty()) else { return };
+        if !self.has_room(path) {
+            return;
+        }
+        let stood = if gone.is_empty() { None } else { read(gone) };
+        let site = match entry.get("site").text() {
+            "remote" => ExecTarget::Remote,
+            "container" => ExecTarget::Container,
+            _ => ExecTarget::Here,
+        };
+        let first = self.analysis.effects.len();
+        let whole = entry.get("whole").is_true();
+        self.later_text(index, path, Text { text: text.clone(), language, site, whole });
+        self.forget_what_stood(first, &text, &stood.map(|(_, text)| text).unwrap_or_default());
+        self.tell_gaps(true);
+    }
+}
