@@ -11,7 +11,8 @@
 
 use reflex_agents::universal;
 use reflex_engine::{
-    Action, EffectKind, Event, Fact, OPERATORS, Order, Place, Severity, Target, Tier, WordList, analyze, unfolded,
+    Action, Decision, EffectKind, Event, Fact, OPERATORS, Order, Place, Severity, Target, Tier, WordList, analyze,
+    unfolded,
 };
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};
@@ -19,7 +20,7 @@ use std::path::Path;
 
 mod examples;
 
-use examples::{entries, event, ids, library, report, synthetic, yaml_files};
+use examples::{entries, event, ids, judged, library, report, synthetic, yaml_files};
 
 #[test]
 fn every_rule_fires_on_its_examples_and_is_quiet_on_the_others() {
@@ -537,4 +538,23 @@ fn the_entries_that_contributors_are_shown_are_those_of_the_library() {
     for shown in blocks.iter().flat_map(|block| reflex_tables::compile::list(block).unwrap()) {
         assert!(known.iter().any(|entry| entry.value == shown), "no entry is {shown}");
     }
+}
+
+/// Files that tools run, written by somebody for this, half of them to do harm: `written_files.jsonl` stays as it is.
+#[test]
+fn what_tools_run_is_asked_about_when_it_is_written_and_does_harm() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/written_files.jsonl");
+    let (mut missed, mut bothered) = (Vec::new(), Vec::new());
+    for line in std::fs::read_to_string(file).unwrap().lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let example = json!({"event": "pre-write", "files": [case["path"]], "content": case["content"]});
+        let verdict = judged(&example).verdict;
+        let stopped = matches!(verdict.decision, Decision::Deny | Decision::Ask);
+        match case["dangerous"].as_bool().unwrap() {
+            true if !stopped => missed.push(case["path"].clone()),
+            false if verdict.decision != Decision::Pass => bothered.push(case["path"].clone()),
+            _ => {}
+        }
+    }
+    assert!(missed.len() <= 2 && bothered.is_empty(), "missed: {missed:?}, asked about: {bothered:?}");
 }

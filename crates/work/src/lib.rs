@@ -55,6 +55,24 @@ pub fn within<T>(most: u64, run: impl FnOnce() -> T) -> T {
     run()
 }
 
+/// Does something that may be left out with at most so many units of those that are left. That they were not enough, or
+/// that a part was left unread, is not told.
+pub fn aside<T>(most: u64, run: impl FnOnce() -> T) -> T {
+    let (left, bytes, ended) = (LEFT.get(), MAX_BYTES.get(), ENDED.get());
+    if left == u64::MAX {
+        return run();
+    }
+    let unread = UNREAD.take();
+    let share = most.min(left);
+    set(share);
+    let result = run();
+    LEFT.set(left - (share - LEFT.get().min(share)));
+    MAX_BYTES.set(bytes);
+    ENDED.set(ended);
+    UNREAD.set(unread);
+    result
+}
+
 /// So many units are there from here on, whatever was spent before: what was understood is still to be judged.
 pub fn reserve(units: u64) {
     if LEFT.get() < units {
@@ -125,6 +143,19 @@ fn memory() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_may_be_left_out_ends_without_a_word() {
+        within(100, || {
+            aside(10, || {
+                while spend(1) {}
+                cut(|| "a".into());
+            });
+            assert_eq!((has_ended(), unread(), left()), (false, None, Some(90)));
+            aside(1000, || while spend(1) {});
+            assert_eq!((has_ended(), left()), (false, Some(0)));
+        });
+    }
 
     #[test]
     fn a_budget_ends_once_and_for_all_that_draw_from_it() {

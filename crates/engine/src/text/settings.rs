@@ -288,8 +288,7 @@ fn without_quotes(value: &str) -> String {
 
 /// Without the names that XML has for its own signs.
 fn unescaped(text: &str) -> String {
-    const NAMES: [(&str, &str); 6] =
-        [("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
+    const NAMES: [(&str, &str); 5] = [("&quot;", "\""), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
     NAMES.iter().fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign))
 }
 

@@ -19,6 +19,9 @@ use std::rc::Rc;
 /// Functions, brackets and texts in texts may stand in each other this deep.
 const MAX_DEPTH: u32 = 48;
 
+/// A function that calls itself is walked this often.
+const MAX_RECURSION: usize = 2;
+
 /// Steps that any text may take beside four for each token: loops and functions are walked again and again.
 const FREE_STEPS: usize = 20_000;
 
@@ -50,6 +53,8 @@ pub(super) struct ExprInterpreter<'w, 'a> {
     pub(super) modules: Modules,
     /// The class or module whose body is walked.
     pub(super) container: Option<String>,
+    /// The functions whose bodies are being walked, the innermost last.
+    active: Vec<Rc<Function>>,
     depth: u32,
     steps: usize,
     most_steps: usize,
@@ -82,6 +87,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             at_statement: true,
             modules,
             container: None,
+            active: Vec::new(),
             depth: 0,
             steps: 0,
             most_steps: FREE_STEPS,
@@ -298,7 +304,12 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             called.set(true);
         }
         let unknown = self.unknown();
-        self.deeper(unknown, |this| {
+        // What a function does that calls itself has been walked by then; its arguments are no longer known.
+        if self.active.iter().filter(|known| Rc::ptr_eq(known, function)).count() >= MAX_RECURSION {
+            return unknown;
+        }
+        self.active.push(function.clone());
+        let last = self.deeper(unknown, |this| {
             let before = this.names.clone();
             let (tokens, at) = (std::mem::replace(&mut this.tokens, function.tokens.clone()), this.at);
             let conditional = std::mem::take(&mut this.conditional);
@@ -319,7 +330,9 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             (this.tokens, this.at, this.conditional) = (tokens, at, conditional);
             this.leave(before, &function.parameters);
             last
-        })
+        });
+        self.active.pop();
+        last
     }
 
     /// What a function set may be seen outside of it or not: both stand, but for its own parameters.

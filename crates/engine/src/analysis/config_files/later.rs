@@ -20,9 +20,19 @@ pub(crate) struct Text {
     pub(crate) language: Language,
     /// On which system it runs.
     pub(crate) site: ExecTarget,
-    /// All that it does counts; else only what it takes from others and gives to them, for what a build does to its
-    /// own files is its business.
-    pub(crate) whole: bool,
+    pub(crate) counts: Counts,
+}
+
+/// What of a text that is only written counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Counts {
+    /// All that it does.
+    All,
+    /// What it takes from others, gives to them or leaves on the machine: what a build does to its own files is its
+    /// business.
+    Lasting,
+    /// What it takes from others or gives to them. The rest is judged when somebody starts it.
+    Taken,
 }
 
 impl DeferredExecution {
@@ -52,17 +62,44 @@ impl DeferredExecution {
         if found.unread > 0 {
             self.set(&["orders"], "more than is looked at");
         }
-        let Some(sign) = found.signs.first().filter(|_| found.is_told()) else { return };
+        // Where an agent is told what to do, nobody who means well has it keep something from the person.
+        let conceals = || found.signs.iter().find(|sign| sign.family == "secrecy");
+        let told = found.signs.first().filter(|_| found.is_told()).or_else(conceals);
+        let Some(sign) = told else { return };
         let part = content.get(sign.span.start..sign.span.end).unwrap_or("").trim();
         self.set(&["orders"], if part.is_empty() { &sign.name } else { part });
     }
 
+    /// The commands that an agent is told to run: what stands as code in a text for it, and begins with a program.
+    pub(super) fn told_commands(&mut self, tables: Tables, content: &str) {
+        let content = without_prohibitions(content);
+        let is_command = |text: &&str| {
+            let mut words = text.split_whitespace();
+            let program = words.next().unwrap_or_default();
+            words.next().is_some() && !tables.get("programs").get(program).is_nil()
+        };
+        let mut is_block = false;
+        for line in content.lines() {
+            if line.trim_start().starts_with("```") {
+                is_block = !is_block;
+                continue;
+            }
+            let line = line.trim_start().trim_start_matches("$ ");
+            let whole = is_block.then_some(line);
+            let spans = line.split('`').skip(1).step_by(2).filter(|_| !is_block);
+            for text in whole.into_iter().chain(spans).filter(is_command) {
+                let (text, language) = (text.to_owned(), Language::Shell);
+                self.scripts.push(Text { text, language, site: ExecTarget::Here, counts: Counts::Taken });
+            }
+        }
+    }
+
     pub(super) fn run(&mut self, text: impl Into<String>, site: ExecTarget) {
-        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, whole: false });
+        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, counts: Counts::Lasting });
     }
 
     pub(super) fn run_all(&mut self, text: impl Into<String>, site: ExecTarget) {
-        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, whole: true });
+        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, counts: Counts::All });
     }
 }
 
@@ -102,13 +139,17 @@ fn without_prohibitions(content: &str) -> String {
     const EXCEPTIONS: [&str; 6] = ["unless", "except", "but", "if", "when", "until"];
     // A negation that comes late is about something else.
     const FIRST_WORDS: usize = 5;
+    // Not to tell a person is no prohibition that protects anybody.
+    const TELLS: [&str; 9] = ["tell", "mention", "inform", "notify", "reveal", "disclose", "show", "report", "alert"];
+    const PEOPLE: [&str; 7] = ["user", "human", "person", "developer", "anyone", "anybody", "operator"];
     let forbids = |sentence: &&str| {
         let lower = sentence.to_lowercase();
         let words = || lower.split(|letter: char| letter.is_whitespace() || letter == ',' || letter == '.');
         let named = |known: &[&str], most: usize| {
             words().filter(|word| !word.is_empty()).take(most).any(|word| known.contains(&word))
         };
-        named(&NEGATIONS, FIRST_WORDS) && !named(&EXCEPTIONS, usize::MAX)
+        let conceals = named(&TELLS, usize::MAX) && named(&PEOPLE, usize::MAX);
+        named(&NEGATIONS, FIRST_WORDS) && !named(&EXCEPTIONS, usize::MAX) && !conceals
     };
     content.split_inclusive(['.', '!', '?', '\n', ';']).filter(|sentence| !forbids(sentence)).collect()
 }

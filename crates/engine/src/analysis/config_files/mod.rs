@@ -28,6 +28,7 @@ pub(crate) fn deferred(tables: Tables, path: &str, content: &str) -> Option<Defe
     }
     if READ_BY_AGENTS.contains(class) {
         later.orders(tables, content);
+        later.told_commands(tables, content);
     }
     Some(later)
 }

@@ -3,7 +3,7 @@
 
 use super::forms::{self, Wanted};
 use super::{ScriptResolver, made};
-use crate::analysis::config_files::later::Text;
+use crate::analysis::config_files::later::{Counts, Text};
 use crate::analysis::replaced::replaced;
 use crate::model::event::Action;
 use crate::model::world::MAX_CONTENT;
@@ -64,8 +64,8 @@ impl ScriptResolver<'_> {
             _ => ExecTarget::Here,
         };
         let first = self.analysis.effects.len();
-        let whole = entry.get("whole").is_true();
-        self.later_text(index, path, Text { text: text.clone(), language, site, whole });
+        let counts = if entry.get("whole").is_true() { Counts::All } else { Counts::Lasting };
+        self.later_text(index, path, Text { text: text.clone(), language, site, counts });
         self.forget_what_stood(first, &text, &stood.map(|(_, text)| text).unwrap_or_default());
         self.tell_gaps(true);
     }

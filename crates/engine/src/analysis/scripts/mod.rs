@@ -14,7 +14,7 @@ use super::about_guard::{self, Analyst, Analyze};
 use super::aliases::{self, Aliases};
 use super::compiled;
 use super::config_files;
-use super::config_files::later::{DeferredExecution, Text};
+use super::config_files::later::{Counts, DeferredExecution, Text};
 use super::effects::{self, EffectExtractor};
 use super::loading::{self, Loader};
 use super::mcp;
@@ -36,7 +36,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What a build takes from others and gives to them.
-const REACHES_OTHERS: [EffectKind; 12] = [
+const REACHES_OTHERS: [EffectKind; 14] = [
     EffectKind::RunFetched,
     EffectKind::RunDecoded,
     EffectKind::GiveShell,
@@ -49,6 +49,8 @@ const REACHES_OTHERS: [EffectKind; 12] = [
     EffectKind::RevealSecret,
     EffectKind::OpenTunnel,
     EffectKind::MineCrypto,
+    EffectKind::Format,
+    EffectKind::Exhaust,
 ];
 
 /// What a script does to the machine on which it runs, and no build needs.
@@ -60,6 +62,9 @@ const MAX_SCRIPTS: usize = 512;
 
 /// More sources than these of one call are not read, which is told.
 const MAX_SOURCES: usize = 256;
+
+/// Code that nobody runs yet is read for so many units of work, and as far as they go.
+const MOST_FOR_CODE: u64 = 10_000;
 
 /// A script that runs a script that runs a script …: deeper ones are not read, which is told.
 const MAX_LEVELS: usize = 64;
@@ -365,13 +370,8 @@ impl ScriptResolver<'_> {
         let made = package.and_then(|_| made(action, &before));
         let content = made.as_ref().unwrap_or(content);
         let install = ["install".to_owned()];
-        let (language, text) = if let Some(package) = package {
-            (Language::Shell, package.recipe(content, &install))
-        } else if let Some(language) = language_if_run(&path, content) {
-            (language, content.clone())
-        } else {
-            return self.code(index, &path, action);
-        };
+        let Some(package) = package else { return self.code(index, &path, action) };
+        let (language, text) = (Language::Shell, package.recipe(content, &install));
         let folder = Some(self.event.workspace.clone());
         let found = Found {
             path,
@@ -388,20 +388,11 @@ impl ScriptResolver<'_> {
         let path = found.path.clone();
         self.read(index, 1, found);
         if self.analysis.effects.len() > first {
-            let gone = match package {
-                Some(package) => Cow::Owned(package.recipe(&before, &install)),
-                None => replaced(action, &self.event.cwd, self.world),
-            };
-            self.forget_what_stood(first, &text, &gone);
+            self.forget_what_stood(first, &text, &package.recipe(&before, &install));
         }
-        if package.is_none() {
-            // Nothing runs a script but who names it.
-            self.mark(first, "on-demand");
-        }
-        let Some(package) = package else { return };
         let (others, first) = (package.others(content), self.analysis.effects.len());
         if !others.is_empty() {
-            let script = Text { text: others.clone(), language, site: ExecTarget::Here, whole: false };
+            let script = Text { text: others.clone(), language, site: ExecTarget::Here, counts: Counts::Lasting };
             self.later_text(index, &path, script);
         }
         if self.analysis.effects.len() > first {
@@ -409,21 +400,17 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// Code of the project: what it does to its own machine is its business until it runs, but no program of a project
-    /// gives a shell away, runs what it fetches or hands out keys.
+    /// A script, or code of the project: nothing runs it but who names it, and then it is judged. Until then it is told
+    /// that it gives a shell away, runs what it fetches or hands out keys, which no project's code needs to do.
     fn code(&mut self, index: usize, path: &str, action: &Action) {
         let (Action::Write { content, .. } | Action::Edit { content, .. }) = action else { return };
-        let Some(language) = language_by_itself(path, content).filter(|_| is_code(path) && may_reach(content)) else {
-            return;
-        };
+        let language = language_if_run(path, content)
+            .or_else(|| language_by_itself(path, content).filter(|_| is_code(path) && may_reach(content)));
+        let Some(language) = language.filter(|_| content.len() <= MAX_CONTENT) else { return };
         let first = self.analysis.effects.len();
-        let text = Text { text: content.clone(), language, site: ExecTarget::Here, whole: false };
-        self.later_text(index, path, text);
+        let text = Text { text: content.clone(), language, site: ExecTarget::Here, counts: Counts::Taken };
+        work::aside(MOST_FOR_CODE, || self.later_text(index, path, text));
         self.forget_what_stood(first, content, &replaced(action, &self.event.cwd, self.world));
-        let own = self.analysis.effects.iter_mut().skip(first);
-        own.flat_map(|effect| &mut effect.flags)
-            .filter(|flag| **flag == "by-tool")
-            .for_each(|flag| *flag = "on-demand");
     }
 
     /// What the texts of a command print into files, and what is typed into a program that runs.
@@ -517,20 +504,21 @@ impl ScriptResolver<'_> {
         let mut index = 0;
         let Event { cwd, workspace, home, .. } = self.event;
         let folders = Folders { cwd, start: cwd, workspace, home };
-        let is_here = script.site == ExecTarget::Here;
+        let is_lasting = script.site == ExecTarget::Here && script.counts == Counts::Lasting;
         let changes_machine = |effect: &Effect| {
-            is_here && (CHANGES_MACHINE.contains(&effect.kind) || is_beyond(effect, folders, self.tables))
+            is_lasting && (CHANGES_MACHINE.contains(&effect.kind) || is_beyond(effect, folders, self.tables))
         };
         let counts = |effect: &Effect| {
             REACHES_OTHERS.contains(&effect.kind) || takes_home(effect, folders) || changes_machine(effect)
         };
         self.analysis.effects.retain(|effect| {
             index += 1;
-            index <= first || script.whole || counts(effect)
+            index <= first || script.counts == Counts::All || counts(effect)
         });
         let own = self.analysis.effects.iter_mut().skip(first);
         own.filter(|effect| effect.site == ExecTarget::Here).for_each(|effect| effect.site = script.site);
-        self.mark(first, if script.site == ExecTarget::Container { "on-demand" } else { "by-tool" });
+        let on_demand = script.site == ExecTarget::Container || script.counts == Counts::Taken;
+        self.mark(first, if on_demand { "on-demand" } else { "by-tool" });
     }
 
     /// Tells of the effects from `first` on how what is written comes to run.
@@ -773,7 +761,7 @@ fn may_reach(text: &str) -> bool {
         "spawn",
         ".ssh",
     ];
-    text.len() <= MAX_CONTENT && WORDS.iter().any(|word| text.contains(word))
+    WORDS.iter().any(|word| text.contains(word))
 }
 
 fn ending(path: &str) -> &str {
@@ -836,9 +824,12 @@ mod tests {
     #[test]
     fn a_script_that_is_only_written_is_marked_so() {
         let write = |path: &str| {
-            event(Action::Write { path: AgentPath::new(path), content: "#!/bin/sh\nrm -rf /srv\n".into() })
+            event(Action::Write { path: AgentPath::new(path), content: "#!/bin/sh\nrm -rf ~ /srv\n".into() })
         };
-        assert_eq!(deleted(&write("clean.sh"), &[]), [("/srv".to_owned(), Some(Usage::Written))]);
+        assert_eq!(
+            deleted(&write("clean.sh"), &[]),
+            [("/home/me".to_owned(), Some(Usage::Written)), ("/srv".to_owned(), Some(Usage::Written))]
+        );
         assert_eq!(deleted(&write("notes.txt"), &[]), []);
     }
 
