@@ -6,11 +6,13 @@ import { Policy } from "./policy";
 import { Records } from "./record";
 import { Rules } from "./rules";
 import { ahead, clock, online, said, session, take, unlocked, view, waiting, type View } from "./state";
+import { Timeline } from "./timeline";
 import { Try } from "./try";
 import { Waiting } from "./waiting";
 
 const VIEWS: [View, string][] = [
   ["waiting", "Waiting"],
+  ["timeline", "Timeline"],
   ["record", "Record"],
   ["try", "Try a command"],
   ["rules", "Rules"],
@@ -93,6 +95,7 @@ export function App() {
       </p>
       <main>
         {view.value === "waiting" ? <Waiting /> : null}
+        {view.value === "timeline" ? <Timeline /> : null}
         {view.value === "record" ? <Records /> : null}
         {view.value === "try" ? <Try /> : null}
         {view.value === "rules" ? <Rules /> : null}

@@ -2,11 +2,11 @@ import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Finding, Json } from "./api";
 
-const text = (record: Json, key: string): string => (typeof record[key] === "string" ? record[key] : "");
-const list = (record: Json, key: string): Json[] => (Array.isArray(record[key]) ? (record[key] as Json[]) : []);
+export const text = (record: Json, key: string): string => (typeof record[key] === "string" ? record[key] : "");
+export const list = (record: Json, key: string): Json[] => (Array.isArray(record[key]) ? (record[key] as Json[]) : []);
 
 /** What the call was about, in one line. */
-function subject(record: Json): string {
+export function subject(record: Json): string {
   const actions = list(record, "actions").map((action) =>
     ["command", "path", "url", "tool", "text", "arguments"].map((key) => text(action, key)).find((one) => one !== ""),
   );
@@ -15,14 +15,14 @@ function subject(record: Json): string {
 }
 
 /** The time here, to the second. */
-function local(time: string): string {
+export function local(time: string): string {
   const at = new Date(time);
   const two = (number: number) => String(number).padStart(2, "0");
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-function decision(record: Json): string {
+export function decision(record: Json): string {
   const word = text(record, "decision");
   if (text(record, "kind") !== "call") return text(record, "kind");
   if (word === "deny") return "block";
@@ -38,7 +38,38 @@ const CHIPS: [string, string][] = [
   ["Denied", "kind=denial"],
 ];
 
+/** Searches that a person keeps, in this browser. */
+const KEPT = "reflex searches";
+
+function kept(): string[] {
+  try {
+    const words: unknown = JSON.parse(localStorage.getItem(KEPT) ?? "[]");
+    return Array.isArray(words) ? words.filter((one) => typeof one === "string") : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Gives the records as a file, one a line, as `reflex audit search --json` prints them. */
+function save(records: Json[]): void {
+  const lines = records.map((record) => `${JSON.stringify(record)}\n`);
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob(lines, { type: "application/jsonl" }));
+  link.download = "reflex-audit.jsonl";
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
 export function Records() {
+  const [searches, setSearches] = useState(kept);
+  const keep = (words: string[]) => {
+    setSearches(words);
+    try {
+      localStorage.setItem(KEPT, JSON.stringify(words));
+    } catch {
+      // A browser that keeps nothing forgets them with the tab.
+    }
+  };
   const [asked, setAsked] = useState(() => {
     const id = location.hash.split("/")[2];
     return id === undefined ? "" : decodeURIComponent(id);
@@ -86,6 +117,25 @@ export function Records() {
               {name}
             </button>
           ))}
+          {searches.map((words) => (
+            <button key={words} type="button" class="quiet" aria-pressed={asked === words} onClick={() => setAsked(words)}>
+              {words}
+            </button>
+          ))}
+        </p>
+        <p class="buttons">
+          {asked === "" || CHIPS.some(([, words]) => words === asked) ? null : searches.includes(asked) ? (
+            <button type="button" onClick={() => keep(searches.filter((words) => words !== asked))}>
+              Forget this search
+            </button>
+          ) : (
+            <button type="button" onClick={() => keep([...searches, asked])}>
+              Keep this search
+            </button>
+          )}
+          <button type="button" disabled={records.length === 0} onClick={() => save(records)}>
+            Save as a file
+          </button>
         </p>
       </form>
       <p role="alert" class="problem">
@@ -146,7 +196,7 @@ function Detail({ of }: { of: Json }) {
         <ul>
           {findings.map((finding) => (
             <li key={finding.id}>
-              <code>{finding.id}</code> {finding.severity} {finding.reason}
+              <code>{finding.id}</code> {finding.severity} {finding.message}
             </li>
           ))}
         </ul>

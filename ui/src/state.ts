@@ -2,7 +2,7 @@
 import { computed, signal } from "@preact/signals";
 import type { Call, Session, Waiting } from "./api";
 
-export type View = "waiting" | "record" | "try" | "rules" | "policy" | "agents";
+export type View = "waiting" | "timeline" | "record" | "try" | "rules" | "policy" | "agents";
 
 export const session = signal<Session | "out" | "unknown">("unknown");
 export const waiting = signal<Waiting>({ now: 0, count: 0, calls: [] });

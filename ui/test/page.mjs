@@ -15,7 +15,7 @@ const LONG = 30_000;
 const SETTLED = 1_000;
 /** All widths for pictures; without them those at which most can break. */
 const WIDTHS = process.argv[3] ? [390, 1024, 1600] : [390, 1280];
-const VIEWS = ["waiting", "record", "try", "rules", "policy", "agents"];
+const VIEWS = ["waiting", "timeline", "record", "try", "rules", "policy", "agents"];
 
 const reflex = resolve(process.argv[2] ?? "");
 const pictures = process.argv[3];
@@ -234,7 +234,24 @@ async function play() {
           await page.getByRole("button", { name: "Judge recorded calls" }).click();
           await page.getByText("calls judged").waitFor();
         }
-        if (view === "record") await page.getByRole("row").nth(3).waitFor();
+        if (view === "timeline") {
+          await page.locator(".steps li").first().waitFor();
+          assert.equal(await page.getByText("Records are missing here").count(), 0, "the log is whole");
+        }
+        if (view === "record") {
+          await page.getByRole("row").nth(3).waitFor();
+          const kept = page.getByRole("button", { name: "agent=codex" });
+          if ((await kept.count()) === 0) {
+            await page.getByRole("searchbox").fill("agent=codex");
+            await page.getByRole("button", { name: "Keep this search" }).click();
+            await page.getByRole("searchbox").fill("");
+          }
+          await kept.click();
+          await page.getByRole("button", { name: "Forget this search" }).waitFor();
+          const file = page.waitForEvent("download");
+          await page.getByRole("button", { name: "Save as a file" }).click();
+          assert.equal((await file).suggestedFilename(), "reflex-audit.jsonl");
+        }
         await page.waitForFunction(() => document.querySelector("[aria-busy=true]") === null);
         await audit(page, `${view} ${colorScheme} ${width}`);
         const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

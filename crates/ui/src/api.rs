@@ -96,7 +96,7 @@ const POST_WITHIN: Duration = Duration::from_secs(30);
 const MAX_TRIED: usize = 1000;
 
 /// So many records at once.
-const MAX_RECORDS: usize = 500;
+const MAX_RECORDS: usize = 2000;
 
 /// The cookie of the browser that asks.
 #[derive(Clone)]

@@ -133,7 +133,7 @@ pub struct Sources {
     orders: BTreeMap<String, Vec<Value>>,
     loads: BTreeMap<String, Vec<Value>>,
     languages: BTreeMap<String, Vec<Value>>,
-    run_files: Vec<Value>,
+    run_files: Vec<(Vec<String>, Value)>,
     words: BTreeMap<String, Value>,
     entries: Vec<Entry>,
 }
@@ -320,7 +320,7 @@ impl Sources {
             "settings": self.settings,
             "logins": self.logins,
             "orders": self.orders,
-            "loads": {"programs": self.loads, "languages": self.languages, "files": self.run_files},
+            "loads": {"programs": self.loads, "languages": self.languages, "files": loads::index(self.run_files)},
             "words": self.words,
         }))
     }

@@ -119,8 +119,8 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
             later.set(&["workflow", "all-rights"], "write-all");
         }
         acts |= key == "run" || (key == "uses" && value.contains("/checkout@"));
-        takes_code |=
-            matches!(key, "run" | "ref" | "repository") && STRANGERS_CODE.iter().any(|code| value.contains(code));
+        takes_code |= matches!(key, "run" | "ref" | "repository" | "with")
+            && STRANGERS_CODE.iter().any(|code| value.contains(code));
         if key == "run" {
             if let Some(pasted) = pasted_words(&value) {
                 later.set(&["workflow", "pasted"], pasted);
@@ -334,6 +334,9 @@ mod tests {
         check("workflows", text, &["make\nmake test", "echo \"${{ github.event.issue.title }}\""], &told);
         let checkout = "on: [push, workflow_run]\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{ github.event.workflow_run.head_sha }}\n";
         check("workflows", checkout, &[], &["workflow for-strangers workflow_run"]);
+        let inline =
+            checkout.replace("with:\n          ref: ", "with: {ref: '").replace("head_sha }}", "head_sha }}'}");
+        check("workflows", &inline, &[], &["workflow for-strangers workflow_run"]);
         check("workflows", "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: x/labeler@v5\n", &[], &[]);
         check("workflows", "on: [push, pull_request]\njobs: {}\n", &[], &[]);
     }

@@ -6,6 +6,7 @@ use super::{ScriptResolver, made};
 use crate::analysis::config_files::later::{Counts, Text};
 use crate::analysis::replaced::replaced;
 use crate::model::event::Action;
+use crate::model::path;
 use crate::model::world::MAX_CONTENT;
 use crate::text::glob;
 use reflex_shell::{ExecTarget, work};
@@ -43,11 +44,17 @@ impl ScriptResolver<'_> {
         true
     }
 
-    /// The entries whose programs read a file of this name.
+    /// The entries whose programs read this file.
     fn readers_of(&self, path: &str) -> Vec<Node<'static>> {
-        let path = glob::Compared::new(path, &self.event.home);
-        let reads = |entry: &Node<'_>| entry.get("files").texts().any(|file| path.fits(file.as_bytes()));
-        self.tables.get("loads").get("files").items().filter(reads).collect()
+        let files = self.tables.get("loads").get("files");
+        let compared = glob::Compared::new(path, &self.event.home);
+        let fits = |pattern: &Node<'static>| compared.fits(pattern.get("path").text().as_bytes());
+        let by_name = files.get("names").get(path::name_of(path)).items();
+        let by_pattern = files.get("patterns").items().filter(fits).map(|pattern| pattern.get("entry"));
+        let mut found: Vec<usize> = by_name.chain(by_pattern).map(|entry| entry.number() as usize).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.into_iter().map(|at| files.get("entries").at(at)).collect()
     }
 
     fn executed_as(&mut self, index: usize, path: &str, (entry, form): (Node<'_>, &str), (now, gone): (&str, &str)) {

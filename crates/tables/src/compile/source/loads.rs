@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// How the texts of a language name the files that they load, or which files programs read by themselves.
 #[derive(Deserialize)]
@@ -76,8 +77,8 @@ impl Loads {
             "tasks": self.tasks, "given": self.given})
     }
 
-    /// The files that run or say what runs, for when one of them is written.
-    pub(super) fn files(&self) -> Option<Value> {
+    /// The files that run or say what runs, for when one of them is written: their paths, and how they are read.
+    pub(super) fn files(&self) -> Option<(Vec<String>, Value)> {
         let forms = self.written.clone().unwrap_or_else(|| vec![self.form.clone()]);
         let of_programs = self.language.is_empty() && !forms.is_empty() && !self.files.is_empty();
         let each = |file: &String| -> Vec<String> {
@@ -88,6 +89,23 @@ impl Loads {
         };
         let files: Vec<String> = self.files.iter().flat_map(each).collect();
         let whole = if self.whole { json!(true) } else { Value::Null };
-        of_programs.then(|| json!({"files": files, "forms": forms, "site": self.site, "whole": whole}))
+        of_programs.then(|| (files, json!({"forms": forms, "site": self.site, "whole": whole})))
     }
+}
+
+/// All such files: what is read by a name alone is found by it, the rest by patterns.
+pub(super) fn index(all: Vec<(Vec<String>, Value)>) -> Value {
+    let mut names: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let (mut patterns, mut entries) = (Vec::new(), Vec::new());
+    for (at, (files, entry)) in all.into_iter().enumerate() {
+        for file in files {
+            if file.contains(['/', '*']) {
+                patterns.push(json!({"path": file, "entry": at}));
+            } else {
+                names.entry(file).or_default().push(at);
+            }
+        }
+        entries.push(entry);
+    }
+    json!({"names": names, "patterns": patterns, "entries": entries})
 }

@@ -1,0 +1,135 @@
+import { useEffect, useState } from "preact/hooks";
+import * as api from "./api";
+import type { Json } from "./api";
+import { decision, list, local, subject, text } from "./record";
+
+/** More records are not looked at. */
+const MOST = 1000;
+
+/** What one agent did in one session, oldest first. */
+interface Session {
+  key: string;
+  agent: string;
+  name: string;
+  workspace: string;
+  records: Json[];
+}
+
+/** The records by session; the session that was active last comes first. */
+function sessions(newestFirst: Json[]): Session[] {
+  const found = new Map<string, Session>();
+  for (const record of newestFirst) {
+    const [agent, name] = [text(record, "agent"), text(record, "session")];
+    if (name === "") continue;
+    const key = `${agent} ${name}`;
+    const known = found.get(key) ?? { key, agent, name, workspace: text(record, "workspace"), records: [] };
+    known.records.unshift(record);
+    found.set(key, known);
+  }
+  return [...found.values()];
+}
+
+/** What is to be said beside a record: a loop, a question that came from what was read, what is kept. */
+function notes(record: Json): string[] {
+  const findings = list(record, "findings");
+  const said = findings.some((finding) => text(finding, "detector") === "loopbreaker") ? ["repeats itself"] : [];
+  if (findings.some((finding) => text(finding, "id").startsWith("session/"))) said.push("after what the session read");
+  const ids = record["kept"];
+  if (typeof ids === "string" && ids !== "") said.push(`reflex undo ${ids}`);
+  return said;
+}
+
+/** How many records stand between two of one machine and are not among these. */
+function gap(before: Json | undefined, record: Json, all: Set<unknown>): boolean {
+  if (before === undefined || text(before, "host") !== text(record, "host")) return false;
+  const [from, to] = [Number(before["seq"]), Number(record["seq"])];
+  for (let at = from + 1; at < to && at < from + MOST; at += 1) {
+    if (!all.has(at)) return true;
+  }
+  return false;
+}
+
+export function Timeline() {
+  const [records, setRecords] = useState<Json[]>([]);
+  const [problem, setProblem] = useState("");
+  const [chosen, setChosen] = useState("");
+  const [busy, setBusy] = useState(true);
+  const load = () => {
+    setBusy(true);
+    api.audit("", MOST).then(
+      (found) => {
+        setRecords(found.records);
+        setProblem("");
+        setBusy(false);
+      },
+      (error: Error) => {
+        setProblem(error.message);
+        setBusy(false);
+      },
+    );
+  };
+  useEffect(load, []);
+  const all = sessions(records);
+  const shown = all.find((session) => session.key === chosen) ?? all[0];
+  const numbers = new Set(records.map((record) => record["seq"]));
+  return (
+    <section aria-busy={busy}>
+      <h1>Timeline</h1>
+      <p class="buttons">
+        <button type="button" onClick={load}>
+          Look again
+        </button>
+      </p>
+      <p role="alert" class="problem">
+        {problem}
+      </p>
+      {all.length === 0 && !busy ? <p>No session is in the log yet.</p> : null}
+      <div class="split">
+        <ol class="calls" aria-label="Sessions">
+          {all.map((session) => {
+            const last = session.records[session.records.length - 1] ?? {};
+            const stopped = session.records.filter((record) => ["block", "ask"].includes(decision(record))).length;
+            return (
+              <li key={session.key}>
+                <button aria-current={session === shown ? "true" : undefined} onClick={() => setChosen(session.key)}>
+                  <span>{session.agent}</span>
+                  <code>{session.workspace.split("/").pop() || session.name}</code>
+                  <small>
+                    {local(text(last, "time"))}, {session.records.length} records, {stopped} stopped
+                  </small>
+                </button>
+              </li>
+            );
+          })}
+        </ol>
+        {shown === undefined ? null : (
+          <div>
+            <h2>
+              {shown.agent} in {shown.workspace}
+            </h2>
+            <ol class="steps">
+              {shown.records.map((record, at) => {
+                const word = decision(record);
+                const role = text(record, "subagent") === "" ? "" : text(record, "role") || "subagent";
+                return (
+                  <li key={text(record, "id") || String(record["seq"])} class={role === "" ? undefined : "below"}>
+                    {gap(shown.records[at - 1], record, numbers) ? <p class="problem">Records are missing here.</p> : null}
+                    <time dateTime={text(record, "time")}>{local(text(record, "time"))}</time>{" "}
+                    <span class={`mark ${word}`}>{word}</span> {role === "" ? null : <small>{role}</small>}{" "}
+                    <code>{subject(record).split("\n")[0]?.slice(0, 200) || text(record, "moment") || "…"}</code>
+                    {notes(record).map((note) => (
+                      <small key={note} class="left">
+                        {" "}
+                        {note}
+                      </small>
+                    ))}
+                  </li>
+                );
+              })}
+            </ol>
+          </div>
+        )}
+      </div>
+    </section>
+  );
+}
