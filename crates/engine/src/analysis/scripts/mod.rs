@@ -35,8 +35,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// What a build takes from others and gives to them.
-const REACHES_OTHERS: [EffectKind; 14] = [
+/// What code takes from others and gives to them, and what none does that means well.
+const REACHES_OTHERS: [EffectKind; 16] = [
     EffectKind::RunFetched,
     EffectKind::RunDecoded,
     EffectKind::GiveShell,
@@ -51,6 +51,8 @@ const REACHES_OTHERS: [EffectKind; 14] = [
     EffectKind::MineCrypto,
     EffectKind::Format,
     EffectKind::Exhaust,
+    EffectKind::ChangeGuard,
+    EffectKind::ConfigureAgent,
 ];
 
 /// What a script does to the machine on which it runs, and no build needs.
