@@ -35,8 +35,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// What code takes from others and gives to them, and what none does that means well.
-const REACHES_OTHERS: [EffectKind; 16] = [
+/// What code takes from others, gives to them or destroys of theirs, and what none does that means well.
+const REACHES_OTHERS: [EffectKind; 19] = [
     EffectKind::RunFetched,
     EffectKind::RunDecoded,
     EffectKind::GiveShell,
@@ -53,6 +53,9 @@ const REACHES_OTHERS: [EffectKind; 16] = [
     EffectKind::Exhaust,
     EffectKind::ChangeGuard,
     EffectKind::ConfigureAgent,
+    EffectKind::PushForce,
+    EffectKind::DeleteRemoteRef,
+    EffectKind::DestroyRemote,
 ];
 
 /// What a script does to the machine on which it runs, and no build needs.
