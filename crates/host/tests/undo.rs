@@ -404,6 +404,42 @@ fn an_edit_of_work_that_is_in_no_commit_is_kept_once_and_without_a_word() {
     let ground = Ground::new();
     ground.ask("Bash", json!({"command": "sed -i s/second/third/ b.txt"}));
     assert_eq!(newest(&ground), None);
+    for (file, old) in [("notes.md", "thoughts"), (".env", "TOKEN"), ("docs/guide.md", "rewritten")] {
+        let ground = Ground::new();
+        let (before, path) = (ground.seen(), ground.root.join(file));
+        let edit = |old: &str, new: &str| json!({"file_path": path, "old_string": old, "new_string": new});
+        let answer = ground.ask("Edit", edit(old, "other"));
+        assert!(answer["hookSpecificOutput"]["permissionDecision"].is_null(), "{file}: {answer}");
+        let id = newest(&ground).unwrap_or_else(|| panic!("{file} was not kept"));
+        ground.run(&format!("sed -i s/{old}/other/ {file}"));
+        ground.ask("Edit", edit("other", "third"));
+        assert_eq!(newest(&ground).as_ref(), Some(&id), "{file}");
+        undo(&id).unwrap();
+        same(&before, &ground.seen()).unwrap();
+    }
+    let ground = Ground::new();
+    let edit = json!({"file_path": ground.root.join("b.txt"), "old_string": "second", "new_string": "third"});
+    ground.ask("Edit", edit);
+    assert_eq!(newest(&ground), None);
+}
+
+#[test]
+fn a_work_tree_that_is_removed_comes_back() {
+    let ground = Ground::new();
+    ground.git("worktree add -q trees/one topic");
+    ground.write("trees/one/a.txt", "changed\n");
+    ground.write("trees/one/plan.md", "in no commit\n");
+    ground.age();
+    let told = ground.told_by_git();
+    let before = ground.seen();
+    let command = "git worktree remove --force trees/one";
+    let id = kept(&ground.ask("Bash", json!({"command": command}))).unwrap();
+    ground.run(command);
+    assert!(!ground.root.join("trees/one").exists());
+    undo(&id).unwrap();
+    same(&before, &ground.seen()).unwrap();
+    assert_eq!(ground.told_by_git(), told);
+    assert_eq!(ground.run("cd trees/one && git status --porcelain").1, " M a.txt\n?? plan.md\n");
 }
 
 #[test]

@@ -27,6 +27,8 @@ pub(super) const CLAUDE: &[Case] = &[
         play: |sandbox| ask_headless(sandbox, claude::bash("git reset --hard"), &["Needs approval:", "notes.txt"]),
     },
     Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || claude::bash("git reset --hard")) },
+    Case { name: "late-yes", play: |sandbox| late_yes(sandbox, claude::bash) },
+    Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, claude::bash, true) },
     Case {
         name: "missing-binary",
         play: |sandbox| missing_binary(sandbox, vec![claude::bash("touch ran.txt")], "onFailure"),
@@ -148,6 +150,47 @@ pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(
     write(&sandbox.workspace().join("notes.txt"), unsaved)?;
     refused(talk()?.answer(0)?, &["notes.txt"])?;
     holds(sandbox, "notes.txt", unsaved)
+}
+
+/// Nobody is there when the call comes. A yes that comes later lets it run once, when the model tries it again.
+pub(super) fn late_yes(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
+    sandbox.wire_asking()?;
+    let (saved, unsaved) = ("first line\n", "first line\nunsaved work\n");
+    let file = |name: &str| sandbox.workspace().join(name);
+    write(&file("notes.txt"), unsaved)?;
+    let until = |name: &str| shell(&format!("while [ ! -e {name} ]; do sleep 0.2; done"));
+    let reset = || shell("git reset --hard");
+    let calls = vec![reset(), until("yes.txt"), reset(), until("again.txt"), reset()];
+    let told = person::approves_late(
+        sandbox,
+        || drop(write(&file("yes.txt"), "")),
+        (
+            || read(&file("notes.txt")).is_ok_and(|text| text == saved),
+            || drop(write(&file("notes.txt"), unsaved).and_then(|()| write(&file("again.txt"), ""))),
+        ),
+        || sandbox.converse(&Mode::BypassPermissions, calls),
+    )?;
+    refused(told.answer(0)?, &["notes.txt"])?;
+    ensure(file("again.txt").exists(), "it did not run although a person had said yes")?;
+    refused(told.answer(4)?, &["notes.txt"])?;
+    holds(sandbox, "notes.txt", unsaved)
+}
+
+/// What a call deletes is kept first: it runs, and a person brings it back. The model is told how, where the client hands
+/// on what a hook says of a call that runs.
+pub(super) fn kept_and_undone(sandbox: &Sandbox, shell: fn(&str) -> Call, is_told: bool) -> Result<(), Failure> {
+    sandbox.wire()?;
+    let plan = sandbox.workspace().join("plan.md");
+    write(&plan, "in no commit\n")?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm plan.md")])?;
+    ensure(!plan.exists(), "the call did not run")?;
+    let kept = person::kept(sandbox)?;
+    let all = format!("{} {}", told.answer(0)?.text, told.beside);
+    let is_right = !is_told || all.contains(&format!("`reflex undo {kept}`"));
+    ensure(is_right, &format!("the model was not told how it comes back: {all}"))?;
+    let said = person::types(sandbox, &format!("undo {kept}"), "y\n")?;
+    ensure(plan.exists(), &format!("it did not come back: {said}"))?;
+    holds(sandbox, "plan.md", "in no commit\n")
 }
 
 /// Calls that would make `ran.txt`, `made.txt` and `shouted.txt` do not run without the binary; the model is told this.

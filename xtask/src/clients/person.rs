@@ -1,4 +1,4 @@
-//! A person before the open list of waiting calls, in a terminal that `script` makes.
+//! A person in a terminal that `script` makes: before the open list of waiting calls, or with a command.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -61,13 +61,92 @@ pub(super) fn answers<T>(
     done
 }
 
+/// Works while somebody waits for the first refused call, says yes to it with `reflex approve`, and does `then` once
+/// `came` holds.
+pub(super) fn approves_late<T>(
+    sandbox: &Sandbox,
+    said_yes: impl FnOnce() + Send,
+    (came, then): (impl Fn() -> bool + Sync + Send, impl FnOnce() + Send),
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let is_over = AtomicBool::new(false);
+    let until = |holds: &dyn Fn() -> bool| {
+        let begun = Instant::now();
+        while !holds() {
+            if is_over.load(Ordering::SeqCst) || begun.elapsed() > PATIENCE {
+                return false;
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
+        true
+    };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            if !until(&|| !waiting(sandbox).is_empty()) {
+                return;
+            }
+            let newest = waiting(sandbox);
+            let id = newest.first().and_then(|call| call.get("id")?.as_str()).unwrap_or_default();
+            // A yes that fails shows in what the client may run next.
+            let _ = types(sandbox, &format!("approve {id}"), "y\n");
+            said_yes();
+            if until(&came) {
+                then();
+            }
+        });
+        let done = work();
+        is_over.store(true, Ordering::SeqCst);
+        done
+    })
+}
+
+/// What a command of the guard says to a person who answers it so.
+pub(super) fn types(sandbox: &Sandbox, command: &str, answer: &str) -> Result<String, Failure> {
+    let line = format!("'{}' --home '{}' {command}", sandbox.reflex().display(), sandbox.home().display());
+    let failed = |error: std::io::Error| format!("`reflex {command}` cannot be run: {error}");
+    let mut terminal = surrounded(Command::new("script").args(["-qec", &line, "/dev/null"]), sandbox)
+        .current_dir(sandbox.workspace())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    let mut input = terminal.stdin.take().ok_or_else(|| "the terminal reads nothing".to_owned())?;
+    // What is typed before the question is asked is thrown away.
+    thread::sleep(2 * PAUSE);
+    input.write_all(answer.as_bytes()).map_err(failed)?;
+    thread::sleep(PAUSE);
+    drop(input);
+    let said = terminal.wait_with_output().map_err(failed)?;
+    Ok(String::from_utf8_lossy(&said.stdout).into_owned())
+}
+
 fn a_hook_waits(sandbox: &Sandbox) -> bool {
-    let mut command = Command::new(sandbox.reflex());
-    command.arg("--home").arg(sandbox.home()).args(["pending", "--json"]);
-    let Ok(output) = surrounded(&mut command, sandbox).output() else { return false };
-    let listed: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
     let waits = |call: &Value| call.get("until").and_then(Value::as_u64).is_some_and(|until| until > 0);
-    listed.get("pending").and_then(Value::as_array).is_some_and(|calls| calls.iter().any(waits))
+    waiting(sandbox).iter().any(waits)
+}
+
+/// The id of what was kept last.
+pub(super) fn kept(sandbox: &Sandbox) -> Result<String, Failure> {
+    let listed = listed(sandbox, &["undo", "--json"], "kept");
+    let id = listed.first().and_then(|kept| kept.get("id")?.as_str());
+    id.map(str::to_owned).ok_or_else(|| Failure::Wrong("nothing was kept".into()))
+}
+
+/// The calls that wait for an answer, whether a hook still waits with them or not.
+fn waiting(sandbox: &Sandbox) -> Vec<Value> {
+    listed(sandbox, &["pending", "--json"], "pending")
+}
+
+/// What a command lists under a key.
+fn listed(sandbox: &Sandbox, words: &[&str], key: &str) -> Vec<Value> {
+    let mut command = Command::new(sandbox.reflex());
+    command.arg("--home").arg(sandbox.home()).args(words);
+    let Ok(output) = surrounded(&mut command, sandbox).current_dir(sandbox.workspace()).output() else {
+        return Vec::new();
+    };
+    let mut said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    said.get_mut(key).and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default()
 }
 
 /// As a person's shell starts it.

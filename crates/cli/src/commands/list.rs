@@ -18,6 +18,9 @@ use std::time::Duration;
 /// So often the list looks for new calls while nobody types.
 const TICK: Duration = Duration::from_millis(250);
 
+/// After so many looks without a change the calls are read all the same.
+const MAX_UNREAD: u32 = 8;
+
 /// Shows the list until the person ends it.
 pub(super) fn open(store: &Store, person: &Person) -> u8 {
     let consent = match Consent::held(store) {
@@ -49,10 +52,17 @@ pub(super) fn is_shared() -> bool {
 
 fn run(store: &Store, list: &mut List<'_>, screen: &mut Screen) -> std::io::Result<()> {
     let mut present = store.be_present();
+    let (mut changed, mut unread) = (None, 0);
     loop {
         // Another list may have been there before this one.
         present = present.or_else(|| store.be_present());
-        list.take(waiting(store));
+        let now = store.answers_changed();
+        unread += 1;
+        // Hundreds of calls are not read four times a second.
+        if changed.replace(now) != Some(now) || unread >= MAX_UNREAD {
+            list.take(waiting(store));
+            unread = 0;
+        }
         let (width, height) = screen.size();
         let rows = page::rows(list, width, height);
         screen.draw(&rows)?;

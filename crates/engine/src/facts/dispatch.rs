@@ -109,8 +109,6 @@ impl Facts<'_> {
             Fact::FromBefore => truth(self.is_from_before(path)),
             Fact::ReplacesData => self.replaces(effect, target, Lost::Data),
             Fact::ReplacesWork => self.replaces(effect, target, Lost::Work),
-            // What a file tool edits the agents themselves can rewind: asking git about each would cost half as much again.
-            Fact::ChangesWork if effect.command.is_none() => Ternary::No,
             Fact::ChangesWork => self.replaces(effect, target, Lost::Untouched),
             // What is no fact about files is answered by `ask`.
             Fact::AgentVariable

@@ -31,7 +31,7 @@ impl Facts<'_> {
     /// build makes again. Of a folder these are the files in it that something lands on.
     pub(super) fn replaces(&self, effect: &Effect, target: &Target, which: Lost) -> Ternary {
         let Some(written) = self.written(effect, target) else { return Ternary::Unknown };
-        let counts = |path: &String| self.is_lost(which, path) && self.is_only_copy(effect, path);
+        let counts = |path: &String| self.is_lost(which, path) && self.is_only_copy(effect, path, which);
         let lost: Vec<String> = written.into_iter().filter(counts).map(|path| self.named(&path)).collect();
         if lost.is_empty() {
             return Ternary::No;
@@ -80,14 +80,21 @@ impl Facts<'_> {
         }
     }
 
-    fn is_only_copy(&self, effect: &Effect, path: &str) -> bool {
+    fn is_only_copy(&self, effect: &Effect, path: &str, which: Lost) -> bool {
         reflex_shell::work::spend(8);
         let has = |names: Known<Names>| names.as_ref().is_some_and(Names::any);
+        // What is staged git holds in its index. The last commit has to be read to tell it, which costs each edit.
+        let changed = || match which {
+            Lost::Untouched => self.world.unstaged(path),
+            Lost::Data | Lost::Work => self.world.uncommitted(path),
+        };
+        let untracked = |which| has(self.world.untracked(path, which));
         self.is_from_before(path) == Some(true)
+            && match self.world.is_tracked(path) {
+                Some(true) => has(changed()),
+                _ => has(changed()) || untracked(Untracked::Ordinary) || untracked(Untracked::Ignored),
+            }
             && self.is_regenerable(path) != Ternary::Yes
-            && (has(self.world.uncommitted(path))
-                || has(self.world.untracked(path, Untracked::Ordinary))
-                || has(self.world.untracked(path, Untracked::Ignored)))
             && !self.is_held_by_new(effect, path)
     }
 
