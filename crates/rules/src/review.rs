@@ -5,6 +5,7 @@ use crate::condition::{Condition, FieldCondition};
 use crate::layer::{Compiled, SourceFile};
 use crate::problem::{Level, Problem, nearest};
 use crate::rule::Rule;
+use crate::rule_engine::core_rules;
 use reflex_engine::Tier;
 use serde_json::Value;
 
@@ -26,7 +27,13 @@ const COMMON: [&str; 8] = ["event", "tool_name", "cwd", "workspace", "agent", "u
 pub fn review(compiled: &Compiled, files: &[SourceFile], library: &[&str]) -> Vec<Problem> {
     let mut found = Found { files, problems: Vec::new() };
     let enabled: Vec<&Rule> = compiled.rules.iter().filter(|rule| rule.enabled).collect();
+    let core = core_rules();
     for (index, rule) in enabled.iter().enumerate() {
+        // The package writes its core rules into the folders of its users.
+        if core.iter().any(|own| own.name == rule.name) {
+            let message = format!("the rule `{}` has the name of one that ships and is in force without it", rule.name);
+            found.warn(&rule.at, message, "delete it, or give it a name of its own");
+        }
         if let Some(why) = never(rule) {
             found.warn(&rule.at, format!("the rule `{}` can never fire: {why}", rule.name), "");
             continue;

@@ -158,7 +158,7 @@ fn ask_alone(
         Ok(interpreter) => {
             interpreter.begin((modules, Some(index)), (call, Asks::Thread(send.clone())), limits);
             report.said = interpreter.ask(module, call).transpose();
-            (report.ticks, report.printed) = interpreter.spent();
+            interpreter.report(&mut report);
             let is_to_keep = module.is_to_keep && matches!(report.said, None | Some(Ok(_)));
             report.code = is_to_keep.then(|| interpreter.code(module)).flatten();
         }
@@ -217,7 +217,7 @@ impl<'a> Ours<'a> {
             Err(problem) => report.said = Some(Err(problem)),
             Ok(interpreter) => {
                 report.said = interpreter.ask_here(module, self.call, lazily).transpose();
-                (report.ticks, report.printed) = interpreter.spent();
+                interpreter.report(&mut report);
                 let is_sound = matches!(report.said, None | Some(Ok(_))) && interpreter.is_idle();
                 self.kept.replace(Some(interpreter).filter(|_| is_sound));
             }

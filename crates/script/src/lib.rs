@@ -25,11 +25,12 @@ mod sandbox;
 pub mod schema;
 
 pub use chain::{Chain, Outcome};
-pub use imports::built_in::PRINT;
-pub use model::answer::{Limit, Problem, Report, Said};
+pub use imports::built_in::{PRINT, is_built_in};
+pub use imports::loader::ENTRY;
+pub use model::answer::{Limit, Missed, Problem, Report, Said};
 pub use model::call::{Call, Handler, Machine, Nothing, WorkedOut};
 pub use model::limits::Limits;
-pub use model::manifest::{Capabilities, Manifest, OptionType};
+pub use model::manifest::{Capabilities, Manifest};
 pub use model::module::{Module, OnError};
 pub use natives::urls::host_of;
 pub use reflex_types::{Code, javascript};

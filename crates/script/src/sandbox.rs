@@ -2,13 +2,14 @@
 //! in one interpreter; everybody else's find one that nobody has used.
 
 use crate::imports::loader::{self, Files};
-use crate::model::answer::{Limit, Problem, Said};
+use crate::model::answer::{Limit, Problem, Report, Said};
 use crate::model::call::{Call, Handler};
 use crate::model::limits::Limits;
 use crate::model::module::Module;
 use crate::natives;
 use crate::natives::tools::{Asks, Tools};
 use crate::region::{Region, stand_here};
+use crate::schema::READS;
 use reflex_types::{Code, Needs, written};
 use rquickjs::context::intrinsic::{Eval, Json, Promise as Promises, RegExp, RegExpCompiler};
 use rquickjs::{
@@ -117,9 +118,11 @@ impl Interpreter {
         Some(Code::packed(&files?, module.needs()))
     }
 
-    /// What was counted and printed since the last module.
-    pub(crate) fn spent(&self) -> (u64, Vec<String>) {
-        (self.tools.ticks.get(), self.tools.printed.take())
+    /// Puts what was counted, printed and missed since the last module into its report.
+    pub(crate) fn report(&self, report: &mut Report) {
+        report.ticks = self.tools.ticks.get();
+        report.printed = self.tools.printed.take();
+        report.missed = self.tools.missed.take();
     }
 
     /// Whether nothing of the last module is still to run.
@@ -165,8 +168,12 @@ impl<'js> Desk<'_, 'js> {
         let Some((reflex, handler)) = self.handler(module, call)? else { return Ok(None) };
         let text = seen(module, call);
         let context = self.run(Problem::Threw, || self.ctx.json_parse(text.as_str()))?;
-        for field in call.lazy.iter().filter(|field| sees(module, field)) {
+        for field in call.lazy.iter().filter(|field| module.sees(field)) {
             self.run(Problem::Load, || natives::lazily(self.ctx, &context, field))?;
+        }
+        // What ships is known to look at nothing that it does not name.
+        for field in READS.iter().filter(|field| !module.is_ours && !module.sees(field)) {
+            self.run(Problem::Load, || natives::hide(self.ctx, &context, (self.tools, field)))?;
         }
         let given: Value<'js> =
             self.run(Problem::Threw, || handler.call((rquickjs::function::This(reflex), context)))?;
@@ -326,23 +333,14 @@ fn seen(module: &Module, call: &Call) -> String {
         text.push_str(&format!("{comma}{}:{value}", serde_json::Value::from(key)));
     };
     let has_options = !module.options.is_null();
-    for (key, value) in fields.iter().filter(|(key, _)| sees(module, key)) {
+    for (key, value) in fields.iter().filter(|(key, _)| module.sees(key)) {
         if !(has_options && key == "options") {
             put(key, value);
         }
     }
-    if has_options && sees(module, "options") {
+    if has_options && module.sees("options") {
         put("options", &module.options);
     }
     text.push('}');
     text
-}
-
-/// Whether a module is shown this field. Options that its manifest describes are its own.
-fn sees(module: &Module, field: &str) -> bool {
-    let Some(manifest) = &module.manifest else { return true };
-    let Some(reads) = &manifest.capabilities.reads else { return true };
-    ["event", "agent", "tool"].contains(&field)
-        || reads.iter().any(|read| read == field)
-        || (field == "options" && !manifest.options.is_empty())
 }

@@ -37,8 +37,9 @@ pub const READS: [&str; 6] = ["command", "paths", "cwd", "raw", "options", "refl
 /// What a module can have of the machine once a person has granted it.
 pub const GRANTS: [&str; 4] = ["files", "writes", "network", "environment"];
 
-/// Types of options.
-pub const TYPES: [&str; 5] = ["string", "number", "boolean", "array", "object"];
+/// Types of options that values are held against, also as lists (`string[]`); any other word describes the option for
+/// people, as in the schema of seed 000.
+const TYPES: [&str; 5] = ["string", "number", "boolean", "array", "object"];
 
 /// The schema of a manifest.
 pub fn manifest() -> Value {
@@ -54,7 +55,7 @@ pub fn manifest() -> Value {
     });
     let option = json!({
         "type": "object", "additionalProperties": false,
-        "properties": {"type": {"enum": TYPES}, "description": text(), "required": {"type": "boolean"}},
+        "properties": {"type": {"type": "string", "examples": TYPES}, "description": text(), "required": {"type": "boolean"}},
     });
     let known = json!({
         "$schema": text(), "name": {"type": "string", "pattern": "^[a-z][a-z0-9-]*$"}, "title": text(),
@@ -110,7 +111,7 @@ pub fn misfits(manifest: &Map<String, Value>, with: &Value) -> Vec<String> {
             continue;
         };
         let wanted = option.get("type").and_then(Value::as_str).unwrap_or("");
-        if !wanted.is_empty() && !is(wanted, value) {
+        if !is(wanted, value) {
             misfits.push(format!("the option `{name}` is no {wanted}: {value}"));
         }
     }
@@ -127,7 +128,12 @@ fn is(kind: &str, value: &Value) -> bool {
         "boolean" => value.is_boolean(),
         "array" => value.is_array(),
         "object" => value.is_object(),
-        _ => false,
+        // As upstream's own modules take it, one value stands for a list of it.
+        list => match (list.strip_suffix("[]"), value) {
+            (Some(one), Value::Array(values)) => values.iter().all(|value| is(one, value)),
+            (Some(one), value) => is(one, value),
+            (None, _) => true,
+        },
     }
 }
 
@@ -155,9 +161,10 @@ fn options(value: &Value, problems: &mut Vec<String>) {
         return;
     };
     for (name, option) in options {
-        let kind = option.get("type").map(|kind| kind.as_str().unwrap_or(""));
-        if !option.is_object() || kind.is_some_and(|kind| !TYPES.contains(&kind)) {
-            problems.push(format!("`options.{name}` has no type of {}", TYPES.join(", ")));
+        if !option.is_object() {
+            problems.push(format!("`options.{name}` is no object"));
+        } else if option.get("type").is_some_and(|kind| !kind.is_string()) {
+            problems.push(format!("the type of `options.{name}` is no text"));
         }
     }
 }

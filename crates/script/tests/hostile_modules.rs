@@ -22,6 +22,12 @@ impl Open {
 }
 
 impl Machine for Open {
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
+        Ok(())
+    }
+    fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
+        None
+    }
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
         self.note(&format!("read {path}"), granted, b"secret".to_vec())
     }

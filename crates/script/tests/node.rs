@@ -12,6 +12,12 @@ struct One {
 }
 
 impl Machine for One {
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
+        Ok(())
+    }
+    fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
+        None
+    }
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
         match granted.first().map(String::as_str) {
             Some(pattern) if pattern == path => Ok("café".into()),

@@ -263,6 +263,21 @@ fn built_in_functions_do_what_the_specification_says() {
         ("core.parseCommand('a b; c')[0].raw", json!("a b")),
         ("core.parseCommand('rm *.txt')[0].argv", json!(["rm", "*.txt"])),
         ("core.parseCommand('')", json!([])),
+        (
+            "core.parseCommand('cd a && export B=1; alias x=rm; C=2; pushd d; unset B; set -e').map((one) => one.raw)",
+            json!(["cd a", "export B=1", "alias x=rm", "C=2", "pushd d", "unset B", "set -e"]),
+        ),
+        (
+            "core.parseCommand('cd a && sudo rm -rf b > log').map((one) => one.argv)",
+            json!([["cd", "a"], ["sudo", "rm", "-rf", "b", ">", "log"]]),
+        ),
+        ("core.commandMatches('cd src && ls', 'cd *')", json!(true)),
+        ("core.parsePackManifest('{\"name\": \"a-b\", \"mcp\": {}}').name", json!("a-b")),
+        ("core.interpolate('a ${options.b}', { options: { b: 'c' }, secrets: {} })", json!("a c")),
+        (
+            "core.referencedSecrets({ mcp: { a: { url: '${secrets.k}', headers: { x: '${secrets.k}' } } } })",
+            json!(["k"]),
+        ),
         ("core.parseCommand('echo \"open').length > 0", json!(true)),
         ("core.commandMatches('git push', ['git*'])", json!(true)),
         ("core.commandMatches('ls; git push', 'git push')", json!(true)),

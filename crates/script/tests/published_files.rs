@@ -13,6 +13,12 @@ use std::time::Duration;
 struct Files(Mutex<BTreeMap<String, String>>);
 
 impl Machine for Files {
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
+        Ok(())
+    }
+    fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
+        None
+    }
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
         let files = self.0.lock().unwrap();
         match files.get(path).filter(|_| !granted.is_empty()) {

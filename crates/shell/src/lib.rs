@@ -44,6 +44,7 @@ pub use reflex_work as work;
 pub use surroundings::{LoadModule, Module, ModuleName, Source, Surroundings};
 pub use syntax::names::is_name;
 pub use syntax::outline::outline;
+pub use syntax::written::{Written, written};
 pub use text_tools::decode::base64;
 pub use text_tools::patch;
 pub use text_tools::quoting::{is_plain, quoted};

@@ -26,16 +26,16 @@ pub(crate) fn decided(decision: &str, reason: &str) -> Value {
     })
 }
 
-/// Words without a decision. Before a tool they are for the model and for the person, elsewhere for the model alone:
-/// that is the form in which they were seen to be heard.
+/// Words without a decision, for the model. The person reads them too where they are about what is to come: a call, a
+/// prompt, a session.
 pub(crate) fn advised(event: &Event, reason: &str) -> Reply {
-    if event.moment == Moment::BeforeTool {
-        return print(&json!({
-            "systemMessage": reason,
-            "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": reason},
-        }));
+    let word = if event.moment == Moment::BeforeTool { "PreToolUse" } else { event.word.as_str() };
+    let mut answer = json!({"hookSpecificOutput": {"hookEventName": word, "additionalContext": reason}});
+    let is_ahead = matches!(event.moment, Moment::BeforeTool | Moment::Prompt | Moment::SessionStart);
+    if let Some(answer) = answer.as_object_mut().filter(|_| is_ahead) {
+        answer.insert("systemMessage".into(), reason.into());
     }
-    print(&json!({"hookSpecificOutput": {"hookEventName": event.word, "additionalContext": reason}}))
+    print(&answer)
 }
 
 /// Another call in place of this one, with words about it for the person and the model. There is no decision in it: the

@@ -15,7 +15,7 @@ pub(super) fn runs(line: &str, names: &[&str]) -> bool {
     let is_hook = |pair: &[String]| matches!(pair, [program, word] if is_named(program, names) && word == "hook");
     let Some(at) = words.windows(2).position(is_hook) else { return false };
     let wraps = |word: &String| {
-        matches!(word.as_str(), "timeout" | "exec" | "command" | "env" | "nice" | "&")
+        matches!(word.as_str(), "timeout" | "exec" | "command" | "env" | "nice" | "&" | "npx" | "bunx" | "pnpm" | "dlx")
             || word.starts_with('-')
             || word.starts_with(|first: char| first.is_ascii_digit())
             || word.split_once('=').is_some_and(|(name, _)| !name.is_empty() && !name.contains('/'))
@@ -27,7 +27,7 @@ pub(super) fn runs(line: &str, names: &[&str]) -> bool {
 pub(super) const OURS: [&str; 2] = ["reflex", "rfx"];
 
 /// The names of guards that came before it.
-pub(super) const OLDER: [&str; 2] = ["arx", "vf"];
+pub(super) const OLDER: [&str; 3] = ["arx", "agentreflex", "vf"];
 
 pub(super) fn is_named(program: &str, names: &[&str]) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or("");

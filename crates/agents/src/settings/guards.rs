@@ -33,6 +33,18 @@ fn start(handler: &Map<String, Value>) -> Start {
     }
 }
 
+/// Files that are wholly those of a guard that came before: the agent, the file below the home, the file in a project
+/// (agentreflex 0.4.0, `packages/adapters`).
+pub const OLDER_FILES: [(&str, &str, &str); 2] = [
+    ("copilot", ".copilot/hooks/agentreflex.json", ".github/hooks/agentreflex.json"),
+    ("opencode", ".config/opencode/plugins/agentreflex.js", ".opencode/plugins/agentreflex.js"),
+];
+
+/// Whether a plugin starts such a guard.
+pub fn is_older_plugin(text: &str) -> bool {
+    text.contains("hook") && OLDER.iter().any(|name| text.contains(name))
+}
+
 /// The lines that start a guard that came before this one: `arx hook …`, `vf hook …`.
 pub fn older_guards(text: &str) -> Vec<String> {
     let Ok(root) = CstRootNode::parse(text, &ParseOptions::default()) else { return Vec::new() };

@@ -10,4 +10,4 @@ pub(crate) mod plugin;
 pub(crate) mod trust;
 
 pub use files::{FolderTrust, Managed, Settings, SettingsError, SettingsFile, Start, Switch};
-pub use guards::{guard_hooks, older_guards, without_older_guards};
+pub use guards::{OLDER_FILES, guard_hooks, is_older_plugin, older_guards, without_older_guards};

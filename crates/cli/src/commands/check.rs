@@ -26,6 +26,18 @@ pub(super) struct Question {
     pub(super) host: Host,
     pub(super) agent: &'static Agent,
     pub(super) event: Event,
+    /// What the agent sent, if that is known.
+    pub(super) sent: Option<Value>,
+}
+
+impl Question {
+    /// What is said of it.
+    pub(super) fn judgement(&self) -> Judgement {
+        match &self.sent {
+            Some(sent) => self.host.judge_sent(&self.event, sent),
+            None => self.host.judge(&self.event),
+        }
+    }
 }
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -37,7 +49,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         }
     };
     lifeline::watch(TOO_MUCH);
-    let judgement = question.host.judge(&question.event);
+    let judgement = question.judgement();
     lifeline::disarm();
     if matches.get_flag("json") {
         print_json(&as_json(&judgement.verdict).to_string());
@@ -96,7 +108,7 @@ fn of_command(host: Host, agent: &'static Agent, (command, cwd): (String, &Path)
         actions: vec![Action::Shell { command, language: Language::default() }],
         ..Event::default()
     });
-    Question { host, agent, event }
+    Question { host, agent, event, sent: None }
 }
 
 /// The mode that a person insists on, else the one that people's policies name.
@@ -117,7 +129,7 @@ fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String
     let agent = caller(agent, &payload);
     let event = (agent.read)(&payload).map_err(|problem| problem.to_string())?;
     let event = host.unfolded(host.settled(event));
-    Ok(Question { host, agent, event })
+    Ok(Question { host, agent, event, sent: Some(fields.clone().into()) })
 }
 
 fn input() -> Result<Vec<u8>, String> {

@@ -29,7 +29,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         }
     };
     lifeline::watch(TOO_MUCH);
-    let judgement = question.host.judge(&question.event);
+    let judgement = question.judgement();
     lifeline::disarm();
     let policy = question.host.policy_name(&question.event);
     let stages = stages(&question.event, policy, &judgement);
@@ -44,7 +44,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 /// What `--json` prints about a command: the fields `command`, `cwd`, `agent` and `mode`.
 pub(super) fn explained(fields: &Map<String, Json>) -> Result<Json, String> {
     let question = asked(fields)?;
-    let judgement = question.host.judge(&question.event);
+    let judgement = question.judgement();
     let policy = question.host.policy_name(&question.event);
     let stages = stages(&question.event, policy, &judgement);
     Ok(as_json(&question, &judgement, &stages))

@@ -8,8 +8,8 @@ use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_engine::Event;
 use reflex_host::answers::record;
-use reflex_host::rules::MAX_BYTES;
 use reflex_host::rules::import::{Fate, Import, ImportedLine, Source, import};
+use reflex_host::rules::{MAX_BYTES, load_rule_file};
 use reflex_host::{Host, Mode};
 use serde_json::{Value, json};
 use std::fs;
@@ -114,7 +114,11 @@ fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
     let told = |error: std::io::Error| format!("{name}: {error}");
     let metadata = fs::metadata(file).map_err(told)?;
     let source = source.or_else(|| Source::of_file(&name));
-    let source = source.ok_or_else(|| format!("{name}: unknown file type; use --from"))?;
+    let is_rule = || load_rule_file(file).is_ok_and(|rules| !rules.is_empty());
+    let source = source.ok_or_else(|| match is_rule() {
+        true => format!("{name}: this rule loads as it is; copy it to ~/.config/reflex/rules/ or .reflex/rules/"),
+        false => format!("{name}: unknown file type; use --from"),
+    })?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
         return Err(format!("{name}: it is no file of at most {} KiB", MAX_BYTES / 1024));
     }

@@ -24,6 +24,7 @@ mod policy_line;
 mod reflexes;
 mod report;
 mod rules;
+mod rules_event;
 mod rules_new;
 mod rules_off;
 mod run;
@@ -41,7 +42,7 @@ use crate::status as code;
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::output::{complain, note, was_lost};
 use crate::terminal::unquoted;
-use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 use reflex_host::choose_home;
 use std::io::Write;
 
@@ -304,6 +305,24 @@ fn memory() -> Vec<Command> {
     ]
 }
 
+/// `rules test`: the rules' own examples, or one event.
+fn rules_test(paths: Arg) -> Command {
+    let several = |name: &'static str, form: &'static str, help: &'static str| {
+        option(name, form, help).action(ArgAction::Append).requires("what")
+    };
+    let fields = rules_event::FIELDS.iter().map(|(name, help)| option(name, "TEXT", help).requires("event"));
+    Command::new("test")
+        .about("Run the rules' own examples, or ask them about one event")
+        .arg(paths)
+        .arg(option("event", "NAME", "Ask about an event: bash_command, file_write, prompt_submit, tool_call, …"))
+        .args(fields)
+        .arg(several("field", "NAME=VALUE", "Another field of the event"))
+        .arg(several("var", "NAME=VALUE", "A variable of the rules; commas part several values"))
+        .arg(flag("no-core", "Without the rules of the core"))
+        .group(ArgGroup::new("what").args(["event", "path"]).multiple(true))
+        .arg(json())
+}
+
 /// What people write themselves.
 fn people() -> Vec<Command> {
     let paths = |help| Arg::new("path").num_args(0..).value_name("PATH").help(help);
@@ -325,7 +344,7 @@ fn people() -> Vec<Command> {
                 .arg(json()),
         )
         .subcommand(Command::new("validate").about("Check rules and policies for errors").arg(paths(own)).arg(json()))
-        .subcommand(Command::new("test").about("Run the rules' own examples").arg(paths(own)))
+        .subcommand(rules_test(paths("Files or folders (default: all in force here); an event's .json at the end")))
         .subcommand(
             Command::new("off")
                 .about("Switch one rule off in your policy; shows it first")

@@ -1,6 +1,7 @@
 //! `reflex rules`: list, show, validate, test, new.
 
 use super::asks;
+use super::rules_event;
 use super::rules_new;
 use super::rules_off;
 use crate::status;
@@ -25,6 +26,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Some(("list", matches)) => list(matches),
         Some(("show", matches)) => show(matches),
         Some(("validate", matches)) => validate(matches),
+        Some(("test", matches)) if rules_event::is_meant(matches) => rules_event::run(matches),
         Some(("test", matches)) => test(matches),
         Some(("stages", matches)) => stages(matches),
         Some(("new", matches)) => rules_new::run(matches),

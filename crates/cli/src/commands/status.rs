@@ -101,7 +101,30 @@ fn told() -> Vec<(String, String)> {
     let host = Host::new(Mode::default());
     let here = host.placed(Event::default());
     let place = (Path::new(&here.workspace), Path::new(&here.cwd));
-    lodged(host.folders(), place, &host.store()).iter().filter_map(Lodged::told).collect()
+    let lists = lodged(host.folders(), place, &host.store());
+    let missing = lists.iter().flat_map(Lodged::told_missing);
+    lists.iter().filter_map(Lodged::told).chain(missing).chain(missed(&host.store())).collect()
+}
+
+/// What reflexes asked for lately and may not see, each once.
+fn missed(store: &Store) -> Vec<(String, String)> {
+    const MOST: usize = 200;
+    let since = Some(timestamp(now().saturating_sub(DAYS * 24 * 60 * 60 * 1000)));
+    let search = Search { since, texts: vec!["missed".into()], ..Search::default() };
+    let records = store.log().search(&search, MOST).unwrap_or_default();
+    let reports = records.iter().filter_map(|record| record.get("reflexes")?.as_array()).flatten();
+    let mut told: Vec<(String, String)> = Vec::new();
+    for report in reports {
+        let name = report.get("name").and_then(Value::as_str).unwrap_or("");
+        let words = report.get("missed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        for word in words {
+            let what = format!("The reflex `{name}` looked for `{word}`, which it may not see.");
+            if told.len() < MOST && told.iter().all(|(known, _)| *known != what) {
+                told.push((what, format!("name it under `capabilities` in the manifest of `{name}`, and accept it")));
+            }
+        }
+    }
+    told
 }
 
 fn agent(wiring: &Wiring, row: &Row, store: &Store) -> Value {

@@ -12,6 +12,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::git_hooks::Entries;
+use reflex_host::older::{self, OlderGuard};
 use reflex_host::person::no_agent_above;
 use reflex_host::{Change, Host, Mode, Wiring};
 use std::io::IsTerminal;
@@ -59,7 +60,7 @@ impl Work {
 
 /// The hooks of git, in or out.
 fn of_git(matches: &ArgMatches, work: Work) -> Result<(), String> {
-    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let here = here()?;
     let entries = if matches.get_flag("global") { Entries::of_user(&here) } else { Entries::of_repository(&here) }?;
     if matches.get_flag("dry-run") {
         for (file, text) in entries.planned()? {
@@ -117,7 +118,8 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
             Work::PutIn if wiring.is_written_by_agent() => Ok(()),
             Work::PutIn => wanted(matches, wiring)
                 .and_then(|change| apply(matches, wiring, (work, &change)))
-                .and_then(|stands| if stands { trust(wiring) } else { Ok(()) }),
+                .and_then(|stands| if stands { trust(wiring) } else { Ok(()) })
+                .and_then(|()| if matches.get_flag("replace") { without_older(matches, wiring) } else { Ok(()) }),
             Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, wiring, &change)),
         };
         if let Err(problem) = done {
@@ -142,16 +144,39 @@ fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
     if matches.get_flag("replace") {
         return wiring.install_in_place_of_older();
     }
-    for line in wiring.older() {
-        let (file, line) = (visible(&wiring.file().display().to_string()), visible(&line));
+    for OlderGuard { file, line } in wiring.older(&here()?) {
+        let (file, line) = (visible(&file.display().to_string()), visible(&line));
         print(&format!("{}: `{line}` in {file} is a guard that came before; `--replace` takes it out", wiring.agent()));
     }
     wiring.install()
 }
 
+/// Takes hooks of guards that came before out of the agent's other files, the project's too.
+fn without_older(matches: &ArgMatches, wiring: &Wiring) -> Result<(), String> {
+    for (file, change) in wiring.without_older(&here()?)? {
+        let shown = visible(&file.display().to_string());
+        show(&shown, &change);
+        if matches.get_flag("dry-run") {
+            continue;
+        }
+        if !matches.get_flag("yes") && !confirmed()? {
+            print("nothing is written");
+            continue;
+        }
+        older::take_out(&file, &change)?;
+        let done = if change.after.is_some() { "written" } else { "removed" };
+        print(&format!("{}: {shown} is {done}", wiring.agent()));
+    }
+    Ok(())
+}
+
+fn here() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))
+}
+
 /// The folder here, where it may lie in a project: in the home's own files agents look for the user's settings.
 fn project_here() -> Result<PathBuf, String> {
-    let here = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?;
+    let here = here()?;
     let host = Host::new(Mode::default());
     let root = PathBuf::from(host.placed(Event::default()).workspace);
     if host.folders().home.starts_with(&root) {

@@ -189,7 +189,12 @@ fn said(decision: Decision, finding: &Finding) -> String {
     }
     // "Blocked: would delete …"
     let harm = message.strip_prefix("It ").filter(|rest| rest.starts_with("would ")).unwrap_or(message);
-    let stop = if harm.ends_with(['.', '!', '?']) { "" } else { "." };
+    let is_ended = harm.ends_with(['.', '!', '?']);
+    if !is_ended && remedy.is_empty() && finding.category == "reflex" {
+        // The words of a module's author end as they were written.
+        return format!("{begin}: {harm} ({part} matches safety pattern `{id}`, category: {category})");
+    }
+    let stop = if is_ended { "" } else { "." };
     format!("{begin}: {harm}{stop}{remedy} {part} matches safety pattern `{id}` (category: {category}).")
 }
 

@@ -77,6 +77,10 @@ impl Redactor<'_> {
                     if self.structure_only() { json!(lines.count()) } else { lines.collect() },
                 );
             }
+            if let Some(missed) = report.get("missed").and_then(Value::as_array).cloned() {
+                let words = missed.iter().filter_map(Value::as_str).map(|word| self.clean(word));
+                report.insert("missed".into(), words.collect());
+            }
             Value::Object(report)
         };
         reports.iter().map(clean).collect()

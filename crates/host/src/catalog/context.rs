@@ -30,6 +30,13 @@ pub(crate) struct Seen<'a> {
     pub(crate) raw: &'a Value,
 }
 
+/// The pattern of a grant for a path: below the project, below the home, or absolute.
+pub(crate) fn as_pattern(path: &str, workspace: &str, home: &str) -> String {
+    let whole = absolute(path, workspace);
+    let below = |folder: &str| Some(whole.strip_prefix(folder)?.strip_prefix('/')?.to_owned());
+    below(workspace).or_else(|| Some(format!("~/{}", below(home)?))).unwrap_or(whole.clone())
+}
+
 /// The whole context; each module is shown what it declares of it.
 pub(crate) fn context(event: &Event, seen: Seen<'_>) -> Value {
     let mut context = base(event, seen);

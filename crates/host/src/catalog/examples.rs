@@ -1,7 +1,7 @@
 //! Examples of a reflex: a call, what is known of the machine, what the reflex says. Played through the real runtime, in a
 //! world that is only supposed.
 
-use super::context::{Seen, context};
+use super::context::{Seen, as_pattern, context};
 use super::package::{MANIFEST, Package};
 use crate::config::Mode;
 use crate::config::judge::judged;
@@ -59,7 +59,7 @@ pub struct Played {
     pub printed: Vec<String>,
     /// The files that it wrote.
     pub writes: BTreeMap<String, String>,
-    /// What it was shown, with all that it did not declare.
+    /// What it was shown.
     pub context: Value,
 }
 
@@ -123,9 +123,20 @@ pub fn play(package: &Package, example: &Example) -> Result<Played, String> {
     let machine = Arc::new(Pretended::new(&world, &event));
     let mut module = package.module()?;
     module.options = example.with.clone().unwrap_or(Value::Null);
-    let (outcome, context) = asked(module, &event, &world, example, Arc::clone(&machine));
+    let (outcome, context) = asked(module.clone(), &event, &world, example, Arc::clone(&machine));
+    let context = shown(&module, context);
     let writes = machine.written.lock().unwrap_or_else(PoisonError::into_inner).clone();
     Ok(Played { writes, context, ..of_outcome(&outcome) })
+}
+
+/// Of a context what a module gets of it.
+fn shown(module: &reflex_script::Module, context: Value) -> Value {
+    let Value::Object(mut fields) = context else { return context };
+    fields.retain(|field, _| module.sees(field));
+    if !module.options.is_null() && module.sees("options") {
+        fields.insert("options".into(), module.options.clone());
+    }
+    Value::Object(fields)
 }
 
 fn asked(
@@ -282,6 +293,10 @@ impl Pretended {
 }
 
 impl Machine for Pretended {
+    fn ungranted(&self, path: &str, granted: &[String]) -> Option<String> {
+        self.granted(path, granted).is_err().then(|| as_pattern(path, &self.workspace, &self.home))
+    }
+
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
         let path = self.granted(path, granted)?;
         self.files.get(&path).map(|text| text.clone().into_bytes()).ok_or_else(|| "there is no such file".into())
@@ -296,6 +311,10 @@ impl Machine for Pretended {
         let text = String::from_utf8_lossy(bytes).into_owned();
         self.written.lock().unwrap_or_else(PoisonError::into_inner).insert(shown, text);
         Ok(())
+    }
+
+    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), String> {
+        self.granted(path, granted).map(drop)
     }
 
     fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String> {

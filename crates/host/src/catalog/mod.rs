@@ -3,6 +3,7 @@
 pub(crate) mod context;
 mod examples;
 mod origin;
+mod pack;
 mod package;
 mod problems;
 mod project;
@@ -10,10 +11,12 @@ mod publish;
 mod registry;
 mod unpack;
 
+pub(crate) use context::as_pattern;
 pub use examples::{Example, Played, difference, examples, play};
 pub use origin::Origin;
-pub(crate) use package::main_of;
+pub use pack::{PACK, Pack, pack};
 pub use package::{MANIFEST, Package, is_name};
+pub(crate) use package::{MAX_BYTES, main_of};
 pub use problems::problems;
 pub use project::{Entry, Home, Locked, name_of};
 pub use publish::lacks;

@@ -1,7 +1,7 @@
 //! Where a person says that a reflex is to be had: the catalog, a folder, a file, an archive, npm, git.
 
-use super::package::{MODULES, Package};
-use super::registry::Registry;
+use super::package::{MODULES, Package, plain};
+use super::registry::{Registry, read_address};
 use super::unpack::unpack;
 use crate::system::person::Person;
 use std::fs;
@@ -21,6 +21,8 @@ pub enum Origin {
     File(PathBuf),
     /// A packed folder, `.tgz`.
     Archive(PathBuf),
+    /// A module at an address with https.
+    Web(String),
     /// A package of npm, perhaps with its version.
     Npm(String),
     /// A git repository, the branch or tag, and the folder in it.
@@ -50,6 +52,9 @@ impl Origin {
         if word.starts_with('@') {
             return npm(word);
         }
+        if word.contains("://") {
+            return web(word);
+        }
         let bare = word.strip_prefix("official/").unwrap_or(word);
         if let Some(registry) = registry.filter(|_| !word.contains(['/', '.'])) {
             return Ok(Origin::Registry(registry.clone(), word.to_owned()));
@@ -76,6 +81,7 @@ impl Origin {
             Origin::Registry(registry, name) => format!("registry:{}#{name}", registry.shown()),
             Origin::Folder(path) | Origin::File(path) | Origin::Archive(path) => path.display().to_string(),
             Origin::Npm(package) => format!("npm:{package}"),
+            Origin::Web(address) => address.clone(),
             Origin::Git { url, branch, folder } if branch.is_empty() && folder.is_empty() => format!("git+{url}"),
             Origin::Git { url, branch, folder } => format!("git+{url}#{branch}:{folder}"),
         }
@@ -95,7 +101,7 @@ impl Origin {
     /// Whether another machine is asked for it: only a person does that.
     pub fn is_remote(&self) -> bool {
         match self {
-            Origin::Npm(_) | Origin::Git { .. } => true,
+            Origin::Npm(_) | Origin::Git { .. } | Origin::Web(_) => true,
             Origin::Registry(registry, _) => registry.is_remote(),
             Origin::Official(_) | Origin::Folder(_) | Origin::File(_) | Origin::Archive(_) => false,
         }
@@ -112,7 +118,7 @@ impl Origin {
             Origin::Folder(path) => Package::of_folder(path),
             Origin::File(path) => Package::of_file(path),
             Origin::Archive(path) => of_archive(path),
-            Origin::Npm(_) | Origin::Git { .. } | Origin::Registry(..) => Err(self.not_installed()),
+            Origin::Npm(_) | Origin::Git { .. } | Origin::Registry(..) | Origin::Web(_) => Err(self.not_installed()),
         }
     }
 
@@ -135,6 +141,7 @@ impl Origin {
             Origin::Npm(package) => fetch_npm(package),
             Origin::Git { url, branch, folder } => fetch_git(url, branch, folder),
             Origin::Registry(registry, name) => registry.take(name),
+            Origin::Web(address) => of_web(address),
             Origin::Official(_) | Origin::Folder(_) | Origin::File(_) | Origin::Archive(_) => self.here(),
         }
     }
@@ -151,6 +158,28 @@ fn unknown(name: &str) -> String {
     let near = reflex_rules::nearest(name, &known);
     let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
     format!("there is no official reflex `{name}`{near} (a package of npm is named npm:{name})")
+}
+
+/// A single module, by an address that nobody can change on its way.
+fn web(word: &str) -> Result<Origin, String> {
+    let is_plain = word.chars().all(|letter| letter.is_ascii_graphic() && letter != '#');
+    let is_module = MODULES.iter().any(|end| module_name(word).is_some_and(|name| name.ends_with(&format!(".{end}"))));
+    if word.starts_with("https://") && is_plain && is_module {
+        return Ok(Origin::Web(word.to_owned()));
+    }
+    Err(format!("`{word}` is no https address of a module (.js, .mjs, .ts, …)"))
+}
+
+/// The last part of the path of an address.
+fn module_name(address: &str) -> Option<&str> {
+    let (path, _) = address.split_once('?').unwrap_or((address, ""));
+    path.strip_prefix("https://")?.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty())
+}
+
+fn of_web(address: &str) -> Result<Package, String> {
+    let name = module_name(address).unwrap_or("index.mjs");
+    let stem = name.split('.').next().unwrap_or("");
+    Package::of_files(&plain(stem), vec![(name.to_owned(), read_address(address)?)])
 }
 
 /// The names that npm accepts, with a version; nothing that it could take for an option, a path or an address.
@@ -249,6 +278,9 @@ fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
         .env("GIT_ALLOW_PROTOCOL", "https:http:ssh:git:file");
     finished(git.current_dir(place.path()), "git")?;
     let inner = work.join(folder);
+    if inner.is_file() {
+        return Package::of_file(&inner);
+    }
     let package = Package::of_folder(&inner)?;
     // The folder's own name is that of the clone: the repository's says more.
     let end = if folder.is_empty() { url } else { folder };

@@ -13,11 +13,11 @@ pub const MANIFEST: &str = "reflex.json";
 /// A reflex has at most so many files.
 pub(super) const MAX_FILES: usize = 200;
 
-/// A file has at most so many bytes.
-pub(super) const MAX_BYTES: usize = 1024 * 1024;
+/// A file has at most so many bytes: bundles hold all that a module imports.
+pub(crate) const MAX_BYTES: usize = 5 * 1024 * 1024;
 
 /// All files together have at most so many bytes.
-const MAX_TOGETHER: usize = 4 * 1024 * 1024;
+const MAX_TOGETHER: usize = 8 * 1024 * 1024;
 
 /// Folders are so deep at most.
 const DEEPEST: usize = 8;
@@ -262,7 +262,7 @@ pub fn is_name(name: &str) -> bool {
 }
 
 /// A name of a file or package as that of a reflex.
-fn plain(name: &str) -> String {
+pub(super) fn plain(name: &str) -> String {
     let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let dashed = lower.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
     dashed.collect::<String>().trim_matches('-').to_owned()

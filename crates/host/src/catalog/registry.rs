@@ -1,6 +1,6 @@
 //! Lists of reflexes: the one that ships, and files that anybody can host.
 
-use super::package::{MANIFEST, Package, belongs};
+use super::package::{MANIFEST, MODULES, Package, belongs};
 use crate::system::http::{self, Bounds, Request};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -191,6 +191,9 @@ impl Registry {
             return Err(format!("`{bundle}` is no file beside the list"));
         }
         let told = |problem: &str| format!("{bundle} of {}: {problem}", self.shown());
+        if MODULES.iter().any(|end| bundle.ends_with(&format!(".{end}"))) {
+            return self.take_module(name, bundle, line);
+        }
         let value: Value = serde_json::from_str(&self.beside(bundle)?).map_err(|error| told(&error.to_string()))?;
         let files = value.get("files").and_then(Value::as_object).into_iter().flatten();
         let files: Vec<(String, String)> =
@@ -208,6 +211,25 @@ impl Registry {
         }
         Ok(package)
     }
+}
+
+impl Registry {
+    /// One that is a single module, as the lists of agentreflex have them. They promise no digest; what was taken is in
+    /// the lock file all the same.
+    fn take_module(&self, name: &str, bundle: &str, line: &Value) -> Result<Package, String> {
+        let package = Package::of_files(name, vec![(bundle.to_owned(), self.beside(bundle)?)])?;
+        match line.get("digest").and_then(Value::as_str) {
+            Some(promised) if promised != package.digest() => {
+                Err(format!("{bundle} of {}: it is not what {LIST} promises: the digest differs", self.shown()))
+            }
+            Some(_) | None => Ok(package),
+        }
+    }
+}
+
+/// The text of a file at an address, for a person who asked for it.
+pub(super) fn read_address(address: &str) -> Result<String, String> {
+    fetched(address)
 }
 
 fn read(path: &Path) -> Result<String, String> {

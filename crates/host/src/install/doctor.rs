@@ -1,6 +1,7 @@
 //! What is broken between the agents and the guard, each with the line that mends it.
 
 use super::client_trust::{self, Wish};
+use super::older::OlderGuard;
 use super::wiring::Wiring;
 use crate::system::os;
 use reflex_agents::settings::guard_hooks;
@@ -51,8 +52,9 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
         let what = format!("the hook in {} is not the one that this binary would write", wiring.file().display());
         found.push(trouble(format!("{what}{}", other_versions(&hooks)), &again));
     }
-    for line in wiring.older() {
-        let what = format!("`{line}` in {} is a guard that came before, and is asked too", wiring.file().display());
+    let here = std::env::current_dir().unwrap_or_default();
+    for OlderGuard { file, line } in wiring.older(&here) {
+        let what = format!("`{line}` in {} is a guard that came before, and is asked too", file.display());
         found.push(trouble(what, &format!("{again} --replace")));
     }
     for (problem, events) in silent(wiring, hooks) {

@@ -4,6 +4,7 @@ mod client_trust;
 pub mod doctor;
 pub mod live;
 pub mod matrix;
+pub mod older;
 mod proof;
 mod wiring;
 

@@ -305,11 +305,6 @@ impl Wiring {
         guard_hooks(text.strip_prefix(MARK).unwrap_or(&text))
     }
 
-    /// The lines that start a guard that came before this one.
-    pub fn older(&self) -> Vec<String> {
-        self.text().ok().flatten().map(|text| older_guards(&text)).unwrap_or_default()
-    }
-
     /// What taking the hook out would change: back to the bytes that stood there, if nobody changed them since.
     ///
     /// # Errors
@@ -435,7 +430,7 @@ pub(crate) fn own_path() -> Result<String, String> {
     Ok(lasting.to_string_lossy().into_owned())
 }
 
-fn file_of(form: &SettingsFile) -> PathBuf {
+pub(super) fn file_of(form: &SettingsFile) -> PathBuf {
     folder_of(form).join(form.name)
 }
 
@@ -444,7 +439,7 @@ fn folder_of(form: &SettingsFile) -> PathBuf {
     named.unwrap_or_else(|| home_of_agents().join(form.folder))
 }
 
-fn mode_of(path: &Path) -> u32 {
+pub(super) fn mode_of(path: &Path) -> u32 {
     fs::metadata(path).map_or(0o600, |data| os::mode_of(&data))
 }
 

@@ -7,9 +7,9 @@ use crate::store::Store;
 use crate::store::session::History;
 use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
-use reflex_engine::{AgentPath, Authority, Event, Judgement, NONE, Policy, World, is_within};
+use reflex_engine::{Action, AgentPath, Authority, Event, Judgement, NONE, Policy, World, is_within};
 use reflex_git::project_root;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 /// This machine, as the guard sees it.
 pub struct Host {
@@ -92,14 +92,24 @@ impl Host {
         event
     }
 
-    /// Judges an event on this machine. Only what has not run yet is judged by its effects.
+    /// Judges an event on this machine. Only what has not run yet is judged by its effects. Reflexes see it as Claude Code
+    /// would have sent it.
     pub fn judge(&self, event: &Event) -> Judgement {
+        let command = event.actions.iter().find_map(|action| {
+            let Action::Shell { command, .. } = action else { return None };
+            Some(json!({"command": command}))
+        });
+        let input = command.unwrap_or_else(|| json!({}));
+        self.judge_sent(event, &json!({"tool_name": event.tool, "tool_input": input, "cwd": event.cwd}))
+    }
+
+    /// The same for a call that an agent sent so: reflexes see that.
+    pub fn judge_sent(&self, event: &Event, sent: &Value) -> Judgement {
         let store = self.store();
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
         let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
         let reflexes = self.reflexes(event, there, &store);
-        let raw = || json!({"tool_name": event.tool, "cwd": event.cwd});
-        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, raw()));
+        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, sent.clone()));
         judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())
     }
 

@@ -1,14 +1,15 @@
 //! The chain of reflexes as one detector: asked about a call, its answer becomes findings.
 
-use super::load::{Lodged, Reflexes, Untrusted};
+use super::load::{Lodged, Missing, Reflexes, Untrusted};
 use super::machine::LocalMachine;
-use crate::catalog::context;
+use crate::catalog::{MANIFEST, context};
 use crate::store::session::History;
 use crate::system::clock;
 use reflex_engine::{
-    Action, Event, Finding, Moment, PolicyAction, Rewrite, Seen, Severity, Tier, World, quotation, redacted,
+    Action, Authority, Event, Finding, Moment, PolicyAction, Rewrite, Seen, Severity, Tier, World, plain_path,
+    quotation, redacted,
 };
-use reflex_script::{Call, Chain, Handler, Limit, Limits, Module, OnError, Outcome, Problem, Report, Said};
+use reflex_script::{Call, Chain, Handler, Limit, Limits, Missed, Module, OnError, Outcome, Problem, Report, Said};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -114,6 +115,7 @@ impl<'a> Detector<'a> {
         for report in &outcome.reports {
             let Some(module) = self.chain.modules().get(report.index) else { continue };
             self.note(report);
+            findings.extend(self.missed(report, module, (seen, action)));
             let follows = outcome.failed.iter().find(|(index, _)| *index == report.index);
             match (&report.said, follows) {
                 (Some(Err(_)), Some((_, said))) if outcome.by != Some(report.index) => {
@@ -153,6 +155,35 @@ impl<'a> Detector<'a> {
 
     fn finding(&self, index: usize, module: &Module, said: &Said, (seen, action): (&Seen<'_>, usize)) -> Finding {
         self.quoted(index, module, finding(&module.name, said, seen, action))
+    }
+
+    /// A module that looked for what it may not see went on without it: its person should know.
+    fn missed(&self, report: &Report, module: &Module, (seen, action): (&Seen<'_>, usize)) -> Option<Finding> {
+        // Of what nobody has granted at all a person is told already.
+        let is_granted = |missed: &&Missed| {
+            let asked = module.manifest.as_ref().map(|manifest| &manifest.capabilities);
+            asked.is_none_or(|asked| !asked.asks_of_the_machine() || module.granted.asks_of_the_machine())
+                || matches!(missed, Missed::Field(_))
+        };
+        let missed: Vec<&Missed> = report.missed.iter().filter(is_granted).collect();
+        let first = missed.first()?;
+        let words: Vec<String> = missed.iter().map(|one| format!("`{}`", plain_path(one.word()))).collect();
+        let does = if matches!(first, Missed::File { writes: true, .. }) { "write" } else { "see" };
+        let name = &module.name;
+        let message = format!("The reflex `{name}` may not {does} {} and went on without.", words.join(", "));
+        let lodged = self.lodged(report.index)?;
+        let accept = match lodged.authority {
+            Authority::Project => "the user runs `reflex trust`".to_owned(),
+            Authority::User | Authority::Managed => format!("the user runs `reflex reflexes add --user {name}`"),
+        };
+        let entry = format!("\"{}\": [\"{}\"]", first.capability(), plain_path(first.word()));
+        let remedy = match module.manifest {
+            Some(_) => format!("Add `{entry}` to `capabilities` in its `{MANIFEST}`, then {accept}."),
+            None => format!("Give it a `{MANIFEST}` with `{entry}` in `capabilities`, then {accept}."),
+        };
+        let id = format!("reflex/{name}");
+        let found = Finding { remedy, severity: Severity::Low, ..of_session(blank(name, seen, action)) };
+        Some(Finding { id: format!("{id}/missed"), message, fixed: Some(PolicyAction::Warn), ..found })
     }
 
     /// Modules of strangers do not run; what ships says what a stranger's list told it, where that has options.
@@ -202,9 +233,11 @@ impl<'a> Detector<'a> {
             Some(Ok(said)) => ("says".to_owned(), Value::from(said.name())),
             Some(Err(problem)) => ("failed".to_owned(), Value::from(problem.to_string())),
         };
+        let missed: Vec<&str> = report.missed.iter().map(Missed::word).collect();
+        let missed = (!missed.is_empty()).then(|| ("missed".to_owned(), json!(missed)));
         let printed = (!report.printed.is_empty()).then(|| ("printed".to_owned(), json!(report.printed)));
         let named = [("name".to_owned(), json!(report.module)), ("digest".to_owned(), json!(digest)), said];
-        self.reports.borrow_mut().push(Value::Object(named.into_iter().chain(printed).collect()));
+        self.reports.borrow_mut().push(Value::Object(named.into_iter().chain(printed).chain(missed).collect()));
     }
 }
 
@@ -223,14 +256,11 @@ fn finding(name: &str, said: &Said, seen: &Seen<'_>, action: usize) -> Finding {
         Said::Modify { args, reason } => {
             let instead = args.get("command").and_then(Value::as_str).unwrap_or("");
             let instead = if instead.is_empty() { String::new() } else { format!(" Run `{instead}` instead.") };
-            (PolicyAction::Deny, format!("{reason}{instead}"))
+            (PolicyAction::Deny, format!("{}{instead}", reason.trim_end()))
         }
     };
     let reason: String = redacted(reason.trim(), reflex_library::tables()).chars().take(MAX_REASON).collect();
-    let mut message = if reason.is_empty() { format!("The reflex `{name}` objects to this call") } else { reason };
-    if !message.ends_with(['.', '!', '?', '…']) {
-        message.push('.');
-    }
+    let message = if reason.is_empty() { format!("The reflex `{name}` objects to this call.") } else { reason };
     Finding { message, fixed: Some(worth), severity: Severity::High, ..blank(name, seen, action) }
 }
 
@@ -246,6 +276,11 @@ fn blank(name: &str, seen: &Seen<'_>, action: usize) -> Finding {
         otherwise: reflex_engine::Decision::Deny,
         ..Finding::default()
     }
+}
+
+/// The same about no part of the call: a session hears it once, whatever it calls.
+fn of_session(finding: Finding) -> Finding {
+    Finding { command: String::new(), action: None, ..finding }
 }
 
 /// A reflex that failed and whose failure decides nothing is named all the same.
@@ -269,18 +304,21 @@ fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
         };
         findings.push(Finding { remedy, ..guard(id, message, worth, seen) });
     }
-    for (name, problem, on_error) in &lodged.missing {
+    for Missing { name, problem, on_error, is_absent } in &lodged.missing {
         let worth = match on_error {
             OnError::Deny => PolicyAction::Deny,
             OnError::Skip => PolicyAction::Record,
             OnError::Ask => PolicyAction::Ask,
+            // A package that is not installed yet is no reason to ask about every call.
+            OnError::Default if acts && *is_absent => PolicyAction::Warn,
             OnError::Default if acts => PolicyAction::Ask,
             OnError::Default => PolicyAction::Record,
         };
         let name = name.trim_start_matches('.');
         let message = lodged.told_of("The list", &format!("The reflex `{name}` could not answer: {problem}."));
-        let (fixed, severity, by_stranger) = (Some(worth), Severity::High, lodged.strange);
-        findings.push(Finding { message, fixed, severity, by_stranger, ..blank(name, seen, 0) });
+        let severity = if worth == PolicyAction::Warn { Severity::Medium } else { Severity::High };
+        let (fixed, by_stranger) = (Some(worth), lodged.strange);
+        findings.push(Finding { message, fixed, severity, by_stranger, ..of_session(blank(name, seen, 0)) });
     }
     findings
 }
@@ -293,6 +331,6 @@ fn guard(id: &str, message: String, worth: PolicyAction, seen: &Seen<'_>) -> Fin
         fixed: Some(worth),
         tier: Tier::Core,
         message,
-        ..blank("", seen, 0)
+        ..of_session(blank("", seen, 0))
     }
 }

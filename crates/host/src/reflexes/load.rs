@@ -1,7 +1,8 @@
 //! Where reflexes are named, what lies there, and which of it may run.
 
+use super::dependencies;
 use super::kept::Kept;
-use crate::catalog::{Home, MANIFEST, Package, main_of, name_of};
+use crate::catalog::{Home, MANIFEST, MAX_BYTES as MAX_FILE, PACK, Package, main_of, name_of, pack};
 use crate::config::{Cache, Offer, There, own, trust};
 use crate::store::Store;
 use crate::system::folders::Folders;
@@ -10,7 +11,7 @@ use crate::system::os::{self, Purpose};
 use reflex_engine::{Authority, plain_path, told_by_stranger};
 use reflex_library::Packaged;
 use reflex_rules::SourceFile;
-use reflex_script::{Capabilities, Code, Manifest, Module, OnError, javascript, schema};
+use reflex_script::{Capabilities, Code, ENTRY, Manifest, Module, OnError, javascript, schema};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -23,6 +24,9 @@ const CONFIG: &str = "config.json";
 /// A list is no longer.
 const MAX_BYTES: u64 = 256 * 1024;
 
+/// A file that a module imports has at most so many bytes.
+const MAX_BYTES_OF_FILE: u64 = MAX_FILE as u64;
+
 /// A chain has at most so many reflexes.
 const MOST: usize = 64;
 
@@ -34,8 +38,8 @@ pub struct Lodged {
     pub folder: PathBuf,
     /// The reflexes that may run, in their order.
     pub modules: Vec<(Module, String)>,
-    /// Those that cannot be had, with the reason and what then holds.
-    pub missing: Vec<(String, String, OnError)>,
+    /// Those that cannot be had.
+    pub missing: Vec<Missing>,
     /// The list itself cannot be read.
     pub broken: Option<String>,
     /// Why what lies there does not run.
@@ -48,6 +52,18 @@ pub struct Lodged {
     pub moved: bool,
     /// All that a person has to have seen.
     files: Vec<SourceFile>,
+}
+
+/// A reflex that is listed and cannot be had.
+pub struct Missing {
+    /// How the list names it.
+    pub name: String,
+    /// Why.
+    pub problem: String,
+    /// What the list says holds then.
+    pub on_error: OnError,
+    /// Whether it is not there, or cannot be read; else its manifest or its options are wrong.
+    pub is_absent: bool,
 }
 
 /// Why code of a workspace does not run.
@@ -107,6 +123,20 @@ impl Lodged {
 }
 
 impl Lodged {
+    /// The reflexes that it names and that cannot be had, and what to do.
+    pub fn told_missing(&self) -> Vec<(String, String)> {
+        let list = plain_path(&self.folder.join(CONFIG).display().to_string());
+        let of = |Missing { name, problem, .. }: &Missing| {
+            let problem = self.told_of("The list", problem);
+            let name = plain_path(name.trim_start_matches('.'));
+            (
+                format!("The reflex `{name}` of {list} is not in force: {problem}."),
+                format!("install it, or take it out of {list}"),
+            )
+        };
+        self.missing.iter().map(of).collect()
+    }
+
     /// Words that stand in the list or come of them: a quotation where no person has accepted it.
     pub(super) fn told_of(&self, who: &str, words: &str) -> String {
         if self.strange { told_by_stranger(who, &self.folder.display().to_string(), words) } else { words.to_owned() }
@@ -200,7 +230,12 @@ impl Reader<'_> {
         };
         let entries = text.and_then(|text| {
             lodged.files.push(file(CONFIG.into(), text.clone()));
-            entries(&text).map_err(|problem| format!("{}: {problem}", self.folder.join(CONFIG).display()))
+            let told = |problem| format!("{}: {problem}", self.folder.join(CONFIG).display());
+            let (mut entries, packs) = entries(&text).map_err(told)?;
+            for name in packs {
+                self.add_pack(&name, (&mut entries, &mut lodged.files))?;
+            }
+            Ok(entries)
         });
         let entries = match entries {
             Ok(entries) => entries,
@@ -232,6 +267,24 @@ impl Reader<'_> {
         lodged
     }
 
+    /// The reflexes of a pack that is installed here, as far as the list does not name them itself; its manifest is part
+    /// of what a person accepts.
+    fn add_pack(&self, name: &str, (entries, files): (&mut Vec<Entry>, &mut Vec<SourceFile>)) -> Result<(), String> {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        if name.is_empty() || !name.chars().all(is_plain) {
+            return Ok(());
+        }
+        let Some(pack) = pack(&self.folder.join("packs").join(name))? else { return Ok(()) };
+        files.push(file(format!("packs/{name}/{PACK}"), pack.text));
+        for (path, with) in pack.reflexes {
+            let source = format!("./packs/{name}/{path}");
+            if entries.len() < MOST && entries.iter().all(|entry| entry.source != source) {
+                entries.push(Entry { source, with: with.unwrap_or(Value::Null), on_error: OnError::Default });
+            }
+        }
+        Ok(())
+    }
+
     fn untrusted(&self, files: &[SourceFile]) -> Option<Untrusted> {
         match trust::accepted_as(self.store, &subject(self.workspace, self.folder)) {
             Some(trust) if trust.digest == digest(files) => None,
@@ -246,6 +299,7 @@ impl Reader<'_> {
         taken: Result<Taken, String>,
         (lodged, untrusted): (&mut Lodged, Option<Untrusted>),
     ) {
+        let is_absent = taken.is_err();
         let module = taken.and_then(|taken| match taken {
             Taken::Ours(packaged) => self.ours(packaged, entry, untrusted).map(Some),
             Taken::Brought(_) if untrusted.is_some() => Ok(None),
@@ -264,7 +318,8 @@ impl Reader<'_> {
                 lodged.modules.push((module, digest));
             }
             Err(problem) => {
-                lodged.missing.push((name_of(&entry.source).to_owned(), problem, entry.on_error));
+                let (name, on_error) = (name_of(&entry.source).to_owned(), entry.on_error);
+                lodged.missing.push(Missing { name, problem, on_error, is_absent });
             }
         }
     }
@@ -309,6 +364,8 @@ impl Reader<'_> {
         let manifest = manifest.map(Manifest::from_json);
         let asked = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
         let code = self.kept.as_ref().and_then(|kept| kept.code(known.0));
+        // The names of packages are found by files that are no code.
+        let is_composed = package.files.iter().any(|(path, _)| path.ends_with(ENTRY));
         let is_code = |path: &str| ![".md", ".d.ts", ".d.mts", ".d.cts"].iter().any(|end| path.ends_with(end));
         let files = package.files.iter().filter(|(path, _)| code.is_none() && is_code(path));
         let files: Result<Vec<_>, String> =
@@ -318,7 +375,7 @@ impl Reader<'_> {
             files: files?,
             code,
             is_ours: false,
-            is_to_keep: code.is_none() && self.kept.is_some(),
+            is_to_keep: code.is_none() && self.kept.is_some() && !is_composed,
             entry: entry_of(package).ok_or("it has no module")?,
             manifest,
             options: entry.with.clone(),
@@ -366,7 +423,8 @@ impl Reader<'_> {
     }
 
     fn at(&self, path: &Path) -> Result<Taken, String> {
-        let package = if path.is_dir() { folder(path)? } else { single(path)? };
+        let mut package = if path.is_dir() { folder(path)? } else { single(path)? };
+        dependencies::add(&mut package, if path.is_dir() { path } else { path.parent().unwrap_or(path) });
         Ok(Taken::Brought(package))
     }
 }
@@ -427,7 +485,8 @@ fn single(path: &Path) -> Result<Package, String> {
         for import in imported(&name, &text) {
             let known = package.files.iter().any(|(own, _)| *own == import);
             let file = folder.join(&import);
-            let is_file = file.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= 1 << 20);
+            let is_file =
+                file.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES_OF_FILE);
             if !known && is_file && package.files.len() < MOST {
                 let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
                 package.files.push((import, text));
@@ -438,7 +497,7 @@ fn single(path: &Path) -> Result<Package, String> {
 }
 
 /// What the relative paths in a text may mean: files below the folder of the first.
-fn imported(name: &str, text: &str) -> Vec<String> {
+pub(super) fn imported(name: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for quoted in text.split(['"', '\'', '`']).filter(|part| part.starts_with("./") || part.starts_with("../")) {
         let mut parts: Vec<&str> = name.split('/').collect();
@@ -469,15 +528,17 @@ fn entry_of(package: &Package) -> Option<String> {
     package.entry().map(str::to_owned).or_else(first)
 }
 
-/// The entries of a list.
-fn entries(text: &str) -> Result<Vec<Entry>, String> {
+/// The entries of a list, and the names of the packs that are installed beside it.
+fn entries(text: &str) -> Result<(Vec<Entry>, Vec<String>), String> {
     let config: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let Some(list) = config.get("reflexes") else { return Ok(Vec::new()) };
+    let packs = config.get("packs").and_then(Value::as_array).into_iter().flatten().take(MOST);
+    let packs = packs.filter_map(|pack| Some(pack.get("name")?.as_str()?.to_owned())).collect();
+    let Some(list) = config.get("reflexes") else { return Ok((Vec::new(), packs)) };
     let list = list.as_array().ok_or("`reflexes` is no list")?;
     if list.len() > MOST {
         return Err(format!("there are more than {MOST} reflexes"));
     }
-    list.iter().map(entry).collect()
+    Ok((list.iter().map(entry).collect::<Result<_, String>>()?, packs))
 }
 
 fn entry(value: &Value) -> Result<Entry, String> {

@@ -1,5 +1,6 @@
 //! What was granted to a reflex of this machine: files by pattern, hosts by name.
 
+use crate::catalog::as_pattern;
 use crate::system::http::{self, Bounds, Request};
 use reflex_engine::{absolute, fits};
 use reflex_script::Machine;
@@ -43,6 +44,10 @@ impl LocalMachine {
 }
 
 impl Machine for LocalMachine {
+    fn ungranted(&self, path: &str, granted: &[String]) -> Option<String> {
+        self.granted(path, granted).is_err().then(|| as_pattern(path, &self.workspace, &self.home))
+    }
+
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
         let real = self.granted(path, granted)?;
         let told = |error: std::io::Error| format!("{path}: {error}");
@@ -60,6 +65,11 @@ impl Machine for LocalMachine {
             fs::create_dir_all(folder).map_err(told)?;
         }
         fs::write(&real, bytes).map_err(told)
+    }
+
+    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), String> {
+        let real = self.granted(path, granted)?;
+        fs::create_dir_all(&real).map_err(|error| format!("{path}: {error}"))
     }
 
     fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String> {

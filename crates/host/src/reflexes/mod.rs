@@ -1,5 +1,6 @@
 //! The reflexes in force for a call: found in people's folders, taken as modules, asked as one detector.
 
+mod dependencies;
 mod detector;
 mod kept;
 mod load;

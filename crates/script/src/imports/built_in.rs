@@ -48,6 +48,11 @@ pub(crate) fn named(name: &str) -> Option<&'static str> {
     BUILT_IN.iter().map(|(known, _)| *known).find(|known| *known == bare)
 }
 
+/// Whether modules find something of this name without bringing it, or are told why they cannot have it.
+pub fn is_built_in(name: &str) -> bool {
+    named(name).is_some() || absent(name).is_some() || name.starts_with("node:")
+}
+
 /// Its code.
 pub(crate) fn code(name: &str) -> Option<Compiled> {
     BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, code)| *code)

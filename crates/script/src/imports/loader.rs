@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// own files of one module only.
 const OWN: &str = "reflex:";
 
+/// A file `node_modules/NAME/…` of this name holds, as a JSON text, the path of the file that `NAME` means.
+pub const ENTRY: &str = ".entry.json";
+
 /// The same of a module that is part of the program: it has its name in its code.
 const OURS: &str = "ours:";
 
@@ -103,6 +106,12 @@ impl Shown {
         names.map(|path| own(path.trim_start_matches('/'))).find(|name| self.has(name))
     }
 
+    /// The full name of the file that the name of an installed package means.
+    fn installed(&self, name: &str) -> Option<String> {
+        let (_, path) = self.text(&own(&format!("node_modules/{name}/{ENTRY}")))?;
+        serde_json::from_str::<String>(path).ok().map(|path| own(&path))
+    }
+
     /// The full name of what is meant by a name in a file.
     fn found(&self, base: &str, name: &str) -> Result<String, &'static str> {
         if let Some(known) = built_in::named(name) {
@@ -111,6 +120,9 @@ impl Shown {
         // The entry is named by us, in full.
         if (base.is_empty() && self.has(name)) || name == REQUIRED {
             return Ok(name.into());
+        }
+        if let Some(path) = self.installed(name) {
+            return Ok(path);
         }
         if name != "." && name != ".." && !name.starts_with("./") && !name.starts_with("../") {
             let other = "only the module's own files and what is built in can be imported; bundle the rest into it";

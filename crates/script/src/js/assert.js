@@ -41,7 +41,11 @@ const thrown = (error, expected, message) => {
 };
 const missing = (expected, message, operator, what) =>
   unless(false, (typeof expected === "string" ? expected : message) ?? `Missing expected ${what}.`, undefined, expected, operator);
+const wantsFunction = (work) => {
+  if (typeof work !== "function") throw Object.assign(new TypeError('The "fn" argument must be of type function.'), { code: "ERR_INVALID_ARG_TYPE" });
+};
 export const throws = (work, expected, message) => {
+  wantsFunction(work);
   try {
     work();
   } catch (error) {

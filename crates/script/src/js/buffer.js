@@ -135,7 +135,8 @@
       return new Buffer(sized(size));
     }
     static byteLength(value, coding) {
-      if (typeof value !== "string") return value.byteLength;
+      if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
+      if (typeof value !== "string") throw wrongType('The "string" argument must be of type string or an instance of Buffer or ArrayBuffer.', value);
       const name = Buffer.isEncoding(coding) ? named(coding) : "utf8";
       return name === "hex" ? value.length >> 1 : coded(value, name).length;
     }

@@ -4,11 +4,12 @@ const bytesOf = (data, coding) => {
   if (ArrayBuffer.isView(data)) return new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   throw Object.assign(new TypeError('The "data" argument must be of type string or an instance of Buffer, TypedArray, or DataView.'), { code: "ERR_INVALID_ARG_TYPE" });
 };
+const wrongType = (name, type) => Object.assign(new TypeError(`The "${name}" argument must be of type ${type}.`), { code: "ERR_INVALID_ARG_TYPE" });
 const digested = (name, bytes) => {
   try {
     return Buffer.from(__reflex.digest(name, Array.from(bytes)));
   } catch (error) {
-    throw /no digest is called/.test(error.message) ? Object.assign(new Error("Digest method not supported"), { code: "ERR_CRYPTO_INVALID_DIGEST" }) : error;
+    throw /no digest is called/.test(error.message) ? new Error("Digest method not supported") : error;
   }
 };
 // What is given in parts and ends with one answer.
@@ -35,10 +36,12 @@ const collected = (work) => {
   return hash;
 };
 export const createHash = (name) => {
-  digested(String(name), []);
+  if (typeof name !== "string") throw wrongType("algorithm", "string");
+  digested(name, []);
   return collected((bytes) => digested(String(name), bytes));
 };
 export const createHmac = (name, key) => {
+  if (typeof name !== "string") throw wrongType("hmac", "string");
   const block = /^sha-?(384|512)$/i.test(name) ? 128 : 64;
   const given = bytesOf(key);
   const whole = Buffer.alloc(block);
@@ -53,9 +56,14 @@ export const timingSafeEqual = (one, other) => {
   }
   return Buffer.compare(bytesOf(one), bytesOf(other)) === 0;
 };
-export const randomBytes = (size) => Buffer.from(__reflex.random(size));
+export const randomBytes = (size) => {
+  if (typeof size !== "number") throw wrongType("size", "number");
+  if (!(size >= 0 && size <= 0x7fffffff)) throw Object.assign(new RangeError(`The value of "size" is out of range. Received ${size}`), { code: "ERR_OUT_OF_RANGE" });
+  return Buffer.from(__reflex.random(size));
+};
 export const randomInt = (from, to) => {
   const [low, high] = to === undefined ? [0, from] : [from, to];
+  if (!Number.isSafeInteger(low) || !Number.isSafeInteger(high)) throw wrongType(to === undefined ? "max" : "min", "safe integer");
   return low + Math.floor((randomBytes(6).readUIntBE(0, 6) / 2 ** 48) * (high - low));
 };
 export const { getRandomValues, randomUUID } = globalThis.crypto;

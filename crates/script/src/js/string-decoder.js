@@ -1,7 +1,8 @@
 // `node:string_decoder`.
 export class StringDecoder {
   #left = globalThis.Buffer.alloc(0);
-  constructor(coding = "utf8") {
+  constructor(given) {
+    const coding = given ?? "utf8";
     if (!Buffer.isEncoding(coding)) throw Object.assign(new TypeError(`Unknown encoding: ${coding}`), { code: "ERR_UNKNOWN_ENCODING" });
     this.encoding = { "utf-8": "utf8", binary: "latin1", ucs2: "utf16le", "ucs-2": "utf16le", "utf-16le": "utf16le" }[coding.toLowerCase()] ?? coding.toLowerCase();
   }

@@ -305,13 +305,18 @@ export const callbackify = (work) => {
   };
 };
 export const inherits = (own_class, above) => {
+  wantsFunction("ctor", own_class);
+  wantsFunction("superCtor", above);
   Object.defineProperty(own_class, "super_", { value: above, writable: true, configurable: true });
   Object.setPrototypeOf(own_class.prototype, above.prototype);
 };
 export const deprecate = (work) => work;
 export const debuglog = () => Object.assign(() => undefined, { enabled: false });
 export const debug = debuglog;
-export const stripVTControlCharacters = (text) => String(text).replace(/[\u001b\u009b][[\]()#;?]*(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007|(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~])/g, "");
+export const stripVTControlCharacters = (text) => {
+  if (typeof text !== "string") throw Object.assign(new TypeError('The "str" argument must be of type string.'), { code: "ERR_INVALID_ARG_TYPE" });
+  return text.replace(/[\u001b\u009b][[\]()#;?]*(?:(?:(?:;[-a-zA-Z\d/#&.:=?%@~_]+)*|[a-zA-Z\d]+(?:;[-a-zA-Z\d/#&.:=?%@~_]*)*)?\u0007|(?:\d{1,4}(?:;\d{0,4})*)?[\dA-PR-TZcf-nq-uy=><~])/g, "");
+};
 export const styleText = (_style, text) => String(text);
 export const toUSVString = (text) => String(text).toWellFormed();
 export const isArray = Array.isArray;

@@ -99,6 +99,46 @@ impl fmt::Display for Problem {
     }
 }
 
+/// What a module asked for and was not given. It may have gone on as if that were not there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missed {
+    /// A field of the context that its manifest does not name.
+    Field(String),
+    /// A file or folder, as the pattern that would grant it.
+    File {
+        /// The pattern: below the project, `~/…` or absolute.
+        pattern: String,
+        /// Whether it was to be written.
+        writes: bool,
+    },
+    /// A host.
+    Host(String),
+    /// A variable of the environment.
+    Variable(String),
+}
+
+impl Missed {
+    /// The key of the manifest's `capabilities` that opens it.
+    pub fn capability(&self) -> &'static str {
+        match self {
+            Missed::Field(_) => "reads",
+            Missed::File { writes: false, .. } => "files",
+            Missed::File { writes: true, .. } => "writes",
+            Missed::Host(_) => "network",
+            Missed::Variable(_) => "environment",
+        }
+    }
+
+    /// The word that has to stand in that list.
+    pub fn word(&self) -> &str {
+        match self {
+            Missed::File { pattern: word, .. } | Missed::Field(word) | Missed::Host(word) | Missed::Variable(word) => {
+                word
+            }
+        }
+    }
+}
+
 /// What became of one module.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -112,6 +152,8 @@ pub struct Report {
     pub ticks: u64,
     /// What it printed, cut.
     pub printed: Vec<String>,
+    /// What it asked for and was not given, each once.
+    pub missed: Vec<Missed>,
     /// Its code, where that is to be kept ([`Code::packed`](crate::Code::packed)).
     pub code: Option<Vec<u8>>,
 }
@@ -119,6 +161,7 @@ pub struct Report {
 impl Report {
     /// Of a module that was not asked.
     pub(crate) fn new(module: &Module, index: usize) -> Report {
-        Report { module: module.name.clone(), index, said: None, ticks: 0, printed: Vec::new(), code: None }
+        let (printed, missed) = Default::default();
+        Report { module: module.name.clone(), index, said: None, ticks: 0, printed, missed, code: None }
     }
 }

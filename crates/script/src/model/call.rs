@@ -107,6 +107,8 @@ impl Call {
 /// What modules may ask of the machine. Each question comes with what was granted: patterns of paths (`~/` is the home,
 /// what does not begin with a slash lies in the workspace), or hosts. Whoever answers follows links before comparing.
 pub trait Machine: Send + Sync {
+    /// The pattern that would grant a path which none of these does; nothing where one does.
+    fn ungranted(&self, path: &str, granted: &[String]) -> Option<String>;
     /// What stands in a file.
     ///
     /// # Errors
@@ -117,6 +119,11 @@ pub trait Machine: Send + Sync {
     /// # Errors
     /// It was not granted, or cannot be written.
     fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String>;
+    /// Makes a folder, with those above it.
+    ///
+    /// # Errors
+    /// It was not granted, or cannot be made.
+    fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), String>;
     /// The names in a folder.
     ///
     /// # Errors
@@ -137,10 +144,16 @@ pub trait Machine: Send + Sync {
 pub struct Nothing;
 
 impl Machine for Nothing {
+    fn ungranted(&self, _path: &str, _granted: &[String]) -> Option<String> {
+        None
+    }
     fn read(&self, _path: &str, _granted: &[String]) -> Result<Vec<u8>, String> {
         Err("there are no files here".into())
     }
     fn write(&self, _path: &str, _bytes: &[u8], _granted: &[String]) -> Result<(), String> {
+        Err("there are no files here".into())
+    }
+    fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
         Err("there are no files here".into())
     }
     fn list(&self, _path: &str, _granted: &[String]) -> Result<Vec<String>, String> {

@@ -19,8 +19,8 @@ pub struct Manifest {
     pub events: Vec<String>,
     /// What it may see, answer and touch.
     pub capabilities: Capabilities,
-    /// The options that it takes: name, type, whether it needs it.
-    pub options: Vec<(String, OptionType, bool)>,
+    /// The names of the options that it takes.
+    pub options: Vec<String>,
     /// The whole manifest.
     pub raw: Map<String, Value>,
 }
@@ -42,45 +42,12 @@ pub struct Capabilities {
     pub environment: Vec<String>,
 }
 
-/// The type of an option.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OptionType {
-    /// A text.
-    Text,
-    /// A number.
-    Number,
-    /// True or false.
-    Flag,
-    /// A list.
-    List,
-    /// A map.
-    Map,
-}
-
-impl OptionType {
-    /// The type of this word.
-    pub fn named(word: &str) -> Option<OptionType> {
-        match word {
-            "string" => Some(OptionType::Text),
-            "number" => Some(OptionType::Number),
-            "boolean" => Some(OptionType::Flag),
-            "array" => Some(OptionType::List),
-            "object" => Some(OptionType::Map),
-            _ => None,
-        }
-    }
-}
-
 impl Manifest {
     /// What a manifest says, as far as it can be understood: what it says wrong it does not say.
     /// [`crate::schema::problems`] names that.
     pub fn from_json(raw: &Map<String, Value>) -> Manifest {
         let text = |key: &str| raw.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-        let options = raw.get("options").and_then(Value::as_object).into_iter().flatten();
-        let option = |(name, value): (&String, &Value)| {
-            let kind = OptionType::named(value.get("type")?.as_str()?)?;
-            Some((name.clone(), kind, value.get("required") == Some(&Value::Bool(true))))
-        };
+        let options = raw.get("options").and_then(Value::as_object);
         Manifest {
             name: text("name"),
             title: text("title"),
@@ -89,7 +56,7 @@ impl Manifest {
             entry: text("entry"),
             events: texts(raw.get("events")),
             capabilities: Capabilities::from_json(raw.get("capabilities")),
-            options: options.filter_map(option).collect(),
+            options: options.into_iter().flat_map(Map::keys).cloned().collect(),
             raw: raw.clone(),
         }
     }

@@ -79,6 +79,16 @@ impl Module {
         self.code.map_or_else(|| self.files.iter().fold(Needs::default(), of_text), |code| code.needs)
     }
 
+    /// Whether it is shown this field of the context. Where the call happens says nothing about it, and upstream's own
+    /// manifests leave it out; options that the manifest describes are the module's own.
+    pub fn sees(&self, field: &str) -> bool {
+        let Some(manifest) = &self.manifest else { return true };
+        let Some(reads) = &manifest.capabilities.reads else { return true };
+        ["event", "agent", "tool", "cwd"].contains(&field)
+            || reads.iter().any(|read| read == field)
+            || (field == "options" && !manifest.options.is_empty())
+    }
+
     /// Whether it may stop a call: it says so, or does not say what it does.
     pub fn enforces(&self) -> bool {
         let declared = self.manifest.as_ref().map(|manifest| &manifest.capabilities.decisions);

@@ -1,18 +1,42 @@
 //! The commands of a text, as a module sees them.
 
-use reflex_engine::shell::{Access, Command, Programs, Surroundings, read};
+use reflex_engine::shell::{Access, Command, Programs, Span, Surroundings, Written, is_name, read, written};
 use reflex_tables::Tables;
 use serde_json::{Value, json};
 
 /// A text that is longer is not read as a command.
 pub(super) const MAX_COMMAND: usize = 256 * 1024;
 
-/// The commands of a text, each as its words and its own text: first those that stand in it, then those that they run.
+/// The commands of a text, each as its words and its own text: first those that stand in it, with builtins and
+/// assignments, then those that they run.
 pub(super) fn commands(text: &str, tables: Tables) -> Value {
     let reading = read(text, &Surroundings::new(Programs::new(tables)));
     let own = |command: &&Command| command.parent.is_none() && command.origin.derivation.is_none();
     let (own, inner): (Vec<&Command>, Vec<&Command>) = reading.commands.iter().partition(own);
-    own.into_iter().chain(inner).map(|command| as_words(text, command)).collect()
+    let all_written = written(text);
+    // What changes the shell itself is no program that runs, or is read without its words; still it is what was written.
+    let whole = |command: &Command| {
+        let given = command.words.len() + 2 * command.redirects.len();
+        let same = all_written.iter().find(|one| one.span.start == command.origin.span.start);
+        let own = same.map_or(0, |one| one.words.iter().skip_while(|word| is_assignment(word)).count());
+        own <= given
+    };
+    let own: Vec<&Command> = own.into_iter().filter(|command| whole(command)).collect();
+    let is_read = |span: Span| own.iter().any(|command| command.origin.span.start == span.start);
+    let unread = all_written.iter().filter(|one| !is_read(one.span)).map(|one| (one.span, as_written(text, one)));
+    let mut all: Vec<(Span, Value)> =
+        own.iter().map(|one| (one.origin.span, as_words(text, one))).chain(unread).collect();
+    all.sort_by_key(|(span, _)| span.start);
+    all.into_iter().map(|(_, command)| command).chain(inner.into_iter().map(|one| as_words(text, one))).collect()
+}
+
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
+}
+
+fn as_written(text: &str, Written { span, words }: &Written) -> Value {
+    let raw = text.get(span.start as usize..span.end as usize).unwrap_or("").trim();
+    json!({"argv": words, "raw": raw})
 }
 
 pub(super) fn as_words(text: &str, command: &Command) -> Value {

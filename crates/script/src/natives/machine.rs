@@ -1,6 +1,8 @@
 //! What a module asks of the machine; only what was granted is passed on.
 
 use super::tools::Tools;
+use super::urls::host_of;
+use crate::model::answer::Missed;
 use rquickjs::{Ctx, Exception, Result, TypedArray, Value as Js};
 use serde_json::{Value, json};
 
@@ -15,6 +17,17 @@ pub(super) fn on_machine<'js>(
     let machine = &call.machine;
     tools.afford(ctx, 0)?;
     let told = |problem: String| Exception::throw_message(ctx, &problem);
+    let looked: Vec<String> = granted.files.iter().chain(&granted.writes).cloned().collect();
+    let needed = match deed {
+        "read" | "list" => Some(&granted.files),
+        "write" | "folder" => Some(&granted.writes),
+        "kind" => Some(&looked),
+        _ => None,
+    };
+    if let Some(pattern) = needed.and_then(|needed| machine.ungranted(name, needed)) {
+        tools.miss(Missed::File { pattern, writes: deed != "read" && deed != "list" && deed != "kind" });
+        return Err(told(format!("{name}: this was not granted")));
+    }
     let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);
     match deed {
         "read" => {
@@ -28,19 +41,27 @@ pub(super) fn on_machine<'js>(
             machine.write(name, &bytes, &granted.writes).map_err(told)?;
             Ok(Js::new_undefined(ctx.clone()))
         }
-        "list" => text(json!(machine.list(name, &granted.files).map_err(told)?).to_string()),
-        "kind" => {
-            let looked: Vec<String> = granted.files.iter().chain(&granted.writes).cloned().collect();
-            text(machine.kind(name, &looked).unwrap_or("").to_owned())
+        "folder" => {
+            machine.make_folder(name, &granted.writes).map_err(told)?;
+            Ok(Js::new_undefined(ctx.clone()))
         }
+        "list" => text(json!(machine.list(name, &granted.files).map_err(told)?).to_string()),
+        "kind" => text(machine.kind(name, &looked).unwrap_or("").to_owned()),
         "variable" => {
-            let value = granted.environment.iter().any(|known| known == name).then(|| machine.variable(name)).flatten();
+            let is_granted = granted.environment.iter().any(|known| known == name);
+            if !is_granted && machine.variable(name).is_some() {
+                tools.miss(Missed::Variable(name.to_owned()));
+            }
+            let value = is_granted.then(|| machine.variable(name)).flatten();
             value.map_or_else(|| Ok(Js::new_undefined(ctx.clone())), text)
         }
         "variables" => text(json!(granted.environment).to_string()),
         "fetch" => {
             let request = given.as_string().and_then(|text| text.to_string().ok()).unwrap_or_default();
             let request: Value = serde_json::from_str(&request).unwrap_or_default();
+            if let Some(host) = host_of(name).filter(|host| !granted.network.contains(host)) {
+                tools.miss(Missed::Host(host));
+            }
             let of = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
             let answer = machine.fetch(name, (&of("method"), &of("body")), &granted.network).map_err(told)?;
             tools.charge_bytes(answer.1.len());

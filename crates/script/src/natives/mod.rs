@@ -11,11 +11,13 @@ pub(crate) mod urls;
 
 use crate::imports::loader::Files;
 use crate::imports::{built_in, require};
+use crate::model::answer::Missed;
 use bytes::{digest, randomly};
 use commands::{MAX_COMMAND, commands};
 use console::console;
 use machine::on_machine;
 use reflex_types::{Compiled, Needs};
+use rquickjs::object::Accessor;
 use rquickjs::{Ctx, Function, Object, Result, Value as Js};
 use std::rc::Rc;
 use tools::{BYTES_A_TICK, Tools};
@@ -112,6 +114,14 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
         own.set("machine", Function::new(ctx.clone(), machine)?)?;
     }
     Ok(own)
+}
+
+/// Gives a context a field that is not there, and notes whoever looks at it.
+pub(crate) fn hide<'js>(ctx: &Ctx<'js>, context: &Js<'js>, (tools, field): (&Rc<Tools>, &str)) -> Result<()> {
+    let Some(context) = context.as_object() else { return Ok(()) };
+    let (kept, name) = (Rc::clone(tools), field.to_owned());
+    let look = Function::new(ctx.clone(), move || kept.miss(Missed::Field(name.clone())))?;
+    context.prop(field, Accessor::new_get(move || drop(look.call::<_, ()>(()))).configurable())
 }
 
 /// Gives an object a field that is asked for when it is looked at.

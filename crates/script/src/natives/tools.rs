@@ -1,6 +1,7 @@
 //! What stands beside one interpreter: its call, and what is counted of it.
 
 use super::lent::Lent;
+use crate::model::answer::Missed;
 use crate::model::call::Call;
 use crate::model::manifest::Capabilities;
 use crate::model::message::Message;
@@ -15,6 +16,9 @@ use std::sync::mpsc::{Sender, channel};
 const MAX_LINES: usize = 50;
 
 const MAX_LETTERS: usize = 500;
+
+/// So much of what a module asks for in vain is noted.
+const MAX_MISSED: usize = 8;
 
 /// Bytes that one of our functions works through count as one of the interpreter's rounds.
 pub(super) const BYTES_A_TICK: usize = 10_000;
@@ -33,6 +37,8 @@ pub(crate) struct Tools {
     /// Turns of the queue since the last of them was charged.
     turns: Cell<u64>,
     pub(crate) printed: RefCell<Vec<String>>,
+    /// What was asked for and not given.
+    pub(crate) missed: RefCell<Vec<Missed>>,
     /// Who is asked for what costs something; nobody as long as there is no call.
     pub(crate) asks: RefCell<Option<Box<Asks>>>,
     /// What the next random number comes from; zero before the first.
@@ -56,6 +62,7 @@ impl Tools {
             most: Cell::new(most),
             turns: Cell::new(0),
             printed: RefCell::default(),
+            missed: RefCell::default(),
             asks: RefCell::default(),
             chance: Cell::new(0),
         }
@@ -105,12 +112,9 @@ impl Tools {
         self.charge(bytes / BYTES_A_TICK);
     }
 
-    /// The folder of the call, for who may see it.
+    /// The folder of the call.
     pub(super) fn cwd(&self) -> String {
-        let is_seen = self.granted.borrow().reads.as_ref().is_none_or(|reads| reads.iter().any(|read| read == "cwd"));
-        let call = self.call();
-        let cwd = call.context.get("cwd").and_then(Value::as_str).filter(|_| is_seen);
-        cwd.unwrap_or("/").to_owned()
+        self.call().context.get("cwd").and_then(Value::as_str).unwrap_or("/").to_owned()
     }
 
     /// From zero to below one. The interpreter's own numbers begin with the moment in which it was made, which for one that
@@ -126,6 +130,14 @@ impl Tools {
         chance ^= chance << 17;
         self.chance.set(chance);
         (chance >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Notes what the module asked for and is not given.
+    pub(super) fn miss(&self, missed: Missed) {
+        let mut all = self.missed.borrow_mut();
+        if all.len() < MAX_MISSED && !all.contains(&missed) {
+            all.push(missed);
+        }
     }
 
     pub(super) fn print(&self, words: &[String]) {

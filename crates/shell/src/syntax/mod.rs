@@ -9,3 +9,4 @@ pub(crate) mod parser;
 mod redirects;
 pub(crate) mod tree;
 mod words;
+pub(crate) mod written;

@@ -12,7 +12,7 @@ use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::answers::record;
-use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, Registry, name_of, problems};
+use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, Registry, name_of, pack, problems};
 use reflex_host::layers::accept_reflex;
 use reflex_host::signing::InForce;
 use serde_json::{Value, json};
@@ -20,15 +20,49 @@ use std::path::Path;
 
 pub(super) fn add(matches: &ArgMatches) -> u8 {
     let here = Here::new();
-    match plan(matches, &here) {
-        Ok(plan) if matches.get_flag("show") => {
-            show::card(&plan.package, &plan.origin.shown());
-            show::files(&plan.package, None);
-            status::OK
+    let wanted = match wanted(matches, &here) {
+        Ok(wanted) => wanted,
+        Err(problem) => return failed(&problem),
+    };
+    // What stops one reflex of a pack stops those behind it.
+    for (source, with) in wanted {
+        let done = match plan(matches, &here, (&source, with)) {
+            Ok(plan) if matches.get_flag("show") => {
+                show::card(&plan.package, &plan.origin.shown());
+                show::files(&plan.package, None);
+                status::OK
+            }
+            Ok(plan) => carry_out(&here, &plan),
+            Err(problem) => failed(&problem),
+        };
+        if done != status::OK {
+            return done;
         }
-        Ok(plan) => carry_out(&here, &plan),
-        Err(problem) => failed(&problem),
     }
+    status::OK
+}
+
+/// What is to be added, with its options: of a pack each of its reflexes.
+fn wanted(matches: &ArgMatches, here: &Here) -> Result<Vec<(String, Option<Value>)>, String> {
+    let source = text(matches, "source");
+    let with = match matches.get_one::<String>("with") {
+        None => None,
+        Some(text) => match serde_json::from_str(text) {
+            Ok(with @ Value::Object(_)) => Some(with),
+            Ok(_) => return Err("--with takes a JSON object".into()),
+            Err(error) => return Err(format!("--with takes a JSON object: {error}")),
+        },
+    };
+    let Some(pack) = pack(&here.cwd.join(source))? else { return Ok(vec![(source.to_owned(), with)]) };
+    if pack.reflexes.is_empty() {
+        return Err(format!("the pack `{}` holds no reflexes", pack.name));
+    }
+    if !pack.besides.is_empty() {
+        let besides = pack.besides.join(", ");
+        print(&visible(&format!("Of the pack {} only the reflexes are added, not its {besides}.", pack.name)));
+    }
+    let folder = source.trim_end_matches('/');
+    Ok(pack.reflexes.into_iter().map(|(path, own)| (format!("{folder}/{path}"), with.clone().or(own))).collect())
 }
 
 /// What would be added where.
@@ -39,18 +73,9 @@ struct Plan {
     with: Option<Value>,
 }
 
-fn plan(matches: &ArgMatches, here: &Here) -> Result<Plan, String> {
+fn plan(matches: &ArgMatches, here: &Here, (written, with): (&str, Option<Value>)) -> Result<Plan, String> {
     let home = here.home(matches);
     let registry = matches.get_one::<String>("registry").map(|word| Registry::named(word, &here.cwd)).transpose()?;
-    let written = text(matches, "source");
-    let with = match matches.get_one::<String>("with") {
-        None => None,
-        Some(text) => match serde_json::from_str(text) {
-            Ok(with @ Value::Object(_)) => Some(with),
-            Ok(_) => return Err("--with takes a JSON object".into()),
-            Err(error) => return Err(format!("--with takes a JSON object: {error}")),
-        },
-    };
     // `./x` may also be meant from where the list lies.
     let beside = home.path(written).filter(|path| !here.cwd.join(written).exists() && path.exists());
     let base = if beside.is_some() { home.folder.as_path() } else { here.cwd.as_path() };
@@ -172,7 +197,9 @@ fn written(home: &Home, origin: &Origin) -> String {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             real.display().to_string()
         }
-        Origin::Official(_) | Origin::Registry(..) | Origin::Npm(_) | Origin::Git { .. } => origin.shown(),
+        Origin::Official(_) | Origin::Registry(..) | Origin::Npm(_) | Origin::Git { .. } | Origin::Web(_) => {
+            origin.shown()
+        }
     })
 }
 

@@ -1,0 +1,84 @@
+//! Guards that came before this one: their hooks, in every file of an agent in which they may stand.
+
+use super::wiring::{Change, Wiring, file_of, mode_of, write_whole};
+use reflex_agents::settings::{OLDER_FILES, is_older_plugin, older_guards, without_older_guards};
+use reflex_git::project_root;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A hook of a guard that came before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OlderGuard {
+    /// Where it stands.
+    pub file: PathBuf,
+    /// How it is started.
+    pub line: String,
+}
+
+impl Wiring {
+    /// The hooks of guards that came before, in the agent's files of the user and of the project around a folder.
+    pub fn older(&self, here: &Path) -> Vec<OlderGuard> {
+        self.older_files(here).into_iter().flat_map(|file| of_file(&file)).collect()
+    }
+
+    /// What takes them out, of every file but the one that this is about.
+    ///
+    /// # Errors
+    /// A file holds no settings.
+    pub fn without_older(&self, here: &Path) -> Result<Vec<(PathBuf, Change)>, String> {
+        let mut changes = Vec::new();
+        for file in self.older_files(here).into_iter().filter(|file| file != self.file()) {
+            if of_file(&file).is_empty() {
+                continue;
+            }
+            let failed = |problem: String| format!("{}: {problem}; nothing is changed", file.display());
+            let before = fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
+            let after = match is_own(&file) {
+                true => None,
+                false => Some(without_older_guards(&before).map_err(|problem| failed(problem.to_string()))?),
+            };
+            changes.push((file, Change { before: Some(before), after }));
+        }
+        Ok(changes)
+    }
+
+    fn older_files(&self, here: &Path) -> Vec<PathBuf> {
+        let settings = self.settings();
+        let root = project_root(&here.to_string_lossy(), &self.home().to_string_lossy());
+        let root = PathBuf::from(root);
+        let of_user = settings.files.iter().map(file_of);
+        let of_project = settings.project.iter().map(|form| root.join(form.folder).join(form.name));
+        let own = OLDER_FILES.iter().filter(|(agent, ..)| *agent == self.agent());
+        let own = own.flat_map(|(_, user, project)| [self.home().join(user), root.join(project)]);
+        let mut files: Vec<PathBuf> = of_user.chain(of_project).chain(own).collect();
+        files.sort();
+        files.dedup();
+        files
+    }
+}
+
+/// Writes what [`Wiring::without_older`] names.
+///
+/// # Errors
+/// The file cannot be written.
+pub fn take_out(file: &Path, change: &Change) -> Result<(), String> {
+    let done = match &change.after {
+        Some(after) => write_whole(file, after, mode_of(file)),
+        None => fs::remove_file(file),
+    };
+    done.map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn of_file(file: &Path) -> Vec<OlderGuard> {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let mut lines = older_guards(&text);
+    if lines.is_empty() && is_own(file) && is_older_plugin(&text) {
+        lines.push("a plugin".into());
+    }
+    lines.into_iter().map(|line| OlderGuard { file: file.to_owned(), line }).collect()
+}
+
+/// Whether the whole file is the older guard's own.
+fn is_own(file: &Path) -> bool {
+    OLDER_FILES.iter().any(|(_, user, project)| file.ends_with(user) || file.ends_with(project))
+}

@@ -1,0 +1,120 @@
+//! Packages that a module imports and that are installed beside it: their files become the module's own, under
+//! `node_modules/`.
+
+use crate::catalog::{MAX_BYTES, Package, main_of};
+use memchr::memmem;
+use reflex_script::{ENTRY, is_built_in};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A module and all that it imports have at most so many files.
+const MAX_FILES: usize = 400;
+
+/// All of them together have at most so many bytes.
+const MAX_TOGETHER: usize = 8 << 20;
+
+/// Adds what the files of a package import by name, as far as it is installed in a `node_modules` beside or above them.
+/// What is not found stays out: the import then fails and says so.
+pub(super) fn add(package: &mut Package, folder: &Path) {
+    let mut wanted: Vec<(String, PathBuf)> = Vec::new();
+    let want = |text: &str, from: &Path, wanted: &mut Vec<(String, PathBuf)>| {
+        wanted.extend(bare(text).into_iter().map(|name| (name.to_owned(), from.to_owned())));
+    };
+    package.files.iter().for_each(|(_, text)| want(text, folder, &mut wanted));
+    let mut known = BTreeSet::new();
+    let mut bytes = 0;
+    while let Some((name, from)) = wanted.pop() {
+        if !known.insert(name.clone()) {
+            continue;
+        }
+        let Some(found) = installed(&name, &from) else { continue };
+        let entry = format!("node_modules/{}/{}", found.package, found.entry);
+        let Ok(alias) = serde_json::to_string(&entry) else { continue };
+        package.files.push((format!("node_modules/{name}/{ENTRY}"), alias));
+        let mut left = vec![found.entry.clone()];
+        while let Some(path) = left.pop() {
+            let own = format!("node_modules/{}/{path}", found.package);
+            if package.files.iter().any(|(known, _)| *known == own) {
+                continue;
+            }
+            let Some(text) = text_of(&found.folder.join(&path)) else { continue };
+            bytes += text.len();
+            if package.files.len() >= MAX_FILES || bytes > MAX_TOGETHER {
+                return;
+            }
+            left.extend(super::load::imported(&path, &text));
+            want(&text, &found.folder, &mut wanted);
+            package.files.push((own, text));
+        }
+    }
+}
+
+/// A package that is installed.
+struct Installed {
+    package: String,
+    folder: PathBuf,
+    /// The file that is meant, below the folder.
+    entry: String,
+}
+
+fn installed(name: &str, from: &Path) -> Option<Installed> {
+    let parts = if name.starts_with('@') { 2 } else { 1 };
+    let package: Vec<&str> = name.split('/').take(parts).collect();
+    let package = package.join("/");
+    let below = name.strip_prefix(&package)?.trim_start_matches('/');
+    let place = from.ancestors().map(|above| above.join("node_modules").join(&package)).find(|place| place.is_dir())?;
+    // What a package imports itself lies beside where it really is.
+    let folder = place.canonicalize().ok()?;
+    let described: Value = serde_json::from_str(&text_of(&folder.join("package.json"))?).ok()?;
+    let candidates = match below {
+        "" => [main_of(&described), vec!["index.js".into()]].concat(),
+        below => {
+            let exported = described.get("exports").and_then(|exports| exports.get(format!("./{below}")));
+            let exported = exported.map(|one| main_of(&serde_json::json!({"exports": one}))).unwrap_or_default();
+            let open = ["", ".js", ".cjs", ".mjs", "/index.js"].map(|end| format!("{below}{end}"));
+            exported.into_iter().chain(open).collect()
+        }
+    };
+    let inside = |path: &String| path.split('/').all(|part| part != "..");
+    let entry = candidates.into_iter().filter(inside).find(|path| folder.join(path).is_file())?;
+    Some(Installed { package, folder, entry })
+}
+
+fn text_of(path: &Path) -> Option<String> {
+    let is_file = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES as u64);
+    if is_file { fs::read_to_string(path).ok() } else { None }
+}
+
+/// The names in a text that are imported and lie in no file of its own.
+fn bare(text: &str) -> Vec<&str> {
+    let is_name = |name: &&str| {
+        name.len() < 100
+            && name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '@')
+            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "@/-_.".contains(letter))
+            && !name.contains("..")
+            && !is_built_in(name)
+    };
+    // Every call reads every module: a bundle has hundreds of thousands of letters and imports nothing.
+    let behind = |word: &'static str| memmem::find_iter(text.as_bytes(), word).map(move |at| at + word.len());
+    let places = behind("from").chain(behind("import")).chain(behind("require("));
+    let named = |at: usize| {
+        let rest = text.get(at..)?.trim_start().trim_start_matches('(').trim_start();
+        let quote = rest.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
+        rest.get(1..)?.split_once(quote).map(|(name, _)| name)
+    };
+    places.filter_map(named).filter(is_name).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bare;
+
+    #[test]
+    fn what_is_imported_by_name_is_found() {
+        let text = "import { parse } from \"yaml\"; import '@scope/a/b'; const x = require('left-pad'), y = import( 'z' );\n\
+                    import fs from 'node:fs'; import './own.js'; from 'nowhere in particular';";
+        assert_eq!(bare(text), ["yaml", "@scope/a/b", "z", "left-pad"]);
+    }
+}
