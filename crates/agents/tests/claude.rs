@@ -265,14 +265,20 @@ fn a_turn_that_may_not_end_yet_goes_on() {
     assert!(!reply.stdout.contains("terminal"), "{reply:?}");
 }
 
+/// Words for the model; before a session's work the person reads them too.
+fn told(event: &str, words: &str) -> String {
+    let person = if event == "SessionStart" { format!("\"systemMessage\":\"{words}\",") } else { String::new() };
+    let model = format!("{{\"hookEventName\":\"{event}\",\"additionalContext\":\"{words}\"}}");
+    format!("{{{person}\"hookSpecificOutput\":{model}}}\n")
+}
+
 #[test]
 fn after_a_tool_and_around_a_session_nothing_is_decided_but_told() {
     for event in TOO_LATE.into_iter().filter(|event| *event != "Stop") {
         let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
         for (verdict, said) in [(deny(), "\\\"it\\\" is bad."), (ask(), "a; Warning: b. Tell the user.")] {
-            let words = format!(
-                "{{\"hookSpecificOutput\":{{\"hookEventName\":\"{event}\",\"additionalContext\":\"Warning: {said}\"}}}}\n"
-            );
+            let words = format!("Warning: {said}");
+            let words = told(event, &words);
             check_answer(event, &verdict, if heard { (&words, "", 0) } else { SILENCE });
         }
     }
@@ -282,9 +288,7 @@ fn after_a_tool_and_around_a_session_nothing_is_decided_but_told() {
 fn a_warning_after_a_tool_and_at_the_start_reaches_the_model() {
     for event in TOO_LATE {
         let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
-        let words = format!(
-            "{{\"hookSpecificOutput\":{{\"hookEventName\":\"{event}\",\"additionalContext\":\"Warning: mind the é.\"}}}}\n"
-        );
+        let words = told(event, "Warning: mind the é.");
         // When it stops, the person is told.
         let noted = "{\"systemMessage\":\"Warning: mind the é.\"}\n";
         let words = if event == "Stop" { noted } else { &words };

@@ -30,12 +30,11 @@ pub(crate) fn decided(decision: &str, reason: &str) -> Value {
 /// prompt, a session.
 pub(crate) fn advised(event: &Event, reason: &str) -> Reply {
     let word = if event.moment == Moment::BeforeTool { "PreToolUse" } else { event.word.as_str() };
-    let mut answer = json!({"hookSpecificOutput": {"hookEventName": word, "additionalContext": reason}});
-    let is_ahead = matches!(event.moment, Moment::BeforeTool | Moment::Prompt | Moment::SessionStart);
-    if let Some(answer) = answer.as_object_mut().filter(|_| is_ahead) {
-        answer.insert("systemMessage".into(), reason.into());
+    let said = json!({"hookEventName": word, "additionalContext": reason});
+    if matches!(event.moment, Moment::BeforeTool | Moment::Prompt | Moment::SessionStart) {
+        return print(&json!({"systemMessage": reason, "hookSpecificOutput": said}));
     }
-    print(&answer)
+    print(&json!({"hookSpecificOutput": said}))
 }
 
 /// Another call in place of this one, with words about it for the person and the model. There is no decision in it: the

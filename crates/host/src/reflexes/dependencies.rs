@@ -44,7 +44,7 @@ pub(super) fn add(package: &mut Package, folder: &Path) {
             if package.files.len() >= MAX_FILES || bytes > MAX_TOGETHER {
                 return;
             }
-            left.extend(super::load::imported(&path, &text));
+            left.extend(imported(&path, &text));
             want(&text, &found.folder, &mut wanted);
             package.files.push((own, text));
         }
@@ -85,6 +85,33 @@ fn installed(name: &str, from: &Path) -> Option<Installed> {
 fn text_of(path: &Path) -> Option<String> {
     let is_file = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES as u64);
     if is_file { fs::read_to_string(path).ok() } else { None }
+}
+
+/// What the relative paths in a text may mean: files below the folder of the first.
+pub(super) fn imported(name: &str, text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for quoted in text.split(['"', '\'', '`']).filter(|part| part.starts_with("./") || part.starts_with("../")) {
+        let mut parts: Vec<&str> = name.split('/').collect();
+        parts.pop();
+        let inside = quoted.split('/').all(|part| match part {
+            "" | "." => true,
+            ".." => parts.pop().is_some(),
+            part => {
+                parts.push(part);
+                true
+            }
+        });
+        if inside && quoted.len() < 200 {
+            let path = parts.join("/");
+            let stem = path.strip_suffix(".js").unwrap_or(&path).to_owned();
+            found.extend(
+                ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", "/index.js", "/index.cjs", "/index.ts"]
+                    .map(|end| format!("{path}{end}")),
+            );
+            found.push(format!("{stem}.ts"));
+        }
+    }
+    found
 }
 
 /// The names in a text that are imported and lie in no file of its own.

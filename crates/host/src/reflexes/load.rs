@@ -1,6 +1,6 @@
 //! Where reflexes are named, what lies there, and which of it may run.
 
-use super::dependencies;
+use super::dependencies::{self, imported};
 use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, MAX_BYTES as MAX_FILE, PACK, Package, main_of, name_of, pack};
 use crate::config::{Cache, Offer, There, own, trust};
@@ -494,33 +494,6 @@ fn single(path: &Path) -> Result<Package, String> {
         }
     }
     Ok(package)
-}
-
-/// What the relative paths in a text may mean: files below the folder of the first.
-pub(super) fn imported(name: &str, text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for quoted in text.split(['"', '\'', '`']).filter(|part| part.starts_with("./") || part.starts_with("../")) {
-        let mut parts: Vec<&str> = name.split('/').collect();
-        parts.pop();
-        let inside = quoted.split('/').all(|part| match part {
-            "" | "." => true,
-            ".." => parts.pop().is_some(),
-            part => {
-                parts.push(part);
-                true
-            }
-        });
-        if inside && quoted.len() < 200 {
-            let path = parts.join("/");
-            let stem = path.strip_suffix(".js").unwrap_or(&path).to_owned();
-            found.extend(
-                ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", "/index.js", "/index.cjs", "/index.ts"]
-                    .map(|end| format!("{path}{end}")),
-            );
-            found.push(format!("{stem}.ts"));
-        }
-    }
-    found
 }
 
 fn entry_of(package: &Package) -> Option<String> {

@@ -187,11 +187,11 @@ fn quoted(argument: &Value) -> Value {
 
 /// The lines of a stream, one that stands for any if they are not known.
 fn lines_of(stream: &Stream, origin: Origin) -> Vec<Value> {
-    let known = stream.text.literal().filter(|_| stream.present);
-    match known.filter(|text| text.lines().count() <= MAX_TEXTS) {
-        Some(text) => text.lines().map(|line| Value::text(line, stream.text.origin())).collect(),
-        None => vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)],
+    let Some(text) = stream.text.literal().filter(|_| stream.present) else { return unread_words(stream, origin) };
+    if text.lines().count() > MAX_TEXTS {
+        return vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)];
     }
+    text.lines().map(|line| Value::text(line, stream.text.origin())).collect()
 }
 
 fn replaced(words: &[Value], placeholder: &str, item: &str, origin: Origin) -> Vec<Value> {
