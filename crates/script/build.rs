@@ -4,8 +4,9 @@ use std::path::Path;
 use std::{env, fs};
 
 /// What is built in: the name under which it is imported, and its file.
-const BUILT_IN: [(&str, &str); 24] = [
+const BUILT_IN: [(&str, &str); 25] = [
     ("@agentreflex/core", "core.js"),
+    ("@agentreflex/core/packs", "core-packs.js"),
     ("@agentreflex/core/git", "core-git.js"),
     ("path", "path.js"),
     ("os", "os.js"),

@@ -43,6 +43,8 @@ pub struct Outcome {
 impl Chain {
     /// A chain of these modules.
     pub fn new(modules: Vec<Module>, limits: Limits) -> Chain {
+        let bytes = |module: &Module| module.files.iter().map(|(_, text)| text.len()).sum();
+        let limits = limits.for_text(modules.iter().map(bytes).max().unwrap_or(0));
         Chain { modules: Arc::new(modules), limits }
     }
 

@@ -111,3 +111,24 @@ fn what_cannot_be_required_is_told() {
         assert!(told(text).contains(words), "{text}: {}", told(text));
     }
 }
+
+#[test]
+fn a_bundle_of_five_mebibytes_is_read() {
+    let function = |number: usize| {
+        format!(
+            "function f{number}(a, b) {{ let s = 'text {number}'; for (let i = 0; i < a; i++) s += i; return s.length + b; }}\n"
+        )
+    };
+    let mut source: String = (0..)
+        .map(function)
+        .scan(0, |sum, text| {
+            *sum += text.len();
+            (*sum < 4_900_000).then_some(text)
+        })
+        .collect();
+    source.push_str("export default { onToolCall: (c) => c.command === 'frob' ? { action: 'deny', reason: String(f7(2, 3)) } : { action: 'pass' } };");
+    let limits = Limits { watchdog: Duration::from_secs(60), ..Limits::default() };
+    let outcome =
+        Chain::new(vec![Module::single("large", &source)], limits).run(Call::tool_call(json!({"command": "frob"})));
+    assert_eq!(outcome.said.name(), "deny", "{:?}", outcome.reports[0].said);
+}

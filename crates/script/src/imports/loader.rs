@@ -18,6 +18,16 @@ const OWN: &str = "reflex:";
 /// A file `node_modules/NAME/…` of this name holds, as a JSON text, the path of the file that `NAME` means.
 pub const ENTRY: &str = ".entry.json";
 
+/// What modules are written against, and the same with the functions about packs.
+const CORE: &str = "@agentreflex/core";
+
+const PACKS: &str = "@agentreflex/core/packs";
+
+/// Whether a text names one of those, or may, as it takes all there is.
+fn packs(text: &str) -> bool {
+    ["parsePackManifest", "interpolate", "referencedSecrets", "* as ", "*as "].iter().any(|name| text.contains(name))
+}
+
 /// The same of a module that is part of the program: it has its name in its code.
 const OURS: &str = "ours:";
 
@@ -115,7 +125,9 @@ impl Shown {
     /// The full name of what is meant by a name in a file.
     fn found(&self, base: &str, name: &str) -> Result<String, &'static str> {
         if let Some(known) = built_in::named(name) {
-            return Ok(known.into());
+            let is_wanted =
+                name == CORE && base.starts_with(OWN) && self.text(base).is_some_and(|(_, text)| packs(text));
+            return Ok(if is_wanted { PACKS } else { known }.into());
         }
         // The entry is named by us, in full.
         if (base.is_empty() && self.has(name)) || name == REQUIRED {

@@ -20,6 +20,21 @@ pub struct Limits {
     pub leave: bool,
 }
 
+/// A module with more text than this gets more room, as all of it has to be read first: measured with bundles of 5 MiB,
+/// which take up to 18 bytes for each of the text.
+const PLAIN: usize = 1 << 20;
+
+impl Limits {
+    /// What holds for modules of which the largest has so many bytes of text.
+    #[must_use]
+    pub(crate) fn for_text(self, bytes: usize) -> Limits {
+        let above = bytes.saturating_sub(PLAIN);
+        let millis = u64::try_from(above / (1 << 20)).unwrap_or(0) * 150;
+        let watchdog = if above == 0 { self.watchdog } else { self.watchdog + Duration::from_millis(millis + 150) };
+        Limits { memory: self.memory.saturating_add(above.saturating_mul(24)), watchdog, ..self }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
