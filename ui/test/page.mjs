@@ -42,6 +42,8 @@ function start(program, words, input) {
   child.stdout.on("data", (data) => (stdout += data));
   child.stderr.on("data", (data) => (stdout += data));
   const ended = new Promise((done) => child.on("close", (code) => (running.delete(child), done({ code, stdout }))));
+  // A program may end before it has read what it does not need.
+  child.stdin.on("error", () => {});
   if (input !== undefined) child.stdin.end(input);
   return { child, ended };
 }
@@ -90,7 +92,8 @@ async function audit(page, name) {
 }
 
 async function play() {
-  await within(atTerminal(["init", "--agent", "claude", "--yes"], ""), "init");
+  const wired = await atTerminal(["init", "--agent", "claude", "--yes"], "");
+  assert.equal(wired.code, 0, wired.stdout);
   const pinned = await atTerminal(["pin"], `${PASSPHRASE}\n${PASSPHRASE}\ny\n`);
   assert.equal(pinned.code, 0, pinned.stdout);
   const key = (await start(reflex, ["--home", home, "pin", "--show"], "").ended).stdout.trim();

@@ -3,6 +3,7 @@
 mod discard;
 mod dispatch;
 mod ground;
+mod keep;
 mod measure;
 mod modules;
 mod page;
@@ -36,6 +37,7 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     let measured = CALLS.iter().zip(ratios).zip(instructions);
     let rows = measured.map(|((call, ratio), instructions)| Row { call, ratio, instructions }).collect();
     let discards = step("discards", || discard::measure(&release.binary))?;
+    let keeps = step("keeping", || keep::measure(&release.binary))?;
     let dispatches = if measure::has_valgrind() {
         step("dispatch", || dispatch::measure(&project.root, &release.binary, &ground))?
     } else {
@@ -46,7 +48,7 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     let reflexes = step("reflexes", || reflexes::measure(&release.binary, &ground))?;
     let searches = step("search", || search::measure(&release.binary, &ground))?;
     let linkage = release.linkage;
-    let report = Report { linkage, rows, discards, dispatches, people, modules, reflexes, searches };
+    let report = Report { linkage, rows, discards, keeps, dispatches, people, modules, reflexes, searches };
     let text = report.render();
     let file = page::file(&project.root);
     fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;

@@ -1,0 +1,63 @@
+//! What it costs to keep files before a call deletes them: beside `cp -a` of the same files, in turns.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant, UNIX_EPOCH};
+
+use super::ground::Ground;
+use super::measure::Hook;
+use super::payloads;
+
+const ROUNDS: usize = 9;
+
+/// Of what is kept, so many files of so many bytes.
+pub(crate) const CASES: [(&str, usize, usize); 2] =
+    [("1,500 files of 10 kB", 1500, 10_000), ("60 files of 1 MB", 60, 1_000_000)];
+
+/// The shortest times in hundredths of that of `cp -a`, one for each of [`CASES`].
+pub(crate) fn measure(binary: &Path) -> Result<Vec<u32>, String> {
+    CASES.iter().enumerate().map(|(number, (_, files, bytes))| of(binary, (90_000 + number, *files, *bytes))).collect()
+}
+
+fn of(binary: &Path, (name, files, bytes): (usize, usize, usize)) -> Result<u32, String> {
+    let ground = Ground::with_rules(name, &[])?;
+    let told = |error: std::io::Error| format!("cannot prepare `{}`: {error}", ground.folder.display());
+    write(&ground.repo.join("work"), files, bytes).map_err(told)?;
+    let hook = Hook { binary, ground: &ground, payload: payloads::shell("rm -rf work", &ground.repo) };
+    let said = hook.answer()?;
+    if !said.shown().contains("reflex undo") {
+        return Err(format!("the files are not kept: {}", said.shown()));
+    }
+    let (mut kept, mut copied) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        kept.push(hook.time()?);
+        copied.push(copy(&ground)?);
+    }
+    // Both wait for the disk now and then, each for what the other has written: the least disturbed round is compared.
+    let least = |times: Vec<Duration>| times.into_iter().min().unwrap_or_default().as_secs_f64();
+    Ok((least(kept) / least(copied) * 100.0).round() as u32)
+}
+
+/// Files that are older than the session.
+fn write(folder: &Path, files: usize, bytes: usize) -> std::io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for index in 0..files {
+        let mut file = File::create(folder.join(format!("{index}.txt")))?;
+        file.write_all(&vec![b'a' + (index % 26) as u8; bytes])?;
+        file.set_modified(UNIX_EPOCH + Duration::from_secs(1_700_000_000))?;
+    }
+    Ok(())
+}
+
+/// Copied block by block, also where the file system could share them.
+fn copy(ground: &Ground) -> Result<Duration, String> {
+    let to = ground.folder.join("copy");
+    let _ = fs::remove_dir_all(&to);
+    let mut cp = Command::new("cp");
+    cp.args(["-a", "--reflink=never"]).arg(ground.repo.join("work")).arg(&to);
+    let start = Instant::now();
+    let status = cp.status().map_err(|error| format!("`cp -a`: {error}"))?;
+    if status.success() { Ok(start.elapsed()) } else { Err("`cp -a` fails".into()) }
+}
