@@ -16,13 +16,14 @@ mod reference;
 mod release;
 mod score;
 mod steps;
+mod suite;
 
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use project::Project;
-use steps::step;
+use steps::{step, succeed};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -119,8 +120,8 @@ fn project() -> Result<Project, String> {
 fn check(project: &Project) -> Result<(), String> {
     format_and_lints(project)?;
     // The library's own examples are what most changes break, so they belong to the inner loop.
-    let quick = ["--lib", "--bins", "--test", "house", "--test", "library"];
-    step("quick tests", || steps::tests(project.cargo(&["test", "--workspace", "--locked"]).args(quick)))
+    let quick = ["--workspace", "--lib", "--bins", "--test", "house", "--test", "library"];
+    tests(project, "quick tests", &quick, &[])
 }
 
 fn test(project: &Project) -> Result<(), String> {
@@ -128,39 +129,47 @@ fn test(project: &Project) -> Result<(), String> {
     // What is quickly known to be wrong comes first.
     step("rustdoc", || {
         let mut rustdoc = project.cargo(&["doc", "--workspace", "--no-deps", "--locked", "--document-private-items"]);
-        steps::succeed(rustdoc.env("RUSTDOCFLAGS", "-D warnings")).map(drop)
+        succeed(rustdoc.env("RUSTDOCFLAGS", "-D warnings")).map(drop)
     })?;
     step("documentation", || docs::check(project))?;
     dependencies(project)?;
-    step("tests", || steps::tests(&mut project.cargo(&["test", "--workspace", "--locked"])))
+    tests(project, "tests", &["--workspace"], &[])?;
+    step("examples in comments", || {
+        succeed(&mut project.cargo(&["test", "--workspace", "--locked", "--doc"])).map(drop)
+    })
+}
+
+fn tests(project: &Project, name: &str, selection: &[&str], arguments: &[&str]) -> Result<(), String> {
+    let executables = step(&format!("build of {name}"), || suite::build(project, selection))?;
+    step(name, || suite::run(executables, arguments, &project.target.join("test-logs")))
 }
 
 /// Thousands of calls: a build without optimising would take three times as long as all other tests.
 fn attacks(project: &Project) -> Result<(), String> {
     let release = release::build(project)?;
-    let mut test = project.cargo(&["test", "--locked", "--package", "reflex-guard", "--test", "attacks"]);
-    test.args(["--", "--ignored"]).env("REFLEX_BINARY", release.binary);
-    step("attacks", || steps::tests(&mut test))
+    let executables = suite::build(project, &["--workspace", "--test", "attacks"])?;
+    step("attacks", || {
+        let executables = executables.into_iter().map(|executable| executable.with("REFLEX_BINARY", &release.binary));
+        suite::run(executables.collect(), &["--ignored"], &project.target.join("test-logs"))
+    })
 }
 
 fn format_and_lints(project: &Project) -> Result<(), String> {
-    step("format", || steps::succeed(&mut project.cargo(&["fmt", "--all", "--check"])).map(drop))?;
+    step("format", || succeed(&mut project.cargo(&["fmt", "--all", "--check"])).map(drop))?;
     step("lints", || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
-        steps::succeed(&mut project.cargo(&clippy)).map(drop)
+        succeed(&mut project.cargo(&clippy)).map(drop)
     })
 }
 
 /// Advisories are left out: their database has to be fetched.
 fn dependencies(project: &Project) -> Result<(), String> {
-    let there = steps::succeed(&mut project.cargo(&["deny", "--version"])).is_ok();
+    let there = succeed(&mut project.cargo(&["deny", "--version"])).is_ok();
     if !there && std::env::var_os("CI").is_none() {
         println!("skip  dependencies: `cargo install --locked cargo-deny` brings the tool; CI insists on it");
         return Ok(());
     }
-    step("dependencies", || {
-        steps::succeed(&mut project.cargo(&["deny", "check", "licenses", "bans", "sources"])).map(drop)
-    })
+    step("dependencies", || succeed(&mut project.cargo(&["deny", "check", "licenses", "bans", "sources"])).map(drop))
 }
 
 #[cfg(unix)]
