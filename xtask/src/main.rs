@@ -6,6 +6,7 @@ mod bench;
 mod clients;
 mod docs;
 mod fit;
+mod hermetic;
 mod layout;
 mod linear;
 mod link;
@@ -18,7 +19,7 @@ mod score;
 mod steps;
 mod suite;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -60,13 +61,16 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["check"] => project().and_then(|project| check(&project)),
         ["test"] => project().and_then(|project| test(&project)),
+        // Started in a hostile home, see `hermetic`.
+        [hermetic::ENCLOSED, reflex, words @ ..] => hermetic::enclosed(reflex, words),
+        [TESTS, selection @ ..] => project().and_then(|project| run_tests(&project, selection)),
         ["bench"] => project().and_then(|project| bench::write(&project)),
         ["release"] => project().and_then(|project| release::build(&project)).map(|release| {
             println!("{}", release.binary.display());
         }),
         ["score"] => project().and_then(|project| score::write(&project)),
-        ["score", "--check"] => project().and_then(|project| score::check(&project)),
-        ["attacks"] => project().and_then(|project| attacks(&project)),
+        ["score", "--check"] => hermetic_release(&words, score::check),
+        ["attacks"] => hermetic_release(&words, attacks),
         ["docs"] => project().and_then(|project| reference::write(&project)),
         ["adapters"] => project().and_then(|project| adapters::write(&project)),
         // Started by the command above, under callgrind.
@@ -75,10 +79,10 @@ fn main() -> ExitCode {
             .map_err(|_| "how often?".to_owned())
             .and_then(|rounds| adapters::work(agent, std::path::Path::new(file), rounds)),
         ["page"] => project().and_then(|project| page::write(&project)),
-        ["page", "--check"] => project().and_then(|project| page::check(&project)),
+        ["page", "--check"] => hermetic_release(&words, page::check),
         ["portable"] => project().and_then(|project| portable::check(&project)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
-        ["bench", "--check"] => project().and_then(|project| bench::check(&project)),
+        ["bench", "--check"] => hermetic_release(&words, bench::check),
         #[cfg(unix)]
         // Started by the clients, not by people.
         ["mcp"] => {
@@ -90,7 +94,7 @@ fn main() -> ExitCode {
             project().and_then(|project| clients::run(&project.root, Path::new(binary), &owned(names)))
         }
         ["clients", names @ ..] if names.iter().all(|name| !name.starts_with('-')) => {
-            project().and_then(|project| play_clients(&project, names))
+            hermetic_release(&words, |project| play_clients(project, names))
         }
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
@@ -113,6 +117,20 @@ fn main() -> ExitCode {
     }
 }
 
+/// Runs test executables: the command that `test` and `check` start in a hostile home.
+const TESTS: &str = "tests";
+
+/// Plays a suite that works with the release in a hostile home, where this machine has one.
+fn hermetic_release(words: &[&str], suite: impl FnOnce(&Project) -> Result<(), String>) -> Result<(), String> {
+    let project = project()?;
+    let release = release::build(&project)?;
+    if hermetic::play(&project, &release.binary, words)? { Ok(()) } else { suite(&project) }
+}
+
+fn logs(project: &Project) -> PathBuf {
+    project.target.join("test-logs")
+}
+
 fn project() -> Result<Project, String> {
     Project::of_environment()
 }
@@ -121,7 +139,7 @@ fn check(project: &Project) -> Result<(), String> {
     format_and_lints(project)?;
     // The library's own examples are what most changes break, so they belong to the inner loop.
     let quick = ["--workspace", "--lib", "--bins", "--test", "house", "--test", "library"];
-    tests(project, "quick tests", &quick, &[])
+    tests(project, "quick tests", &quick)
 }
 
 fn test(project: &Project) -> Result<(), String> {
@@ -133,15 +151,23 @@ fn test(project: &Project) -> Result<(), String> {
     })?;
     step("documentation", || docs::check(project))?;
     dependencies(project)?;
-    tests(project, "tests", &["--workspace"], &[])?;
+    tests(project, "tests", &["--workspace"])?;
     step("examples in comments", || {
         succeed(&mut project.cargo(&["test", "--workspace", "--locked", "--doc"])).map(drop)
     })
 }
 
-fn tests(project: &Project, name: &str, selection: &[&str], arguments: &[&str]) -> Result<(), String> {
+fn run_tests(project: &Project, selection: &[&str]) -> Result<(), String> {
+    suite::run(suite::build(project, selection)?, &[], &logs(project))
+}
+
+fn tests(project: &Project, name: &str, selection: &[&str]) -> Result<(), String> {
     let executables = step(&format!("build of {name}"), || suite::build(project, selection))?;
-    step(name, || suite::run(executables, arguments, &project.target.join("test-logs")))
+    let words: Vec<&str> = [TESTS].into_iter().chain(selection.iter().copied()).collect();
+    step(name, || {
+        let is_played = hermetic::play(project, &project.target.join("debug/reflex"), &words)?;
+        if is_played { Ok(()) } else { suite::run(executables, &[], &logs(project)) }
+    })
 }
 
 /// Thousands of calls: a build without optimising would take three times as long as all other tests.
@@ -150,7 +176,7 @@ fn attacks(project: &Project) -> Result<(), String> {
     let executables = suite::build(project, &["--workspace", "--test", "attacks"])?;
     step("attacks", || {
         let executables = executables.into_iter().map(|executable| executable.with("REFLEX_BINARY", &release.binary));
-        suite::run(executables.collect(), &["--ignored"], &project.target.join("test-logs"))
+        suite::run(executables.collect(), &["--ignored"], &logs(project))
     })
 }
 

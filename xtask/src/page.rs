@@ -1,6 +1,6 @@
 //! The page: built from `ui/`, compared with what the crate embeds, and played in a real browser.
 
-use crate::project::Project;
+use crate::project::{Project, tool};
 use crate::{release, steps};
 use std::fs;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
 }
 
 fn build(root: &Path) -> Result<(), String> {
-    let npm = |words: &[&str]| steps::succeed(Command::new("npm").args(words).current_dir(root.join("ui"))).map(drop);
+    let npm = |words: &[&str]| steps::succeed(tool("npm").args(words).current_dir(root.join("ui"))).map(drop);
     step("packages of the page", || npm(&["ci", "--no-audit", "--no-fund"]))?;
     step("page", || npm(&["run", "build"]))
 }

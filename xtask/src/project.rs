@@ -1,6 +1,7 @@
 //! Where this project and its build products lie, and its cargo.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -27,8 +28,26 @@ impl Project {
 
     /// Cargo with these arguments, in this checkout and with the same target folder.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
-        let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        let mut cargo = tool(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(arguments).current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
         cargo
     }
+}
+
+/// Names the home in which build tools keep their files, where a suite is played in another one.
+pub(crate) const TOOLS_HOME: &str = "REFLEX_TOOLS_HOME";
+
+/// Variables that a hostile home sets beside `HOME`.
+pub(crate) const XDG: [&str; 3] = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"];
+
+/// A build tool, with the home of whoever runs this: downloads and settings of the registry are there.
+pub(crate) fn tool(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    if let Some(home) = env::var_os(TOOLS_HOME) {
+        command.env("HOME", home);
+        for variable in XDG {
+            command.env_remove(variable);
+        }
+    }
+    command
 }

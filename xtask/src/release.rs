@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::bench;
 use crate::layout;
 use crate::link::Link;
-use crate::project::Project;
+use crate::project::{Project, tool};
 use crate::steps::{step, succeed};
 
 /// How a binary finds its C library.
@@ -62,7 +61,7 @@ pub(crate) fn build(project: &Project) -> Result<Release, String> {
 }
 
 fn is_installed(target: &str) -> bool {
-    let installed = succeed(Command::new("rustup").args(["target", "list", "--installed"]));
+    let installed = succeed(tool("rustup").args(["target", "list", "--installed"]));
     installed.is_ok_and(|list| list.lines().any(|line| line.trim() == target))
 }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::project::Project;
+use crate::project::{Project, tool};
 use crate::release;
 use crate::steps::{step, succeed};
 use figures::{Judged, Label, Outcome};
@@ -40,7 +40,7 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     let file = page::file(&project.root);
     let text = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
     let before = page::listed(&text);
-    let message = succeed(Command::new("git").args(["log", "-1", "--format=%B"]).current_dir(&project.root))?;
+    let message = succeed(tool("git").args(["log", "-1", "--format=%B"]).current_dir(&project.root))?;
     let meant = |id: &str| message.split_whitespace().any(|word| word.trim_matches([',', '.', '`', ':']) == id);
     let worse = now.listed().into_iter().filter(|(id, outcome)| before.get(id) != Some(outcome) && !meant(id));
     let worse: Vec<String> = worse.map(|(id, outcome)| format!("{id} {}", outcome.word())).collect();

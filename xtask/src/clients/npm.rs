@@ -1,9 +1,9 @@
 //! Pinned clients, fetched with npm into the cache once.
 
+use crate::project::tool;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -59,7 +59,7 @@ impl Package {
         // Without a manifest of its own npm would climb to the next one above and install there.
         fs::write(folder.join("package.json"), "{\"private\":true}\n").map_err(|error| error.to_string())?;
         let wanted = format!("{}@{}", self.name, self.version);
-        let mut npm = Command::new("npm");
+        let mut npm = tool("npm");
         npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "--save-exact"]);
         npm.arg(&wanted).current_dir(folder);
         let finished = process::finish(&mut npm, &folder.join("npm"), NPM_DEADLINE)
