@@ -142,9 +142,10 @@ fn a_wrong_command_line_is_status_64_and_says_what_would_be_right() {
 
 #[test]
 fn what_cannot_be_written_is_no_success() {
-    for line in ["\"$0\" rules list > /dev/full", "\"$0\" check ls > /dev/full", "echo '{}' | \"$0\" eval > /dev/full"]
-    {
-        let said = Machine::new().program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
+    let machine = Machine::new();
+    for words in ["rules list", "check ls", "eval"] {
+        let line = format!("echo '{{}}' | {} {words} > /dev/full", machine.line());
+        let said = machine.program("sh", ["-c", &line]).run();
         assert_eq!((said.code, said.stderr.as_str()), (70, "reflex: cannot write to standard output\n"), "{line}");
     }
 }

@@ -604,8 +604,11 @@ fn a_hook_survives_an_upgrade_that_moves_the_binary() {
     let link = bin.join("reflex");
     symlink(cellar.join("reflex"), &link).unwrap();
     let path = format!("{}:/usr/bin:/bin", bin.display());
-    let run =
-        |program: &Path, words: &[&str]| machine.program(program.to_str().unwrap(), words).env("PATH", &path).run();
+    let run = |program: &Path, words: &[&str]| {
+        let home = machine.home();
+        let words = ["--home", home.to_str().unwrap()].into_iter().chain(words.iter().copied());
+        machine.program(program.to_str().unwrap(), words).env("PATH", &path).run()
+    };
     let said = run(&link, &["init", "--yes"]);
     assert_eq!(said.code, 0, "{said:?}");
     let (_, _, handler) = ours(&fs::read_to_string(settings(&machine)).unwrap()).remove(0);

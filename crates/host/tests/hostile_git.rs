@@ -17,6 +17,8 @@ struct Scratch {
 impl Scratch {
     /// A repository with three committed files and a rule for what is ignored.
     fn new() -> Scratch {
+        // Git's settings in the home of whoever runs this are none of its business.
+        reflex_host::choose_home("/nonexistent").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let scratch = Scratch { _folder: folder, root };
@@ -33,6 +35,7 @@ impl Scratch {
     fn git(&self, arguments: &[&str]) {
         let mut git = Command::new("git");
         git.args(arguments).current_dir(&self.root).env("HOME", &self.root).env("GIT_CONFIG_NOSYSTEM", "1");
+        git.env_remove("XDG_CONFIG_HOME");
         assert!(git.env_remove("GIT_DIR").status().unwrap().success());
     }
 

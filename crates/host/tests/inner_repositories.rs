@@ -15,6 +15,8 @@ struct Ground {
 impl Ground {
     /// A workspace with a submodule `sub` and an ignored clone `tools/clone`, everything committed.
     fn new() -> Ground {
+        // Git's settings in the home of whoever runs this are none of its business.
+        reflex_host::choose_home("/nonexistent").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("work");
         let library = folder.path().canonicalize().unwrap().join("library");
@@ -56,6 +58,8 @@ impl Ground {
 fn git(folder: &Path, arguments: &[&str]) {
     let mut git = Command::new("git");
     git.args(["-c", "user.name=n", "-c", "user.email=n@example.invalid", "-c", "protocol.file.allow=always"]);
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    git.env("HOME", folder).env_remove("XDG_CONFIG_HOME");
     assert!(git.args(arguments).current_dir(folder).env_remove("GIT_DIR").status().unwrap().success());
 }
 

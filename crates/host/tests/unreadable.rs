@@ -18,6 +18,8 @@ struct Project {
 
 impl Project {
     fn new() -> Project {
+        // Git's settings in the home of whoever runs this are none of its business.
+        reflex_host::choose_home("/nonexistent").unwrap();
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("shop");
         let project = Project { _folder: folder, root };
@@ -33,6 +35,7 @@ impl Project {
     fn run(&self, arguments: &[&str]) -> bool {
         let mut git = Command::new("git");
         git.args(arguments).current_dir(&self.root).env("HOME", &self.root).env("GIT_CONFIG_NOSYSTEM", "1");
+        git.env_remove("XDG_CONFIG_HOME");
         git.env_remove("GIT_DIR").output().unwrap().status.success()
     }
 

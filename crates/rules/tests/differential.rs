@@ -69,6 +69,8 @@ fn installed(folder: &Path) -> bool {
     std::fs::write(folder.join("run.js"), SCRIPT).unwrap();
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-audit", "--no-fund", "--ignore-scripts", "@fozikio/reflex@0.2.0"]).current_dir(folder);
+    // Where the suite is played in another home, the settings of the registry are in that of the build tools.
+    npm.envs(std::env::var_os("REFLEX_TOOLS_HOME").map(|home| ("HOME", home)));
     npm.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
 }
 

@@ -440,6 +440,9 @@ fn is_valid(shell: &Path, text: &str) -> bool {
     let mut command = std::process::Command::new(shell);
     if shell.ends_with("bash") {
         command.args(["-O", "extglob"]);
+    } else {
+        // Without the start files of whoever runs this.
+        command.arg("-f");
     }
     let status = command.arg("-n").arg("-c").arg(text).stderr(Stdio::null()).status();
     status.unwrap().success()

@@ -73,7 +73,7 @@ impl Machine {
     /// The same with another home. `eval` takes none: there the word means the home of the events.
     pub(crate) fn in_home<I: AsRef<OsStr>>(&self, home: &Path, arguments: impl IntoIterator<Item = I>) -> Call {
         let mut words: Vec<OsString> = arguments.into_iter().map(|word| word.as_ref().to_owned()).collect();
-        if words.first().is_some_and(|first| first != "eval") {
+        if words.first().is_none_or(|first| first != "eval") {
             words.splice(0..0, [OsString::from("--home"), home.into()]);
         }
         self.elsewhere(words)
@@ -95,6 +95,28 @@ impl Machine {
         command.args(arguments).env_clear().env("HOME", self.home()).current_dir(self.root());
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         Call { command, input: Vec::new(), patience: PATIENCE }
+    }
+
+    /// Another program as a user whose home, by the user database, is that of this machine: where `reflex` has to find
+    /// it by itself. `None` where no mount namespace can be made.
+    pub(crate) fn as_user<I: AsRef<OsStr>>(&self, program: &str, words: impl IntoIterator<Item = I>) -> Option<Call> {
+        const ENTER: &str = "mount --make-rprivate / && mount --bind \"$0\" /etc/passwd && exec \"$@\"";
+        let database = self.root().join("passwd");
+        let user = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(self.root()).unwrap());
+        let entry = format!("user:x:{user}:{user}::{}:/bin/sh\n", self.home().display());
+        std::fs::write(&database, entry).unwrap();
+        let forms: [&[&str]; 2] = [&["--mount"], &["--user", "--map-current-user", "--keep-caps", "--mount"]];
+        let enter = |form: &[&str]| form.iter().chain(&["sh", "-c", ENTER]).map(OsString::from).collect::<Vec<_>>();
+        let works = |form: &&&[&str]| {
+            let words = enter(form).into_iter().chain([database.clone().into(), "true".into()]);
+            self.program("unshare", words).run().code == 0
+        };
+        let Some(form) = forms.iter().find(works) else {
+            println!("skipped: no mount namespace can be made here");
+            return None;
+        };
+        let words = words.into_iter().map(|word| word.as_ref().to_owned());
+        Some(self.program("unshare", enter(form).into_iter().chain([database.into(), program.into()]).chain(words)))
     }
 
     /// The hook as Claude Code calls it before a tool.

@@ -58,7 +58,8 @@ impl Scratch {
 
     pub(crate) fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
-        command.current_dir(folder).env("GIT_OPTIONAL_LOCKS", "0");
+        command.current_dir(folder).env("GIT_OPTIONAL_LOCKS", "0").env("HOME", &self.root);
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env_remove("XDG_CONFIG_HOME");
         for person in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{person}_NAME"), "a").env(format!("GIT_{person}_EMAIL"), "a@b");
         }
