@@ -13,6 +13,7 @@ mod link;
 mod page;
 mod portable;
 mod project;
+mod prose;
 mod reference;
 mod release;
 mod score;
@@ -43,6 +44,7 @@ usage: cargo xtask COMMAND
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
+  prose             look for translated constructions in comments and messages; with UPDATE=1 write smaller counts
   docs              write the pages that come from data: docs/reference/rules.md, agents.md and the schemas
   adapters          count what it costs to read and answer a payload of each agent, write docs/reference/adapters.md
   linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
@@ -71,13 +73,11 @@ fn main() -> ExitCode {
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => hermetic_release(&words, score::check),
         ["attacks"] => hermetic_release(&words, attacks),
+        ["prose"] => project().and_then(|project| prose::check(&project)),
         ["docs"] => project().and_then(|project| reference::write(&project)),
         ["adapters"] => project().and_then(|project| adapters::write(&project)),
         // Started by the command above, under callgrind.
-        ["adapter", agent, file, rounds] => rounds
-            .parse()
-            .map_err(|_| "how often?".to_owned())
-            .and_then(|rounds| adapters::work(agent, std::path::Path::new(file), rounds)),
+        ["adapter", agent, file, rounds] => adapters::work(agent, Path::new(file), rounds.parse().unwrap_or(1)),
         ["page"] => project().and_then(|project| page::write(&project)),
         ["page", "--check"] => hermetic_release(&words, page::check),
         ["portable"] => project().and_then(|project| portable::check(&project)),
@@ -182,6 +182,7 @@ fn attacks(project: &Project) -> Result<(), String> {
 
 fn format_and_lints(project: &Project) -> Result<(), String> {
     step("format", || succeed(&mut project.cargo(&["fmt", "--all", "--check"])).map(drop))?;
+    step("prose", || prose::check(project))?;
     step("lints", || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
         succeed(&mut project.cargo(&clippy)).map(drop)

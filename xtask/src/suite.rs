@@ -1,8 +1,8 @@
 //! Builds the test executables and runs several at a time, longest first.
 //!
 //! Most tests start the binary and wait for it, so that `cargo test`, which runs one executable after the other, leaves
-//! the cores idle. The harness reports in JSON, which gives the time of each test; stable toolchains hide that behind
-//! `RUSTC_BOOTSTRAP`, as the plugins of editors set it.
+//! the cores idle. The harness reports in JSON, which gives the time of each test; on stable
+//! toolchains that takes `RUSTC_BOOTSTRAP`, as the plugins of editors set it.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -87,7 +87,7 @@ fn executable(message: &str) -> Option<Executable> {
     Some(Executable { name, path, folder: folder.to_owned(), environment: Vec::new() })
 }
 
-/// How a test ended.
+/// The outcome of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Passed,
@@ -147,7 +147,7 @@ fn run_one(executable: &Executable, arguments: &[&str], logs: &Path) -> Vec<Ende
     ended
 }
 
-/// Output goes to files: a program that a test left behind may hold a pipe open.
+/// Output goes to files: a program that outlives its test may hold a pipe open.
 fn start(executable: &Executable, arguments: &[&str], out: &Path, err: &Path) -> std::io::Result<Child> {
     let mut command = Command::new(&executable.path);
     command.args(["-Zunstable-options", "--format=json", "--report-time", "--show-output"]).args(arguments);
@@ -191,7 +191,7 @@ fn event(executable: &str, line: &str) -> Option<Ended> {
 }
 
 /// # Errors
-/// What the failed tests printed.
+/// The output of the failed tests.
 fn summarize(ended: &[Ended]) -> Result<(), String> {
     let of = |outcome: Outcome| ended.iter().filter(move |test| test.outcome == outcome);
     let mut slowest: Vec<&Ended> = ended.iter().collect();

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use super::client::Client;
 use super::process::{self, Finished};
+use crate::hermetic::{BIND, unshare, user_database};
 
 /// What an administrator adds to a client's settings of the system, in the folder of the case.
 pub(super) const MANAGED: &str = "managed.json";
@@ -198,6 +199,11 @@ impl Sandbox {
             .collect()
     }
 
+    /// From now on the client finds the home of the case in the user database too: hook entries of a project name none.
+    pub(super) fn name_user(&self) -> Result<(), String> {
+        write(&self.user_database(), &user_database(&self.home()))
+    }
+
     /// What is left on a machine where the binary was deleted but not uninstalled.
     pub(super) fn delete_reflex(&self) -> Result<(), String> {
         fs::remove_file(self.reflex()).map_err(|error| format!("cannot delete reflex: {error}"))
@@ -234,7 +240,14 @@ impl Sandbox {
     }
 
     fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished, String> {
-        let mut client = self.command(&self.program());
+        let mut client = match unshare().filter(|_| self.user_database().exists()) {
+            Some(unshare) => {
+                let mut client = self.command(Path::new("unshare"));
+                client.args(unshare).args(["sh", "-c", BIND, "sh"]).arg(self.user_database()).arg(self.program());
+                client
+            }
+            None => self.command(&self.program()),
+        };
         (self.client.start)(self, &mut client, mode, model);
         process::finish(&mut client, &self.folder.join("client"), CLIENT_DEADLINE)
     }
@@ -295,6 +308,10 @@ impl Sandbox {
 
     fn programs(&self) -> PathBuf {
         self.folder.join("bin")
+    }
+
+    fn user_database(&self) -> PathBuf {
+        self.folder.join("passwd")
     }
 
     fn temporary(&self) -> PathBuf {

@@ -30,6 +30,12 @@ const MOUNT: &str = "\
     mount --bind \"$2\" /etc/passwd &&
     shift 2 && exec \"$@\"";
 
+/// Mounts the user database alone.
+pub(crate) const BIND: &str = "\
+    mount --make-rprivate / &&
+    mount --bind \"$1\" /etc/passwd &&
+    shift && exec \"$@\"";
+
 /// Runs `cargo xtask WORDS…` in a hostile home; `false` if this process is in one already, or this machine has none.
 ///
 /// `reflex` fills the home. Build what the suite needs before: the time limit of a suite is not meant for that.
@@ -60,7 +66,7 @@ pub(crate) fn play(project: &Project, reflex: &Path, words: &[&str]) -> Result<b
 }
 
 /// The arguments with which `unshare` makes a mount namespace for this user.
-fn unshare() -> Option<&'static [&'static str]> {
+pub(crate) fn unshare() -> Option<&'static [&'static str]> {
     let forms: [&[&str]; 2] = [&["--mount"], &["--user", "--map-current-user", "--keep-caps", "--mount"]];
     let works = |form: &&[&str]| {
         let mut tried = Command::new("unshare");
@@ -71,7 +77,7 @@ fn unshare() -> Option<&'static [&'static str]> {
 }
 
 /// The user database with another home for this user.
-fn user_database(home: &Path) -> String {
+pub(crate) fn user_database(home: &Path) -> String {
     let user = fs::metadata("/proc/self").map(|data| data.uid()).unwrap_or_default().to_string();
     let database = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let others = database.lines().filter(|line| line.split(':').nth(2) != Some(&user));

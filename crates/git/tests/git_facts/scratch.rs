@@ -9,9 +9,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The home of whoever runs the tests, whose settings git reads too.
+/// A home without settings of git, for the reader and for git itself.
 pub(crate) fn home() -> PathBuf {
-    std::env::home_dir().unwrap()
+    "/nonexistent".into()
 }
 
 pub(crate) const ALL: usize = 1000;
@@ -58,7 +58,7 @@ impl Scratch {
 
     pub(crate) fn command(&self, folder: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
-        command.current_dir(folder).env("GIT_OPTIONAL_LOCKS", "0").env("HOME", &self.root);
+        command.current_dir(folder).env("GIT_OPTIONAL_LOCKS", "0").env("HOME", home());
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env_remove("XDG_CONFIG_HOME");
         for person in ["AUTHOR", "COMMITTER"] {
             command.env(format!("GIT_{person}_NAME"), "a").env(format!("GIT_{person}_EMAIL"), "a@b");

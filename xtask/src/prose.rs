@@ -1,0 +1,237 @@
+//! Finds constructions in comments and messages that give a translated text away, and subjects of commits that are too long.
+//!
+//! A few such lines are good English; their share is what gives a text away. `prose.txt` counts them for each file: a
+//! count may only become smaller, and a file that is not listed has none. `UPDATE=1 cargo xtask prose` writes smaller
+//! counts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex_lite::Regex;
+
+use crate::project::{Project, tool};
+use crate::steps::succeed;
+
+/// Patterns for a comment line or a message, each with the wording that native speakers use instead.
+const MARKERS: [(&str, &str); 10] = [
+    (r"^(What|Why|Who|Whoever|Where|How) [a-z][^?]*$", "name the thing: \"Commands the text would run\""),
+    (r"\bstands?\b", "is, appears, lives in"),
+    (r"\b(is|are) no\b|\bis none\b", "is not a, excludes, has no"),
+    (r"\bbehind\b", "after, following"),
+    (r"\bletters?\b", "character, byte"),
+    (r"\btold\b", "reported, recorded, passed"),
+    (r"\b([Nn]obody|[Ss]omebody)\b", "name the actor, or use the passive"),
+    (r"\b[Ss]o (many|much)\b", "the number: \"Maximum number of …\""),
+    (r"\b[Nn]othing (is|of)\b", "\"X has no …\", \"returns an empty …\""),
+    (r"^Of (each|a|the|all)\b", "\"Each … has …\""),
+];
+
+/// Good English that a marker would catch.
+const IDIOMS: &str = r"\bstands? (for|alone|up|still|out)\b|\b[Ss]o (many|much) (that|as)\b";
+
+/// Shorter texts are names or fragments.
+const MIN_WORDS: usize = 3;
+
+const MAX_SUBJECT: usize = 72;
+
+/// Subjects of commits up to this one, which was made before the rule, may be longer. A release takes its place.
+const RULE_SINCE: &str = "695941b7";
+
+/// Folders whose sources are checked.
+const FOLDERS: [&str; 2] = ["crates", "xtask"];
+
+/// A comment line or a literal with its place.
+#[derive(Debug, PartialEq, Eq)]
+struct Text {
+    line: usize,
+    text: String,
+}
+
+/// # Errors
+/// A file has more marked lines than the baseline says, or fewer, or a subject is too long.
+pub(crate) fn check(project: &Project) -> Result<(), String> {
+    subjects(project)?;
+    let file = project.root.join("xtask/src/prose.txt");
+    let known = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+    let known = baseline(&known);
+    let found = marked(&project.root)?;
+    let mut problems = Vec::new();
+    for (name, lines) in &found {
+        let allowed = known.get(name).copied().unwrap_or_default();
+        if lines.len() > allowed {
+            problems.push(format!("{name}: {} marked lines, {allowed} allowed", lines.len()));
+            problems.extend(lines.iter().map(|line| format!("  {name}:{line}")));
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems.join("\n"));
+    }
+    let count = |name: &str| found.get(name).map_or(0, Vec::len);
+    let is_smaller = known.iter().any(|(name, allowed)| count(name) < *allowed);
+    if is_smaller && std::env::var_os("UPDATE").is_none() {
+        return Err("fewer lines are marked than xtask/src/prose.txt says: `UPDATE=1 cargo xtask prose`".into());
+    }
+    if is_smaller {
+        return write(&file, &found);
+    }
+    Ok(())
+}
+
+/// Writes the counts, and their sum for each crate.
+fn write(file: &Path, found: &BTreeMap<String, Vec<String>>) -> Result<(), String> {
+    let lines = found.iter().filter(|(_, lines)| !lines.is_empty());
+    let text: String = lines.map(|(name, lines)| format!("{name} {}\n", lines.len())).collect();
+    let sum: usize = found.values().map(Vec::len).sum();
+    println!("{sum} marked lines are left");
+    fs::write(file, text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+}
+
+fn baseline(text: &str) -> BTreeMap<String, usize> {
+    let lines = text.lines().filter_map(|line| line.rsplit_once(' '));
+    lines.filter_map(|(name, count)| Some((name.to_owned(), count.parse().ok()?))).collect()
+}
+
+/// The marked lines of each source, as `LINE: TEXT (INSTEAD)`.
+fn marked(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
+    let markers = compiled()?;
+    let idioms = Regex::new(IDIOMS).map_err(|error| error.to_string())?;
+    let mut found = BTreeMap::new();
+    for file in FOLDERS.iter().flat_map(|folder| sources(&root.join(folder))) {
+        let source = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+        let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
+        let lines = texts(without_tests(&source)).into_iter().filter_map(|text| {
+            let instead = instead(&markers, &idioms, &text.text)?;
+            Some(format!("{}: {} (instead: {instead})", text.line, text.text))
+        });
+        found.insert(name, lines.collect());
+    }
+    Ok(found)
+}
+
+fn compiled() -> Result<Vec<(Regex, &'static str)>, String> {
+    let markers = MARKERS.iter().map(|(pattern, instead)| Ok((Regex::new(pattern)?, *instead)));
+    markers.collect::<Result<_, regex_lite::Error>>().map_err(|error| error.to_string())
+}
+
+/// The advice for the first marker in a text.
+fn instead(markers: &[(Regex, &'static str)], idioms: &Regex, text: &str) -> Option<&'static str> {
+    if text.split_whitespace().count() < MIN_WORDS {
+        return None;
+    }
+    let text = idioms.replace_all(text, "");
+    markers.iter().find(|(marker, _)| marker.is_match(&text)).map(|(_, instead)| *instead)
+}
+
+/// All sources except those of tests.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut files = Vec::new();
+    for path in entries {
+        if path.is_dir() && path.file_name().is_none_or(|name| name != "tests") {
+            files.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files
+}
+
+fn without_tests(source: &str) -> &str {
+    source.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default()
+}
+
+/// The comment lines and string literals of a source.
+fn texts(source: &str) -> Vec<Text> {
+    let mut found = Vec::new();
+    let (mut rest, mut line) = (source, 1);
+    while let Some(first) = rest.chars().next() {
+        let (text, length) = if rest.starts_with("//") {
+            comment(rest)
+        } else if let Some(literal) = literal(rest) {
+            literal
+        } else {
+            let length = if rest.starts_with("'\"'") { 3 } else { first.len_utf8() };
+            (None, length)
+        };
+        let (passed, after) = rest.split_at(length);
+        found.extend(text.map(|text| Text { line, text }));
+        line += passed.matches('\n').count();
+        rest = after;
+    }
+    found
+}
+
+/// A comment up to the end of its line, and its length.
+fn comment(rest: &str) -> (Option<String>, usize) {
+    let length = rest.find('\n').unwrap_or(rest.len());
+    let text = rest.get(..length).unwrap_or_default().trim_start_matches('/').trim_start_matches('!').trim();
+    (Some(text.to_owned()), length)
+}
+
+/// A literal in one of the two forms that messages have, and its length.
+fn literal(rest: &str) -> Option<(Option<String>, usize)> {
+    if let Some(raw) = rest.strip_prefix("r#\"") {
+        return Some((None, raw.find("\"#").map_or(rest.len(), |end| end + 5)));
+    }
+    let text = rest.strip_prefix('"')?;
+    let mut is_escaped = false;
+    let end = text.find(|character| {
+        let ends = character == '"' && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        ends
+    });
+    let end = end.unwrap_or(text.len());
+    Some((text.get(..end).map(str::to_owned), (end + 2).min(rest.len())))
+}
+
+/// Subjects of commits since the rule was made.
+fn subjects(project: &Project) -> Result<(), String> {
+    let range = format!("{RULE_SINCE}..HEAD");
+    let mut git = tool("git");
+    git.args(["log", "--no-merges", "--format=%h %s", &range]).current_dir(&project.root);
+    let Ok(log) = succeed(&mut git) else {
+        println!("skip  subjects of commits: this checkout has no history up to {RULE_SINCE}");
+        return Ok(());
+    };
+    let subject = |line: &str| line.split_once(' ').map_or(0, |(_, subject)| subject.chars().count());
+    let long: Vec<&str> = log.lines().filter(|line| subject(line) > MAX_SUBJECT).collect();
+    if long.is_empty() {
+        return Ok(());
+    }
+    Err(format!("subjects with more than {MAX_SUBJECT} characters:\n{}", long.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, is_marked: bool) {
+        let idioms = Regex::new(IDIOMS).unwrap();
+        assert_eq!(instead(&compiled().unwrap(), &idioms, text).is_some(), is_marked, "{text}");
+    }
+
+    #[test]
+    fn translated_constructions_are_marked() {
+        check("What a command would do to files", true);
+        check("What would a command do?", false);
+        check("it stands in the log", true);
+        check("it stands for a file", false);
+        check("a name that is no key", true);
+        check("so many files are kept", true);
+        check("so much that it fails", false);
+        check("Of each call the first is kept", true);
+        check("the letters of a name", true);
+        check("told so", false);
+        check("Maximum number of files remembered per call.", false);
+    }
+
+    #[test]
+    fn comments_and_literals_are_found_with_their_lines() {
+        let source = "//! One.\nlet a = '\"'; // two\nlet b = \"a \\\"b\\\" // c\";\nlet c = r#\"// raw\"#;\n";
+        let found: Vec<(usize, String)> = texts(source).into_iter().map(|text| (text.line, text.text)).collect();
+        let expected = [(1, "One."), (2, "two"), (3, "a \\\"b\\\" // c")];
+        assert_eq!(found, expected.map(|(line, text)| (line, text.to_owned())));
+    }
+}
