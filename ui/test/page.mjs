@@ -26,9 +26,8 @@ const root = mkdtempSync(join(tmpdir(), "reflex-page-"));
 const home = join(root, "home");
 const project = join(root, "my shop");
 for (const folder of [join(home, ".claude"), project]) mkdirSync(folder, { recursive: true });
-spawnSync("git", ["init", "-q", "-b", "topic"], { cwd: project });
-
 const env = { PATH: process.env.PATH, HOME: home, TERM: "xterm", LANG: "C.UTF-8" };
+spawnSync("git", ["init", "-q", "-b", "topic"], { cwd: project, env: { ...env, GIT_CONFIG_NOSYSTEM: "1" } });
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 const line = (words) => [reflex, "--home", home, ...words].map(quoted).join(" ");
 
@@ -99,6 +98,7 @@ async function play() {
   const key = (await start(reflex, ["--home", home, "pin", "--show"], "").ended).stdout.trim();
   const { url, code, server } = await serve(0);
   const chrome = await chromium.launch({
+    env,
     executablePath: browser,
     args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });

@@ -38,7 +38,8 @@ usage: cargo xtask COMMAND
                     them and docs/reference/attacks.md
   page [--check]    build the page from ui/, play it in Chromium and take the manual's pictures;
                     with --check what is embedded has to be what ui/ builds, and no picture is taken
-  portable          check that everything compiles for Linux, macOS and, as far as it goes, Windows
+  portable [TARGET…]
+                    check that everything compiles for Linux, macOS and, as far as it goes, Windows
   release           build the binary that people get, with what a hook call runs side by side
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
@@ -80,7 +81,7 @@ fn main() -> ExitCode {
         ["adapter", agent, file, rounds] => adapters::work(agent, Path::new(file), rounds.parse().unwrap_or(1)),
         ["page"] => project().and_then(|project| page::write(&project)),
         ["page", "--check"] => hermetic_release(&words, page::check),
-        ["portable"] => project().and_then(|project| portable::check(&project)),
+        ["portable", names @ ..] => project().and_then(|project| portable::check(&project, names)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => hermetic_release(&words, bench::check),
         #[cfg(unix)]

@@ -22,9 +22,13 @@ const TARGETS: [Target; 3] = [
     Target { name: "x86_64-pc-windows-gnu", not_yet: &["xtask"] },
 ];
 
-/// Checks each target with the whole workspace. The system it runs on is left out: there the tests are.
-pub(crate) fn check(project: &Project) -> Result<(), String> {
-    for target in TARGETS.iter().filter(|target| !target.name.contains(OS)) {
+/// Checks the named targets, or each, with the whole workspace. The system it runs on is left out: the tests cover it.
+pub(crate) fn check(project: &Project, names: &[&str]) -> Result<(), String> {
+    if let Some(unknown) = names.iter().find(|name| !TARGETS.iter().any(|target| target.name == **name)) {
+        return Err(format!("unknown target `{unknown}`"));
+    }
+    let is_named = |target: &&Target| names.is_empty() || names.contains(&target.name);
+    for target in TARGETS.iter().filter(is_named).filter(|target| !target.name.contains(OS)) {
         step(target.name, || check_for(project, target))?;
     }
     Ok(())

@@ -180,10 +180,15 @@ fn a_hook_that_was_stopped_beyond_its_time_lets_nothing_run() {
     let _list = present(&machine);
     let hook = start(codex(&machine, PUSH));
     let id = awaited(&machine);
+    let until = pending(&machine).iter().find_map(|call| call["until"].as_u64()).unwrap();
     hook.signal("STOP");
     let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
     assert_eq!(code, 0, "{said}");
-    std::thread::sleep(Duration::from_secs(3));
+    // The hook's own time is over; it has two seconds in all.
+    let is_over = || u128::from(until) < std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
+    while !is_over() {
+        std::thread::sleep(MOMENT);
+    }
     hook.signal("CONT");
     refused(&hook.finish());
     // The yes is still there for the next time, once.

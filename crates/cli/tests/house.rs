@@ -439,6 +439,31 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries
 }
 
+/// A kind of state file that no test may find in the home of whoever runs it.
+#[test]
+fn the_hostile_home_has_every_kind_of_state() {
+    const STATE: [&str; 4] =
+        ["state.join(\"", "state().join(\"", "self.folder.join(\"", "folder(&self.folder).join(\""];
+    const CONSTANTS: [&str; 2] = ["const ALARMS: &str = \"", "const LIVE: &str = \""];
+    let listed = read(&root().join("xtask/src/hermetic/state.txt"));
+    let listed: Vec<&str> = listed.lines().collect();
+    let folder = root().join("crates/host/src");
+    let mut missing = Vec::new();
+    for file in rust_files(&folder.join("store")).into_iter().chain(rust_files(&folder.join("pipeline"))) {
+        let text = read(&file);
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for mark in STATE.iter().chain(&CONSTANTS) {
+            for name in code.split(mark).skip(1).filter_map(|rest| rest.split(['"', '/']).next()) {
+                // The log's own folder is read in `search`; the sequence lies in `pin`.
+                if !listed.contains(&name) && name != "sequence" {
+                    missing.push(format!("{}: {name}", shown(&file)));
+                }
+            }
+        }
+    }
+    report(missing);
+}
+
 /// `cargo run -- demo`, the first command of the README, has to know which of the programs is meant.
 #[test]
 fn one_program_is_run_where_none_is_named() {

@@ -559,7 +559,7 @@ def main():
     arguments = parser.parse_args()
     if os.environ.pop(WORKER, None):
         return worker(arguments)
-    arguments.jobs = arguments.jobs or (os.cpu_count() or 2) * (4 if arguments.unleashed else 1)
+    arguments.jobs = arguments.jobs or (os.cpu_count() or 2) * (4 if arguments.unleashed else 2)
     cases = [json.loads(line) for file in arguments.files for line in open(file) if line.strip()]
     if arguments.only:
         cases = [case for case in cases if case["id"] in arguments.only or case["kind"] in arguments.only]
