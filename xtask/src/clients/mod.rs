@@ -39,7 +39,7 @@ pub(crate) fn run(root: &Path, reflex: &Path, only: &[String]) -> Result<(), Str
     let cache = cache_folder(root)?;
     let played: usize = chosen.iter().map(|(_, cases)| cases.len()).sum();
     let left = Mutex::new(chosen.into_iter());
-    // A client waits most of its time: four at once keep a machine of two cores busy.
+    // A client waits most of its time: two at once keep a machine of two cores busy.
     let failed = thread::scope(|scope| {
         let worker = || {
             let mut failed = 0;
@@ -56,7 +56,7 @@ pub(crate) fn run(root: &Path, reflex: &Path, only: &[String]) -> Result<(), Str
 }
 
 /// Number of clients driven at the same time.
-const AT_ONCE: usize = 4;
+const AT_ONCE: usize = 2;
 
 /// A client that hangs in every case shall not hold up all others.
 const CLIENT_TIME: Duration = Duration::from_secs(480);
