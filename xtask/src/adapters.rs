@@ -58,7 +58,8 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
 }
 
 /// Reads the payload and writes the answer so often; what is counted starts this.
-pub(crate) fn work(agent: &str, file: &Path, rounds: u32) -> Result<(), String> {
+pub(crate) fn work(agent: &str, file: &Path, rounds: &str) -> Result<(), String> {
+    let rounds: u32 = rounds.parse().map_err(|_| format!("`{rounds}` is not a number of rounds"))?;
     let round = round(agent, file)?;
     (0..rounds).for_each(|_| round());
     Ok(())

@@ -78,7 +78,7 @@ fn main() -> ExitCode {
         ["docs"] => project().and_then(|project| reference::write(&project)),
         ["adapters"] => project().and_then(|project| adapters::write(&project)),
         // Started by the command above, under callgrind.
-        ["adapter", agent, file, rounds] => adapters::work(agent, Path::new(file), rounds.parse().unwrap_or(1)),
+        ["adapter", agent, file, rounds] => adapters::work(agent, Path::new(file), rounds),
         ["page"] => project().and_then(|project| page::write(&project)),
         ["page", "--check"] => hermetic_release(&words, page::check),
         ["portable", names @ ..] => project().and_then(|project| portable::check(&project, names)),

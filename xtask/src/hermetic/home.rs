@@ -12,7 +12,7 @@ use serde_json::Value;
 /// What `reflex` may keep in its state folder; `house` compares the list with the code.
 const STATE: &str = include_str!("state.txt");
 
-/// Blocks every call, also on the core's terms.
+/// Together with `RULE` this blocks every call.
 const POLICY: &str = "preset: read-only\nbudgets: {calls: 1, minutes: 1, agents: 1, depth: 1}\n";
 const RULE: &str = "\
 name: nothing-passes

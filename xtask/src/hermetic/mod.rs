@@ -91,6 +91,10 @@ pub(crate) fn user_database(home: &Path) -> String {
 /// The home would change no verdict, the suite fails, or it touched the home.
 pub(crate) fn enclosed(reflex: &str, words: &[&str]) -> Result<(), String> {
     let home = PathBuf::from(env::var_os(HOSTILE_HOME).ok_or("this command is for `cargo xtask` itself")?);
+    // Filling it turns the guard off and pins it: never in the home of a person.
+    if fs::read_to_string("/etc/passwd").unwrap_or_default() != user_database(&home) {
+        return Err(format!("`{}` is not the home in this user database", home.display()));
+    }
     home::fill(&home, Path::new(reflex))?;
     let before = home::files(&home)?;
     let program = env::current_exe().map_err(|error| error.to_string())?;
