@@ -95,7 +95,7 @@ fn main() -> ExitCode {
             project().and_then(|project| clients::run(&project.root, Path::new(binary), &owned(names)))
         }
         ["clients", names @ ..] if names.iter().all(|name| !name.starts_with('-')) => {
-            project().and_then(|project| play_clients(&project, names))
+            hermetic_release(&words, |project| play_clients(project, names))
         }
         ["help" | "--help" | "-h"] => {
             print!("{USAGE}");

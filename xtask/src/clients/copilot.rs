@@ -123,7 +123,6 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
 
 /// A project in which `init` put Claude Code's hook: this client runs it too, in a dialect of its own, beside its own.
 fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
-    sandbox.name_user()?;
     sandbox.wire_project("claude")?;
     let trusted = json!({"trustedFolders": [sandbox.workspace()]}).to_string();
     write(&sandbox.home().join(".copilot/config.json"), &trusted)?;

@@ -85,6 +85,8 @@ impl Sandbox {
         symlink(&stage.executable, &program)
             .map_err(|error| format!("cannot link `{}`: {error}", program.display()))?;
         write(&sandbox.workspace().join("notes.txt"), "first line\n")?;
+        // Hook entries of a project name no home: the user database has to.
+        write(&sandbox.user_database(), &user_database(&sandbox.home()))?;
         sandbox.git(&["init", "-q", "-b", "main"])?;
         sandbox.git(&["add", "-A"])?;
         sandbox.git(&["-c", "user.name=n", "-c", "user.email=n@example.invalid", "commit", "-q", "-m", "start"])?;
@@ -197,11 +199,6 @@ impl Sandbox {
         payloads
             .map(|path| Ok(HookCall { stdin: read(&path)?, stdout: read(&path.with_extension("stdout"))? }))
             .collect()
-    }
-
-    /// From now on the client finds the home of the case in the user database too: hook entries of a project name none.
-    pub(super) fn name_user(&self) -> Result<(), String> {
-        write(&self.user_database(), &user_database(&self.home()))
     }
 
     /// What is left on a machine where the binary was deleted but not uninstalled.
