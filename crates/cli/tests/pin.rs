@@ -139,6 +139,86 @@ fn no_yes_counts_where_the_key_is_gone_or_there_are_two() {
     assert!(passes(&machine, None));
 }
 
+/// The words of the hook entry of Claude Code; empty where there is none.
+fn entry(machine: &Machine) -> String {
+    fs::read_to_string(machine.home().join(".claude/settings.json")).unwrap_or_default()
+}
+
+#[test]
+fn who_uninstalls_and_knows_the_passphrase_installs_again_with_the_same_key() {
+    let Some((machine, key)) = protected() else { return };
+    let (code, said) = at_terminal(&machine, "uninstall --yes", &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!((code, entry(&machine)), (0, String::new()), "{said}");
+    for what in ["These files stay", ".local/state/reflex  the audit log", "the program", "--purge"] {
+        assert!(said.contains(what), "{said}");
+    }
+    // What `init` says of the new hook has no place here.
+    assert!(!said.contains("start them again"), "{said}");
+    assert_eq!(machine.reflex(["status", "--line"]).run().stdout.trim(), "reflex: not installed");
+    let (code, said) = at_terminal(&machine, "init --yes", &format!("not it at all\n{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert!(entry(&machine).contains(&key), "{}", entry(&machine));
+    approve(&machine, Some(&key));
+    assert!(passes(&machine, Some(&key)));
+}
+
+#[test]
+fn who_forgot_the_passphrase_installs_again_with_a_new_one_or_none_and_earlier_approvals_end() {
+    let Some((machine, key)) = protected() else { return };
+    approve(&machine, Some(&key));
+    fs::remove_file(machine.home().join(".claude/settings.json")).unwrap();
+    let (code, said) = at_terminal(&machine, "init --yes", "\ny\nanother one\nanother one\n").unwrap();
+    assert_eq!(code, 0, "{said}");
+    let fresh = machine.reflex(["pin", "--show"]).run().stdout.trim().to_owned();
+    assert!(fresh.len() == 64 && fresh != key && entry(&machine).contains(&fresh), "{said}");
+    assert!(!passes(&machine, Some(&fresh)));
+
+    fs::remove_file(machine.home().join(".claude/settings.json")).unwrap();
+    let (code, said) = at_terminal(&machine, "init --yes", "\nn\nn\n").unwrap();
+    assert_eq!((code, entry(&machine)), (1, String::new()), "{said}");
+    let (code, said) = at_terminal(&machine, "init --yes", "\nn\ny\n").unwrap();
+    assert_eq!(code, 0, "{said}");
+    assert!(entry(&machine).contains("hook") && !entry(&machine).contains("--key"), "{}", entry(&machine));
+    assert_eq!(machine.reflex(["status", "--json"]).run().json()["approvals"]["state"], "unprotected");
+}
+
+#[test]
+fn without_a_person_the_hook_comes_back_and_no_yes_counts() {
+    let Some((machine, key)) = protected() else { return };
+    approve(&machine, Some(&key));
+    fs::remove_file(machine.home().join(".claude/settings.json")).unwrap();
+    let said = machine.reflex(["init", "--agent", "claude", "--yes"]).run();
+    assert!(said.code == 0 && said.stderr.contains("no approval counts"), "{said:?}");
+    assert!(entry(&machine).contains("hook") && !passes(&machine, None));
+    assert_eq!(at_terminal(&machine, "init --yes", &format!("{PASSPHRASE}\n")).unwrap().0, 0);
+    assert!(entry(&machine).contains(&key) && passes(&machine, Some(&key)));
+}
+
+#[test]
+fn what_removes_or_weakens_the_guard_takes_the_passphrase() {
+    let Some((machine, _)) = protected() else { return };
+    machine.bash(&machine.project(), "ls");
+    let log = || machine.reflex(["audit", "verify"]).run().stdout;
+    // As a script of the person, and as one that made a terminal of its own.
+    for words in ["uninstall --yes", "audit purge --before 0d", "audit texts --keep no", "init --yes --replace"] {
+        let said = machine.reflex(words.split(' ')).run();
+        assert_ne!(said.code, 0, "{words}: {said:?}");
+        let (code, said) = at_terminal(&machine, words, "y\ny\nguess\n").unwrap();
+        assert_ne!(code, 0, "{words}: {said}");
+    }
+    assert!(entry(&machine).contains("--key") && log().contains(" 0 purged"), "{}", log());
+    // An entry that starts another program is replaced by a person only.
+    let settings = machine.home().join(".claude/settings.json");
+    let elsewhere = entry(&machine).replace(env!("CARGO_BIN_EXE_reflex"), "/opt/reflex/bin/reflex");
+    fs::write(&settings, &elsewhere).unwrap();
+    assert_eq!(machine.reflex(["init", "--agent", "claude", "--yes"]).run().code, 1);
+    assert_eq!(entry(&machine), elsewhere);
+    assert_eq!(at_terminal(&machine, "init --yes", &format!("{PASSPHRASE}\n")).unwrap().0, 0);
+    assert_ne!(entry(&machine), elsewhere);
+    let (code, said) = at_terminal(&machine, "uninstall --yes --purge", &format!("{PASSPHRASE}\n")).unwrap();
+    assert!(code == 0 && !state(&machine).exists(), "{said}");
+}
+
 #[test]
 fn an_unsigned_yes_from_before_counts_until_a_key_is_set() {
     let machine = Machine::new();

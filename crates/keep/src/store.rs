@@ -199,6 +199,11 @@ impl BackupStore {
         }
     }
 
+    /// Number of backups past their lifetime, by the clock of this machine.
+    pub fn expired(&self) -> usize {
+        self.listed().iter().filter(|known| age(known.time) >= self.bounds.lifetime).count()
+    }
+
     /// Removes what is too old, and what somebody left behind who was killed.
     ///
     /// # Errors

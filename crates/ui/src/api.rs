@@ -205,8 +205,10 @@ async fn session(State(server): All) -> Response {
             InForce::Unprotected => {
                 (false, "Answers here take a passphrase: `reflex pin` in a terminal sets one.".into())
             }
-            InForce::Disputed(why) => (false, format!("No answer counts: {why}")),
             InForce::Key(_) => (true, String::new()),
+            key @ (InForce::Disputed(_) | InForce::Detached) => {
+                (false, format!("No answer counts: {}", key.problem().unwrap_or_default()))
+            }
         };
         Json(json!({"version": env!("CARGO_PKG_VERSION"), "person": name, "answers": answers, "why": why}))
             .into_response()

@@ -3,6 +3,7 @@
 use crate::commands::audit_record::{action, decision, field, stored, time};
 use crate::status;
 use crate::terminal::arguments::text;
+use crate::terminal::consent::may_weaken;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::person::person;
 use crate::terminal::progress::Progress;
@@ -207,7 +208,7 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
 
 /// Who leaves texts out blinds the log a little: that is for a person, and stands in the log.
 fn texts(store: &Store, keep: bool) -> io::Result<u8> {
-    if !keep && person(store, "audit texts", "").is_none() {
+    if !keep && (person(store, "audit texts", "").is_none() || !may_weaken(store, "audit texts")) {
         return Ok(status::FOUND);
     }
     store.note("texts", json!({"keep": keep}))?;
@@ -215,7 +216,7 @@ fn texts(store: &Store, keep: bool) -> io::Result<u8> {
 }
 
 fn purge(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
-    if person(store, "audit purge", "").is_none() {
+    if person(store, "audit purge", "").is_none() || !may_weaken(store, "audit purge") {
         return Ok(status::FOUND);
     }
     let written = text(matches, "before");

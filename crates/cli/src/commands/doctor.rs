@@ -9,7 +9,6 @@ use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::doctor::{Trouble, answers, copies, examine};
 use reflex_host::layers::{Loaded, lowered};
-use reflex_host::signing::InForce;
 use reflex_host::{Host, Mode, Wiring, timestamp};
 use serde_json::{Value, json};
 
@@ -94,12 +93,9 @@ fn own_troubles() -> Vec<Trouble> {
         ),
         fix: "reflex off --end".into(),
     });
-    let disputed = match store.key_in_force() {
-        InForce::Disputed(why) => {
-            Some(Trouble { what: format!("no approval counts: {why}"), fix: "reflex pin".into() })
-        }
-        InForce::Unprotected | InForce::Key(_) => None,
-    };
+    let key = store.key_in_force();
+    let disputed =
+        key.problem().map(|why| Trouble { what: format!("no approval counts: {why}"), fix: key.remedy().into() });
     let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
     let broken: Vec<Trouble> = layers().iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
     copies().into_iter().chain(pause).chain(disputed).chain(unkept).chain(broken).collect()

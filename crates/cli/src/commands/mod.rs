@@ -190,6 +190,7 @@ fn wiring() -> Vec<Command> {
         in_git(wired(
             Command::new("uninstall").about("Remove the hooks from an agent's settings, or from git's hooks"),
         ))
+        .arg(flag("purge", "Also delete the audit log, approvals and backups").conflicts_with("agent"))
         .arg(flag("dry-run", "Show the change without writing it")),
         emitted("emit"),
         Command::new("hooks")

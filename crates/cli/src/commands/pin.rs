@@ -9,15 +9,15 @@ use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::answers::record;
-use reflex_host::person::Person;
+use reflex_host::person::{Person, at_terminal};
 use reflex_host::signing::{InForce, MIN_PASSPHRASE, Pin, PublicKey};
 use reflex_host::store::Store;
 use reflex_host::{Host, Mode, Wiring};
 use serde_json::json;
 use std::io::IsTerminal;
 
-/// How a person starts anew who has forgotten the passphrase; then no earlier yes counts.
-const ANEW: &str = "forgotten? `reflex uninstall`, then `reflex init` and `reflex pin`: all earlier approvals end";
+/// The way back after a forgotten passphrase; it ends all earlier approvals.
+pub(super) const FORGOTTEN: &str = "forgotten? Remove the Reflex entries from the agents' settings files yourself (`reflex uninstall --dry-run` shows them), then `reflex init`: earlier approvals end";
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
@@ -62,11 +62,65 @@ fn show(store: &Store) -> u8 {
             complain("no passphrase is set; `reflex pin` sets one");
             status::FOUND
         }
-        InForce::Disputed(why) => {
-            complain(&visible(why));
+        key @ (InForce::Disputed(_) | InForce::Detached) => {
+            complain(&visible(key.problem().unwrap_or_default()));
             status::FOUND
         }
     }
+}
+
+/// Which key the entries name that `reflex init` is about to write.
+pub(super) enum Named {
+    /// The one that is in force, or none.
+    AsItIs,
+    /// This one, or none: a passphrase was kept and no entry named its key.
+    Again(Option<PublicKey>),
+}
+
+/// Asks for the passphrase of an earlier installation, so that the entries can name its key again. If it is forgotten,
+/// the user sets a new one or continues without, and earlier approvals end. Without a terminal the entries name no key:
+/// the guard works, and approvals do not count.
+///
+/// # Errors
+/// The new passphrase is too short or was mistyped, or the old one cannot be removed.
+pub(super) fn again() -> Result<Named, String> {
+    const TRIES: usize = 3;
+    let store = Host::new(Mode::default()).store();
+    if *store.key_in_force() != InForce::Detached {
+        return Ok(Named::AsItIs);
+    }
+    let Ok(person) = at_terminal() else {
+        complain("a passphrase is kept from before: no approval counts until you run `reflex init` at a terminal");
+        return Ok(Named::Again(None));
+    };
+    print("A passphrase is kept from an earlier installation.");
+    if let Ok(pin) = Pin::read(store.state()) {
+        for _ in 0..TRIES {
+            let Some(passphrase) = hidden("Passphrase (empty: forgotten): ").filter(|line| !line.is_empty()) else {
+                break;
+            };
+            match pin.check(&passphrase) {
+                Ok(()) => return Ok(Named::Again(Some(pin.public))),
+                Err(problem) => complain(&visible(&problem)),
+            }
+        }
+    }
+    let pin = if confirmed("Set a new passphrase? Approvals, accepted files and tasks from before end. [y/N] ") {
+        Some(Pin::new(store.state(), &chosen()?.ok_or("no passphrase was set, and no file was changed")?)?)
+    } else if confirmed("Go on without a passphrase? Approvals, accepted files and tasks from before end. [y/N] ") {
+        None
+    } else {
+        return Err("no file was changed".into());
+    };
+    let key = pin.as_ref().map(|pin| pin.public);
+    let key_said = key.map(|key| key.to_string());
+    record(&store, "pin", json!({"by": person.name, "key": key_said}))?;
+    match pin {
+        Some(pin) => pin.keep()?,
+        None => store.forget_pin().map_err(|error| format!("the old passphrase cannot be removed: {error}"))?,
+    }
+    store.forget_yeses().map_err(|error| format!("earlier approvals cannot be removed: {error}"))?;
+    Ok(Named::Again(key))
 }
 
 fn set(store: &Store, person: &Person) -> Result<u8, String> {
@@ -96,7 +150,7 @@ fn set(store: &Store, person: &Person) -> Result<u8, String> {
     record(store, "pin", json!({"by": person.name, "key": pin.public.to_string()}))?;
     pin.keep()?;
     store.forget_yeses().map_err(|error| format!("earlier approvals cannot be removed: {error}"))?;
-    let entries: Vec<Wiring> = entries.into_iter().map(|entry| entry.with_key(pin.public)).collect();
+    let entries: Vec<Wiring> = entries.into_iter().map(|entry| entry.with_key(Some(pin.public))).collect();
     for entry in &entries {
         entry.install().and_then(|change| entry.write(&change))?;
         print(&format!("{}: written", entry.agent()));
@@ -109,12 +163,12 @@ fn knows_the_present_one(store: &Store) -> Result<bool, String> {
     if *store.key_in_force() == InForce::Unprotected {
         return Ok(true);
     }
-    let pin = Pin::read(store.state()).map_err(|problem| format!("{problem}; {ANEW}"))?;
+    let pin = Pin::read(store.state()).map_err(|problem| format!("{problem}; {FORGOTTEN}"))?;
     if matches!(store.key_in_force(), InForce::Key(key) if *key != pin.public) {
-        return Err(format!("{} belongs to another key than the hook entries name; {ANEW}", pin.file().display()));
+        return Err(format!("{} belongs to another key than the hook entries name; {FORGOTTEN}", pin.file().display()));
     }
     let Some(passphrase) = hidden("Present passphrase: ").filter(|line| !line.is_empty()) else { return Ok(false) };
-    pin.check(&passphrase).map(|()| true).map_err(|problem| format!("{problem}; {ANEW}"))
+    pin.check(&passphrase).map(|()| true).map_err(|problem| format!("{problem}; {FORGOTTEN}"))
 }
 
 /// A new passphrase, typed twice; `None` if the person would rather not.
@@ -169,12 +223,11 @@ fn finished(key: PublicKey) -> u8 {
             print("If policy or rules of yours loosen anything, `reflex trust` accepts them.");
             status::OK
         }
-        InForce::Disputed(why) => {
-            complain(&visible(&format!("not finished, and until then no approval counts: {why}")));
-            status::FOUND
-        }
-        InForce::Key(_) | InForce::Unprotected => {
-            complain("not finished: the entries do not name the new key; `reflex doctor` looks into it");
+        found @ (InForce::Unprotected | InForce::Key(_) | InForce::Disputed(_) | InForce::Detached) => {
+            complain(&visible(&match found.problem() {
+                Some(why) => format!("not finished, and until then no approval counts: {why}"),
+                None => "not finished: the entries do not name the new key; `reflex doctor` looks into it".into(),
+            }));
             status::FOUND
         }
     }

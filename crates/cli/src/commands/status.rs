@@ -83,7 +83,7 @@ fn approvals(store: &Store) -> Value {
     match store.key_in_force() {
         InForce::Unprotected => json!({"state": "unprotected"}),
         InForce::Key(key) => json!({"state": "signed", "key": key.to_string()}),
-        InForce::Disputed(why) => json!({"state": "disputed", "why": why}),
+        key @ (InForce::Disputed(_) | InForce::Detached) => json!({"state": "disputed", "why": key.problem()}),
     }
 }
 
@@ -92,7 +92,9 @@ fn protection(store: &Store) -> String {
     match store.key_in_force() {
         InForce::Unprotected => "approvals are not protected: `reflex pin` sets a passphrase".into(),
         InForce::Key(key) => format!("approvals are signed with the key {}", key.short()),
-        InForce::Disputed(why) => format!("NO APPROVAL COUNTS: {why}; `reflex pin` mends it"),
+        key @ (InForce::Disputed(_) | InForce::Detached) => {
+            format!("NO APPROVAL COUNTS: {}; `{}` mends it", key.problem().unwrap_or_default(), key.remedy())
+        }
     }
 }
 

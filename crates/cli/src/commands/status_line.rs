@@ -32,6 +32,8 @@ enum State {
     Guarded,
     NotProven,
     Paused(String),
+    /// Never installed, or removed with `reflex uninstall`. Entries that went otherwise are `Off`.
+    NotInstalled,
     Off(String),
 }
 
@@ -65,6 +67,9 @@ fn state(asked: Option<&str>) -> State {
     let wirings = wirings(asked);
     if wirings.is_empty() {
         return State::Off(format!("no settings are known for `{}`", visible(asked.unwrap_or(""))));
+    }
+    if !wirings.iter().any(|wiring| has_hook(wiring) || wiring.was_installed()) {
+        return State::NotInstalled;
     }
     let name = |wiring: &Wiring| if wirings.len() > 1 { format!("{}: ", wiring.agent()) } else { String::new() };
     let of = |wiring: &Wiring| state_of(wiring, &name(wiring), (&beats, &store));
@@ -111,6 +116,7 @@ fn shown(state: &State) -> String {
         State::Guarded => "reflex: guarded".into(),
         State::NotProven => "reflex: not proven".into(),
         State::Paused(until) => format!("reflex: paused until {until} UTC"),
+        State::NotInstalled => "reflex: not installed".into(),
         State::Off(why) => format!("reflex: OFF – {why}"),
     }
 }
@@ -123,7 +129,7 @@ fn painted(state: &State, line: &str, is_for_claude: bool) -> String {
     }
     let code = match state {
         State::Guarded => "32",
-        State::NotProven | State::Paused(_) => "33",
+        State::NotProven | State::Paused(_) | State::NotInstalled => "33",
         State::Off(_) => "1;31",
     };
     format!("\u{1b}[{code}m{line}\u{1b}[0m")

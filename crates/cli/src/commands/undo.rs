@@ -5,6 +5,7 @@ use crate::status;
 use crate::terminal::age::ago;
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::confirm::confirmed;
+use crate::terminal::consent::may_weaken;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::person::person;
 use crate::terminal::visible::visible;
@@ -109,7 +110,12 @@ fn in_project(host: &Host, backup: &Backup, folder: &Path) -> Option<PathBuf> {
 
 /// `reflex gc`.
 pub(super) fn gc(matches: &ArgMatches) -> u8 {
-    let store = Host::new(Mode::default()).backups();
+    let host = Host::new(Mode::default());
+    let store = host.backups();
+    // A clock set forward makes every backup old.
+    if store.expired() > 0 && !may_weaken(&host.store(), "gc") {
+        return status::FOUND;
+    }
     match store.sweep().and_then(|swept| Ok((swept, store.pack()?))) {
         Ok((swept, packed)) if matches.get_flag("json") => {
             let told =

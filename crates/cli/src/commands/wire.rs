@@ -1,20 +1,23 @@
 //! `reflex init` and `reflex uninstall`: the guard's hook in an agent's settings, and out again.
 
 use super::live;
-use super::pin;
-use crate::commands::chosen::{chosen, chosen_in_project, has_hook, unknown};
+use super::pin::{self, Named};
+use crate::commands::chosen::{chosen, chosen_in_project, has_hook, unknown, wired_in_project};
 use crate::commands::undo::total;
 use crate::status;
 use crate::terminal::confirm;
+use crate::terminal::consent::may_weaken;
 use crate::terminal::output::{complain, print};
 use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
+use reflex_host::answers::record;
 use reflex_host::git_hooks::Entries;
 use reflex_host::older::{self, OlderGuard};
 use reflex_host::person::no_agent_above;
 use reflex_host::{Change, Host, Mode, Wiring};
+use serde_json::json;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -27,12 +30,68 @@ pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
         complain(&format!("only a person can remove the guard: {why}"));
         return status::FOUND;
     }
-    let result = change(matches, Work::TakeOut);
-    let kept = Host::new(Mode::default()).backups();
-    if !kept.listed().is_empty() {
-        print(&format!("{} stay in {}", total(&kept), visible(&kept.folder().to_string_lossy())));
+    let host = Host::new(Mode::default());
+    let is_shown_only = matches.get_flag("dry-run");
+    if !is_shown_only && !may_weaken(&host.store(), "uninstall") {
+        complain(&format!("the hooks stay; {}", pin::FORGOTTEN));
+        return status::FOUND;
     }
-    result
+    let result = change(matches, Work::TakeOut);
+    if is_shown_only || result != status::OK || matches.get_flag("git") {
+        return result;
+    }
+    let standing: Vec<Wiring> = Wiring::all().into_iter().chain(wired_in_project()).filter(has_hook).collect();
+    for wiring in &standing {
+        print(&format!("{}: {} still has the hook", wiring.agent(), visible(&wiring.file().display().to_string())));
+    }
+    let is_purged = matches.get_flag("purge");
+    if !standing.is_empty() {
+        if is_purged {
+            complain("not purged, because these hooks are still installed");
+            return status::FOUND;
+        }
+        return status::OK;
+    }
+    let _ = record(&host.store(), "uninstall", json!({}));
+    what_stays(&host, matches)
+}
+
+/// Lists the files that stay once the hooks are removed; `--purge` deletes them.
+fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
+    let folders = host.folders();
+    let (state, kept) = (&folders.state, host.backups());
+    let count = kept.listed().len();
+    let backups = if count == 0 { String::new() } else { format!(", {} for `reflex undo`", total(&kept)) };
+    let lines = [
+        (state, format!("the audit log, approvals{backups}")),
+        (&folders.cache, "compiled rules".to_owned()),
+        (&folders.config, "your policy and rules".to_owned()),
+    ];
+    print("The hooks are removed. These files stay:");
+    for (folder, what) in lines.iter().filter(|(folder, _)| folder.exists()) {
+        print(&format!("  {}  {what}", visible(&folder.display().to_string())));
+    }
+    if let Ok(program) = std::env::current_exe() {
+        print(&format!("  {}  the program", visible(&program.display().to_string())));
+    }
+    if !matches.get_flag("purge") {
+        print("`reflex uninstall --purge` also deletes these, except your rules and the program.");
+        return status::OK;
+    }
+    if !matches.get_flag("yes") && !confirm::confirmed("Delete these, except your rules and the program? [y/N] ") {
+        print("not purged");
+        return status::FOUND;
+    }
+    match folders.purge() {
+        Ok(()) => {
+            print("purged");
+            status::OK
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            status::INTERNAL
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -112,6 +171,16 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     if wirings.is_empty() {
         return unknown(asked);
     }
+    let wirings = match work {
+        Work::PutIn => match keyed(matches, wirings) {
+            Ok(wirings) => wirings,
+            Err(problem) => {
+                complain(&visible(&problem));
+                return status::FOUND;
+            }
+        },
+        Work::TakeOut => wirings,
+    };
     let mut result = status::OK;
     for wiring in &wirings {
         let done = match work {
@@ -134,6 +203,27 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
         pin::offer();
     }
     result
+}
+
+/// The entries with the key that they are to name, once a person has agreed to what would loosen.
+fn keyed(matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, String> {
+    if matches.get_flag("dry-run") {
+        return Ok(wirings);
+    }
+    let loosens = matches.get_flag("replace") || wirings.iter().any(Wiring::starts_another_program);
+    if loosens && !may_weaken(&Host::new(Mode::default()).store(), "init") {
+        return Err("replacing a guard takes your passphrase; no file was changed".into());
+    }
+    let is_users = |wiring: &Wiring| wiring.project().is_none();
+    if !wirings.iter().any(is_users) {
+        return Ok(wirings);
+    }
+    let named = pin::again()?;
+    let with = |wiring: Wiring| match named {
+        Named::Again(key) if is_users(&wiring) => wiring.with_key(key),
+        Named::AsItIs | Named::Again(_) => wiring,
+    };
+    Ok(wirings.into_iter().map(with).collect())
 }
 
 /// The change that puts the hook in, in place of a guard that came before if a person wants it so.
@@ -227,6 +317,9 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, (work, change): (Work, &Change))
     wiring.write(change)?;
     let done = if change.after.is_some() { "written" } else { "removed" };
     print(&format!("{}: {file} is {done}", wiring.agent()));
+    if work == Work::TakeOut {
+        return Ok(true);
+    }
     if change.after.is_some() && !wiring.afterwards().is_empty() {
         print(&format!("{}: {}", wiring.agent(), wiring.afterwards()));
     }

@@ -3,6 +3,8 @@
 use super::confirm::confirmed;
 use super::hidden::hidden;
 use super::output::complain;
+use super::person::person;
+use super::visible::visible;
 use reflex_host::signing::{InForce, Signer};
 use reflex_host::store::Store;
 
@@ -59,6 +61,24 @@ impl<'s> Consent<'s> {
         }
         self.held = unlocked(self.store, &format!("{question} Passphrase (empty: no): "))?;
         Ok(self.held.as_ref())
+    }
+}
+
+/// Asks for the passphrase before the guard is removed or weakened or records are deleted. Returns `true` at once if no
+/// passphrase is set. Failed attempts are recorded.
+pub(crate) fn may_weaken(store: &Store, what: &str) -> bool {
+    if !matches!(store.key_in_force(), InForce::Key(_)) {
+        return true;
+    }
+    if person(store, what, "").is_none() {
+        return false;
+    }
+    match unlocked(store, &format!("Passphrase for `reflex {what}` (empty: no): ")) {
+        Ok(signer) => signer.is_some(),
+        Err(problem) => {
+            complain(&visible(&problem));
+            false
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) fn vouch(loaded: &mut [Loaded], folders: &Folders, store: &Store) {
     let (name, store) = (name(folders), store.clone());
     let vouched = Vouched::claimed(move || match store.key_in_force() {
         InForce::Unprotected => true,
-        InForce::Disputed(_) => false,
+        InForce::Disputed(_) | InForce::Detached => false,
         InForce::Key(_) => trust::standing(&store, &name, &digest).holds(),
     });
     own.iter_mut().for_each(|one| one.layer.loosens = vouched.clone());

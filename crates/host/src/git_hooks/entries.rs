@@ -147,10 +147,13 @@ impl Entries {
         if !folders.may_only_tighten() {
             words.extend(["--home".into(), quoted(&folders.home.to_string_lossy())]);
         }
-        match Store::new(&folders).key_in_force() {
-            InForce::Unprotected => {}
-            InForce::Key(key) => words.extend(["--key".into(), key.to_string()]),
-            InForce::Disputed(why) => return Err(format!("{why}; `reflex pin` sets a new passphrase")),
+        let store = Store::new(&folders);
+        let key = store.key_in_force();
+        if let Some(why) = key.problem() {
+            return Err(format!("{why}; `{}` mends it", key.remedy()));
+        }
+        if let InForce::Key(key) = key {
+            words.extend(["--key".into(), key.to_string()]);
         }
         let feed = if name == "pre-push" { "feed | " } else { "" };
         let read = if name == "pre-push" {

@@ -236,10 +236,10 @@ impl Wiring {
         Ok(Change { after: Some(after), before: Some(String::from_utf8_lossy(&bytes).into_owned()) })
     }
 
-    /// The same entry with another key.
+    /// The same entry with another key, or with none.
     #[must_use]
-    pub fn with_key(self, key: PublicKey) -> Wiring {
-        Wiring { key: InForce::Key(key), ..self }
+    pub fn with_key(self, key: Option<PublicKey>) -> Wiring {
+        Wiring { key: key.map_or(InForce::Unprotected, InForce::Key), ..self }
     }
 
     /// The home that the entry names. In a project others have the entry too, and a home that only the environment names
@@ -253,13 +253,10 @@ impl Wiring {
         // A mark that the agent reads stays where it is.
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
         let (binary, home) = (own_path()?, self.named_home());
-        let key = match &self.key {
-            InForce::Unprotected => None,
-            InForce::Key(key) => Some(key.to_string()),
-            InForce::Disputed(why) => {
-                return Err(self.refused(&format!("{why}; `reflex pin` sets a new passphrase and mends the entries")));
-            }
-        };
+        if let Some(why) = self.key.problem() {
+            return Err(self.refused(&format!("{why}; `{}` mends the entries", self.key.remedy())));
+        }
+        let key = if let InForce::Key(key) = &self.key { Some(key.to_string()) } else { None };
         let command = HookCommand { binary: &binary, home: home.as_deref(), key: key.as_deref() };
         let after = (self.form.install)(text, command).map_err(|problem| self.refused(&problem.to_string()))?;
         Ok(format!("{mark}{after}"))
@@ -320,7 +317,18 @@ impl Wiring {
         Ok(Change { after: after.map(|after| format!("{mark}{after}")), before })
     }
 
-    /// Writes the change and remembers what stood there before.
+    /// Whether `init` put the hook into this file and `uninstall` has not removed it since.
+    pub fn was_installed(&self) -> bool {
+        self.memory().exists()
+    }
+
+    /// Whether the installed hook starts another program than this one.
+    pub fn starts_another_program(&self) -> bool {
+        let own = own_path().ok();
+        self.hooks().iter().filter_map(|(_, start)| start.program()).any(|program| Some(program) != own)
+    }
+
+    /// Writes the change and remembers the text before it, until the hook is removed again.
     ///
     /// # Errors
     /// The file or its copy cannot be written.
@@ -328,8 +336,15 @@ impl Wiring {
         let failed = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
         match &change.after {
             Some(after) => {
-                self.remember(change).map_err(|error| failed(&self.memory(), error))?;
-                write_whole(&self.file, after, mode_of(&self.file)).map_err(|error| failed(&self.file, error))
+                let is_out = guard_hooks(after.strip_prefix(MARK).unwrap_or(after)).is_empty();
+                if !is_out {
+                    self.remember(change).map_err(|error| failed(&self.memory(), error))?;
+                }
+                write_whole(&self.file, after, mode_of(&self.file)).map_err(|error| failed(&self.file, error))?;
+                if is_out {
+                    let _ = fs::remove_file(self.memory());
+                }
+                Ok(())
             }
             None => self.take_away().map_err(|error| failed(&self.file, error)),
         }

@@ -44,6 +44,22 @@ pub fn chosen_home() -> Option<&'static Path> {
 }
 
 impl Folders {
+    /// Deletes what the guard keeps: the audit log, approvals, backups and caches. A person's own rules stay.
+    ///
+    /// # Errors
+    /// The folder that cannot be deleted, and why.
+    pub fn purge(&self) -> Result<(), String> {
+        for folder in [&self.state, &self.cache] {
+            match std::fs::remove_dir_all(folder) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(format!("{}: {error}", folder.display()));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Below the home that `--home` names, else the one in the user database. The environment of a hook is what an agent
     /// or a repository made of it, so `HOME` counts only where neither names a home, and `XDG_*` never.
     pub fn of_user() -> Folders {

@@ -274,8 +274,12 @@ impl<'l> List<'l> {
         } else if proof == call.id {
             give(self.store, (call, grant), self.signer)
         } else {
-            Err("nothing is approved".into())
+            Err("that is not the id of the call".into())
         };
+        if done.is_err() {
+            // What is typed next still belongs to the question: as keys of the list it could deny or edit a call.
+            self.question = Question::Proof(Box::new(grant.clone()));
+        }
         self.done(done, APPROVED);
     }
 
@@ -296,10 +300,12 @@ impl<'l> List<'l> {
         match &self.question {
             Question::None | Question::Help => self.said.clone(),
             Question::Yes(grant) => format!("{} y: yes, any other key: no", visible(&covers(grant))),
-            Question::Proof(grant) if self.is_signed() => {
-                format!("{} Passphrase to approve it: _", visible(&covers(grant)))
+            Question::Proof(grant) => {
+                let again = if self.said.is_empty() { String::new() } else { format!("{}. ", self.said) };
+                let (wanted, typed) =
+                    if self.is_signed() { ("Passphrase", "") } else { ("Type the call's id", typed.as_str()) };
+                format!("{again}{} {wanted} to approve it (Esc: no): {typed}_", visible(&covers(grant)))
             }
-            Question::Proof(grant) => format!("{} Type the call's id to approve it: {typed}_", visible(&covers(grant))),
             Question::Scope => "Approve for: o once, s session, t task, r repository".into(),
             Question::Length(scope) => {
                 format!("How long, e.g. 10m or 2h (Enter: {}): {typed}_", usual_length_in_words(*scope))

@@ -6,7 +6,7 @@ use super::show;
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::confirm::confirmed;
-use crate::terminal::consent::Consent;
+use crate::terminal::consent::{Consent, may_weaken};
 use crate::terminal::output::print;
 use crate::terminal::person::person;
 use crate::terminal::visible::visible;
@@ -219,6 +219,9 @@ pub(super) fn remove(matches: &ArgMatches) -> u8 {
     let Some(person) = person(&store, "reflexes remove", &name) else { return status::FOUND };
     if !confirmed(&format!("Remove {}? It has no say in any call from then on. [y/N] ", visible(&name))) {
         print("nothing is removed");
+        return status::FOUND;
+    }
+    if !may_weaken(&store, "reflexes remove") {
         return status::FOUND;
     }
     let done = record(&store, "reflex-removed", json!({"reflex": name, "by": person.name})).and_then(|()| {

@@ -25,6 +25,8 @@ pub enum InForce {
     Key(PublicKey),
     /// The entries contradict each other or the key is gone, in a sentence without its full stop: no yes counts.
     Disputed(String),
+    /// A passphrase is kept and no entry names its key, as after `reflex uninstall`: no yes counts.
+    Detached,
 }
 
 /// The key that the hook's command line names.
@@ -36,6 +38,20 @@ pub fn choose_key(key: &str) {
 }
 
 impl InForce {
+    /// The reason why approvals do not count, without its full stop; `None` if they can.
+    pub fn problem(&self) -> Option<&str> {
+        match self {
+            InForce::Unprotected | InForce::Key(_) => None,
+            InForce::Disputed(why) => Some(why),
+            InForce::Detached => Some("a passphrase is set and no hook entry names its key"),
+        }
+    }
+
+    /// The command that makes a yes count again.
+    pub fn remedy(&self) -> &'static str {
+        if *self == InForce::Detached { "reflex init" } else { "reflex pin" }
+    }
+
     /// What the entries below a home say, and root. The state folder only tells whether there should be a key.
     pub(super) fn find(home: &Path, state: &Path) -> InForce {
         let mut found: Vec<(String, String)> = of_entries(home);
@@ -54,7 +70,7 @@ impl InForce {
                 (Some(_), _) => {
                     InForce::Disputed("no hook entry in your home names the key of this call's entry".into())
                 }
-                (None, true) => InForce::Disputed("a passphrase is set and no hook entry names its key".into()),
+                (None, true) => InForce::Detached,
             };
         };
         if let Some((_, other)) = found.iter().find(|(key, _)| key != first) {
@@ -136,7 +152,7 @@ mod tests {
         assert!(is_disputed(InForce::new(&found(&[1]), Some(&two), true)));
         // A project's entry that names a key of its own.
         assert!(is_disputed(InForce::new(&[], Some(&one), false)));
-        assert!(is_disputed(InForce::new(&[], None, true)));
+        assert_eq!(InForce::new(&[], None, true), InForce::Detached);
         assert!(is_disputed(InForce::new(&[("0".repeat(64), "/place".into())], None, true)));
     }
 }

@@ -35,7 +35,9 @@ impl Store {
     pub fn signer(&self, ask: impl FnOnce() -> Option<String>) -> Result<Signer, String> {
         match self.key_in_force() {
             InForce::Unprotected => Ok(Signer(None)),
-            InForce::Disputed(why) => Err(format!("no yes counts: {why}")),
+            key @ (InForce::Disputed(_) | InForce::Detached) => {
+                Err(format!("no yes counts: {}", key.problem().unwrap_or_default()))
+            }
             InForce::Key(key) => {
                 let pin = Pin::read(&self.folder)?;
                 if pin.public != *key {
@@ -71,7 +73,8 @@ impl Store {
                 }
                 holds
             }
-            InForce::Disputed(why) => {
+            key @ (InForce::Disputed(_) | InForce::Detached) => {
+                let why = key.problem().unwrap_or_default();
                 self.raise_once("keys", &format!("No yes of yours counts: {why}"));
                 false
             }
@@ -110,6 +113,14 @@ impl Store {
             }
         }
         self.end_pause()
+    }
+
+    /// Forgets the passphrase itself: only for a person who starts anew.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn forget_pin(&self) -> io::Result<()> {
+        std::fs::remove_dir_all(folder(&self.folder))
     }
 
     /// The number of the next statement: whoever reads the log sees by it that one was played again.
