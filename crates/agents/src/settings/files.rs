@@ -1,6 +1,6 @@
 //! Where the guard's hook stands for an agent: its settings files and what turns hooks off in them.
 
-use super::guard_line::{OURS, is_named, words};
+use super::guard_line::guard_program;
 use super::hook_command::HookCommand;
 use super::trust::Trust;
 use std::fmt;
@@ -65,7 +65,7 @@ impl Start {
     pub fn program(&self) -> Option<String> {
         match self {
             Start::Exec(words) => words.first().cloned(),
-            Start::Shell(line) => words(line).into_iter().find(|word| is_named(word, &OURS)),
+            Start::Shell(line) => guard_program(line),
         }
     }
 

@@ -8,12 +8,17 @@ pub(crate) fn runs_guard(line: &str) -> bool {
 pub(super) fn runs(line: &str, names: &[&str]) -> bool {
     let words = words(line);
     if let [_, _, script, program, ..] = words.as_slice()
-        && script.starts_with("\"$0\" hook ")
+        && let Some(arguments) = script.strip_prefix("\"$0\" ")
     {
-        return is_named(program, names);
+        let arguments: Vec<&str> = arguments.split(' ').collect();
+        return arguments.first() == Some(&"hook") && is_guard(program, &arguments, names);
     }
-    let is_hook = |pair: &[String]| matches!(pair, [program, word] if is_named(program, names) && word == "hook");
-    let Some(at) = words.windows(2).position(is_hook) else { return false };
+    let all: Vec<&str> = words.iter().map(String::as_str).collect();
+    let is_hook = |at: &usize| match all.get(*at..) {
+        Some([program, arguments @ ..]) => arguments.first() == Some(&"hook") && is_guard(program, arguments, names),
+        _ => false,
+    };
+    let Some(at) = (0..all.len()).find(is_hook) else { return false };
     let wraps = |word: &String| {
         matches!(word.as_str(), "timeout" | "exec" | "command" | "env" | "nice" | "&" | "npx" | "bunx" | "pnpm" | "dlx")
             || word.starts_with('-')
@@ -32,6 +37,26 @@ pub(super) const OLDER: [&str; 3] = ["arx", "agentreflex", "vf"];
 pub(super) fn is_named(program: &str, names: &[&str]) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or("");
     names.contains(&name.strip_suffix(".exe").unwrap_or(name))
+}
+
+/// Whether a program with these arguments is one of these guards. Ours may be installed under any name: its entries are
+/// known by their arguments.
+pub(super) fn is_guard(program: &str, arguments: &[&str], names: &[&str]) -> bool {
+    let is_call = matches!(arguments, ["hook", "--agent", _, "--event", _, "--home", ..]);
+    is_named(program, names) || names == OURS && is_call && program.starts_with('/')
+}
+
+/// The executable that a shell line with a hook entry of ours starts.
+pub(super) fn guard_program(line: &str) -> Option<String> {
+    let words = words(line);
+    match words.as_slice() {
+        [_, _, script, program, ..] if script.starts_with("\"$0\" hook ") => Some(program.clone()),
+        _ => {
+            let at = words.iter().position(|word| word == "hook").and_then(|at| at.checked_sub(1));
+            let named = at.and_then(|at| words.get(at)).cloned();
+            named.or_else(|| words.into_iter().find(|word| is_named(word, &OURS)))
+        }
+    }
 }
 
 /// The words of a shell line as far as quotes divide them.
@@ -79,6 +104,9 @@ mod tests {
             ("/bin/sh -c '\"$0\" hook --agent codex || exit 2' /a/other", false),
             ("echo reflex hook", false),
             ("/opt/reflexology hook", false),
+            ("/opt/rx hook --agent codex --event Stop --home /h", true),
+            ("/bin/sh -c '\"$0\" hook --agent codex --event Stop --home \"$1\" || exit 2' /opt/rx /h", true),
+            ("/opt/rx hook --agent codex", false),
             ("reflex status", false),
             ("cat reflex; true", false),
         ] {

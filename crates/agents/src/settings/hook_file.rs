@@ -2,7 +2,7 @@
 //! Everything else in the text stays as it is.
 
 use super::files::SettingsError;
-use super::guard_line::{OURS, is_named, runs};
+use super::guard_line::{OURS, is_guard as is_guard_call, runs};
 use super::hook_command::HookCommand;
 use super::json_text::{input, value_of_object};
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
@@ -190,8 +190,9 @@ fn is_guard(handler: &CstObject, names: &[&str]) -> bool {
     let text = |name: &str| handler.get(name).and_then(Value::as_str).unwrap_or("");
     let arguments = handler.get("args").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     if !arguments.is_empty() {
-        let program = [text("command"), text("exec")].into_iter().any(|program| is_named(program, names));
-        return program && arguments.first().and_then(Value::as_str) == Some("hook");
+        let arguments: Vec<&str> = arguments.iter().filter_map(Value::as_str).collect();
+        let is_one = |program: &str| is_guard_call(program, &arguments, names);
+        return arguments.first() == Some(&"hook") && [text("command"), text("exec")].into_iter().any(is_one);
     }
     ["command", "bash", "powershell", "commandWindows"].iter().any(|name| runs(text(name), names))
 }

@@ -36,15 +36,20 @@ pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
         complain(&format!("the hooks stay; {}", pin::FORGOTTEN));
         return status::FOUND;
     }
+    let with_hook = || Wiring::all().into_iter().chain(wired_in_project()).filter(has_hook).collect::<Vec<_>>();
+    let is_there = !with_hook().is_empty();
     let result = change(matches, Work::TakeOut);
     if is_shown_only || result != status::OK || matches.get_flag("git") {
         return result;
     }
-    let standing: Vec<Wiring> = Wiring::all().into_iter().chain(wired_in_project()).filter(has_hook).collect();
+    let standing = with_hook();
     for wiring in &standing {
         print(&format!("{}: {} still has the hook", wiring.agent(), visible(&wiring.file().display().to_string())));
     }
     let is_purged = matches.get_flag("purge");
+    if !is_there && !is_purged {
+        return status::OK;
+    }
     if !standing.is_empty() {
         if is_purged {
             complain("not purged, because these hooks are still installed");

@@ -373,7 +373,8 @@ impl EffectExtractor<'_> {
         let target = match &command.invocation {
             None if by_path || is_file_of_windows(command) => Some(self.path_of(ran, first.clone())),
             None => put().or_else(|| self.guard_elsewhere(&command.name)),
-            // What the call itself puts there need not be the program of that name.
+            // A file need not be the program of its name: the call itself may put it there, or it is a copy of the guard.
+            Some(_) if by_path => put().or_else(|| self.guard_at(ran, first)),
             Some(_) => put(),
         };
         if let Some(target) = target {
@@ -399,6 +400,12 @@ impl EffectExtractor<'_> {
         let name = ran.command.name.as_str();
         let path = paths.find(|path| path::name_of(path) == name)?.to_owned();
         Some(self.path_target(Value::text(path, first.origin()), Some("/")))
+    }
+
+    /// A path that leads to a copy of the guard's program.
+    fn guard_at(&self, ran: Ran<'_>, first: &Value) -> Option<Target> {
+        let target = self.path_of(ran, first.clone());
+        target.path().is_some_and(|path| self.world.is_guard_program(path)).then_some(target)
     }
 
     /// A program of no known name that is the guard's own under another.

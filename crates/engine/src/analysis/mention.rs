@@ -1,18 +1,18 @@
-//! Words that name something of the guard, whatever their program does with them.
+//! Words that name a protected file, whatever their program does with them.
 //!
-//! The library knows what many programs do to their files, not what all do. Around the guard's own files that is too
-//! little: there a path that no entry explains is an effect by itself, and so is one inside of a text in any language.
+//! The library knows what many programs do to their files, not what all do. For the guard's own files and the settings
+//! files that hold its hooks, a path that no entry explains is an effect by itself, and so is one inside of a text in any
+//! language. Rules decide by the class of the path and by the program.
 
 use super::agent_paths::agent_path_value;
 use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::{EffectKind, Target};
 use crate::model::path::is_within;
+use crate::model::words::WordList;
+use crate::text::glob;
 use reflex_shell::{Command, ExecTarget, Origin, Piece, Stdin, Value};
 use std::cell::OnceCell;
 use std::collections::HashSet;
-
-/// Stands in the path of every file of the guard.
-const NAME: &str = "reflex";
 
 /// What divides a list of settings: `src=PATH,dst=PATH`, `PATH:PATH`.
 const DIVIDERS: [char; 3] = ['=', ',', ':'];
@@ -22,7 +22,7 @@ const QUOTES: [char; 18] =
     [' ', '\t', '\n', '"', '\'', '`', '(', ')', '[', ']', '{', '}', ';', ',', '=', '<', '>', '|'];
 
 impl EffectExtractor<'_> {
-    /// The effects of naming the guard: `whole` for words that are a path, `code` for texts with one in them.
+    /// The effects of naming a protected file: `whole` for words that are a path, `code` for texts with one in them.
     pub(super) fn mentions(&mut self, commands: &[Command]) {
         // A program that another command runs is looked at by itself. That an unknown one runs a path is a guess: it
         // may as well change it.
@@ -43,15 +43,15 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// The words and the input of a command in which the guard's name stands; all of them if it runs in its folders.
+    /// The words and the input of a command that may name a protected file; all of them if it runs in the guard's folders.
     fn naming_words<'c>(&self, command: &'c Command) -> Option<Vec<&'c Value>> {
         let input = match &command.stdin {
             Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text),
             Stdin::Inherited | Stdin::File(_) => None,
         };
-        let moved = command.folder.as_ref().is_some_and(names_it);
-        let within = (moved || self.event.cwd.contains(NAME)) && self.is_in_guard(command);
-        let named = command.words.iter().skip(1).chain(input).filter(|word| within || names_it(word));
+        let moved = command.folder.as_ref().is_some_and(|folder| self.names_it(folder));
+        let within = (moved || self.may_name(&self.event.cwd)) && self.is_in_guard(command);
+        let named = command.words.iter().skip(1).chain(input).filter(|word| within || self.names_it(word));
         let named: Vec<&Value> = named.collect();
         (!named.is_empty()).then_some(named)
     }
@@ -62,14 +62,14 @@ impl EffectExtractor<'_> {
 
     /// A path among the arguments of a tool of which nothing else is known.
     pub(super) fn mention_in_arguments(&mut self, arguments: &str) {
-        if !arguments.contains(NAME) {
+        if !self.may_name(arguments) {
             return;
         }
         let values = Value::text(arguments, Origin::default()).split(&['"']);
         let folder = self.event.cwd.clone();
         let targets =
             values.into_iter().map(|value| self.target(EffectKind::GuardReference, tool_path(value), &folder));
-        let targets: Vec<Target> = targets.filter(|target| target.shown().contains(NAME)).collect();
+        let targets: Vec<Target> = targets.filter(|target| self.may_name(&target.shown())).collect();
         self.push(EffectKind::GuardReference, targets);
         if let Some(effect) = self.effects.last_mut() {
             effect.flags = vec!["whole"];
@@ -89,7 +89,7 @@ impl EffectExtractor<'_> {
 
     fn push_mention(&mut self, ran: Ran<'_>, word: &Value, (flag, values): (&'static str, Vec<Value>)) {
         let targets = values.into_iter().map(|value| self.path_of(ran, value));
-        let named = targets.filter(|target| target.shown().contains(NAME) && !self.is_explained(ran, target));
+        let named = targets.filter(|target| self.is_protected(target) && !self.is_explained(ran, target));
         let targets: Vec<Target> = named.collect();
         if targets.is_empty() {
             return;
@@ -100,11 +100,36 @@ impl EffectExtractor<'_> {
         }
     }
 
+    /// Whether a text may hold the name of a protected file.
+    fn may_name(&self, text: &str) -> bool {
+        WordList::ProtectedNames.read(self.tables).fit(text)
+    }
+
+    fn is_protected(&self, target: &Target) -> bool {
+        let is_own = |path: &str| {
+            let is_it = |own: &String| own == path || target.is_pattern() && glob::may_meet(path, own);
+            path.starts_with('/') && self.world.guard().iter().any(is_it)
+        };
+        self.may_name(&target.shown()) || target.path().is_some_and(is_own)
+    }
+
+    /// Whether a word may be the path of a protected file: by its text, or because it leads out of the project.
+    fn names_it(&self, value: &Value) -> bool {
+        let is_outside = matches!(value.pieces.first(), Some((Piece::Home(_), _)))
+            || value.prefix().starts_with('/') && !is_within(&value.prefix(), &self.event.workspace);
+        is_outside
+            || value.pieces.iter().any(|(piece, _)| match piece {
+                Piece::Text(text) | Piece::Glob(text) => self.may_name(text),
+                Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => false,
+            })
+    }
+
     /// Whether an entry of the library says what this command does to the path.
     fn is_explained(&self, ran: Ran<'_>, target: &Target) -> bool {
         let own =
             self.effects.iter().rev().take_while(|effect| effect.action == self.action && effect.script == self.script);
-        let names = [EffectKind::GuardReference, EffectKind::PathArgument, EffectKind::ShareFolder];
+        let names =
+            [EffectKind::GuardReference, EffectKind::PathArgument, EffectKind::ShareFolder, EffectKind::Compile];
         let explains = |kind| !names.contains(&kind);
         let own = own.filter(|effect| effect.command == Some(ran.id) && explains(effect.kind));
         target.path().is_some() && own.flat_map(|effect| &effect.targets).any(|known| known.path() == target.path())
@@ -118,11 +143,4 @@ fn tool_path(value: Value) -> Value {
 /// Whether the program is one that may take its words or its input for code.
 fn may_run(command: &Command) -> bool {
     command.invocation.as_ref().is_none_or(|invocation| invocation.grammars.iter().any(|program| program.runs_code()))
-}
-
-fn names_it(value: &Value) -> bool {
-    value.pieces.iter().any(|(piece, _)| match piece {
-        Piece::Text(text) | Piece::Glob(text) => text.contains(NAME),
-        Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => false,
-    })
 }

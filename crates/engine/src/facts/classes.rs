@@ -13,6 +13,9 @@ use std::rc::Rc;
 /// Classes that only take danger away: every path that may be meant must belong to them, not any.
 const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
 
+/// Classes of settings files with hooks, which may be links into a folder of dotfiles.
+const HOOK_FILES: [&str; 2] = ["agent-hooks", "agent-settings"];
+
 /// Classes of files for the keys in them.
 const KEYS: [&str; 2] = ["environment", "key-files"];
 
@@ -73,6 +76,9 @@ impl Facts<'_> {
             return Ternary::from(seen.paths.iter().take(seen.sure).all(belongs));
         }
         if seen.paths.iter().any(belongs) {
+            return Ternary::Yes;
+        }
+        if HOOK_FILES.contains(&class) && self.world.hook_files().iter().any(|file| seen.paths.contains(file)) {
             return Ternary::Yes;
         }
         seen.pattern.as_ref().map_or(Ternary::No, |pattern| self.may_belong(class, pattern))

@@ -5,6 +5,7 @@ use crate::analysis::aliases::{self};
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::guard::GUARD_PROGRAMS;
 use crate::model::path::{self, Place, is_below, is_within, parent};
+use crate::text::glob;
 use reflex_shell::{Command, ExecTarget, Value};
 
 impl Facts<'_> {
@@ -15,11 +16,13 @@ impl Facts<'_> {
             effect.kind,
             EffectKind::Delete | EffectKind::Move | EffectKind::ChangePermissions | EffectKind::ChangeOwner
         );
-        let beside = matches!(self.place(real), Place::Outside | Place::Temporary);
+        let beside = matches!(self.place(real), Place::Outside | Place::Temporary | Place::Inside);
         // Whoever deletes a home or the root takes the guard along, but that is not the news about it.
         let takes_along = |file: &String| whole && beside && is_within(file, real);
         let within = |path: &String| own.iter().any(|file| is_within(path, file)) || self.in_class("guard", path);
-        own.iter().any(takes_along) || seen.paths.iter().any(within)
+        let named = || effect.kind == EffectKind::GuardReference && target.is_pattern();
+        let may_meet = |file: &String| target.path().is_some_and(|pattern| glob::may_meet(pattern, file));
+        own.iter().any(takes_along) || seen.paths.iter().any(within) || named() && own.iter().any(may_meet)
     }
 
     /// Whether a program that is run is the guard's under another name: by what the call itself links, copies or

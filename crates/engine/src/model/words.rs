@@ -87,6 +87,8 @@ word_lists! {
     ArgumentKeys = "argument-keys";
     /// Keys under which commands stand in the settings of builds, hooks, tasks, hosts and editors, in small letters.
     CommandKeys = "command-keys";
+    /// Parts of the paths of the guard's files and of the settings files that hold agents' hooks.
+    ProtectedNames = "protected-names";
     /// Keys under which a command stands, or a program whose arguments stand beside it, in small letters.
     ProgramKeys = "program-keys";
     /// Keys of texts that tell a person something, wherever they stand, in small letters.

@@ -160,6 +160,10 @@ pub trait World {
 
     /// Files of the guard itself: its binary, configuration and state.
     fn guard(&self) -> Vec<String>;
+    /// Settings files with hook entries that are links from their usual place, with the links followed.
+    fn hook_files(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// The ids of calls that were refused and wait for a person.
     fn waiting(&self) -> Vec<String> {
         Vec::new()

@@ -57,8 +57,7 @@ impl Host {
         let read = nanos(begun);
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
         let policy = self.mode.policy(&loaded);
-        let world =
-            LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event)).at(&event);
+        let world = self.world(&event, &loaded).in_session(&store, whose(&event)).at(&event);
         let reflexes = self.reflexes(&event, there, &store);
         let all = || store.history(whose(&event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
@@ -209,7 +208,7 @@ impl Host {
     /// What became of a call: matched with what was said about it before.
     fn after(&self, agent: &Agent, event: &Event, store: &Store, payload: &Payload<'_>) -> Reply {
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), store);
-        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
+        let world = self.world(event, &loaded).in_session(store, whose(event));
         // What it did is done; what it brought is told of.
         let reflexes = self.reflexes(event, there, store);
         let all = || store.history(whose(event));
@@ -218,7 +217,7 @@ impl Host {
         let reports = detector.as_ref().map(Detector::reports).unwrap_or_default();
         let before = world.history().before(&judgement.fingerprint.exact);
         if before.is_none() {
-            let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(store, whose(event));
+            let world = self.world(event, &loaded).in_session(store, whose(event));
             self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
         let passed_over = skills::comply_after(event, store);

@@ -10,7 +10,6 @@ use crate::store::approvals::Pending;
 use crate::store::clean::Redactor;
 use crate::store::session::whose;
 use crate::system::clock;
-use crate::world::LocalWorld;
 use reflex_agents::universal;
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Judgement};
@@ -76,7 +75,7 @@ impl Host {
         let event = self.settled(universal::read(pending.again.as_ref()?).ok()?);
         let loaded = self.layers(&event.workspace);
         let store = self.store();
-        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(&event));
+        let world = self.world(&event, &loaded).in_session(&store, whose(&event));
         Some(self.judge_with(&event, &world, &loaded))
     }
 }

@@ -3,7 +3,6 @@
 use super::host::Host;
 use super::replay_case::recorded;
 use crate::config::Candidate;
-use crate::world::LocalWorld;
 use reflex_agents::universal;
 use reflex_engine::Verdict;
 use serde_json::{Map, Value};
@@ -22,7 +21,7 @@ impl Host {
         event.cwd = Some(text("cwd")).filter(|cwd| !cwd.is_empty()).unwrap_or_else(|| event.workspace.clone());
         let event = self.settled(event);
         let loaded = self.layers(&event.workspace);
-        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
+        let world = self.world(&event, &loaded);
         let before = self.judge_with(&event, &world, &loaded).verdict;
         let after = self.judge_with(&event, &world, &candidate.within(&loaded)).verdict;
         Some((before, after))

@@ -107,7 +107,7 @@ impl Host {
     pub fn judge_sent(&self, event: &Event, sent: &Value) -> Judgement {
         let store = self.store();
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
-        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded));
+        let world = self.world(event, &loaded);
         let reflexes = self.reflexes(event, there, &store);
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, sent.clone()));
         judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())
@@ -141,6 +141,11 @@ impl Host {
     /// Judges an event in another world and by these layers.
     pub fn judge_with(&self, event: &Event, world: &dyn World, loaded: &[Loaded]) -> Judgement {
         judged(event, self.mode.policy(loaded).as_ref(), world)
+    }
+
+    /// The facts of this machine for an event, under these layers.
+    pub(super) fn world(&self, event: &Event, loaded: &[Loaded]) -> LocalWorld<'_> {
+        LocalWorld::new(&event.workspace, self.guard_with(loaded)).of_user(&self.folders.home)
     }
 
     /// The guard's own folders, and those that the environment would make it use: both stay protected.

@@ -99,7 +99,7 @@ impl Host {
         let store = self.store();
         let loaded = self.layers(&event.workspace);
         let policy = self.mode().policy(&loaded);
-        let world = LocalWorld::new(&event.workspace, self.guard_with(&loaded)).in_session(&store, whose(event));
+        let world = self.world(event, &loaded).in_session(&store, whose(event));
         let mut judgement = judged(event, policy.as_ref(), &world);
         let (scribe, id) = (Redactor::new(&store), random::uuid());
         let mut findings = std::mem::take(&mut judgement.verdict.findings);
@@ -155,7 +155,7 @@ impl Host {
         let open: Vec<&str> = task.iter().flat_map(Declared::open).collect();
         findings.extend((!open.is_empty()).then(|| to_be_met(&open)));
         let store = self.store();
-        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded)).in_session(&store, whose(event));
+        let world = self.world(event, loaded).in_session(&store, whose(event));
         let (changed, count) = changed(&world, &event.workspace);
         findings.extend(self.differences(event, loaded, &changed));
         let verdict = match (findings.iter().any(|finding| finding.fixed == Some(PolicyAction::Deny)), rows.is_empty())
@@ -185,7 +185,7 @@ impl Host {
     fn checked(&self, check: &Check, event: &Event, loaded: &[Loaded]) -> Ran {
         let action = Action::Shell { command: check.command.clone(), language: Default::default() };
         let call = before(event, action);
-        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded));
+        let world = self.world(event, loaded);
         let verdict = self.judge_with(&call, &world, loaded).verdict;
         if verdict.decision != Decision::Pass {
             let how = format!("it was not run: {}", verdict.reasons.join("; "));
@@ -197,7 +197,7 @@ impl Host {
 
     /// Every changed file as if it were written now: scope, protected paths, secrets and places are those of any write.
     fn differences(&self, event: &Event, loaded: &[Loaded], changed: &[String]) -> Vec<Finding> {
-        let world = LocalWorld::new(&event.workspace, self.guard_with(loaded)).that_ran();
+        let world = self.world(event, loaded).that_ran();
         let mut findings: Vec<Finding> = Vec::new();
         for name in changed.iter().take(MAX_FILES) {
             let path = Path::new(&event.workspace).join(name);

@@ -2,6 +2,7 @@
 
 use super::aliases;
 use super::archive;
+use super::entries::Entries;
 use super::survey;
 use crate::store::Store;
 use crate::store::session::{History, SessionKey};
@@ -36,6 +37,9 @@ pub struct LocalWorld<'s> {
     workspace: String,
     guard: Vec<String>,
     binary: OnceCell<Option<String>>,
+    /// The home whose settings files are searched for hook entries.
+    home: Option<PathBuf>,
+    entries: OnceCell<Entries>,
     /// The session's memory, read only by calls that ask for it.
     session: Option<(&'s Store, SessionKey<'s>)>,
     history: OnceCell<History>,
@@ -67,6 +71,8 @@ impl<'s> LocalWorld<'s> {
             workspace: workspace.into(),
             guard,
             binary: OnceCell::new(),
+            home: None,
+            entries: OnceCell::new(),
             session: None,
             history: OnceCell::new(),
             session_begun: OnceCell::new(),
@@ -78,6 +84,16 @@ impl<'s> LocalWorld<'s> {
             begun: Instant::now(),
             answering: Cell::new(0),
         }
+    }
+
+    /// The same for a user whose agents have their settings in this home.
+    pub(crate) fn of_user(self, home: &Path) -> LocalWorld<'s> {
+        LocalWorld { home: Some(home.to_owned()), ..self }
+    }
+
+    /// The hook entries in that home. They are read when a call may reach one, which is rare.
+    fn entries(&self) -> &Entries {
+        self.entries.get_or_init(|| self.home.as_deref().map(Entries::read).unwrap_or_default())
     }
 
     /// The same with what the calls of a session left behind.
@@ -331,7 +347,12 @@ impl World for LocalWorld<'_> {
         // An agent may start us by a link, which is then as much the guard's as what it leads to.
         let started = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
         let link = started.filter(|name| name.starts_with('/') && self.binary() != Some(name));
-        self.binary().into_iter().chain(&self.guard).cloned().chain(link).collect()
+        let own = self.binary().into_iter().chain(&self.guard).cloned();
+        own.chain(link).chain(self.timed(|world| world.entries().programs.clone())).collect()
+    }
+
+    fn hook_files(&self) -> Vec<String> {
+        self.timed(|world| world.entries().linked_files.clone())
     }
 
     fn waiting(&self) -> Vec<String> {

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod archive;
+mod entries;
 pub(crate) mod gzip;
 mod local;
 mod survey;

@@ -1,0 +1,47 @@
+//! The hook entries in a user's home: the programs that they start, and the settings files that are links.
+
+use reflex_agents::AGENTS;
+use reflex_agents::settings::guard_hooks;
+use std::fs;
+use std::path::Path;
+
+/// Longer settings files are skipped.
+const MAX_BYTES: u64 = 1 << 20;
+
+/// The hook entries of the guard in a home.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    /// Absolute paths of the executables that entries name, as written and with links followed.
+    pub(super) programs: Vec<String>,
+    /// Settings files that are links, as in a folder of dotfiles, with the links followed.
+    pub(super) linked_files: Vec<String>,
+}
+
+impl Entries {
+    /// Reads the settings files of all agents. Unreadable ones hold no entry.
+    pub(super) fn read(home: &Path) -> Entries {
+        let mut found = Entries::default();
+        let forms = AGENTS.iter().filter_map(|agent| agent.settings).flat_map(|settings| settings.files);
+        for form in forms {
+            let file = home.join(form.folder).join(form.name);
+            let Ok(real) = file.canonicalize() else { continue };
+            if real != file {
+                found.linked_files.push(real.to_string_lossy().into_owned());
+            }
+            if !fs::metadata(&real).is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES) {
+                continue;
+            }
+            let text = fs::read_to_string(&real).unwrap_or_default();
+            let hooks = guard_hooks(text.trim_start_matches('\u{feff}'));
+            for program in hooks.iter().filter_map(|(_, start)| start.program()).filter(|path| path.starts_with('/')) {
+                let followed = Path::new(&program).canonicalize().map(|path| path.to_string_lossy().into_owned());
+                for path in followed.into_iter().chain([program]) {
+                    if !found.programs.contains(&path) {
+                        found.programs.push(path);
+                    }
+                }
+            }
+        }
+        found
+    }
+}
