@@ -87,7 +87,12 @@ impl<'p> Engine<'p> {
     fn judge_once(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
         let Engine { tables, policy } = self;
         let mut watch = Stopwatch::new(world);
-        let analysis = analyze(event, tables, world);
+        let mut analysis = analyze(event, tables, world);
+        let below = Facts::new(event, &analysis, tables, world).files_below();
+        if !below.is_empty() {
+            analysis.effects.extend(below);
+            analysis.number();
+        }
         work::reserve(too_much::most(event) / too_much::RESERVE);
         watch.stop("analyze");
         let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());

@@ -1,4 +1,4 @@
-//! What is written below a folder, by name: whether the guard or an agent's hook file is among it.
+//! Files that are written below a folder, by name: whether the guard or an agent's hook file is among it.
 
 use super::cache::Facts;
 use super::classes::fixed_part;
@@ -7,7 +7,7 @@ use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
 use crate::model::truth::Ternary;
 use crate::model::world::{Known, NamesOf};
-use reflex_shell::Value;
+use reflex_shell::{ExecTarget, Value};
 
 /// The classes of the guard's own files and of those in which agents keep the hook of a user.
 const PROTECTED: [&str; 2] = ["guard", "agent-hooks"];
@@ -15,7 +15,66 @@ const PROTECTED: [&str; 2] = ["guard", "agent-hooks"];
 /// More sources of one copy than these are not looked into.
 const MAX_SOURCES: usize = 64;
 
+/// Maximum number of files of a tree that become targets of their own.
+const MAX_BELOW: usize = 256;
+
 impl Facts<'_> {
+    /// The files that trees written below a folder bring, as overwrites with the flag `below`: what is unpacked into
+    /// `~/.ssh` or named `.git/hooks/pre-commit` is judged like a file that is written there. If the names are unknown,
+    /// the target is everything in the folder.
+    ///
+    /// In a project only hidden names and those that lead out of it count: its other files are of no special class.
+    pub(crate) fn files_below(&self) -> Vec<Effect> {
+        let is_tree = |effect: &&Effect| {
+            effect.kind == EffectKind::Populate
+                && effect.site == ExecTarget::Here
+                && !effect.flags.iter().any(|flag| ["everywhere", "prefix", "clean", "untracked"].contains(flag))
+        };
+        self.analysis.effects.iter().filter(is_tree).filter_map(|effect| self.brought(effect)).collect()
+    }
+
+    fn brought(&self, effect: &Effect) -> Option<Effect> {
+        let into = effect.targets.first().filter(|target| target.path().is_some())?;
+        let real = self.real(effect, into);
+        let folder = fixed_part(&real.path).to_owned();
+        let is_in_project = is_within(&folder, &self.event.workspace);
+        let absolute = effect.flags.contains(&"absolute");
+        let target = |path: String, contents: bool| {
+            let value = Value::text(path.clone(), effect.origin);
+            Target::new(value, TargetPath::Known { text: path, climbing: None, follows: false, contents })
+        };
+        let targets: Vec<Target> = match self.names_below(effect, real.exists) {
+            None => vec![target(folder, true)],
+            Some(names) => {
+                let placed = |name: &String| {
+                    let name = if absolute { name.as_str() } else { name.trim_start_matches('/') };
+                    path::absolute(name, &folder)
+                };
+                let mut paths: Vec<String> = names.iter().filter(|name| !name.ends_with('/')).map(placed).collect();
+                let leaves = |path: &String| !is_within(path, &self.event.workspace) || path.contains("/.");
+                let stays = effect.flags.contains(&"no-clobber");
+                paths.retain(|path| !is_in_project || leaves(path));
+                paths.retain(|path| !stays || self.world.real(path, false).exists != Some(true));
+                // Hidden names and programs come first, in case the list is cut.
+                paths.sort_by_key(|path| !(path.contains("/.") || path.contains("/bin/")));
+                paths.truncate(MAX_BELOW);
+                paths.into_iter().map(|path| target(path, false)).collect()
+            }
+        };
+        reflex_shell::work::spend(targets.len() as u64 * 2);
+        let shadows = |target: &Target| target.path().is_some_and(|path| self.shadows_program(path));
+        let mut flags = vec!["below"];
+        flags.extend(targets.iter().any(shadows).then_some("shadows"));
+        (!targets.is_empty()).then(|| Effect { kind: EffectKind::Overwrite, targets, flags, ..effect.clone() })
+    }
+
+    /// Whether a file in a folder of the user's programs gets the name of another program.
+    fn shadows_program(&self, file: &str) -> bool {
+        let folder = path::parent(file);
+        let is_of_user = folder.ends_with("/bin") && is_within(folder, &self.event.home);
+        is_of_user && self.world.program(path::name_of(file)).is_some_and(|other| other != file)
+    }
+
     /// Whether a tree that is written below the target holds a file of the guard or an agent's hook file, or takes the
     /// place of a folder above one. Not known where its names are not, and one of those files lies below the target.
     pub(super) fn writes_guard(&self, effect: &Effect, target: &Target) -> Ternary {
