@@ -80,7 +80,9 @@ impl EffectExtractor<'_> {
         let mut whole = vec![word.clone()];
         let parts = word.split(&DIVIDERS);
         whole.extend(parts.into_iter().filter(|part| part != word));
-        self.push_mention(ran, word, ("whole", whole));
+        if !is_text(word) {
+            self.push_mention(ran, word, ("whole", whole));
+        }
         let code = word.split(&QUOTES);
         if code.len() > 1 && may_run(ran.command) {
             self.push_mention(ran, word, ("code", code));
@@ -138,6 +140,12 @@ impl EffectExtractor<'_> {
 
 fn tool_path(value: Value) -> Value {
     value.literal().map_or_else(|| value.clone(), |text| agent_path_value(&text))
+}
+
+/// Whether a word is a text with words of its own, such as a command, and not a path with a blank in it.
+fn is_text(word: &Value) -> bool {
+    let text = word.literal().unwrap_or_default();
+    [" ~", " -", " /", " '", " \""].iter().any(|start| text.contains(start))
 }
 
 /// Whether the program is one that may take its words or its input for code.
