@@ -220,6 +220,18 @@ fn what_removes_or_weakens_the_guard_takes_the_passphrase() {
 }
 
 #[test]
+fn another_home_changes_no_entry_that_names_a_key() {
+    let Some((machine, key)) = protected() else { return };
+    let (folder, other) = (machine.home().join(".claude"), machine.root().join("other"));
+    fs::create_dir(&other).unwrap();
+    for words in [["uninstall", "--agent", "claude", "--yes"], ["init", "--agent", "claude", "--yes"]] {
+        let said = machine.in_home(&other, words).env("CLAUDE_CONFIG_DIR", folder.to_str().unwrap()).run();
+        assert!(said.code == 1 && said.stderr.contains("not in force in this home"), "{said:?}");
+        assert!(entry(&machine).contains(&key));
+    }
+}
+
+#[test]
 fn an_unsigned_yes_from_before_counts_until_a_key_is_set() {
     let machine = Machine::new();
     fs::create_dir_all(machine.home().join(".claude")).unwrap();

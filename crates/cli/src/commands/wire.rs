@@ -16,6 +16,7 @@ use reflex_host::answers::record;
 use reflex_host::git_hooks::Entries;
 use reflex_host::older::{self, OlderGuard};
 use reflex_host::person::no_agent_above;
+use reflex_host::signing::InForce;
 use reflex_host::{Change, Host, Mode, Wiring};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -176,6 +177,9 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     if wirings.is_empty() {
         return unknown(asked);
     }
+    if !matches.get_flag("dry-run") && names_another_key(&wirings) {
+        return status::FOUND;
+    }
     let wirings = match work {
         Work::PutIn => match keyed(matches, wirings) {
             Ok(wirings) => wirings,
@@ -208,6 +212,21 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
         pin::offer();
     }
     result
+}
+
+/// Whether an entry names a key other than the one in force: `--home` with another home and a variable such as
+/// `CLAUDE_CONFIG_DIR` would otherwise change it without its passphrase.
+fn names_another_key(wirings: &[Wiring]) -> bool {
+    let store = Host::new(Mode::default()).store();
+    let in_force = if let InForce::Key(key) = store.key_in_force() { Some(key.to_string()) } else { None };
+    let is_foreign =
+        |wiring: &&Wiring| wiring.hooks().iter().filter_map(|(_, start)| start.key()).any(|key| Some(key) != in_force);
+    let foreign = wirings.iter().filter(|wiring| wiring.project().is_none()).find(is_foreign);
+    if let Some(wiring) = foreign {
+        let file = visible(&wiring.file().display().to_string());
+        complain(&format!("{file} names a key that is not in force in this home, so it stays as it is"));
+    }
+    foreign.is_some()
 }
 
 /// The entries with the key that they are to name, once a person has agreed to what would loosen.
