@@ -12,9 +12,6 @@ pub(crate) const USUAL: [&[&str]; 2] = [
     &["compose.override.yaml", "compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"],
 ];
 
-/// Entries of one project are not more than these; what is more is told.
-const MAX_ENTRIES: usize = 16 * 1024;
-
 /// One service, all files of the project taken together.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Service {
@@ -64,10 +61,15 @@ pub(crate) fn services(texts: &[String], ground: Ground<'_>) -> BTreeMap<String,
     let mut services: BTreeMap<String, Service> = BTreeMap::new();
     let mut folders: BTreeMap<String, String> = BTreeMap::new();
     for text in texts {
-        folders.extend(named_folders(text, ground));
-        for (name, fields) in fields_of(text) {
-            let service = services.entry(name).or_default();
-            fields.iter().for_each(|(key, values)| service.take(key, values, ground));
+        let Some(file) = yaml::document(text) else {
+            work::cut(|| "a compose file cannot be read as YAML".to_owned());
+            continue;
+        };
+        folders.extend(named_folders(&file, ground));
+        for (name, fields) in file.get("services").and_then(Json::as_object).into_iter().flatten() {
+            let service = services.entry(name.clone()).or_default();
+            let fields = fields.as_object().into_iter().flatten();
+            fields.for_each(|(key, value)| service.take(key, value, ground));
         }
     }
     for spec in services.values_mut().flat_map(|service| &mut service.volumes) {
@@ -78,85 +80,34 @@ pub(crate) fn services(texts: &[String], ground: Ground<'_>) -> BTreeMap<String,
 }
 
 /// Volumes that are folders of this machine under a name: `driver_opts: {type: none, o: bind, device: ./data}`.
-fn named_folders(text: &str, ground: Ground<'_>) -> BTreeMap<String, String> {
-    let mut folders = BTreeMap::new();
-    for (keys, value) in yaml::entries(text).into_iter().take(MAX_ENTRIES) {
-        let [top, name, below @ ..] = keys.as_slice() else { continue };
-        if top != "volumes" {
-            continue;
-        }
-        let value = yaml::flow(&value);
-        let device = match below {
-            [] => value.pointer("/driver_opts/device"),
-            [options] if options == "driver_opts" => value.get("device"),
-            [_, device] if device == "device" => Some(&value),
-            [..] => None,
-        };
-        if let Some(device) = device.and_then(Json::as_str).filter(|device| device.starts_with(['/', '.', '~', '$'])) {
-            folders.extend(filled_in(device, ground).map(|device| (name.clone(), placed(&device, ground))));
-        }
-    }
-    folders
-}
-
-/// Each service with its keys, and what stands below each.
-fn fields_of(text: &str) -> BTreeMap<String, BTreeMap<String, Vec<Json>>> {
-    let mut services: BTreeMap<String, BTreeMap<String, Vec<Json>>> = BTreeMap::new();
-    for (count, (keys, value)) in yaml::entries(text).into_iter().enumerate() {
-        if count >= MAX_ENTRIES || !work::spend(6) {
-            work::cut(|| format!("a compose file has more than {MAX_ENTRIES} entries"));
-            break;
-        }
-        let [top, name, rest @ ..] = keys.as_slice() else { continue };
-        if top != "services" {
-            continue;
-        }
-        let fields = services.entry(name.clone()).or_default();
-        let value = yaml::flow(&value);
-        match rest {
-            // `web: {image: x, privileged: true}`
-            [] => value.as_object().into_iter().flatten().for_each(|(key, value)| {
-                fields.insert(key.clone(), vec![value.clone()]);
-            }),
-            [key] if value.as_str() == Some("") => drop(fields.entry(key.clone()).or_default()),
-            [key] => fields.entry(key.clone()).or_default().push(value),
-            [key, field, below @ ..] => {
-                let values = fields.entry(key.clone()).or_default();
-                let is_known = values.last().is_some_and(|map| map.get(field).is_some());
-                if is_known && !below.is_empty() {
-                    continue;
-                }
-                // A key that comes again begins the next map of the list.
-                match values.last_mut().and_then(Json::as_object_mut).filter(|map| !map.contains_key(field)) {
-                    Some(map) => drop(map.insert(field.clone(), value)),
-                    None => values.push(Json::Object([(field.clone(), value)].into_iter().collect())),
-                }
-            }
-        }
-    }
-    services
+fn named_folders(file: &Json, ground: Ground<'_>) -> BTreeMap<String, String> {
+    let volumes = file.get("volumes").and_then(Json::as_object).into_iter().flatten();
+    let named = volumes.filter_map(|(name, volume)| {
+        let device = volume.pointer("/driver_opts/device").and_then(Json::as_str)?;
+        let is_folder = device.starts_with(['/', '.', '~', '$']);
+        is_folder.then(|| Some((name.clone(), placed(&filled_in(device, ground)?, ground)))).flatten()
+    });
+    named.collect()
 }
 
 impl Service {
-    fn take(&mut self, key: &str, values: &[Json], ground: Ground<'_>) {
-        let items =
-            || values.iter().flat_map(|value| value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice));
+    fn take(&mut self, key: &str, value: &Json, ground: Ground<'_>) {
+        let items = || value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice).iter();
         let texts = || items().filter_map(Json::as_str).map(str::to_owned);
-        let is = |wanted: &str| texts().any(|text| text == wanted);
         match key {
             "volumes" => self.volumes.extend(items().filter_map(|value| spec(value, ground))),
             "secrets" | "configs" => {}
-            "command" => self.command = words(values),
-            "entrypoint" => self.entrypoint = words(values),
+            "command" => self.command = words(value),
+            "entrypoint" => self.entrypoint = words(value),
             "working_dir" => self.folder = texts().next(),
             "container_name" => self.container = texts().next(),
             "profiles" => self.profiles.extend(texts()),
             "depends_on" => {
                 self.needs.extend(texts());
-                self.needs.extend(items().filter_map(Json::as_object).flatten().map(|(name, _)| name.clone()));
+                self.needs.extend(value.as_object().into_iter().flatten().map(|(name, _)| name.clone()));
             }
-            "privileged" if is("true") => self.opened.push("privileged".into()),
-            "pid" | "ipc" | "userns_mode" if is("host") => self.opened.push("host".into()),
+            "privileged" if value.as_str().is_some_and(yaml::is_true) => self.opened.push("privileged".into()),
+            "pid" | "ipc" | "userns_mode" if value == "host" => self.opened.push("host".into()),
             "cap_add" | "security_opt" => self.opened.extend(texts()),
             _ => {}
         }
@@ -164,16 +115,16 @@ impl Service {
 }
 
 /// A command is a text or a list of words; two dollars are one.
-fn words(values: &[Json]) -> String {
+fn words(value: &Json) -> String {
     let whole = |text: &str| text.replace("$$", "$");
     let quoted = |word: &str| {
         let word = whole(word);
         if reflex_shell::is_plain(&word) { word } else { reflex_shell::quoted(&word) }
     };
-    match values {
-        [Json::String(text)] => whole(text),
-        [Json::Array(words)] => words.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" "),
-        several => several.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" "),
+    match value {
+        Json::String(text) => whole(text),
+        Json::Array(words) => words.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" "),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => String::new(),
     }
 }
 
@@ -187,7 +138,7 @@ fn spec(value: &Json, ground: Ground<'_>) -> Option<String> {
     let field = |name: &str| value.get(name).and_then(Json::as_str);
     let source = placed(&filled_in(field("source").or(field("src"))?, ground)?, ground);
     let target = field("target").or(field("dst")).or(field("destination"))?;
-    let read_only = if field("read_only") == Some("true") { ":ro" } else { "" };
+    let read_only = if field("read_only").is_some_and(yaml::is_true) { ":ro" } else { "" };
     Some(format!("{source}:{target}{read_only}"))
 }
 
@@ -277,8 +228,8 @@ mod tests {
 
     #[test]
     fn what_opens_a_service() {
-        let text = "services:\n  a:\n    privileged: true\n    pid: host\n    cap_add:\n      - SYS_ADMIN\n    profiles: [tools]\n    depends_on:\n      b:\n        condition: x\n";
-        let opened = ["SYS_ADMIN", "host", "privileged"].map(str::to_owned).to_vec();
+        let text = "services:\n  a:\n    privileged: yes\n    pid: host\n    cap_add:\n      - SYS_ADMIN\n    profiles: [tools]\n    depends_on:\n      b:\n        condition: x\n";
+        let opened = ["privileged", "host", "SYS_ADMIN"].map(str::to_owned).to_vec();
         let service = Service { opened, profiles: vec!["tools".into()], needs: vec!["b".into()], ..Service::default() };
         check(text, "a", service);
     }

@@ -126,10 +126,7 @@ impl Found {
     fn yaml(&mut self, text: &str) {
         for (keys, value) in yaml::entries(text) {
             let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-            if value.starts_with(['[', '{']) {
-                let json = yaml::flow(&value);
-                self.json_below(&json, &keys);
-            } else if !value.is_empty() {
+            if !value.is_empty() {
                 self.add(&keys, &value, true);
             }
         }

@@ -307,6 +307,34 @@ fn instructions(content: &str, later: &mut DeferredExecution) {
     if let Some(hidden) = hidden_letters(content) {
         later.set(&["hidden-letters"], hidden);
     }
+    // An edit may consist of header lines only.
+    let part = || yaml::document(content).filter(Json::is_object).map(|_| content);
+    if let Some(front) = yaml::front_matter(content).or_else(part) {
+        front_matter(front, later);
+    }
+}
+
+/// Reads the header of an agent, skill or command file. Keys: code.claude.com/docs/en/sub-agents.
+fn front_matter(front: &str, later: &mut DeferredExecution) {
+    const EVERY_COMMAND: [&str; 5] = ["*", "Bash(*)", "Bash(*:*)", "Bash(:*)", "Bash(**)"];
+    for (keys, value) in yaml::entries(front) {
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        match keys.as_slice() {
+            ["permissionMode"] if tasks::MODES.iter().any(|mode| value.eq_ignore_ascii_case(mode)) => {
+                later.set(&["agent-mode", "asks-nobody"], value);
+            }
+            ["allowed-tools"] => {
+                let every = value.split([',', ' ']).find(|tool| EVERY_COMMAND.contains(tool));
+                every.into_iter().for_each(|tool| later.set(&["agent-mode", "allows-all"], tool));
+            }
+            ["hooks", .., "command"] => later.run_all(value, ExecTarget::Here),
+            _ => {}
+        }
+    }
+    let servers = yaml::document(front).and_then(|front| front.get("mcpServers").cloned());
+    for server in servers.as_ref().and_then(Json::as_array).into_iter().flatten().chain(&servers) {
+        servers::read(&serde_json::json!({ "mcpServers": server }).to_string(), later);
+    }
 }
 
 #[cfg(test)]
@@ -337,6 +365,11 @@ mod tests {
         let inline =
             checkout.replace("with:\n          ref: ", "with: {ref: '").replace("head_sha }}", "head_sha }}'}");
         check("workflows", &inline, &[], &["workflow for-strangers workflow_run"]);
+        let json = r#"{"on": {"pull_request_target": {}}, "jobs": {"a": {"steps": [{"run": "make"}]}}}"#;
+        check("workflows", json, &["make"], &["workflow with-secrets pull_request_target"]);
+        let named =
+            "x: &run {run: \"m\\x61ke\"}\n? on\n: !!seq [\"pull_request_target\"]\njobs:\n  a: {steps: [*run]}\n";
+        check("workflows", named, &["make", "make"], &["workflow with-secrets pull_request_target"]);
         check("workflows", "on: pull_request_target\njobs:\n  a:\n    steps:\n      - uses: x/labeler@v5\n", &[], &[]);
         check("workflows", "on: [push, pull_request]\njobs: {}\n", &[], &[]);
     }
@@ -379,6 +412,25 @@ mod tests {
             &["a 'b c'"],
             &["container opened --privileged", "container mount ${localEnv:HOME}/.ssh"],
         );
+    }
+
+    #[test]
+    fn headers_of_agent_files() {
+        let block = "---\nname: a\npermissionMode: bypassPermissions\nhooks:\n  Stop:\n    - hooks:\n        - command: make a\n---\nText\n";
+        check("agent-instructions", block, &["make a"], &["agent-mode asks-nobody bypassPermissions"]);
+        let flow = "---\n{\"permissionMode\": bypassPermissions, hooks: {Stop: [{hooks: [{command: make a}]}]}}\n---\n";
+        check("agent-instructions", flow, &["make a"], &["agent-mode asks-nobody bypassPermissions"]);
+        let edit = "permissionMode: &a bypassPermissions\n";
+        check("agent-instructions", edit, &[], &["agent-mode asks-nobody bypassPermissions"]);
+        let server = "---\nmcpServers: [{a: {command: sh, args: [-c, make]}}]\n---\n";
+        check("agent-instructions", server, &["sh -c make"], &["tool-server program sh -c make"]);
+        check(
+            "agent-instructions",
+            "---\nallowed-tools: Read, Bash(*)\n---\n",
+            &[],
+            &["agent-mode allows-all Bash(*)"],
+        );
+        check("agent-instructions", "---\nallowed-tools: Bash(git status:*)\n---\npermissionMode: yolo\n", &[], &[]);
     }
 
     #[test]

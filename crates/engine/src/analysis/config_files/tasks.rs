@@ -29,14 +29,14 @@ pub(super) fn modules(content: &str, later: &mut DeferredExecution) {
 
 /// What a cluster is told to run: pods that are opened to their machine, and everything allowed to somebody.
 pub(super) fn manifest(content: &str, later: &mut DeferredExecution) {
-    if !content.contains("apiVersion:") || !content.contains("kind:") {
+    if !content.contains("apiVersion") || !content.contains("kind") {
         return;
     }
     let mut binds = false;
     for (keys, value) in yaml::entries(content) {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         match (keys.as_slice(), value.as_str()) {
-            ([.., key @ ("privileged" | "hostPID" | "hostIPC")], "true") => {
+            ([.., key @ ("privileged" | "hostPID" | "hostIPC")], value) if yaml::is_true(value) => {
                 later.set(&["container", "opened"], format!("{key}: true"));
             }
             ([.., "hostPath", "path"], source) => mount(&json!({ "source": source }), later),
@@ -51,7 +51,7 @@ pub(super) fn manifest(content: &str, later: &mut DeferredExecution) {
 pub(super) fn compose(content: &str, later: &mut DeferredExecution) {
     for (keys, value) in yaml::entries(content) {
         let key = keys.last().map_or("", String::as_str);
-        if (key == "privileged" && value == "true") || (matches!(key, "pid" | "ipc") && value == "host") {
+        if (key == "privileged" && yaml::is_true(&value)) || (matches!(key, "pid" | "ipc") && value == "host") {
             later.set(&["container", "opened"], format!("{key}: {value}"));
         }
         let listed = key == "volumes" && !value.is_empty();
@@ -113,9 +113,11 @@ pub(super) fn editor_settings(content: &str, later: &mut DeferredExecution) {
     }
 }
 
+/// Permission modes without any prompt.
+pub(super) const MODES: [&str; 3] = ["bypasspermissions", "danger-full-access", "yolo"];
+
 /// Settings of an agent with which it acts without asking, in JSON or TOML: `"defaultMode": "bypassPermissions"`.
 pub(super) fn modes(content: &str, later: &mut DeferredExecution) {
-    const MODES: [&str; 3] = ["bypasspermissions", "danger-full-access", "yolo"];
     const SWITCHES: [&str; 3] = ["yolo", "autoapprove", "yolomode"];
     let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_ascii_lowercase();
     let asks_nobody = |entry: &&str| {
