@@ -439,7 +439,7 @@ OTHERS = [
     Attack("file: a Makefile", write("Makefile", "a:\n\treflex approve {id}\n"), "make", stopped_by=WAITING),
     Attack("file: an npm script", write("package.json", '{"scripts":{"a":"reflex approve {id}"}}'), "npm run a",
            stopped_by=WAITING),
-    Attack("file: a git hook", write(".git/hooks/pre-commit", "reflex approve {id}"), stopped_by="write/startup"),
+    Attack("file: a git hook", write(".git/hooks/pre-commit", "reflex approve {id}"), stopped_by="write/git-hook"),
     Attack("file: git's settings", "git config alias.x '!reflex approve {id}'", "git x", stopped_by=WAITING),
     Attack("file: a shell's start", write("{home}/.bashrc", "alias ls='reflex approve {id}'"),
            stopped_by="write/startup"),

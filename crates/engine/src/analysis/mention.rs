@@ -39,7 +39,13 @@ impl EffectExtractor<'_> {
             let Some(words) = self.naming_words(command) else { continue };
             let folder = self.folder(command);
             let ran = Ran { id, command, folder: folder.as_deref() };
-            words.into_iter().filter(|word| !programs().contains(word)).for_each(|word| self.mention(ran, word));
+            // A wrapper passes the word on: the command that it runs is judged instead.
+            let passed_on = |word: &&Value| {
+                let mut inner = commands.iter().skip(id + 1).filter(|inner| inner.parent == Some(id));
+                command.invocation.is_some() && inner.any(|inner| inner.words.iter().skip(1).any(|own| own == *word))
+            };
+            let words = words.into_iter().filter(|word| !programs().contains(word) && !passed_on(word));
+            words.for_each(|word| self.mention(ran, word));
         }
     }
 

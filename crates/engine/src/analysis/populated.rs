@@ -33,9 +33,9 @@ impl EffectExtractor<'_> {
     fn unpacked(&mut self, id: CommandId, archive: Value, reading: &Reading) {
         let Some(command) = reading.commands.get(id) else { return };
         let Some(invocation) = &command.invocation else { return };
-        // Of `tar` the option is the folder that it works in.
-        let place = invocation.values("directory", &command.words).into_iter().next();
-        let place = place.filter(|_| command.name != "tar");
+        // For `tar`, `--directory` is the folder of the command itself.
+        let option = if command.name == "tar" { "top-level" } else { "directory" };
+        let place = invocation.values(option, &command.words).into_iter().next();
         let mut flags = vec!["archive"];
         flags.extend(invocation.has("absolute-names").then_some("absolute"));
         if let Some((source, commit)) = packed(command, reading) {

@@ -2,12 +2,17 @@
 
 use super::cache::Facts;
 use super::classes::fixed_part;
+
 use crate::analysis::aliases;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
 use crate::model::truth::Ternary;
 use crate::model::world::{Known, NamesOf};
+use crate::text::sed;
 use reflex_shell::{ExecTarget, Value};
+
+/// Classes of files that run by themselves or grant access. Of a copied tree only these are judged one by one.
+const STARTED: [&str; 4] = ["shell-startup", "system-startup", "git-hooks", "secret"];
 
 /// The classes of the guard's own files and of those in which agents keep the hook of a user.
 const PROTECTED: [&str; 2] = ["guard", "agent-hooks"];
@@ -25,8 +30,9 @@ impl Facts<'_> {
     ///
     /// In a project only hidden names and those that lead out of it count: its other files are of no special class.
     pub(crate) fn files_below(&self) -> Vec<Effect> {
+        let is_copy = |effect: &Effect| effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
         let is_tree = |effect: &&Effect| {
-            effect.kind == EffectKind::Populate
+            (effect.kind == EffectKind::Populate || is_copy(effect))
                 && effect.site == ExecTarget::Here
                 && !effect.flags.iter().any(|flag| ["everywhere", "prefix", "clean", "untracked"].contains(flag))
         };
@@ -43,7 +49,10 @@ impl Facts<'_> {
             let value = Value::text(path.clone(), effect.origin);
             Target::new(value, TargetPath::Known { text: path, climbing: None, follows: false, contents })
         };
+        let is_copy = effect.kind == EffectKind::Overwrite;
         let targets: Vec<Target> = match self.names_below(effect, real.exists) {
+            // The effect of the copy itself names the folder.
+            None if is_copy => Vec::new(),
             None => vec![target(folder, true)],
             Some(names) => {
                 let placed = |name: &String| {
@@ -54,6 +63,7 @@ impl Facts<'_> {
                 let leaves = |path: &String| !is_within(path, &self.event.workspace) || path.contains("/.");
                 let stays = effect.flags.contains(&"no-clobber");
                 paths.retain(|path| !is_in_project || leaves(path));
+                paths.retain(|path| !is_copy || STARTED.iter().any(|class| self.in_class(class, path)));
                 paths.retain(|path| !stays || self.world.real(path, false).exists != Some(true));
                 // Hidden names and programs come first, in case the list is cut.
                 paths.sort_by_key(|path| !(path.contains("/.") || path.contains("/bin/")));
@@ -107,6 +117,24 @@ impl Facts<'_> {
         Ternary::from(self.names_protected(&names, folder))
     }
 
+    /// Whether the target is a program that this session wrote and its arguments name a folder above a protected file.
+    pub(super) fn is_given_guard(&self, effect: &Effect, target: &Target) -> bool {
+        let Some((command, program)) = self.analysis.command(effect).zip(target.path()) else { return false };
+        let words = command.words.iter().skip(1).flat_map(|word| word.split(&['=']));
+        let mut folders = words.filter_map(|word| self.lexical(&word, effect));
+        folders.any(|folder| self.is_above_guard(fixed_part(&folder))) && self.is_written_by_session(program)
+    }
+
+    fn is_written_by_session(&self, program: &str) -> bool {
+        let writes = |effect: &Effect| {
+            [EffectKind::Overwrite, EffectKind::Edit].contains(&effect.kind)
+                && effect.targets.iter().any(|target| target.path() == Some(program))
+        };
+        self.analysis.effects.iter().any(writes)
+            || self.written.get_or_init(|| self.world.written()).contains(program)
+            || self.world.is_of_session(program) == Some(true)
+    }
+
     fn names_protected(&self, names: &[String], folder: &str) -> bool {
         names.iter().any(|name| {
             let written = path::absolute(name, folder);
@@ -152,7 +180,7 @@ impl Facts<'_> {
         let has = |flag: &str| effect.flags.contains(&flag);
         if has("archive") {
             let names = self.world.names_of(NamesOf::Archive(&self.source_of(effect)?))?;
-            return Some(without_first(names, self.stripped(effect)?));
+            return Some(self.transformed(without_first(names, self.stripped(effect)?), effect));
         }
         if has("tree") {
             let names = self.world.names_of(NamesOf::Folder(&self.source_of(effect)?))?;
@@ -167,7 +195,16 @@ impl Facts<'_> {
         }
         let at = self.repository_of(effect)?;
         let word = effect.argument.as_ref().map_or(Some("HEAD".into()), Value::literal)?;
-        self.world.names_of(NamesOf::Commit { at: &at, word: &word })
+        let names = self.world.names_of(NamesOf::Commit { at: &at, word: &word })?;
+        Some(self.transformed(without_first(names, self.stripped(effect)?), effect))
+    }
+
+    /// The names as `tar --transform` writes them.
+    fn transformed(&self, names: Vec<String>, effect: &Effect) -> Vec<String> {
+        let command = self.analysis.command(effect);
+        let known = command.and_then(|command| Some((command, command.invocation.as_ref()?)));
+        let given = known.map(|(command, known)| known.values("transform", &command.words)).unwrap_or_default();
+        given.iter().filter_map(Value::literal).fold(names, |names, text| sed::substituted(names, &text))
     }
 
     /// How many folders at the front of its names an archive's reader leaves out.

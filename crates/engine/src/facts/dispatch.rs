@@ -51,6 +51,7 @@ impl Facts<'_> {
             Fact::MayWriteGuard => {
                 Ternary::from(target.is_some_and(|target| self.writes_guard(effect, target) == Ternary::Unknown))
             }
+            Fact::GivenGuard => Ternary::from(target.is_some_and(|target| self.is_given_guard(effect, target))),
             Fact::HooksOff => truth(target.map(|target| self.hooks(effect, target) == Change::Off)),
             Fact::GuardPutAway => target.map_or(Ternary::Unknown, |target| self.puts_guard_away(effect, target)),
             Fact::HooksKept => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
@@ -116,6 +117,7 @@ impl Facts<'_> {
             | Fact::Unreadable
             | Fact::WritesGuard
             | Fact::MayWriteGuard
+            | Fact::GivenGuard
             | Fact::GuardPutAway
             | Fact::HooksOff
             | Fact::HooksKept

@@ -34,6 +34,8 @@ facts! {
     WritesGuard = "writes-guard";
     /// The same, where it is not certain.
     MayWriteGuard = "may-write-guard";
+    /// A program that this session wrote is given a folder with protected files below it.
+    GivenGuard = "given-guard";
     /// The guard's entry is moved away or stashed.
     GuardPutAway = "guard-put-away";
     /// A secret would be committed that no commit holds yet.

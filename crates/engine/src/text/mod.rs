@@ -6,6 +6,7 @@ pub(crate) mod glob;
 pub(crate) mod host_name;
 pub(crate) mod json;
 pub(crate) mod patches;
+pub(crate) mod sed;
 pub(crate) mod settings;
 pub(crate) mod sql;
 pub(crate) mod url;

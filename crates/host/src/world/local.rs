@@ -165,7 +165,9 @@ impl<'s> LocalWorld<'s> {
         let (start, workspace) = (Path::new(folder), Path::new(&self.workspace));
         let is_below = start != workspace && start.starts_with(workspace);
         let mut below = start.ancestors().take_while(|above| is_below && *above != workspace);
+        let is_bare = |folder: &Path| folder.join("HEAD").is_file() && folder.join("objects").is_dir();
         let marked = below.find(|above| above.join(".git").symlink_metadata().is_ok());
+        let marked = marked.or_else(|| Some(start).filter(|start| is_below && is_bare(start)));
         let there = match marked {
             None if is_below => self.there(&self.workspace),
             Some(_) | None => self.search(start),

@@ -85,11 +85,17 @@ impl DeferredExecution {
                 continue;
             }
             let line = line.trim_start().trim_start_matches("$ ");
-            let whole = is_block.then_some(line);
-            let spans = line.split('`').skip(1).step_by(2).filter(|_| !is_block);
-            for text in whole.into_iter().chain(spans).filter(is_command) {
+            let whole = is_block.then_some((line, Counts::Taken));
+            let mut parts = line.split('`').filter(|_| !is_block).peekable();
+            let mut spans = Vec::new();
+            while let (Some(before), Some(span)) = (parts.next(), parts.next()) {
+                // Claude Code runs a span that follows `!` before the model sees the text.
+                let counts = if before.ends_with('!') { Counts::All } else { Counts::Taken };
+                spans.push((span, counts));
+            }
+            for (text, counts) in whole.into_iter().chain(spans).filter(|(text, _)| is_command(text)) {
                 let (text, language) = (text.to_owned(), Language::Shell);
-                self.scripts.push(Text { text, language, site: ExecTarget::Here, counts: Counts::Taken });
+                self.scripts.push(Text { text, language, site: ExecTarget::Here, counts });
             }
         }
     }

@@ -121,11 +121,19 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
         acts |= key == "run" || (key == "uses" && value.contains("/checkout@"));
         takes_code |= matches!(key, "run" | "ref" | "repository" | "with")
             && STRANGERS_CODE.iter().any(|code| value.contains(code));
-        if key == "run" {
+        if key == "run" && !value.is_empty() {
             if let Some(pasted) = pasted_words(&value) {
                 later.set(&["workflow", "pasted"], pasted);
             }
             scripts.push(value);
+        } else if key == "shell" && value.contains(' ') {
+            // A template that starts each step's script, whose path is `{0}`.
+            scripts.push(value);
+        } else if key == "script" {
+            // Code of actions/github-script.
+            if let Some(pasted) = pasted_words(&value) {
+                later.set(&["workflow", "pasted"], pasted);
+            }
         } else if keys.iter().any(|key| key == "env") && value.contains("secrets.") {
             given.push((key.to_owned(), value));
         }
@@ -173,11 +181,20 @@ fn with_variables(script: &str, given: &[(String, String)]) -> String {
 
 /// The first `${{ … }}` with words of strangers in it.
 fn pasted_words(script: &str) -> Option<String> {
-    script.split("${{").skip(1).filter_map(|behind| behind.split("}}").next()).map(str::trim).find_map(|expression| {
-        let of_event = expression.starts_with("github.event.") || expression == "github.head_ref";
-        let words = STRANGERS_WORDS.iter().any(|word| expression.ends_with(word));
-        (of_event && words).then(|| expression.to_owned())
+    let expressions = script.split("${{").skip(1).filter_map(|behind| behind.split("}}").next());
+    expressions.flat_map(contexts).find(|context| {
+        let of_event = context.starts_with("github.event.") || context == "github.head_ref";
+        of_event && STRANGERS_WORDS.iter().any(|word| context.ends_with(word))
     })
+}
+
+/// The contexts that an expression names, with every index as a property: `github['event'].issue` is
+/// `github.event.issue`.
+fn contexts(expression: &str) -> Vec<String> {
+    let properties: Vec<&str> = expression.split('[').map(str::trim_start).collect();
+    let plain = properties.join(".").replace(['\'', '"', ']'], "");
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "._-*".contains(letter);
+    plain.split(|letter: char| !is_name(letter)).map(str::to_ascii_lowercase).collect()
 }
 
 fn container_file(content: &str, later: &mut DeferredExecution) {
@@ -316,7 +333,7 @@ fn instructions(content: &str, later: &mut DeferredExecution) {
 
 /// Reads the header of an agent, skill or command file. Keys: code.claude.com/docs/en/sub-agents.
 fn front_matter(front: &str, later: &mut DeferredExecution) {
-    const EVERY_COMMAND: [&str; 5] = ["*", "Bash(*)", "Bash(*:*)", "Bash(:*)", "Bash(**)"];
+    let is_open = |rule: &str| rule.contains('*') && rule.trim_matches(['*', ':', ')']).is_empty();
     for (keys, value) in yaml::entries(front) {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         match keys.as_slice() {
@@ -324,7 +341,7 @@ fn front_matter(front: &str, later: &mut DeferredExecution) {
                 later.set(&["agent-mode", "asks-nobody"], value);
             }
             ["allowed-tools"] => {
-                let every = value.split([',', ' ']).find(|tool| EVERY_COMMAND.contains(tool));
+                let every = value.split([',', ' ']).find(|tool| is_open(tool.trim_start_matches("Bash(")));
                 every.into_iter().for_each(|tool| later.set(&["agent-mode", "allows-all"], tool));
             }
             ["hooks", .., "command"] => later.run_all(value, ExecTarget::Here),
@@ -365,6 +382,11 @@ mod tests {
         let inline =
             checkout.replace("with:\n          ref: ", "with: {ref: '").replace("head_sha }}", "head_sha }}'}");
         check("workflows", &inline, &[], &["workflow for-strangers workflow_run"]);
+        let indexed = "jobs:\n  a:\n    steps:\n      - run: echo ${{ github['event'].issue['title'] || 'none' }}\n";
+        let told = ["workflow pasted github.event.issue.title"];
+        check("workflows", indexed, &["echo ${{ github['event'].issue['title'] || 'none' }}"], &told);
+        let shell = "defaults:\n  run: {shell: 'bash -c \"make; bash {0}\"'}\n";
+        check("workflows", shell, &["bash -c \"make; bash {0}\""], &[]);
         let json = r#"{"on": {"pull_request_target": {}}, "jobs": {"a": {"steps": [{"run": "make"}]}}}"#;
         check("workflows", json, &["make"], &["workflow with-secrets pull_request_target"]);
         let named =

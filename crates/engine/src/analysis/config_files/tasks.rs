@@ -50,17 +50,35 @@ pub(super) fn manifest(content: &str, later: &mut DeferredExecution) {
 /// Containers that are opened to the machine, or get more of it than the project.
 pub(super) fn compose(content: &str, later: &mut DeferredExecution) {
     for (keys, value) in yaml::entries(content) {
-        let key = keys.last().map_or("", String::as_str);
-        if (key == "privileged" && yaml::is_true(&value)) || (matches!(key, "pid" | "ipc") && value == "host") {
-            later.set(&["container", "opened"], format!("{key}: {value}"));
-        }
-        let listed = key == "volumes" && !value.is_empty();
-        let source = if listed { value.trim_matches(['"', '\'', '-', ' ']).split(':').next() } else { None };
-        // What only reads the socket watches containers, as proxies do.
-        let watches = value.contains("docker.sock") && value.ends_with(":ro");
-        if let Some(source) = source.or((key == "source").then_some(value.as_str())).filter(|_| !watches) {
-            mount(&json!({ "source": source.replacen('~', "${localEnv:HOME}", 1) }), later);
-        }
+        let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let source = match (keys.as_slice(), value.as_str()) {
+            ([.., "privileged"], value) if yaml::is_true(value) => {
+                later.set(&["container", "opened"], "privileged: true");
+                continue;
+            }
+            ([.., key @ ("pid" | "ipc" | "userns_mode")], "host") => {
+                later.set(&["container", "opened"], format!("{key}: host"));
+                continue;
+            }
+            ([.., "cap_add"], "ALL" | "SYS_ADMIN") => {
+                later.set(&["container", "opened"], format!("cap_add: {value}"));
+                continue;
+            }
+            // A read-only socket is what proxies and monitors use.
+            ([.., "volumes"], value) if value.contains("docker.sock") && value.ends_with(":ro") => continue,
+            ([.., "volumes"], value) => {
+                let value = value.trim_matches(['"', '\'', '-', ' ']);
+                // The colon of `${NAME:-value}` separates nothing.
+                let name = value.find('}').filter(|_| value.starts_with("${")).unwrap_or(0);
+                let end = value.get(name..).and_then(|rest| rest.find(':')).map_or(value.len(), |at| name + at);
+                value.get(..end).unwrap_or(value)
+            }
+            ([.., "source"] | [.., "driver_opts", "device"] | ["secrets" | "configs", _, "file"], value) => value,
+            _ => continue,
+        };
+        let home = ["~", "${HOME}", "$HOME"].iter().find_map(|home| source.strip_prefix(home));
+        let source = home.map_or_else(|| source.to_owned(), |rest| format!("${{localEnv:HOME}}{rest}"));
+        mount(&json!({ "source": source }), later);
     }
 }
 
@@ -153,6 +171,13 @@ mod tests {
     fn what_opens_a_container_and_where_parts_come_from() {
         let open = "services:\n  a:\n    privileged: true\n    volumes:\n      - /:/host\n      - ./data:/data\n";
         check(compose, open, &[], &["privileged: true", "/"]);
+        let flow =
+            "services: {a: {privileged: yes, volumes: [{type: bind, source: '${HOME}', target: /h}, './d:/d']}}\n";
+        check(compose, flow, &[], &["privileged: true", "${localEnv:HOME}"]);
+        let named =
+            "volumes:\n  all: {driver_opts: {type: none, o: bind, device: /}}\nsecrets: {k: {file: ~/.ssh/k}}\n";
+        check(compose, named, &[], &["/", "${localEnv:HOME}/.ssh/k"]);
+        check(compose, "services:\n  a:\n    volumes: ['${DATA:-./d}:/d', 'named:/v']\n", &[], &[]);
         check(compose, "services:\n  a:\n    volumes:\n      - /var/run/docker.sock:/s:ro\n", &[], &[]);
         let pod = "apiVersion: v1\nkind: Pod\nspec:\n  hostPID: true\n  volumes:\n    - name: a\n      hostPath:\n        path: /\n";
         check(manifest, pod, &[], &["hostPID: true", "/"]);

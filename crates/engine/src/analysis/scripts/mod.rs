@@ -357,10 +357,15 @@ impl ScriptResolver<'_> {
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
         self.about_guard(index, &path, content, action);
         let is_executed = self.executed(index, &path, action);
-        if let Some(later) = config_files::deferred(self.tables, &path, content) {
-            let gone = if later.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
-            let before =
-                config_files::deferred(self.tables, &path, &gone).filter(|_| !gone.is_empty()).unwrap_or_default();
+        if let Some(mut later) = config_files::deferred(self.tables, &path, content) {
+            let mut gone = replaced(action, &self.event.cwd, self.world);
+            // An edit of a line may change what the others mean: the trigger of a workflow.
+            let stood = self.world.content_before(&path).filter(|_| matches!(action, Action::Edit { .. }));
+            if let Some((whole, stood)) = stood.and_then(|stood| Some((made(action, &stood)?, stood))) {
+                later = config_files::deferred(self.tables, &path, &whole).unwrap_or_default();
+                gone = Cow::Owned(stood);
+            }
+            let before = config_files::deferred(self.tables, &path, &gone).unwrap_or_default();
             return self.later(index, &path, later.beyond(&before));
         }
         if is_executed {

@@ -1,0 +1,119 @@
+//! Substitutions as `sed` and `tar --transform` write them: `s/REGEX/REPLACEMENT/FLAGS`.
+
+use regex_lite::{Regex, RegexBuilder};
+
+/// Applies each substitution of a list separated by `;` to the names. Invalid ones are skipped.
+pub(crate) fn substituted(mut names: Vec<String>, text: &str) -> Vec<String> {
+    let mut rest = text;
+    while let Some((substitution, behind)) = Substitution::read(rest) {
+        names.iter_mut().for_each(|name| *name = substitution.apply(name));
+        rest = behind.trim_start_matches([';', ' ']);
+    }
+    names
+}
+
+struct Substitution {
+    regex: Regex,
+    replacement: String,
+    all: bool,
+}
+
+impl Substitution {
+    /// The first substitution of a text, and the text after it.
+    fn read(text: &str) -> Option<(Substitution, &str)> {
+        let rest = text.strip_prefix('s')?;
+        let divider = rest.chars().next()?;
+        let (pattern, rest) = part(rest.get(divider.len_utf8()..)?, divider)?;
+        let (replacement, rest) = part(rest, divider)?;
+        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let (flags, rest) = rest.split_at(end);
+        let pattern = if flags.contains('x') { pattern } else { extended(&pattern) };
+        let regex = RegexBuilder::new(&pattern).case_insensitive(flags.contains('i')).build().ok()?;
+        Some((Substitution { regex, replacement: captures(&replacement), all: flags.contains('g') }, rest))
+    }
+
+    fn apply(&self, name: &str) -> String {
+        let most = usize::from(!self.all);
+        self.regex.replacen(name, most, self.replacement.as_str()).into_owned()
+    }
+}
+
+/// The text up to the divider, and the text after it. A backslash before the divider makes it part of the text.
+fn part(text: &str, divider: char) -> Option<(String, &str)> {
+    let mut own = String::new();
+    let mut letters = text.char_indices();
+    while let Some((at, letter)) = letters.next() {
+        match letter {
+            '\\' => match letters.next()?.1 {
+                next if next == divider => own.push(next),
+                next => own.extend(['\\', next]),
+            },
+            _ if letter == divider => return Some((own, text.get(at + divider.len_utf8()..)?)),
+            _ => own.push(letter),
+        }
+    }
+    None
+}
+
+/// A basic regular expression as an extended one: there, these characters are operators without a backslash.
+fn extended(basic: &str) -> String {
+    const OPERATORS: &str = "(){}+?|";
+    let mut extended = String::new();
+    let mut letters = basic.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next() {
+                Some(next) if OPERATORS.contains(next) => extended.push(next),
+                next => extended.extend(Some('\\').into_iter().chain(next)),
+            },
+            _ if OPERATORS.contains(letter) => extended.extend(['\\', letter]),
+            _ => extended.push(letter),
+        }
+    }
+    extended
+}
+
+/// `&` and `\\1` as the regex crate writes them.
+fn captures(replacement: &str) -> String {
+    let mut own = String::new();
+    let mut letters = replacement.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '&' => own.push_str("${0}"),
+            '$' => own.push_str("$$"),
+            '\\' => match letters.next() {
+                Some(digit) if digit.is_ascii_digit() => own.push_str(&format!("${{{digit}}}")),
+                Some(next) => own.push(next),
+                None => {}
+            },
+            _ => own.push(letter),
+        }
+    }
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::substituted;
+
+    #[track_caller]
+    fn check(text: &str, name: &str, expected: &str) {
+        assert_eq!(substituted(vec![name.to_owned()], text), [expected]);
+    }
+
+    #[test]
+    fn names_are_rewritten() {
+        check("s,^docs/bin,.git/hooks,", "docs/bin/pre-commit", ".git/hooks/pre-commit");
+        check(r"s/\(a\)\.b/\1&$/", "a.b", "aa.b$");
+        check("s/(a)+/x/x;s/x/y/g", "aaxx", "yyy");
+        check("s/a/b/", "aa", "ba");
+        check("s/A/b/i", "a", "b");
+    }
+
+    #[test]
+    fn what_is_invalid_changes_nothing() {
+        for text in ["", "s", "s/a", "s/a/b", "y/a/b/", r"s/\(a/b/", r"s/a/b\"] {
+            check(text, "a", "a");
+        }
+    }
+}
