@@ -251,3 +251,67 @@ fn a_variable_that_silences_hooks_is_named() {
     wired.edit(".claude/settings.json", |text| text.replacen('{', "{\"env\": {\"CLAUDE_CODE_SIMPLE\": 1},", 1));
     wired.check("claude", "`CLAUDE_CODE_SIMPLE` stands in `env`", "take it out of ");
 }
+
+#[test]
+fn a_client_that_runs_calls_without_the_guard_is_named() {
+    let wired = Wired::new();
+    let package = wired.file("lib/claude-code");
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("cli.js"), "#!/bin/sh\n").unwrap();
+    let bin = wired.path.split(':').next().unwrap().to_owned();
+    std::os::unix::fs::symlink(package.join("cli.js"), format!("{bin}/claude")).unwrap();
+    let named = "Claude Code 2.1.197 runs a call unjudged if the hook is missing or crashes";
+    fs::write(package.join("package.json"), r#"{"version": "2.1.197"}"#).unwrap();
+    wired.check("claude", named, "update Claude Code to 2.1.295 or newer");
+    assert!(wired.run(&["status"]).stdout.contains(named));
+    let of_json: Value = serde_json::from_str(&wired.run(&["status", "--json"]).stdout).unwrap();
+    let claude = of_json["agents"].as_array().unwrap().iter().find(|agent| agent["agent"] == "claude").unwrap();
+    assert_eq!(claude["fails_open"], named);
+    fs::write(package.join("package.json"), r#"{"version": "2.1.295"}"#).unwrap();
+    assert_eq!(wired.run(&["doctor", "--agent", "claude"]).code, 0);
+    assert!(!wired.run(&["status"]).stdout.contains("runs a call unjudged"));
+}
+
+#[test]
+fn status_says_who_can_remove_the_guard() {
+    let wired = Wired::new();
+    let said = wired.run(&["status"]).stdout;
+    assert!(said.contains("assurance user (claude, copilot): programs of yours that are not judged"), "{said}");
+    let of_json: Value = serde_json::from_str(&wired.run(&["status", "--json"]).stdout).unwrap();
+    assert_eq!(of_json["agents"][0]["assurance"], "user");
+}
+
+/// Plays an administrator in a mount namespace of its own: entry, executable and key belong to root, then one does not.
+#[test]
+fn a_managed_install_is_told_by_who_owns_it() {
+    const PLAY: &str = r#"
+        reflex=$1 home=$2
+        mount --make-rprivate / && mount -t tmpfs -o mode=755 tmpfs /etc || exit 77
+        mkdir -p /etc/claude-code /etc/reflex/keys /etc/bin "$home/.claude"
+        cp "$reflex" /etc/bin/reflex
+        chmod -R go-w /etc && chown -R 64000 "$home"
+        "$reflex" emit --scope managed --agent claude --binary /etc/bin/reflex > /tmp/emitted 2>&1
+        sed -n '/^{/,/^}/p' /tmp/emitted > /etc/claude-code/managed-settings.json
+        as_user() { setpriv --reuid=64000 --regid=64000 --clear-groups /etc/bin/reflex --home "$home" status; }
+        level() { as_user | grep -E '^(assurance|the guard)'; }
+        level
+        echo 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef > /etc/reflex/keys/64000
+        level
+        chmod 777 /etc/bin
+        level
+    "#;
+    let machine = Machine::new();
+    let play = "mount -t tmpfs tmpfs /tmp && mkdir /tmp/home && cp \"$1\" /tmp/reflex && chmod 755 /tmp /tmp/reflex";
+    let script = format!("set -- \"$1\" /tmp/home; {play} && {PLAY}").replace("reflex=$1 ", "reflex=/tmp/reflex ");
+    let words = ["--mount", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_reflex")];
+    let said = machine.program("unshare", words).run();
+    if !said.stdout.starts_with("the guard") && said.code != 0 {
+        return println!("skipped: this needs root and mount namespaces: {}", said.stderr);
+    }
+    let lines: Vec<&str> = said.stdout.lines().collect();
+    assert_eq!(lines.len(), 6, "{said:?}");
+    assert!(lines.iter().step_by(2).all(|line| *line == "the guard is on"), "{lines:?}");
+    assert!(lines[1].starts_with("assurance user (claude)") && lines[1].contains("no key"), "{lines:?}");
+    assert_eq!(lines[3], "assurance managed (claude): only root can remove the guard");
+    assert!(lines[5].contains("/etc/bin/reflex or a folder above it does not belong to root alone"), "{lines:?}");
+}

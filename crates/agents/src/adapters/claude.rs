@@ -48,6 +48,7 @@ pub const AGENT: Agent = Agent {
         }),
         folders: &[".claude"],
         programs: &["claude"],
+        fails_closed_since: Some("2.1.295"),
         afterwards: "sessions that run already may do without the hook: start them again",
         switches: &[Switch {
             file: "settings.json",

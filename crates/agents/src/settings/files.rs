@@ -19,6 +19,9 @@ pub struct Settings {
     pub folders: &'static [&'static str],
     /// Its programs, which show the same on the `PATH`.
     pub programs: &'static [&'static str],
+    /// The first version of the client that blocks a call if the hook is missing or crashes; older ones run the call.
+    /// `None` if the shell line in the entry does it for every version.
+    pub fails_closed_since: Option<&'static str>,
     /// What a person has to know once the hook stands there; empty if nothing.
     pub afterwards: &'static str,
     /// Switches that turn hooks off: a file in the folder of the first file, a pattern of its text, what to do.

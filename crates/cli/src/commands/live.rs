@@ -9,6 +9,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::live::Against;
 use reflex_engine::Event;
+use reflex_host::client::fails_open_at;
 use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, song};
 use reflex_host::person::{at_terminal, no_agent_above};
 use reflex_host::{Host, Mode, Wiring, chosen_home, in_group_of_its_own, timestamp};
@@ -283,6 +284,8 @@ impl Tried {
                 print(&format!("{agent}: {word}: {}\n  what helps: {fix}", why.replace("the client", &client)));
             }
         }
+        let older = reflex_agents::find(agent).and_then(|agent| fails_open_at(agent, &proof.version));
+        older.iter().for_each(|trouble| print(&format!("  {}\n  what helps: {}", trouble.what, trouble.fix)));
         let seconds = proof.took / 1000;
         let network = if proof.network_off { "the network was switched off" } else { "NETWORK NOT SWITCHED OFF" };
         let leaves = if self.leaves.is_empty() { String::new() } else { format!("; it leaves {}", self.leaves) };

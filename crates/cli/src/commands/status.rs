@@ -11,6 +11,8 @@ use clap::ArgMatches;
 use reflex_agents::Surface;
 use reflex_engine::Event;
 use reflex_host::answers::waiting;
+use reflex_host::assurance::{Assurance, assurance};
+use reflex_host::client::fails_open;
 use reflex_host::live::Outcome;
 use reflex_host::matrix::{Cell, Coverage, Row, row};
 use reflex_host::person::at_terminal;
@@ -138,7 +140,7 @@ fn agent(wiring: &Wiring, row: &Row, store: &Store) -> Value {
     json!({
         "agent": row.agent.name, "settings": wiring.file().display().to_string(),
         "state": if row.broken.is_none() { "wired" } else { "not wired" }, "problem": row.broken, "lapsed": row.lapsed,
-        "live": live, "enforcement": row.agent.enforcement().name(), "banner": row.agent.banner(),
+        "live": live, "assurance": assurance(wiring).name(), "fails_open": fails_open(wiring).map(|trouble| trouble.what), "enforcement": row.agent.enforcement().name(), "banner": row.agent.banner(),
         "surfaces": surfaces.collect::<Map<String, Value>>(), "limits": limits.collect::<Vec<Value>>(),
     })
 }
@@ -173,7 +175,7 @@ fn show(store: &Store) {
     for (what, instead) in told() {
         print(&visible(&format!("{what} What helps: {instead}")));
     }
-    for line in places() {
+    for line in levels(&rows).into_iter().chain(places()) {
         print(&visible(&line));
     }
     print(&visible(&protection(store)));
@@ -204,6 +206,32 @@ fn headline(rows: &[Row]) -> String {
         all if all.len() == rows.len() => "the guard is OFF: no agent here uses it".to_owned(),
         some => format!("the guard is OFF for {}", some.join(", ")),
     }
+}
+
+/// Warnings about old clients, and the assurance level of each guarded agent.
+fn levels(rows: &[Row]) -> Vec<String> {
+    let guarded: Vec<Wiring> = shown().into_iter().filter(|wiring| stands(wiring, rows)).collect();
+    let open = guarded.iter().filter_map(fails_open);
+    let open = open.map(|trouble| format!("{}. What helps: {}", trouble.what, trouble.fix));
+    let mut lines: Vec<String> = open.collect();
+    let levels: Vec<(&str, Assurance)> = guarded.iter().map(|wiring| (wiring.agent(), assurance(wiring))).collect();
+    for level in ["managed", "user"] {
+        let of: Vec<&(&str, Assurance)> = levels.iter().filter(|(_, own)| own.name() == level).collect();
+        let Some((_, first)) = of.first() else { continue };
+        let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
+        let means = match first {
+            Assurance::Managed => "only root can remove the guard".to_owned(),
+            Assurance::User(missing) => {
+                format!("programs of yours that are not judged can remove the guard ({missing}; docs/wiring.md)")
+            }
+        };
+        lines.push(format!("assurance {level} ({}): {means}", names.join(", ")));
+    }
+    lines
+}
+
+fn stands(wiring: &Wiring, rows: &[Row]) -> bool {
+    rows.iter().any(|row| row.agent.name == wiring.agent() && row.broken.is_none())
 }
 
 /// Where the guard keeps its files, if the environment says something else or alone says it.

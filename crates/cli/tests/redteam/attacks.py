@@ -91,7 +91,7 @@ FILES, KILL = "guard/files guard/reach guard/files-below guard/names-below", "gu
 SETTINGS, REMOVED = "guard/agent-settings", "guard/remove-agent-settings"
 NO_PERSON = "whoever approves needs a terminal and no agent above it"
 OTHER_NAME = "guard/other-name"
-OWN_USER = "a program that no call shows can do what the user can: the managed install keeps the state with another user"
+OWN_USER = "a program that no call shows can do what the user can"
 
 GRANTS = "{state}/grants/"
 

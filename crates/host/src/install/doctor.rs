@@ -1,5 +1,6 @@
 //! What is broken between the agents and the guard, each with the line that mends it.
 
+use super::client::fails_open;
 use super::client_trust::{self, Wish};
 use super::older::OlderGuard;
 use super::wiring::Wiring;
@@ -35,6 +36,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     found.extend(variables(wiring));
     found.extend(managed_only(wiring));
     found.extend(untrusted_folder(wiring));
+    found.extend(fails_open(wiring));
     let change = match wiring.install() {
         Err(problem) => {
             found.push(trouble(problem, &wiring.repair()));
@@ -44,6 +46,9 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     };
     let text = change.before.clone().unwrap_or_default();
     let hooks = guard_hooks(&text);
+    if hooks.is_empty() && wiring.is_managed() {
+        return found;
+    }
     if hooks.is_empty() {
         found.push(trouble(format!("{} has no Reflex hook", wiring.file().display()), &again));
         return found;
@@ -85,7 +90,7 @@ fn silent(wiring: &Wiring, hooks: Vec<(String, Start)>) -> Vec<(String, Vec<Stri
 /// An administrator's file may let only its own hooks run.
 fn managed_only(wiring: &Wiring) -> Option<Trouble> {
     let managed = wiring.settings().managed?;
-    let file = if std::env::consts::OS == "macos" { managed.on_macos } else { managed.file };
+    let file = wiring.managed_file()?;
     let text = fs::read_to_string(file).ok()?;
     let shut_out = (managed.shuts_out)(&text) && guard_hooks(&text).is_empty();
     shut_out.then(|| Trouble {

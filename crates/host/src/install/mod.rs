@@ -1,5 +1,7 @@
 //! Hook entries in agents' settings: writes them, examines them, and proves them with a real client.
 
+pub mod assurance;
+pub mod client;
 mod client_trust;
 pub mod doctor;
 pub mod live;

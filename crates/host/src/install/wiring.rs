@@ -158,6 +158,19 @@ impl Wiring {
             || std::env::split_paths(&path).any(has)
     }
 
+    /// The administrator's settings file of this system, if the agent has one.
+    pub(crate) fn managed_file(&self) -> Option<&'static str> {
+        let managed = self.settings.managed?;
+        Some(if std::env::consts::OS == "macos" { managed.on_macos } else { managed.file })
+            .filter(|file| !file.is_empty())
+    }
+
+    /// Whether the administrator's settings hold the hook, for every user of this machine.
+    pub(crate) fn is_managed(&self) -> bool {
+        let text = self.managed_file().and_then(|file| fs::read_to_string(file).ok());
+        text.is_some_and(|text| !guard_hooks(&text).is_empty())
+    }
+
     /// Whether `init` has nothing to write here: the agent does, when it comes to trust the hook.
     pub fn is_written_by_agent(&self) -> bool {
         self.form.by_agent

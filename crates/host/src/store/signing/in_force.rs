@@ -55,7 +55,7 @@ impl InForce {
     /// What the entries below a home say, and root. The state folder only tells whether there should be a key.
     pub(super) fn find(home: &Path, state: &Path) -> InForce {
         let mut found: Vec<(String, String)> = of_entries(home);
-        match of_root(Path::new(OF_ROOT)) {
+        match of_root() {
             Ok(of_root) => found.extend(of_root),
             Err(why) => return InForce::Disputed(why),
         }
@@ -111,10 +111,13 @@ fn text_of(file: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The key that root has written down for this user.
-fn of_root(folder: &Path) -> Result<Option<(String, String)>, String> {
+/// The key that root has written down for this user, and its file.
+///
+/// # Errors
+/// The file can be written by another user than root.
+pub(crate) fn of_root() -> Result<Option<(String, String)>, String> {
     let Some(user) = os::user() else { return Ok(None) };
-    let file: PathBuf = folder.join(user.to_string());
+    let file: PathBuf = Path::new(OF_ROOT).join(user.to_string());
     let Ok(data) = fs::symlink_metadata(&file) else { return Ok(None) };
     let place = file.display().to_string();
     let is_roots = |path: &Path| os::stat(path).is_ok_and(|stat| stat.is_of_root() && !stat.others_may_write());
