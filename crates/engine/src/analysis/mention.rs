@@ -6,11 +6,11 @@
 
 use super::agent_paths::agent_path_value;
 use super::effects::{EffectExtractor, Ran};
-use crate::model::effect::{EffectKind, Target};
+use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::path::is_within;
 use crate::model::words::WordList;
 use crate::text::glob;
-use reflex_shell::{Command, ExecTarget, Origin, Piece, Stdin, Value};
+use reflex_shell::{Command, CommandId, ExecTarget, Origin, Piece, Stdin, Value};
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
@@ -36,7 +36,7 @@ impl EffectExtractor<'_> {
                 .get_or_init(|| commands.iter().filter(is_run).filter_map(|command| command.words.first()).collect())
         };
         for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == ExecTarget::Here) {
-            let Some(words) = self.naming_words(command) else { continue };
+            let Some(words) = self.naming_words(id, command) else { continue };
             let folder = self.folder(command);
             let ran = Ran { id, command, folder: folder.as_deref() };
             // A wrapper passes the word on: the command that it runs is judged instead.
@@ -50,14 +50,19 @@ impl EffectExtractor<'_> {
     }
 
     /// The words and the input of a command that may name a protected file; all of them if it runs in the guard's folders.
-    fn naming_words<'c>(&self, command: &'c Command) -> Option<Vec<&'c Value>> {
+    fn naming_words<'c>(&self, id: CommandId, command: &'c Command) -> Option<Vec<&'c Value>> {
         let input = match &command.stdin {
             Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text),
             Stdin::Inherited | Stdin::File(_) => None,
         };
-        let moved = command.folder.as_ref().is_some_and(|folder| self.names_it(folder));
+        // The effects of a known program say what it does to its paths, unless one of them only names the path.
+        let is_open = |effect: &Effect| effect.command == Some(id) && effect.kind == EffectKind::PathArgument;
+        let own = self.effects.iter().rev().take_while(|effect| effect.action == self.action);
+        let any_path = may_run(command) || own.into_iter().any(is_open);
+        let names = |value: &Value| self.names_it(value) || any_path && self.leads_out(value);
+        let moved = command.folder.as_ref().is_some_and(|folder| self.names_it(folder) || self.leads_out(folder));
         let within = (moved || self.may_name(&self.event.cwd)) && self.is_in_guard(command);
-        let named = command.words.iter().skip(1).chain(input).filter(|word| within || self.names_it(word));
+        let named = command.words.iter().skip(1).chain(input).filter(|word| within || names(word));
         let named: Vec<&Value> = named.collect();
         (!named.is_empty()).then_some(named)
     }
@@ -121,15 +126,18 @@ impl EffectExtractor<'_> {
         self.may_name(&target.shown()) || target.path().is_some_and(is_own)
     }
 
-    /// Whether a word may be the path of a protected file: by its text, or because it leads out of the project.
+    /// Whether a word leads out of the project, where the programs lie that hook entries name.
+    fn leads_out(&self, value: &Value) -> bool {
+        matches!(value.pieces.first(), Some((Piece::Home(_), _)))
+            || value.prefix().starts_with('/') && !is_within(&value.prefix(), &self.event.workspace)
+    }
+
+    /// Whether the text of a word may name a protected file.
     fn names_it(&self, value: &Value) -> bool {
-        let is_outside = matches!(value.pieces.first(), Some((Piece::Home(_), _)))
-            || value.prefix().starts_with('/') && !is_within(&value.prefix(), &self.event.workspace);
-        is_outside
-            || value.pieces.iter().any(|(piece, _)| match piece {
-                Piece::Text(text) | Piece::Glob(text) => self.may_name(text),
-                Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => false,
-            })
+        value.pieces.iter().any(|(piece, _)| match piece {
+            Piece::Text(text) | Piece::Glob(text) => self.may_name(text),
+            Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => false,
+        })
     }
 
     /// Whether an entry of the library says what this command does to the path.
