@@ -10,6 +10,7 @@ mod hermetic;
 mod layout;
 mod linear;
 mod link;
+mod package;
 mod page;
 mod portable;
 mod project;
@@ -41,6 +42,9 @@ usage: cargo xtask COMMAND
   portable [TARGET…]
                     check that everything compiles for Linux, macOS and, as far as it goes, Windows
   release           build the binary that people get, with what a hook call runs side by side
+  package [TARGET…]
+                    build what people install, for this machine or for these targets: archive, wheel, npm packages,
+                    installer and checksums, in `package/` of the target folder
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         ["release"] => project().and_then(|project| release::build(&project)).map(|release| {
             println!("{}", release.binary.display());
         }),
+        ["package", triples @ ..] => project().and_then(|project| package::run(&project, triples)),
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => hermetic_release(&words, score::check),
         ["attacks"] => hermetic_release(&words, attacks),

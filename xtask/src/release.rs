@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use crate::bench;
 use crate::layout;
@@ -28,6 +29,15 @@ impl Linkage {
     /// Its word in the speed report.
     pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(linkage, _)| *linkage == self).map_or("unknown", |(_, name)| name)
+    }
+
+    /// Rust's name of the target on Linux; `None` for what this machine builds without naming one.
+    pub(crate) fn triple(self, arch: &str) -> Option<String> {
+        match self {
+            Self::StaticMusl => Some(format!("{arch}-unknown-linux-musl")),
+            Self::StaticGlibc => Some(format!("{arch}-unknown-linux-gnu")),
+            Self::Dynamic => None,
+        }
     }
 
     /// Whether nothing is loaded when the binary starts.
@@ -60,6 +70,40 @@ pub(crate) fn build(project: &Project) -> Result<Release, String> {
     build_for(project, None, Linkage::Dynamic)
 }
 
+/// Builds the programs for another machine with zig as its linker and C compiler: the folder in which they are.
+pub(crate) fn build_elsewhere(project: &Project, target: &str, deployment: &str) -> Result<PathBuf, String> {
+    let mut cargo =
+        project.cargo(&["zigbuild", "--release", "--locked", "--package", "reflex-guard", "--target", target]);
+    if !deployment.is_empty() {
+        cargo.env("MACOSX_DEPLOYMENT_TARGET", deployment);
+    }
+    anonymous(project, &mut cargo, target);
+    step(&format!("release, {target}"), || succeed(&mut cargo))?;
+    Ok(project.target.join(target).join("release"))
+}
+
+/// Keeps the folders of this machine out of the program, so that its bytes are the same wherever it is built.
+fn anonymous(project: &Project, cargo: &mut Command, target: &str) {
+    let home = |variable: &str, below: &str| {
+        let named = std::env::var_os(variable).map(PathBuf::from);
+        named.or_else(|| std::env::home_dir().map(|home| home.join(below)))
+    };
+    let folders = [
+        (Some(project.root.clone()), "/reflex"),
+        (Some(project.target.clone()), "/target"),
+        (home("CARGO_HOME", ".cargo"), "/cargo"),
+        (home("RUSTUP_HOME", ".rustup"), "/rustup"),
+    ];
+    let folders = folders.into_iter().filter_map(|(folder, name)| Some((folder?, name)));
+    let (mut rust, mut c) = (Vec::new(), Vec::new());
+    for (folder, name) in folders {
+        rust.push(format!("\"--remap-path-prefix={}={name}\"", folder.display()));
+        c.push(format!("-ffile-prefix-map={}={name}", folder.display()));
+    }
+    cargo.arg("--config").arg(format!("target.{target}.rustflags=[{}]", rust.join(",")));
+    cargo.env(format!("CFLAGS_{}", target.replace('-', "_")), c.join(" "));
+}
+
 fn is_installed(target: &str) -> bool {
     let installed = succeed(tool("rustup").args(["target", "list", "--installed"]));
     installed.is_ok_and(|list| list.lines().any(|line| line.trim() == target))
@@ -70,6 +114,7 @@ fn build_for(project: &Project, target: Option<&str>, linkage: Linkage) -> Resul
     let mut folder = project.target.clone();
     if let Some(target) = target {
         cargo.args(["--target", target]);
+        anonymous(project, &mut cargo, target);
         folder.push(target);
     }
     if linkage == Linkage::StaticGlibc {

@@ -14,8 +14,9 @@ use std::path::{Path, PathBuf};
 use support::Machine;
 
 /// Files of cases that are attacks, and of cases that are ordinary work. A set that is not here yet is passed over.
-const ATTACKS: [&str; 8] = ["first-a", "first-b", "second", "third", "fourth-a", "fourth-b", "fifth", "renamed"];
-const ORDINARY: [&str; 2] = ["ordinary", "above"];
+const ATTACKS: [&str; 9] =
+    ["first-a", "first-b", "second", "third", "fourth-a", "fourth-b", "fifth", "sixth", "renamed"];
+const ORDINARY: [&str; 3] = ["ordinary", "above", "ordinary-sixth"];
 
 /// Sets in which a person has a passphrase: they are also played by an agent that nothing stops.
 const UNLEASHED: [&str; 3] = ["fourth-a", "fourth-b", "fifth"];

@@ -26,9 +26,10 @@ mod world;
 
 pub use config as layers;
 pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
-pub use install::{Change, Wiring, assurance, client, doctor, live, matrix, older};
+pub use install::{Change, Wiring, assurance, client, doctor, live, matrix, older, settle};
 pub use pipeline::{Host, MAX_IN_A_ROW};
 pub use reflex_keep as keep;
+pub use reflex_library::DIGEST as LIBRARY_DIGEST;
 pub use reflex_rules as rules;
 pub use store::answers;
 pub use store::appeal::{Appeal, MAX_APPEALS};

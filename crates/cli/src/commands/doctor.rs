@@ -1,5 +1,6 @@
 //! `reflex doctor` and `reflex verify`: does the guard really stand before the agents' tools?
 
+use super::wire;
 use crate::commands::chosen::{self, has_hook, wired_in_project};
 use crate::status;
 use crate::terminal::age::ago;
@@ -57,7 +58,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 fn mend(wiring: &Wiring) {
     let put = wiring.install().and_then(|change| {
         let wanted = change.before != change.after;
-        if wanted { wiring.write(&change).map(|()| wanted) } else { Ok(wanted) }
+        if wanted { wire::put(wiring, &change).map(|()| wanted) } else { Ok(wanted) }
     });
     match put {
         Ok(true) => complain(&format!("{}: {} is written", wiring.agent(), wiring.file().display())),

@@ -40,11 +40,14 @@ mod wire;
 
 use crate::status as code;
 use crate::terminal::arguments::{flag, json, option};
-use crate::terminal::output::{complain, note, was_lost};
+use crate::terminal::output::{complain, note, print_json, was_lost};
 use crate::terminal::unquoted;
+use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
 use reflex_host::choose_home;
+use serde_json::{Value, json};
 use std::io::Write;
+use std::path::PathBuf;
 
 /// Parses the command line and runs what it names; the exit status. What could not be printed is no success.
 pub(crate) fn run() -> u8 {
@@ -68,6 +71,10 @@ fn run_named() -> u8 {
     };
     let matches = match matches {
         Ok(matches) => matches,
+        Err(error) if error.kind() == ErrorKind::DisplayVersion && std::env::args_os().any(|word| word == "--json") => {
+            print_json(&version().to_string());
+            return code::OK;
+        }
         Err(error) => {
             let _ = error.print();
             return if error.use_stderr() { code::USAGE } else { code::OK };
@@ -80,6 +87,16 @@ fn run_named() -> u8 {
         return code::USAGE;
     }
     run_one(&matches)
+}
+
+/// The fields of `reflex --version --json`.
+fn version() -> Value {
+    json!({
+        "schema": "reflex/version-v1", "version": env!("CARGO_PKG_VERSION"), "target": env!("REFLEX_TARGET"),
+        "build": if cfg!(debug_assertions) { "debug" } else { "release" },
+        "features": if cfg!(target_feature = "crt-static") { vec!["static"] } else { Vec::new() },
+        "library": reflex_host::LIBRARY_DIGEST,
+    })
 }
 
 fn run_one(matches: &ArgMatches) -> u8 {
@@ -126,6 +143,7 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("status", matches)) if matches.get_flag("line") => status_line::run(matches),
         Some(("status", matches)) => status::run(matches),
         Some(("completions", matches)) => completions(matches),
+        Some(("man", matches)) => man(matches),
         _ => code::USAGE,
     }
 }
@@ -176,6 +194,11 @@ fn grammar() -> Command {
             Command::new("completions")
                 .about("Print shell completions")
                 .arg(Arg::new("shell").required(true).value_parser(value_parser!(clap_complete::Shell))),
+        )
+        .subcommand(
+            Command::new("man")
+                .about("Write the manual pages of all commands into a directory")
+                .arg(Arg::new("dir").required(true).value_name("DIR").value_parser(value_parser!(PathBuf))),
         )
 }
 
@@ -472,6 +495,17 @@ fn emitted(name: &'static str) -> Command {
         .arg(option("binary", "PATH", "Path of reflex on the target machines (default: this one)"))
         .arg(option("out", "DIR", "Write below this directory; keeps existing files"))
         .arg(json())
+}
+
+fn man(matches: &ArgMatches) -> u8 {
+    let Some(folder) = matches.get_one::<PathBuf>("dir") else { return code::USAGE };
+    match clap_mangen::generate_to(grammar(), folder) {
+        Ok(()) => code::OK,
+        Err(error) => {
+            complain(&format!("{}: {error}", folder.display()));
+            code::FOUND
+        }
+    }
 }
 
 fn completions(matches: &ArgMatches) -> u8 {

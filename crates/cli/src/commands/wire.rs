@@ -17,7 +17,7 @@ use reflex_host::git_hooks::Entries;
 use reflex_host::older::{self, OlderGuard};
 use reflex_host::person::no_agent_above;
 use reflex_host::signing::InForce;
-use reflex_host::{Change, Host, Mode, Wiring};
+use reflex_host::{Change, Host, Mode, Wiring, settle};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -121,6 +121,19 @@ impl Work {
             Work::TakeOut => "has no Reflex hook",
         }
     }
+}
+
+/// Writes a settings file, once the program that it names lies where no package manager cleans it away.
+pub(super) fn put(wiring: &Wiring, change: &Change) -> Result<(), String> {
+    if change.after.is_some()
+        && let Some(copy) = settle()?
+    {
+        print(&format!(
+            "copied this program to {}, because its own folder is a cache",
+            visible(&copy.display().to_string())
+        ));
+    }
+    wiring.write(change)
 }
 
 /// The hooks of git, in or out.
@@ -338,7 +351,7 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, (work, change): (Work, &Change))
         print("nothing is written");
         return Ok(false);
     }
-    wiring.write(change)?;
+    put(wiring, change)?;
     let done = if change.after.is_some() { "written" } else { "removed" };
     print(&format!("{}: {file} is {done}", wiring.agent()));
     if work == Work::TakeOut {

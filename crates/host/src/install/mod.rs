@@ -4,11 +4,13 @@ pub mod assurance;
 pub mod client;
 mod client_trust;
 pub mod doctor;
+mod lasting;
 pub mod live;
 pub mod matrix;
 pub mod older;
 mod proof;
 mod wiring;
 
+pub use lasting::settle;
 pub use wiring::{Change, Wiring};
 pub(crate) use wiring::{own_path, write_whole};

@@ -1,6 +1,7 @@
 //! The agents' settings files on this machine: planned changes, and writing them whole.
 
 use super::client_trust::Wish;
+use super::lasting::lasting;
 use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
 use crate::system::digest::digest;
@@ -454,8 +455,8 @@ pub(crate) fn own_path() -> Result<String, String> {
     let leads_here = |link: &PathBuf| {
         link.is_symlink() && link.canonicalize().is_ok_and(|file| own.canonicalize().is_ok_and(|own| file == own))
     };
-    let lasting = named.into_iter().find(leads_here).unwrap_or(own);
-    Ok(lasting.to_string_lossy().into_owned())
+    let named = named.into_iter().find(leads_here).filter(|link| lasting(link.clone()) == *link);
+    Ok(named.unwrap_or_else(|| lasting(own)).to_string_lossy().into_owned())
 }
 
 pub(super) fn file_of(form: &SettingsFile) -> PathBuf {

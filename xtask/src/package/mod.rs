@@ -1,0 +1,177 @@
+//! Builds the packages of a release: archives, the installer, npm packages and Python wheels, each the same bytes wherever it
+//! is built from the same commit.
+
+mod archive;
+mod npm;
+mod target;
+mod wheel;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use sha2::{Digest, Sha256};
+
+use crate::project::Project;
+use crate::release;
+use crate::steps::{step, succeed};
+use archive::Entry;
+use target::Target;
+
+/// The name of the command and of the package in every registry.
+const NAME: &str = "reflex-guard";
+
+/// One target's programs and documents.
+struct Build {
+    target: &'static Target,
+    version: String,
+    /// The programs, `reflex` first.
+    programs: Vec<Entry>,
+    /// Manual pages, completions, licences and the pages that an archive comes with.
+    documents: Vec<Entry>,
+}
+
+impl Build {
+    /// `reflex-0.1.0-x86_64-unknown-linux-musl`.
+    fn stem(&self) -> String {
+        format!("reflex-{}-{}", self.version, self.target.triple)
+    }
+}
+
+/// Packages for these targets, or for this machine's if none is named, in `package/` of the target folder.
+pub(crate) fn run(project: &Project, triples: &[&str]) -> Result<(), String> {
+    let targets: Vec<&Target> = match triples {
+        [] => vec![Target::of_this_machine()?],
+        named => named.iter().map(|triple| Target::named(triple)).collect::<Result<_, _>>()?,
+    };
+    let folder = project.target.join("package");
+    remove(&folder)?;
+    make(&folder)?;
+    let version = version(project)?;
+    let documents = step("manual, completions", || documents(project))?;
+    let mut files: Vec<PathBuf> = Vec::new();
+    for target in targets {
+        let programs = programs(project, target)?;
+        let build = Build { target, version: version.clone(), programs, documents: documents.clone() };
+        files.push(step(&format!("archive, {}", target.triple), || written(&folder, archived(&build)?))?);
+        files.push(step(&format!("wheel, {}", target.triple), || written(&folder, wheel::wheel(&build)?))?);
+        files.push(step(&format!("npm, {}", target.triple), || written(&folder, npm::of_platform(&build)?))?);
+    }
+    files.push(written(&folder, npm::main(&version, &project.root)?)?);
+    files.push(written(&folder, installer(project, &version)?)?);
+    let sums = step("checksums", || sums(&files))?;
+    files.push(written(&folder, ("SHA256SUMS".to_owned(), sums.into_bytes()))?);
+    files.iter().for_each(|file| println!("      {}", file.display()));
+    Ok(())
+}
+
+/// The version that every package of the workspace has.
+fn version(project: &Project) -> Result<String, String> {
+    let manifest = read(&project.root.join("Cargo.toml"))?;
+    let manifest = String::from_utf8_lossy(&manifest).into_owned();
+    let line = manifest.lines().find_map(|line| line.strip_prefix("version = "));
+    Ok(line.ok_or("Cargo.toml has no version")?.trim_matches('"').to_owned())
+}
+
+/// `reflex` and `rfx` for a target.
+fn programs(project: &Project, target: &Target) -> Result<Vec<Entry>, String> {
+    let folder = if target.is_of_this_machine() {
+        // The order of its functions is that of a call: see `release`.
+        let release = release::build(project)?;
+        if release.linkage.triple(std::env::consts::ARCH).as_deref() != Some(target.triple) && cfg!(target_os = "linux")
+        {
+            return Err(format!(
+                "rustup target add {}: what is built here is {}",
+                target.triple,
+                release.linkage.name()
+            ));
+        }
+        let rfx = project.target.join(target.triple).join("release/rfx");
+        return Ok(vec![Entry::program("reflex", read(&release.binary)?), Entry::program("rfx", read(&rfx)?)]);
+    } else {
+        release::build_elsewhere(project, target.triple, target.deployment)?
+    };
+    ["reflex", "rfx"].into_iter().map(|name| Ok(Entry::program(name, read(&folder.join(name))?))).collect()
+}
+
+/// Manual pages, completions, licences and pages. They are the same on every target, so this machine's build prints them.
+fn documents(project: &Project) -> Result<Vec<Entry>, String> {
+    let folder = project.target.join("package-documents");
+    remove(&folder)?;
+    make(&folder)?;
+    let run = |words: &[&str]| {
+        let mut cargo = project.cargo(&["run", "--quiet", "--locked", "--package", NAME, "--bin", "reflex", "--"]);
+        succeed(cargo.args(words))
+    };
+    run(&["man", &folder.to_string_lossy()])?;
+    let mut documents = Vec::new();
+    for page in listed(&folder)? {
+        let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        documents.push(Entry::file(&format!("man/man1/{name}"), read(&page)?));
+    }
+    for (shell, name) in [("bash", "reflex.bash"), ("zsh", "_reflex"), ("fish", "reflex.fish")] {
+        documents.push(Entry::file(&format!("completions/{name}"), run(&["completions", shell])?.into_bytes()));
+    }
+    for name in ["LICENSE-APACHE", "LICENSE-MIT", "README.md", "CHANGELOG.md", "SECURITY.md"] {
+        documents.push(Entry::file(name, read(&project.root.join(name))?));
+    }
+    Ok(documents)
+}
+
+fn archived(build: &Build) -> Result<(String, Vec<u8>), String> {
+    let stem = build.stem();
+    let entries: Vec<Entry> = build.programs.iter().chain(&build.documents).map(|entry| entry.below(&stem)).collect();
+    Ok((format!("{stem}.tar.gz"), archive::tar_gz(&entries)?))
+}
+
+/// The installer with the version that it installs.
+fn installer(project: &Project, version: &str) -> Result<(String, Vec<u8>), String> {
+    let text = read(&project.root.join("packaging/install.sh"))?;
+    let text = String::from_utf8_lossy(&text).replace("@VERSION@", version);
+    Ok(("install.sh".to_owned(), text.into_bytes()))
+}
+
+/// As `sha256sum` prints them.
+fn sums(files: &[PathBuf]) -> Result<String, String> {
+    let mut lines: Vec<String> = Vec::new();
+    for file in files {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        lines.push(format!("{}  {name}\n", hexadecimal(&Sha256::digest(read(file)?))));
+    }
+    lines.sort_by(|one, other| one.get(66..).cmp(&other.get(66..)));
+    Ok(lines.concat())
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn written(folder: &Path, (name, bytes): (String, Vec<u8>)) -> Result<PathBuf, String> {
+    let file = folder.join(name);
+    fs::write(&file, bytes).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
+    Ok(file)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>, String> {
+    fs::read(file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))
+}
+
+fn make(folder: &Path) -> Result<(), String> {
+    fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))
+}
+
+fn remove(folder: &Path) -> Result<(), String> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("cannot remove `{}`: {error}", folder.display()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The files of a folder by name.
+fn listed(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let entries = fs::read_dir(folder).map_err(|error| format!("cannot list `{}`: {error}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,70 @@
+//! The targets that are packaged, and their names elsewhere.
+
+/// A target, with the words that registries have for it.
+pub(crate) struct Target {
+    /// Rust's name.
+    pub(crate) triple: &'static str,
+    /// `process.platform` of Node.
+    pub(crate) os: &'static str,
+    /// `process.arch` of Node.
+    pub(crate) cpu: &'static str,
+    /// Platform tags of a wheel: packaging.python.org/en/latest/specifications/platform-compatibility-tags.
+    pub(crate) tags: &'static [&'static str],
+    /// The oldest macOS that it is built for; empty elsewhere.
+    pub(crate) deployment: &'static str,
+}
+
+/// Static executables run with any C library: their wheels name both families.
+const ALL: [Target; 4] = [
+    Target {
+        triple: "x86_64-unknown-linux-musl",
+        os: "linux",
+        cpu: "x64",
+        tags: &["manylinux2014_x86_64", "manylinux_2_17_x86_64", "musllinux_1_1_x86_64"],
+        deployment: "",
+    },
+    Target {
+        triple: "aarch64-unknown-linux-musl",
+        os: "linux",
+        cpu: "arm64",
+        tags: &["manylinux2014_aarch64", "manylinux_2_17_aarch64", "musllinux_1_1_aarch64"],
+        deployment: "",
+    },
+    Target {
+        triple: "x86_64-apple-darwin",
+        os: "darwin",
+        cpu: "x64",
+        tags: &["macosx_11_0_x86_64"],
+        deployment: "11.0",
+    },
+    Target {
+        triple: "aarch64-apple-darwin",
+        os: "darwin",
+        cpu: "arm64",
+        tags: &["macosx_11_0_arm64"],
+        deployment: "11.0",
+    },
+];
+
+impl Target {
+    pub(crate) fn all() -> &'static [Target] {
+        &ALL
+    }
+
+    pub(crate) fn named(triple: &str) -> Result<&'static Target, String> {
+        let known = || ALL.iter().map(|target| target.triple).collect::<Vec<_>>().join(", ");
+        ALL.iter()
+            .find(|target| target.triple == triple)
+            .ok_or_else(|| format!("unknown target `{triple}`; known are {}", known()))
+    }
+
+    pub(crate) fn of_this_machine() -> Result<&'static Target, String> {
+        ALL.iter().find(|target| target.is_of_this_machine()).ok_or_else(|| "this machine has no packages".to_owned())
+    }
+
+    /// Whether its programs run here without an emulator.
+    pub(crate) fn is_of_this_machine(&self) -> bool {
+        let os = if std::env::consts::OS == "macos" { "darwin" } else { std::env::consts::OS };
+        self.os == os && self.triple.starts_with(std::env::consts::ARCH)
+    }
+}
