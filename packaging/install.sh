@@ -7,12 +7,13 @@
 # Environment:
 #   REFLEX_INSTALL   folder for the programs (default: ~/.local/bin)
 #   REFLEX_DOWNLOAD  folder or address with the archives and SHA256SUMS (default: the release page)
-#   REFLEX_KEY       minisign public key that SHA256SUMS.minisig has to be signed with
+#   REFLEX_KEY       minisign public key of SHA256SUMS.minisig (default: that of the release)
 #
 # The checksum is always verified. The signature of the checksums is verified if `minisign` is installed and a key is known.
 set -eu
 
 version="@VERSION@"
+key=${REFLEX_KEY:-@KEY@}
 
 say() { printf '%s\n' "$*"; }
 fail() {
@@ -66,13 +67,13 @@ verify() {
     found=$(digest "$2/$1")
     [ "$wanted" = "$found" ] || fail "the checksum of $1 is $found, and SHA256SUMS says $wanted: nothing was installed"
     say "checksum verified: $found"
-    if [ -z "${REFLEX_KEY:-}" ]; then
-        say "signature not verified: REFLEX_KEY names no key"
+    if [ -z "$key" ]; then
+        say "signature not verified: this build names no release key"
     elif ! has minisign; then
-        say "signature not verified: minisign is not installed"
+        say "signature not verified: minisign is not installed; \`reflex verify --file\` verifies it afterwards"
     else
         fetch SHA256SUMS.minisig "$2/SHA256SUMS.minisig" || fail "SHA256SUMS.minisig is missing: nothing was installed"
-        minisign -Vq -P "$REFLEX_KEY" -m "$2/SHA256SUMS" || fail "the signature is wrong: nothing was installed"
+        minisign -Vq -P "$key" -m "$2/SHA256SUMS" || fail "the signature is wrong: nothing was installed"
         say "signature verified"
     fi
 }

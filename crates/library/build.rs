@@ -1,4 +1,4 @@
-//! Compiles `library/` at the project's root into one blob, and lists the official reflexes.
+//! Compiles `data/`, which is `library/` at the root, into one blob, and lists the official reflexes.
 
 use reflex_tables::compile::{Kind, Sources};
 use reflex_types::{Needs, compile};
@@ -8,7 +8,7 @@ use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let manifest = env::var("CARGO_MANIFEST_DIR")?;
-    let library = Path::new(&manifest).join("../../library");
+    let library = Path::new(&manifest).join("data");
     let mut sources = Sources::default();
     for (kind, folder) in Kind::ALL {
         let folder = library.join(folder);

@@ -44,7 +44,7 @@ usage: cargo xtask COMMAND
   release           build the binary that people get, with what a hook call runs side by side
   package [TARGET…]
                     build what people install, for this machine or for these targets: archive, wheel, npm packages,
-                    installer and checksums, in `package/` of the target folder
+                    installer and checksums, in `dist/` of the target folder
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
   score [--check]   judge the development corpora and write docs/reference/quality.md;

@@ -315,3 +315,17 @@ fn a_managed_install_is_told_by_who_owns_it() {
     assert_eq!(lines[3], "assurance managed (claude): only root can remove the guard");
     assert!(lines[5].contains("/etc/bin/reflex or a folder above it does not belong to root alone"), "{lines:?}");
 }
+
+#[test]
+fn a_disabled_plugin_is_named_and_an_enabled_one_counts() {
+    let wired = Wired::new();
+    assert_eq!(wired.run(&["uninstall", "--yes", "--agent", "claude"]).code, 0);
+    fs::create_dir_all(wired.file(".claude")).unwrap();
+    let settings = |is_on: bool| format!(r#"{{"enabledPlugins": {{"reflex-guard@reflex": {is_on}}}}}"#);
+    wired.edit(".claude/settings.json", |_| settings(true));
+    assert_eq!(wired.run(&["doctor", "--agent", "claude"]).code, 0, "{:?}", wired.run(&["doctor"]));
+    assert!(!wired.run(&["status"]).stdout.contains("OFF for Claude"));
+    wired.edit(".claude/settings.json", |_| settings(false));
+    let said = wired.run(&["doctor", "--agent", "claude"]);
+    assert!(said.code == 1 && said.stdout.contains("the plugin reflex-guard of Claude Code is disabled"), "{said:?}");
+}

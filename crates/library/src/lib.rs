@@ -13,7 +13,7 @@ pub fn tables() -> Tables {
 }
 
 /// The rules of the recommended tier, in the form in which people write theirs.
-pub const RECOMMENDED: &str = include_str!("../../../library/recommended/recommended.yaml");
+pub const RECOMMENDED: &str = include_str!("../data/recommended/recommended.yaml");
 
 /// The first 16 digits of the SHA-256 of the compiled library: which rules were in force.
 pub const DIGEST: &str = env!("REFLEX_LIBRARY_DIGEST");
@@ -41,7 +41,7 @@ impl Packaged {
 }
 
 /// The types of the module that reflexes are written against, for editors.
-pub const CORE_TYPES: &str = include_str!("../../../bindings/reflex-core/index.d.ts");
+pub const CORE_TYPES: &str = include_str!("../core.d.ts");
 
 /// The official reflexes, sorted by name.
 #[expect(unsafe_code, reason = "their code is made by the build script and is part of the program")]

@@ -131,6 +131,26 @@ impl Sandbox {
         settings
     }
 
+    /// Runs the client itself with these words.
+    pub(super) fn client_says(&self, words: &[&str]) -> Result<(), String> {
+        self.succeed(self.command(&self.program()).args(words)).map(drop)
+    }
+
+    /// Puts the binary where an installer does.
+    pub(super) fn install_reflex(&self) -> Result<(), String> {
+        let folder = self.home().join(".local/bin");
+        let done = fs::create_dir_all(&folder).and_then(|()| fs::copy(self.reflex(), folder.join("reflex")));
+        done.map(drop).map_err(|error| format!("cannot install reflex: {error}"))
+    }
+
+    /// The number of records of calls before a tool that contain the text.
+    pub(super) fn judged(&self, text: &str) -> Result<usize, String> {
+        let mut search = self.guard();
+        search.args(["audit", "search", "--json"]);
+        let said = self.succeed(&mut search)?.stdout;
+        Ok(said.lines().filter(|line| line.contains(text) && line.contains("\"moment\":\"pre-")).count())
+    }
+
     /// Takes the wiring away, at a terminal: without one Reflex refuses, lest an agent switch it off.
     pub(super) fn unwire(&self) -> Result<(), String> {
         const UNINSTALL: &str = "\"$REFLEX\" --home \"$HOME\" uninstall --agent \"$AGENT\" --yes";

@@ -37,13 +37,13 @@ impl Build {
     }
 }
 
-/// Packages for these targets, or for this machine's if none is named, in `package/` of the target folder.
+/// Packages for these targets, or for this machine's if none is named, in `dist/` of the target folder.
 pub(crate) fn run(project: &Project, triples: &[&str]) -> Result<(), String> {
     let targets: Vec<&Target> = match triples {
         [] => vec![Target::of_this_machine()?],
         named => named.iter().map(|triple| Target::named(triple)).collect::<Result<_, _>>()?,
     };
-    let folder = project.target.join("package");
+    let folder = project.target.join("dist");
     remove(&folder)?;
     make(&folder)?;
     let version = version(project)?;
@@ -126,7 +126,8 @@ fn archived(build: &Build) -> Result<(String, Vec<u8>), String> {
 /// The installer with the version that it installs.
 fn installer(project: &Project, version: &str) -> Result<(String, Vec<u8>), String> {
     let text = read(&project.root.join("packaging/install.sh"))?;
-    let text = String::from_utf8_lossy(&text).replace("@VERSION@", version);
+    let key = std::env::var("REFLEX_RELEASE_KEY").unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).replace("@VERSION@", version).replace("@KEY@", &key);
     Ok(("install.sh".to_owned(), text.into_bytes()))
 }
 

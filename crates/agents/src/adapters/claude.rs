@@ -49,6 +49,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".claude"],
         programs: &["claude"],
         fails_closed_since: Some("2.1.295"),
+        plugin,
         afterwards: "sessions that run already may do without the hook: start them again",
         switches: &[Switch {
             file: "settings.json",
@@ -137,6 +138,14 @@ const LIMITS: [Limit; 4] = [
     },
     Limit { extent: Extent::Beyond, what: "what a tool does after it has started", instead: "the client's sandbox" },
 ];
+
+/// `enabledPlugins` names a plugin and its marketplace: code.claude.com/docs/en/settings.
+fn plugin(text: &str) -> Option<bool> {
+    let settings: Value = serde_json::from_str(text).ok()?;
+    let plugins = settings.get("enabledPlugins")?.as_object()?;
+    let own = plugins.iter().find(|(name, _)| name.starts_with("reflex-guard@"));
+    own.and_then(|(_, is_on)| is_on.as_bool())
+}
 
 /// Seconds that the client waits for the hook: a person may have to answer in that time.
 const TIMEOUT: u32 = 300;

@@ -22,6 +22,8 @@ pub struct Settings {
     /// The first version of the client that blocks a call if the hook is missing or crashes; older ones run the call.
     /// `None` if the shell line in the entry does it for every version.
     pub fails_closed_since: Option<&'static str>,
+    /// Whether a text of the agent's settings enables the plugin `reflex-guard`; `None` if it does not name the plugin.
+    pub plugin: fn(text: &str) -> Option<bool>,
     /// What a person has to know once the hook stands there; empty if nothing.
     pub afterwards: &'static str,
     /// Switches that turn hooks off: a file in the folder of the first file, a pattern of its text, what to do.

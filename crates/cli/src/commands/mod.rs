@@ -28,6 +28,7 @@ mod rules_event;
 mod rules_new;
 mod rules_off;
 mod run;
+mod signature;
 mod status;
 mod status_line;
 mod suggest;
@@ -114,7 +115,10 @@ fn run_one(matches: &ArgMatches) -> u8 {
         },
         Some(("doctor", matches)) => doctor::run(matches),
         Some(("verify", matches)) if live::is_meant(matches) => live::run(matches),
-        Some(("verify", matches)) => doctor::verify(matches),
+        Some(("verify", matches)) => match matches.get_one::<PathBuf>("file") {
+            Some(file) => signature::run(file, matches),
+            None => doctor::verify(matches),
+        },
         Some(("run", matches)) => run::run(matches),
         Some(("canary", matches)) => live::canary(matches),
         Some(("pending", matches)) => approve::pending(matches),
@@ -230,6 +234,18 @@ fn wiring() -> Vec<Command> {
             .arg(agent())
             .arg(flag("live", "Start the real client once with a scripted model; needs a person at a terminal"))
             .arg(flag("yes", "Do not ask before starting what runs along with it").short('y').requires("live"))
+            .arg(
+                Arg::new("file")
+                    .long("file")
+                    .value_name("FILE")
+                    .value_parser(value_parser!(PathBuf))
+                    .conflicts_with_all(["live", "json", "agent"])
+                    .help("Verify the signature of a release in FILE.minisig instead"),
+            )
+            .arg(
+                option("public-key", "KEY", "The minisign key to verify with (default: that of this build)")
+                    .requires("file"),
+            )
             .arg(Arg::new("driven").long("driven").num_args(2).value_names(["AGENT", "NETWORK"]).hide(true))
             .arg(json()),
         Command::new("run")

@@ -46,7 +46,12 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     };
     let text = change.before.clone().unwrap_or_default();
     let hooks = guard_hooks(&text);
-    if hooks.is_empty() && wiring.is_managed() {
+    let plugin = wiring.plugin(&project_here(wiring));
+    if plugin == Some(false) {
+        let fix = format!("{} plugin enable reflex-guard, or uninstall it", wiring.agent());
+        found.push(trouble(format!("the plugin reflex-guard of {} is disabled", wiring.adapter().title), &fix));
+    }
+    if hooks.is_empty() && (wiring.is_managed() || plugin == Some(true)) {
         return found;
     }
     if hooks.is_empty() {

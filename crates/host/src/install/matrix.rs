@@ -1,6 +1,6 @@
 //! The truth matrix: of every part of an agent's work, whether the guard was seen to stand before it.
 
-use super::doctor::{stopped, switches, untrusted, variables};
+use super::doctor::{project_here, stopped, switches, untrusted, variables};
 use super::proof::lapsed;
 use super::wiring::Wiring;
 use crate::store::life::{Heartbeat, last_version};
@@ -88,6 +88,11 @@ fn broken(wiring: &Wiring) -> Option<String> {
     if wiring.is_managed() {
         return variables(wiring).into_iter().next().map(|trouble| trouble.what);
     }
+    let found = [switches, stopped, variables].into_iter().flat_map(|look| look(wiring));
+    let found = found.into_iter().next().map(|trouble| trouble.what);
+    if wiring.hooks().is_empty() && wiring.plugin(&project_here(wiring)) == Some(true) {
+        return found;
+    }
     let file = wiring.file().display().to_string();
     match wiring.install() {
         Err(problem) => return Some(problem),
@@ -97,8 +102,7 @@ fn broken(wiring: &Wiring) -> Option<String> {
         }
         Ok(_) => {}
     }
-    let found = [switches, stopped, variables].into_iter().flat_map(|look| look(wiring));
-    found.into_iter().next().map(|trouble| trouble.what)
+    found
 }
 
 fn sight(agent: &Agent, surface: Surface, (broken, beats): (Option<&str>, &[Heartbeat])) -> Coverage {

@@ -172,6 +172,16 @@ impl Wiring {
         text.is_some_and(|text| !guard_hooks(&text).is_empty())
     }
 
+    /// Whether the agent's plugin is enabled, by the strongest of its settings files that names it.
+    pub(crate) fn plugin(&self, project: &Path) -> Option<bool> {
+        let of_project = self.settings.project.iter().flat_map(|form| {
+            let folder = project.join(form.folder);
+            [folder.join(form.name), folder.join(form.name.replace(".json", ".local.json"))]
+        });
+        let files = std::iter::once(self.user_folder().join(self.form.name)).chain(of_project);
+        files.filter_map(|file| (self.settings.plugin)(&fs::read_to_string(file).ok()?)).next_back()
+    }
+
     /// Whether `init` has nothing to write here: the agent does, when it comes to trust the hook.
     pub fn is_written_by_agent(&self) -> bool {
         self.form.by_agent

@@ -1,0 +1,1 @@
+../../bindings/reflex-core/index.d.ts
