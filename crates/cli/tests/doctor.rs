@@ -329,3 +329,19 @@ fn a_disabled_plugin_is_named_and_an_enabled_one_counts() {
     let said = wired.run(&["doctor", "--agent", "claude"]);
     assert!(said.code == 1 && said.stdout.contains("the plugin reflex-guard of Claude Code is disabled"), "{said:?}");
 }
+
+#[test]
+fn the_plugin_blocks_calls_if_the_program_is_missing() {
+    let machine = Machine::new();
+    let guard = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude/guard");
+    let guard = guard.to_str().unwrap();
+    let run = |event: &str| machine.program("/bin/sh", [guard, event]).env("PATH", "/usr/bin:/bin").run();
+    let said = run("PreToolUse");
+    assert!(said.code == 2 && said.stderr.starts_with("Blocked: the plugin reflex-guard found no program"), "{said:?}");
+    assert_eq!(run("PostToolUse").code, 0);
+    let programs = machine.home().join(".local/bin");
+    fs::create_dir_all(&programs).unwrap();
+    fs::copy(env!("CARGO_BIN_EXE_reflex"), programs.join("reflex")).unwrap();
+    // The program has an event to read, and refuses an empty one in the client's dialect.
+    assert!(run("PreToolUse").stdout.contains("cannot read this event"), "{:?}", run("PreToolUse"));
+}

@@ -73,25 +73,22 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(1)?, &["safety pattern"])
 }
 
-/// The plugin of this repository alone, and beside the entries of `init`: then each call is judged once.
+/// The plugin of this repository alone, and beside the entries of `init`: then each call waits for one approval.
 fn plugin(sandbox: &Sandbox) -> Result<(), Failure> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"));
     sandbox.client_says(&["plugin", "marketplace", "add", &root.to_string_lossy()])?;
     sandbox.client_says(&["plugin", "install", "reflex-guard@reflex"])?;
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
-    let harmless = vec![claude::bash("touch ran.txt")];
-    refused(sandbox.converse(&Mode::BypassPermissions, harmless)?.answer(0)?, &["found no program"])?;
-    sandbox.install_reflex()?;
     home_is_throwaway(sandbox)?;
     let calls = || vec![claude::bash("rm -rf ~/photos")];
     refused(sandbox.converse(&Mode::BypassPermissions, calls())?.answer(0)?, &["safety pattern"])?;
     sandbox.wire()?;
-    let before = sandbox.judged("rm -rf")?;
+    let before = sandbox.waiting()?;
     refused(sandbox.converse(&Mode::BypassPermissions, calls())?.answer(0)?, &["safety pattern"])?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
-    let judged = sandbox.judged("rm -rf")? - before;
-    ensure(judged == 1, &format!("the call was judged {judged} times"))
+    let waiting = sandbox.waiting()? - before;
+    ensure(waiting <= 1, &format!("the call waits for {waiting} approvals"))
 }
 
 /// Should the guard fail, only the throwaway home may go: the client's shell has to agree what `~` is.

@@ -136,19 +136,15 @@ impl Sandbox {
         self.succeed(self.command(&self.program()).args(words)).map(drop)
     }
 
-    /// Puts the binary where an installer does.
-    pub(super) fn install_reflex(&self) -> Result<(), String> {
-        let folder = self.home().join(".local/bin");
-        let done = fs::create_dir_all(&folder).and_then(|()| fs::copy(self.reflex(), folder.join("reflex")));
-        done.map(drop).map_err(|error| format!("cannot install reflex: {error}"))
-    }
-
-    /// The number of records of calls before a tool that contain the text.
-    pub(super) fn judged(&self, text: &str) -> Result<usize, String> {
-        let mut search = self.guard();
-        search.args(["audit", "search", "--json"]);
-        let said = self.succeed(&mut search)?.stdout;
-        Ok(said.lines().filter(|line| line.contains(text) && line.contains("\"moment\":\"pre-")).count())
+    /// The number of calls that wait for an approval.
+    pub(super) fn waiting(&self) -> Result<usize, String> {
+        let mut pending = self.guard();
+        pending.args(["pending", "--json"]);
+        let said: Value =
+            serde_json::from_str(&self.succeed(&mut pending)?.stdout).map_err(|error| error.to_string())?;
+        let calls =
+            said.as_array().or_else(|| said.get("calls")?.as_array()).or_else(|| said.get("pending")?.as_array());
+        calls.map(Vec::len).ok_or_else(|| format!("`reflex pending --json` lists no calls: {said}"))
     }
 
     /// Takes the wiring away, at a terminal: without one Reflex refuses, lest an agent switch it off.
