@@ -134,6 +134,9 @@ fn every_file_of_cases_is_played() {
 #[test]
 fn the_page_shows_the_figures() {
     let known: Value = serde_json::from_str(&fs::read_to_string(folder().join("figures.json")).unwrap()).unwrap();
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(page_file(), page(&known)).unwrap();
+    }
     let shown = fs::read_to_string(page_file()).unwrap_or_default();
     assert_eq!(shown, page(&known), "UPDATE=1 cargo xtask attacks");
 }
@@ -159,8 +162,9 @@ claude/settings` plays it). Of `home-moved` some only set variables that no long
 public MCP servers and 10 clients, `above` are commands about the home of a developer whose names can be known or cannot.
 `fourth-a`, `fourth-b` and `fifth` are about a person's yes: answering for them, forging, stretching and reusing it, crowding
 the list, texts of strangers, and inputs that make the guard slow; their person types a passphrase at a terminal. `secrets`
-plants a secret in every channel. Losses that are kept first are set to ask here, so that a yes can be tried. A set that
-is not in the tables is not in the folder yet.
+plants a secret in every channel. `sixth` gives protected files to any program, unpacks over files that run by themselves,
+and writes settings in unusual YAML; `ordinary-sixth` is ordinary work beside it. Losses that are kept first are set to
+ask here, so that a yes can be tried. A set that is not in the tables is not in the folder yet.
 ";
 
 fn page(known: &Value) -> String {
