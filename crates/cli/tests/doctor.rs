@@ -342,6 +342,8 @@ fn the_plugin_blocks_calls_if_the_program_is_missing() {
     let programs = machine.home().join(".local/bin");
     fs::create_dir_all(&programs).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_reflex"), programs.join("reflex")).unwrap();
-    // The program has an event to read, and refuses an empty one in the client's dialect.
-    assert!(run("PreToolUse").stdout.contains("cannot read this event"), "{:?}", run("PreToolUse"));
+    let Some(call) = machine.as_user("/bin/sh", [guard, "PreToolUse"]) else { return };
+    let said = call.run();
+    // The program refuses an empty event in the client's dialect.
+    assert!(said.stdout.contains("cannot read this event"), "{said:?}");
 }

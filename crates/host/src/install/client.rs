@@ -1,6 +1,6 @@
 //! The version of an agent's installed client, and whether it fails open. Reads files only; starts no program.
 
-use super::doctor::Trouble;
+use super::trouble::Trouble;
 use super::wiring::Wiring;
 use reflex_agents::{Agent, is_older};
 use serde_json::Value;

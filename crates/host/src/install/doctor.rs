@@ -3,6 +3,7 @@
 use super::client::fails_open;
 use super::client_trust::{self, Wish};
 use super::older::OlderGuard;
+pub use super::trouble::Trouble;
 use super::wiring::Wiring;
 use crate::system::os;
 use reflex_agents::settings::guard_hooks;
@@ -16,15 +17,6 @@ use std::process::{Command, Stdio};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
-
-/// Something that keeps the guard from an agent's calls.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
-    /// What is broken.
-    pub what: String,
-    /// A command, or what a person has to do.
-    pub fix: String,
-}
 
 /// Everything that is broken with one settings file, its switches, its trust and its hook.
 pub fn examine(wiring: &Wiring) -> Vec<Trouble> {

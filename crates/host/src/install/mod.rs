@@ -9,6 +9,7 @@ pub mod live;
 pub mod matrix;
 pub mod older;
 mod proof;
+mod trouble;
 mod wiring;
 
 pub use lasting::settle;

@@ -21,14 +21,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 /// More names than these are only counted.
 const MAX_NAMES: usize = 1000;
-
-/// File systems stamp files by a clock that lags by up to one tick of the kernel, at most 10 ms. A file that the first
-/// call of a session wrote would otherwise be older than the session.
-const TICK: Duration = Duration::from_millis(10);
 
 /// More submodules than these are not looked into.
 const MAX_SUBMODULES: usize = 64;
@@ -204,7 +200,7 @@ impl<'s> LocalWorld<'s> {
     /// When the session began.
     fn begun_at(&self) -> Option<SystemTime> {
         let (store, whose) = self.session?;
-        Some(*self.session_begun.get_or_init(|| store.begun(whose) - TICK))
+        Some(*self.session_begun.get_or_init(|| store.begun(whose)))
     }
 
     /// Whether a repository has the path.
