@@ -23,6 +23,6 @@ pub use model::payload::Payload;
 pub use model::reply::Reply;
 pub use model::surface::{Extent, Limit, Surface};
 pub use registry::{AGENTS, caller, find};
-pub use settings::files::{FolderTrust, Managed, Settings, SettingsError, SettingsFile, Start, Switch};
+pub use settings::files::{FolderTrust, Managed, PluginFiles, Settings, SettingsError, SettingsFile, Start, Switch};
 pub use settings::hook_command::HookCommand;
 pub use settings::trust::{Step, Trust};

@@ -317,12 +317,20 @@ fn a_managed_install_is_told_by_who_owns_it() {
 }
 
 #[test]
-fn a_disabled_plugin_is_named_and_an_enabled_one_counts() {
+fn a_plugin_counts_if_it_is_installed_and_enabled() {
     let wired = Wired::new();
     assert_eq!(wired.run(&["uninstall", "--yes", "--agent", "claude"]).code, 0);
     fs::create_dir_all(wired.file(".claude")).unwrap();
     let settings = |is_on: bool| format!(r#"{{"enabledPlugins": {{"reflex-guard@reflex": {is_on}}}}}"#);
     wired.edit(".claude/settings.json", |_| settings(true));
+    let said = wired.run(&["doctor", "--agent", "claude"]);
+    assert!(said.code == 1 && said.stdout.contains("plugin reflex-guard, which is not installed"), "{said:?}");
+    let installed = wired.file(".claude/plugins/cache/reflex/reflex-guard/0.1.0");
+    fs::create_dir_all(installed.join("hooks")).unwrap();
+    let list = serde_json::json!({"plugins": {"reflex-guard@reflex": [{"installPath": installed}]}, "version": 2});
+    fs::write(wired.file(".claude/plugins/installed_plugins.json"), list.to_string()).unwrap();
+    assert!(wired.run(&["status"]).stdout.contains("OFF for Claude"));
+    fs::write(installed.join("hooks/hooks.json"), "{}").unwrap();
     assert_eq!(wired.run(&["doctor", "--agent", "claude"]).code, 0, "{:?}", wired.run(&["doctor"]));
     assert!(!wired.run(&["status"]).stdout.contains("OFF for Claude"));
     wired.edit(".claude/settings.json", |_| settings(false));

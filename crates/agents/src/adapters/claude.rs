@@ -9,7 +9,7 @@ use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
 use crate::model::reply::Reply;
 use crate::model::surface::{Extent, Limit, Surface};
-use crate::settings::files::{Managed, Settings, SettingsFile, Switch};
+use crate::settings::files::{Managed, PluginFiles, Settings, SettingsFile, Switch};
 use crate::settings::hook_file::{HookFile, alone};
 use crate::settings::json_text::{flag, is_true};
 use crate::tools;
@@ -49,7 +49,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".claude"],
         programs: &["claude"],
         fails_closed_since: Some("2.1.295"),
-        plugin,
+        plugin: Some(&PLUGIN),
         afterwards: "sessions that run already may do without the hook: start them again",
         switches: &[Switch {
             file: "settings.json",
@@ -139,12 +139,24 @@ const LIMITS: [Limit; 4] = [
     Limit { extent: Extent::Beyond, what: "what a tool does after it has started", instead: "the client's sandbox" },
 ];
 
-/// `enabledPlugins` names a plugin and its marketplace: code.claude.com/docs/en/settings.
-fn plugin(text: &str) -> Option<bool> {
-    let settings: Value = serde_json::from_str(text).ok()?;
-    let plugins = settings.get("enabledPlugins")?.as_object()?;
-    let own = plugins.iter().find(|(name, _)| name.starts_with("reflex-guard@"));
-    own.and_then(|(_, is_on)| is_on.as_bool())
+/// `enabledPlugins` names a plugin and its marketplace: code.claude.com/docs/en/settings. The list of installed plugins
+/// is the one that 2.1.329 writes.
+const PLUGIN: PluginFiles = PluginFiles {
+    is_enabled: |text| {
+        let settings: Value = serde_json::from_str(text).ok()?;
+        own_plugin(settings.get("enabledPlugins")?)?.as_bool()
+    },
+    installed: "plugins/installed_plugins.json",
+    folder: |text| {
+        let list: Value = serde_json::from_str(text).ok()?;
+        let installed = own_plugin(list.get("plugins")?)?.as_array()?.last()?;
+        Some(installed.get("installPath")?.as_str()?.to_owned())
+    },
+    hooks: "hooks/hooks.json",
+};
+
+fn own_plugin(plugins: &Value) -> Option<&Value> {
+    plugins.as_object()?.iter().find(|(name, _)| name.starts_with("reflex-guard@")).map(|(_, value)| value)
 }
 
 /// Seconds that the client waits for the hook: a person may have to answer in that time.

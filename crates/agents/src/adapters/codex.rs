@@ -60,7 +60,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".codex"],
         programs: &["codex"],
         fails_closed_since: None,
-        plugin: |_| None,
+        plugin: None,
         afterwards: "sessions that run already do not have the hook; `/hooks` in Codex shows it",
         switches: &[Switch {
             file: "config.toml",

@@ -48,7 +48,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".copilot"],
         programs: &["copilot"],
         fails_closed_since: None,
-        plugin: |_| None,
+        plugin: None,
         afterwards: "sessions that run already may do without the hook: start them again",
         switches: &[
             Switch {

@@ -47,7 +47,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".gemini"],
         programs: &["gemini"],
         fails_closed_since: None,
-        plugin: |_| None,
+        plugin: None,
         afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and say yes, for in any other folder it runs none and says nothing; sessions that run already do not have the hook",
         switches: &[Switch {
             file: "settings.json",

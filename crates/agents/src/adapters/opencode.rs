@@ -42,7 +42,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".config/opencode", ".local/share/opencode"],
         programs: &["opencode"],
         fails_closed_since: None,
-        plugin: |_| None,
+        plugin: None,
         afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, and nothing is guarded",
         switches: &[],
         folder_trust: None,

@@ -47,7 +47,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".qwen"],
         programs: &["qwen"],
         fails_closed_since: None,
-        plugin: |_| None,
+        plugin: None,
         afterwards: "sessions that run already do not have the hook",
         switches: &[Switch {
             file: "settings.json",

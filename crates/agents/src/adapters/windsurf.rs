@@ -45,7 +45,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".codeium/windsurf"],
         programs: &["windsurf", "devin-desktop"],
         fails_closed_since: None,
-        plugin: |_| None,
+        plugin: None,
         afterwards: "restart Windsurf",
         switches: &[],
         folder_trust: None,

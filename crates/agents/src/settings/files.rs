@@ -22,8 +22,8 @@ pub struct Settings {
     /// The first version of the client that blocks a call if the hook is missing or crashes; older ones run the call.
     /// `None` if the shell line in the entry does it for every version.
     pub fails_closed_since: Option<&'static str>,
-    /// Whether a text of the agent's settings enables the plugin `reflex-guard`; `None` if it does not name the plugin.
-    pub plugin: fn(text: &str) -> Option<bool>,
+    /// The files that record the plugin `reflex-guard`; `None` if the agent has no such plugin.
+    pub plugin: Option<&'static PluginFiles>,
     /// What a person has to know once the hook stands there; empty if nothing.
     pub afterwards: &'static str,
     /// Switches that turn hooks off: a file in the folder of the first file, a pattern of its text, what to do.
@@ -32,6 +32,19 @@ pub struct Settings {
     pub folder_trust: Option<&'static FolderTrust>,
     /// How the agent comes to trust the hook, if it has to.
     pub trust: Option<&'static Trust>,
+}
+
+/// The files in which an agent records the plugin `reflex-guard`.
+#[derive(Debug)]
+pub struct PluginFiles {
+    /// Whether a text of the agent's settings enables it; `None` if the text does not name it.
+    pub is_enabled: fn(text: &str) -> Option<bool>,
+    /// The list of installed plugins, in the folder of the agent's first settings file.
+    pub installed: &'static str,
+    /// The folder of the installed plugin, by the text of that list.
+    pub folder: fn(text: &str) -> Option<String>,
+    /// Its hooks, in its folder.
+    pub hooks: &'static str,
 }
 
 /// A switch of an agent that turns its hooks off.

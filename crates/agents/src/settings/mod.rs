@@ -9,5 +9,5 @@ pub(crate) mod json_text;
 pub(crate) mod plugin;
 pub(crate) mod trust;
 
-pub use files::{FolderTrust, Managed, Settings, SettingsError, SettingsFile, Start, Switch};
+pub use files::{FolderTrust, Managed, PluginFiles, Settings, SettingsError, SettingsFile, Start, Switch};
 pub use guards::{OLDER_FILES, guard_hooks, is_older_plugin, older_guards, without_older_guards};

@@ -4,7 +4,7 @@ use super::client::fails_open;
 use super::client_trust::{self, Wish};
 use super::older::OlderGuard;
 pub use super::trouble::Trouble;
-use super::wiring::Wiring;
+use super::wiring::{Plugin, Wiring};
 use crate::system::os;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
@@ -39,11 +39,19 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     let text = change.before.clone().unwrap_or_default();
     let hooks = guard_hooks(&text);
     let plugin = wiring.plugin(&project_here(wiring));
-    if plugin == Some(false) {
-        let fix = format!("{} plugin enable reflex-guard, or uninstall it", wiring.agent());
-        found.push(trouble(format!("the plugin reflex-guard of {} is disabled", wiring.adapter().title), &fix));
+    let (agent, title) = (wiring.agent(), wiring.adapter().title);
+    match plugin {
+        Some(Plugin::Disabled) => {
+            let fix = format!("{agent} plugin enable reflex-guard, or uninstall it");
+            found.push(trouble(format!("the plugin reflex-guard of {title} is disabled"), &fix));
+        }
+        Some(Plugin::Missing) => {
+            let fix = format!("{agent} plugin install reflex-guard@reflex, or take it out of the settings");
+            found.push(trouble(format!("{title} enables the plugin reflex-guard, which is not installed"), &fix));
+        }
+        Some(Plugin::Enabled) | None => {}
     }
-    if hooks.is_empty() && (wiring.is_managed() || plugin == Some(true)) {
+    if hooks.is_empty() && (wiring.is_managed() || plugin == Some(Plugin::Enabled)) {
         return found;
     }
     if hooks.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::doctor::{project_here, stopped, switches, untrusted, variables};
 use super::proof::lapsed;
-use super::wiring::Wiring;
+use super::wiring::{Plugin, Wiring};
 use crate::store::life::{Heartbeat, last_version};
 use reflex_agents::{Agent, Extent, Limit, Surface};
 
@@ -90,7 +90,7 @@ fn broken(wiring: &Wiring) -> Option<String> {
     }
     let found = [switches, stopped, variables].into_iter().flat_map(|look| look(wiring));
     let found = found.into_iter().next().map(|trouble| trouble.what);
-    if wiring.hooks().is_empty() && wiring.plugin(&project_here(wiring)) == Some(true) {
+    if wiring.hooks().is_empty() && wiring.plugin(&project_here(wiring)) == Some(Plugin::Enabled) {
         return found;
     }
     let file = wiring.file().display().to_string();

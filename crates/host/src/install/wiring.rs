@@ -37,6 +37,17 @@ pub struct Wiring {
     key: InForce,
 }
 
+/// Whether an agent runs the plugin `reflex-guard`, as its files tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Plugin {
+    /// It is installed and enabled.
+    Enabled,
+    /// The settings disable it.
+    Disabled,
+    /// The settings enable it, and it is not installed.
+    Missing,
+}
+
 /// A file before and after; `None` where there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
@@ -172,14 +183,23 @@ impl Wiring {
         text.is_some_and(|text| !guard_hooks(&text).is_empty())
     }
 
-    /// Whether the agent's plugin is enabled, by the strongest of its settings files that names it.
-    pub(crate) fn plugin(&self, project: &Path) -> Option<bool> {
+    /// The agent's plugin, by the strongest of its settings files that names it. A project's file may name it, too: it
+    /// counts only where the agent has installed it for this user.
+    pub(crate) fn plugin(&self, project: &Path) -> Option<Plugin> {
+        let form = self.settings.plugin?;
         let of_project = self.settings.project.iter().flat_map(|form| {
             let folder = project.join(form.folder);
             [folder.join(form.name), folder.join(form.name.replace(".json", ".local.json"))]
         });
         let files = std::iter::once(self.user_folder().join(self.form.name)).chain(of_project);
-        files.filter_map(|file| (self.settings.plugin)(&fs::read_to_string(file).ok()?)).next_back()
+        let is_enabled = files.filter_map(|file| (form.is_enabled)(&fs::read_to_string(file).ok()?)).next_back()?;
+        if !is_enabled {
+            return Some(Plugin::Disabled);
+        }
+        let list = fs::read_to_string(self.user_folder().join(form.installed));
+        let folder = list.ok().and_then(|list| (form.folder)(&list));
+        let has_hooks = folder.is_some_and(|folder| Path::new(&folder).join(form.hooks).is_file());
+        Some(if has_hooks { Plugin::Enabled } else { Plugin::Missing })
     }
 
     /// Whether `init` has nothing to write here: the agent does, when it comes to trust the hook.

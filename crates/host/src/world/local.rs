@@ -418,8 +418,7 @@ impl World for LocalWorld<'_> {
 
     fn is_of_session(&self, path: &str) -> Known<bool> {
         let begun = self.begun_at()?;
-        // When a file was made is not kept by every file system.
-        Some(begun <= Path::new(path).symlink_metadata().ok()?.created().ok()?)
+        Some(begun <= os::created(Path::new(path))?)
     }
 
     fn written(&self) -> BTreeSet<String> {
@@ -431,8 +430,7 @@ impl World for LocalWorld<'_> {
         let begun = self.begun_at()?;
         let data = Path::new(path).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
         let written = data.modified().ok()?;
-        // When a file was made is not kept by every file system.
-        let made = data.created().unwrap_or(written);
+        let made = os::created(Path::new(path)).unwrap_or(written);
         Some(Age { is_older: made < begun, is_untouched: written < begun })
     }
 

@@ -1,6 +1,7 @@
 //! What lies in a folder, the top first and within bounds.
 
 use super::archive::ENTRY;
+use crate::system::os;
 use reflex_engine::shell::work;
 use reflex_engine::{Survey, Surveyed};
 use std::collections::VecDeque;
@@ -27,7 +28,7 @@ pub(super) fn of(path: &Path, depth: usize, begun: Option<SystemTime>) -> Option
     let top = path.symlink_metadata().ok()?;
     let mut survey = Survey { files: Vec::new(), is_whole: true };
     if !top.is_dir() {
-        survey.files.push(entry(String::new(), &top, begun));
+        survey.files.push(entry(String::new(), path, &top, begun));
         return Some(survey);
     }
     let mut left = MAX_ENTRIES;
@@ -48,17 +49,17 @@ pub(super) fn of(path: &Path, depth: usize, begun: Option<SystemTime>) -> Option
             if found.file_type().ok()?.is_dir() {
                 waiting.push_back(Waiting { at: found.path(), name: format!("{name}/"), depth });
             } else {
-                survey.files.push(entry(name, &found.metadata().ok()?, begun));
+                survey.files.push(entry(name, &found.path(), &found.metadata().ok()?, begun));
             }
         }
     }
     Some(survey)
 }
 
-/// When a file was made is not kept by every file system: such a file is not new.
-fn entry(name: String, data: &Metadata, begun: Option<SystemTime>) -> Surveyed {
-    let since = |time: std::io::Result<SystemTime>| begun.zip(time.ok()).is_some_and(|(begun, time)| begun <= time);
-    Surveyed { name, size: data.len(), is_new: since(data.created()) && since(data.modified()) }
+/// A file whose time of creation is not kept is not new.
+fn entry(name: String, path: &Path, data: &Metadata, begun: Option<SystemTime>) -> Surveyed {
+    let since = |time: Option<SystemTime>| begun.zip(time).is_some_and(|(begun, time)| begun <= time);
+    Surveyed { name, size: data.len(), is_new: since(data.modified().ok()) && since(os::created(path)) }
 }
 
 /// The first bytes of a regular file.

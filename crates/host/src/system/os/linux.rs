@@ -2,6 +2,7 @@
 
 use super::model::Pid;
 use super::unix::user;
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use std::fs;
 use std::io::Read;
@@ -24,6 +25,15 @@ pub(crate) fn fill_random(bytes: &mut [u8]) {
             Err(_) => std::process::abort(),
         }
     }
+}
+
+/// When a file was created; a link is not followed, and some file systems do not keep it. The standard library gives it
+/// with glibc only, and the release is linked with musl.
+pub(crate) fn created(path: &Path) -> Option<SystemTime> {
+    let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok()?;
+    let is_kept = found.stx_mask & StatxFlags::BTIME.bits() != 0;
+    let since = Duration::new(u64::try_from(found.stx_btime.tv_sec).ok()?, found.stx_btime.tv_nsec);
+    SystemTime::UNIX_EPOCH.checked_add(since).filter(|_| is_kept)
 }
 
 /// The home that the user database names.

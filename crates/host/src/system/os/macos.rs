@@ -7,7 +7,7 @@ use libc::{c_int, c_void};
 use std::ffi::{CStr, OsStr};
 use std::mem::{MaybeUninit, size_of};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::ptr;
 use std::time::{Duration, SystemTime};
@@ -19,6 +19,11 @@ pub(crate) const FOLDS_CASE: bool = true;
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     // SAFETY: the pointer and the length are those of a live slice; the call cannot fail.
     unsafe { libc::arc4random_buf(bytes.as_mut_ptr().cast(), bytes.len()) }
+}
+
+/// When a file was created; a link is not followed.
+pub(crate) fn created(path: &Path) -> Option<SystemTime> {
+    path.symlink_metadata().ok()?.created().ok()
 }
 
 /// What shows a notice on the desktop. The texts are arguments of the script, not part of it.

@@ -32,8 +32,8 @@ use windows::{self as own, self as shared};
 
 pub(crate) use model::{Kind, Pid, Purpose, Stat, Woken};
 pub(crate) use own::{
-    FOLDS_CASE, Process, adopt_strays, booted, browser, desktop_notice, fill_random, hide_memory, home_of_user,
-    leave_network, running,
+    FOLDS_CASE, Process, adopt_strays, booted, browser, created, desktop_notice, fill_random, hide_memory,
+    home_of_user, leave_network, running,
 };
 pub(crate) use shared::{
     End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, options_with_mode, parent, read_at,
@@ -54,6 +54,19 @@ mod tests {
         assert!(process.as_ref().is_some_and(|process| !process.words(1).is_empty() && !process.program().is_empty()));
         assert_eq!(found.map(|(_, parent)| parent), process.and_then(|process| process.parent()));
         assert!(Process::of(u32::MAX).is_none());
+    }
+
+    #[test]
+    fn a_link_was_created_after_the_file_that_it_names() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        let before = std::time::SystemTime::now() - std::time::Duration::from_secs(1);
+        std::fs::write(&file, "text").expect("a file");
+        std::os::unix::fs::symlink(&file, &link).expect("a link");
+        // Not every file system keeps it.
+        let Some((file, link)) = created(&file).zip(created(&link)) else { return };
+        assert!(before < file && file <= link);
+        assert!(created(folder.path().join("none").as_path()).is_none());
     }
 
     #[test]

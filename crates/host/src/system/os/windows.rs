@@ -22,6 +22,11 @@ const OWN_GROUP: u32 = 0x0200;
 /// Ends a process with all that it started.
 const TASKKILL: &str = r"C:\Windows\System32\taskkill.exe";
 
+/// When a file was created; a link is not followed.
+pub(crate) fn created(path: &Path) -> Option<SystemTime> {
+    path.symlink_metadata().ok()?.created().ok()
+}
+
 /// A file of ours.
 pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
     let mut options = OpenOptions::new();
