@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs reflex @VERSION@ for this user, without root, and prints every file that it writes.
+# Installs reflex @VERSION@ for this user, without root, and prints what it writes.
 #
 #     curl -fsSL https://github.com/reflex-guard/reflex/releases/download/v@VERSION@/install.sh | sh
 #     curl -fsSL … | sh -s -- --uninstall
@@ -84,8 +84,20 @@ put() {
     cp "$2" "$3.new"
     chmod "$1" "$3.new"
     mv -f "$3.new" "$3"
-    say "  $3"
     say "$3" >>"$receipt.new"
+}
+
+# The files of a list: programs by name, manual pages and completions by number.
+summary() {
+    awk -v share="$share/" '
+        index($0, share) != 1 { print "  " $0; next }
+        { file = $0; sub(/[^\/]*$/, ""); if (!count[$0]++) { order[++folders] = $0; first[$0] = file } }
+        END {
+            for (i = 1; i <= folders; i++) {
+                many = count[order[i]]
+                print "  " (many == 1 ? first[order[i]] : order[i] "  (" many " files)")
+            }
+        }'
 }
 
 install_all() {
@@ -110,6 +122,7 @@ install_all() {
     put 644 "$folder/$name/completions/_reflex" "$share/zsh/site-functions/_reflex"
     put 644 "$folder/$name/completions/reflex.fish" "$share/fish/vendor_completions.d/reflex.fish"
     mv -f "$receipt.new" "$receipt"
+    summary <"$receipt"
     say "the list of these files is $receipt"
     case ":$PATH:" in
         *":$bin:"*) say "next: reflex init" ;;
@@ -119,15 +132,14 @@ install_all() {
 
 uninstall() {
     [ -f "$receipt" ] || fail "$receipt does not exist: nothing was installed by this script"
-    if [ -x "$bin/reflex" ] && "$bin/reflex" uninstall --dry-run 2>/dev/null | grep -q .; then
+    if [ -x "$bin/reflex" ] && "$bin/reflex" uninstall --dry-run 2>/dev/null | grep -qv 'has no Reflex hook'; then
         say "agents may still name this program: run \`$bin/reflex uninstall\` first if you have not"
     fi
-    say "removed:"
     while IFS= read -r file; do
-        [ -e "$file" ] || continue
         rm -f "$file"
-        say "  $file"
     done <"$receipt"
+    say "removed:"
+    summary <"$receipt"
     rm -f "$receipt"
     rmdir "$(dirname "$receipt")" 2>/dev/null || true
     say "settings, log and kept copies stay: ~/.config/reflex, ~/.local/state/reflex, ~/.cache/reflex"
