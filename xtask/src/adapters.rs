@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use reflex_agents::{Payload, find, object};
-use reflex_engine::{Decision, Verdict};
+use reflex_engine::{Decision, Reason, Verdict};
 
 use crate::project::Project;
 
@@ -68,7 +68,7 @@ pub(crate) fn work(agent: &str, file: &Path, rounds: &str) -> Result<(), String>
 fn round(agent: &str, file: &Path) -> Result<impl Fn(), String> {
     let agent = find(agent).ok_or_else(|| format!("no agent is called `{agent}`"))?;
     let bytes = fs::read(file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
-    let reasons = vec!["Blocked: a reason of the usual length, with the way on.".to_owned()];
+    let reasons = vec![Reason::plain("Blocked: a reason of the usual length, with the way on.")];
     let verdict = Verdict { decision: Decision::Deny, reasons, ..Verdict::default() };
     Ok(move || {
         let Ok(fields) = object(black_box(&bytes)) else { return };

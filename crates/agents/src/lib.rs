@@ -13,7 +13,8 @@ pub mod settings;
 mod tools;
 
 pub use adapters::{claude, codex, copilot, cursor, gemini, git, opencode, qwen, stranger, universal, windsurf};
-pub use delivery::deliver::{MAX_REASONS, deliver};
+pub use delivery::deliver::deliver;
+pub use delivery::message::MAX_REASONS;
 pub use json::{BadEvent, object};
 pub use model::abilities::{self, Ask, HookCapabilities, Line, is_older};
 pub use model::agent::Agent;

@@ -9,7 +9,7 @@
 )]
 
 use reflex_agents::{HookCapabilities, Reply, claude, deliver};
-use reflex_engine::{Advice, Decision, Event, Moment, Verdict};
+use reflex_engine::{Advice, Decision, Event, Moment, Reason, Verdict};
 use std::path::{Path, PathBuf};
 
 fn tests() -> PathBuf {
@@ -137,19 +137,22 @@ fn check_answer(event: &str, verdict: &Verdict, expected: (&str, &str, u8)) {
 }
 
 fn deny() -> Verdict {
-    Verdict { decision: Decision::Deny, reasons: vec!["Blocked: \"it\" is bad.".into()], ..Verdict::default() }
+    Verdict { decision: Decision::Deny, reasons: vec![Reason::plain("Blocked: \"it\" is bad.")], ..Verdict::default() }
 }
 
 fn ask() -> Verdict {
     Verdict {
         decision: Decision::Ask,
-        reasons: vec!["Needs approval: a.".into(), "Needs approval: b.".into()],
+        reasons: vec![Reason::plain("Needs approval: a."), Reason::plain("Needs approval: b.")],
         ..Verdict::default()
     }
 }
 
 fn warn() -> Verdict {
-    Verdict { advice: vec![Advice { text: "Warning: mind the é.".into(), ..Advice::default() }], ..Verdict::default() }
+    Verdict {
+        advice: vec![Advice { said: Reason::plain("Warning: mind the é."), ..Advice::default() }],
+        ..Verdict::default()
+    }
 }
 
 const SILENCE: (&str, &str, u8) = ("", "", 0);
@@ -174,8 +177,8 @@ fn a_refused_tool_is_told_in_json_and_on_standard_error_and_by_status_2() {
         "PreToolUse",
         &deny(),
         (
-            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"Blocked: \\\"it\\\" is bad. Do not work around this. If this call is really needed, a person can run it in their own terminal.\"}}\n",
-            "Blocked: \"it\" is bad. Do not work around this. If this call is really needed, a person can run it in their own terminal.\n",
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"Blocked: \\\"it\\\" is bad. Do not work around a block. The user can run it in their own terminal.\"}}\n",
+            "Blocked: \"it\" is bad. Do not work around a block. The user can run it in their own terminal.\n",
             2,
         ),
     );
@@ -187,7 +190,7 @@ fn a_question_before_a_tool_is_the_clients_own_prompt() {
         "PreToolUse",
         &ask(),
         (
-            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"Needs approval: a; Needs approval: b.\"}}\n",
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"ask\",\"permissionDecisionReason\":\"Needs approval: a. Also: b.\"}}\n",
             "",
             0,
         ),
@@ -220,7 +223,7 @@ fn a_refused_permission_request_is_answered_in_its_own_shape() {
         "PermissionRequest",
         &deny(),
         (
-            "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\"message\":\"Blocked: \\\"it\\\" is bad. Do not work around this. If this call is really needed, a person can run it in their own terminal.\"}}}\n",
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\"message\":\"Blocked: \\\"it\\\" is bad. Do not work around a block. The user can run it in their own terminal.\"}}}\n",
             "",
             0,
         ),
@@ -239,7 +242,7 @@ fn a_refused_prompt_is_not_sent() {
         "UserPromptSubmit",
         &deny(),
         (
-            "{\"decision\":\"block\",\"reason\":\"Blocked: \\\"it\\\" is bad. Do not work around this. If this call is really needed, a person can run it in their own terminal.\"}\n",
+            "{\"decision\":\"block\",\"reason\":\"Blocked: \\\"it\\\" is bad. Do not work around a block. The user can run it in their own terminal.\"}\n",
             "",
             0,
         ),
@@ -251,10 +254,7 @@ fn a_prompt_that_would_be_asked_about_is_refused_with_the_way_on() {
     let event = claude::AGENT.event(br#"{"hook_event_name":"UserPromptSubmit","prompt":"go"}"#, None).unwrap();
     let delivery = deliver(&event, &ask(), claude::AGENT.abilities(&event));
     let reply = (claude::AGENT.write)(&event, &ask(), &delivery);
-    assert!(
-        reply.stdout.starts_with("{\"decision\":\"block\",\"reason\":\"Needs approval: a; Needs approval: b. "),
-        "{reply:?}"
-    );
+    assert!(reply.stdout.starts_with("{\"decision\":\"block\",\"reason\":\"Needs approval: a. Also: b. "), "{reply:?}");
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn told(event: &str, words: &str) -> String {
 fn after_a_tool_and_around_a_session_nothing_is_decided_but_told() {
     for event in TOO_LATE.into_iter().filter(|event| *event != "Stop") {
         let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
-        for (verdict, said) in [(deny(), "\\\"it\\\" is bad."), (ask(), "a; Warning: b. Tell the user.")] {
+        for (verdict, said) in [(deny(), "\\\"it\\\" is bad."), (ask(), "a. Also: b. Tell the user.")] {
             let words = format!("Warning: {said}");
             let words = told(event, &words);
             check_answer(event, &verdict, if heard { (&words, "", 0) } else { SILENCE });

@@ -11,7 +11,7 @@
 use reflex_agents::{
     AGENTS, Agent, Ask, BadEvent, Delivery, Extent, Payload, Reply, Surface, caller, deliver, find, object,
 };
-use reflex_engine::{Action, Advice, Decision, Event, Moment, Rewrite, Verdict};
+use reflex_engine::{Action, Advice, Decision, Event, Moment, Reason, Rewrite, Verdict};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -87,8 +87,8 @@ fn shown(event: &Event) -> String {
 }
 
 fn verdicts() -> [(&'static str, Verdict); 4] {
-    let reasons = |text: &str| vec![text.to_owned()];
-    let warning = Advice { text: "Warning: mind it.".into(), ..Advice::default() };
+    let reasons = |text: &str| vec![Reason::plain(text)];
+    let warning = Advice { said: Reason::plain("Warning: mind it."), ..Advice::default() };
     [
         (
             "deny",
@@ -176,7 +176,7 @@ fn a_call_in_place_of_another_has_all_its_arguments_and_reads_as_what_was_judged
             let fields = object(&bytes).unwrap();
             let payload = Payload { fields: &fields, told: Some(&event.word), variable: &|_| None };
             let wanted = rewrite.applied(&event).unwrap();
-            let reasons = vec!["Blocked: `x` matches safety pattern `user/r` (category: c). m.".to_owned()];
+            let reasons = vec![Reason::plain("Blocked: m. [user/r]")];
             let verdict = Verdict { decision: Decision::Deny, reasons, rewrite: Some(rewrite), ..Verdict::default() };
             let delivery = agent.deliver(&payload, &event, &verdict);
             let reply = (agent.write)(&event, &verdict, &delivery);
@@ -184,7 +184,7 @@ fn a_call_in_place_of_another_has_all_its_arguments_and_reads_as_what_was_judged
                 assert!(reply.stdout.contains("deny") || reply.code == 2, "{folder}/{name}: {reply:?}");
                 continue;
             };
-            assert!(reason.starts_with("Warning: this call was changed before it ran. `x` matches"), "{reason}");
+            assert!(reason.starts_with("Warning: this call was changed before it ran. m. [user/r]"), "{reason}");
             assert!(reply.code == 0 && reply.stdout.contains(&arguments.to_string()), "{folder}/{name}: {reply:?}");
             let approves = reply.stdout.contains("\"allow\"");
             assert_eq!(approves, folder == "codex", "only where nothing else is heard: {folder}/{name}");

@@ -39,7 +39,7 @@ fn check_denied(call: Call, input: impl Into<Vec<u8>>) {
     let said = call.input(input).run();
     let (decision, reason) = said.answer();
     assert_eq!(decision, "deny", "{said:?}");
-    assert!(reason.contains("`rm/home-or-root`"), "{reason}");
+    assert!(reason.contains("[rm/home-or-root"), "{reason}");
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_home_in_which_nothing_can_be_written_hides_nothing_and_is_told() {
     let call = || machine.in_home(Path::new("/dev/null/x"), ["hook", "--agent", "claude", "--event", "PreToolUse"]);
     let said = call().input(home_goes(|_| {})).run();
     let reason = said.answer().1;
-    assert!(reason.contains("`rm/home-or-root`"), "{said:?}");
+    assert!(reason.contains("[rm/home-or-root"), "{said:?}");
     let told = "reflex: this decision is not in the audit log: Not a directory (os error 20)\n";
     assert_eq!(said.stderr, format!("{reason}\n{told}"));
     let quiet = call().input(bash(&machine.project(), "ls")).run();

@@ -55,7 +55,7 @@ fn a_check_gives_its_reason_or_its_advice() {
         ),
     ] {
         let said = reflex(&["check", command]).stdout;
-        let end = format!("`{command}` matches safety pattern `{rule}` (category: destructive).");
+        let end = format!(" [{rule}]");
         let reason = said.lines().nth(1).unwrap();
         assert!(reason.starts_with(&format!("  {begin}")) && reason.ends_with(&end), "{said}");
     }
@@ -270,12 +270,13 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
             code: explained["reply"]["exit"].as_i64().unwrap() as i32,
         };
         let said = machine.bash(&folder, command);
-        let without_id = |text: &str| match text.split_once("allow it once with `reflex approve ") {
-            Some((before, rest)) => {
-                let (_, after) = rest.split_once('`').unwrap();
-                // Who can approve can also be asked.
-                let (place, rest) = after.split_once("; ask for that").unwrap();
-                format!("{before}run it{place}{}", rest.split_once('`').unwrap().1.split_once('`').unwrap().1)
+        let without_id = |text: &str| match text.split_once(" · ").and_then(|(_, rest)| rest.split_once(']')) {
+            Some((id, _)) => {
+                let steps = format!(
+                    "allow it once with `reflex approve {id}` in their own terminal; \
+                     ask for that with `reflex appeal {id} --because REASON`."
+                );
+                text.replace(&format!(" · {id}"), "").replace(&steps, "run it in their own terminal.")
             }
             None => text.to_owned(),
         };
@@ -567,12 +568,10 @@ fn the_demos_json_has_one_object_a_line_with_what_the_agent_is_told() {
 fn the_demo_counts_what_it_shows() {
     let said = reflex(&["demo"]).stdout;
     let count = |decision: &str| said.lines().filter(|line| line.starts_with(&format!("{decision} "))).count();
-    let [allowed, warned, asked, blocked] = DECISIONS.map(|(_, decision, _)| count(decision));
-    let sum = format!(
-        "\n{} calls: {allowed} allowed, {warned} with a warning, {} blocked or asked about.\n",
-        allowed + warned + asked + blocked,
-        asked + blocked
-    );
+    let counts = ["allow", "warn", "keep", "ask", "block"].map(|decision| (decision, count(decision)));
+    assert!(counts.iter().all(|(_, count)| *count > 0), "{said}");
+    let parts = counts.map(|(decision, count)| format!("{count} {decision}")).join(", ");
+    let sum = format!("\n{} calls: {parts}.\n", counts.iter().map(|(_, count)| count).sum::<usize>());
     assert!(said.contains(&sum), "{sum} is not in {said}");
 }
 

@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use support::{Machine, Said, at_terminal, bash, files, passes, refused, shell_quoted};
+use support::{Machine, Said, at_terminal, bash, files, passes, refused, shell_quoted, way_on};
 
 const PUSH: &str = "git push --force origin main";
 
@@ -671,7 +671,7 @@ fn the_preview_shows_all_that_is_covered_and_obeys_no_letter_of_it() {
         "tool_input": {"file_path": machine.home().join(".bashrc"), "content": "first\nsecond"},
     });
     let reason = machine.hook().input(write.to_string()).run().answer().1;
-    let id = reason.split_once("`reflex approve ").unwrap().1.split('`').next().unwrap().to_owned();
+    let id = way_on(&reason);
     let said = preview(&id).unwrap();
     assert!(said.contains("| first\r\n  | second"), "{said:?}");
 }

@@ -6,7 +6,7 @@ mod support;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Said, at_terminal, at_terminal_in, bash};
+use support::{Machine, Said, at_terminal, at_terminal_in, bash, way_on};
 
 const PASSPHRASE: &str = "correct horse";
 const CALL: &str = "git push --force origin main";
@@ -40,7 +40,7 @@ fn runs(said: &Said) -> bool {
 
 fn refused(machine: &Machine, key: Option<&str>) -> String {
     let reason = asked(machine, key, CALL).answer().1;
-    reason.split_once("`reflex approve ").unwrap().1.split('`').next().unwrap().to_owned()
+    way_on(&reason)
 }
 
 fn approve(machine: &Machine, key: Option<&str>) {

@@ -131,7 +131,7 @@ fn what_is_committed_may_go() {
 fn uncommitted_changes_are_asked_about_by_name_whether_staged_or_not() {
     let project = Project::new();
     project.write("src/a.js", "2\n");
-    project.asks("rm -rf src", &["`rm/uncommitted`", "src/a.js", "Commit them, or keep them with `git stash push`."]);
+    project.asks("rm -rf src", &["[rm/uncommitted", "src/a.js", "Commit them, or keep them with `git stash push`."]);
     project.asks("rm -rf \"$PWD/src\"", &["src/a.js"]);
     project.asks("cd src && cd .. && rm -rf src", &["src/a.js"]);
     project.git(&["add", "src/a.js"]);
@@ -143,7 +143,7 @@ fn uncommitted_changes_are_asked_about_by_name_whether_staged_or_not() {
 fn a_folder_that_git_does_not_have_is_asked_about_by_name() {
     let project = Project::new();
     project.write("notes/plan.md", "1\n");
-    project.asks("rm -rf notes", &["`rm/untracked`", "notes/plan.md"]);
+    project.asks("rm -rf notes", &["[rm/untracked", "notes/plan.md"]);
     project.check_in("notes", "rm -rf ../notes", "ask", &["notes/plan.md"]);
     project.git(&["add", "notes"]);
     project.asks("rm -rf notes", &["notes/plan.md"]);
@@ -165,16 +165,16 @@ fn what_lies_outside_is_denied() {
     let project = Project::new();
     let other = project.machine.root().join("other");
     for command in ["rm -rf ../other", "rm -rf ../../../..", "cd .. && rm -rf other", "cd ../other && rm -rf *"] {
-        project.denies(command, &["(category: destructive)"]);
+        project.denies(command, &["[rm/"]);
     }
-    project.denies("rm -rf ../other", &["`rm/outside-workspace`", &other.display().to_string()]);
-    project.denies("rm -rf \"$HOME\"", &["`rm/home-or-root`", &project.machine.home().display().to_string()]);
-    project.denies("rm -rf ~", &["`rm/home-or-root`"]);
-    project.denies("rm -rf /", &["`rm/home-or-root`"]);
-    project.denies("rm -rf .", &["`rm/workspace`"]);
-    project.denies("rm -rf .git", &["`rm/git-folder`"]);
-    project.check_in("sub", "rm -rf ..", "deny", &["`rm/workspace`"]);
-    project.check_in("sub", "rm -rf ../../other", "deny", &["`rm/outside-workspace`"]);
+    project.denies("rm -rf ../other", &["[rm/outside-workspace", &other.display().to_string()]);
+    project.denies("rm -rf \"$HOME\"", &["[rm/home-or-root", &project.machine.home().display().to_string()]);
+    project.denies("rm -rf ~", &["[rm/home-or-root"]);
+    project.denies("rm -rf /", &["[rm/home-or-root"]);
+    project.denies("rm -rf .", &["[rm/workspace"]);
+    project.denies("rm -rf .git", &["[rm/git-folder"]);
+    project.check_in("sub", "rm -rf ..", "deny", &["[rm/workspace"]);
+    project.check_in("sub", "rm -rf ../../other", "deny", &["[rm/outside-workspace"]);
 }
 
 #[test]
@@ -183,20 +183,20 @@ fn a_link_is_only_a_link_until_a_slash_follows_it() {
     project.silent("rm -rf way-out");
     project.silent("rm way-out");
     for command in ["rm -rf way-out/", "rm -rf way-out/*", "rm -rf way-out/.", "cd way-out && rm -rf *"] {
-        project.denies(command, &["`rm/outside-workspace`", "other"]);
+        project.denies(command, &["[rm/outside-workspace", "other"]);
     }
     symlink(project.machine.home(), project.folder.join("my-home")).unwrap();
-    project.denies("rm -rf my-home/", &["`rm/home-or-root`"]);
+    project.denies("rm -rf my-home/", &["[rm/home-or-root"]);
 }
 
 #[test]
 fn the_folder_above_a_link_is_the_one_above_what_it_leads_to() {
     let project = Project::new();
     symlink(project.machine.home(), project.folder.join("my-home")).unwrap();
-    project.denies("rm -rf way-out/../other", &["`rm/outside-workspace`"]);
-    project.denies("rm -rf \"my-home/../home me\"", &["`rm/home-or-root`"]);
-    project.asks("cd -P way-out/.. && rm -rf other", &["`rm/unknown-target`"]);
-    project.asks("echo x > way-out/../other/keep", &["`write/boundary`"]);
+    project.denies("rm -rf way-out/../other", &["[rm/outside-workspace"]);
+    project.denies("rm -rf \"my-home/../home me\"", &["[rm/home-or-root"]);
+    project.asks("cd -P way-out/.. && rm -rf other", &["[rm/unknown-target"]);
+    project.asks("echo x > way-out/../other/keep", &["[write/boundary"]);
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn throwing_changes_away_is_asked_about_and_names_them() {
     let project = Project::new();
     project.write("src/a.js", "2\n");
     DISCARDING.iter().for_each(|command| project.asks(command, &["src/a.js"]));
-    project.asks("git reset --hard", &["`git/discard-changes`", "Keep them with `git stash push` instead."]);
+    project.asks("git reset --hard", &["[git/discard-changes", "Keep them with `git stash push` instead."]);
     project.git(&["add", "-A"]);
     project.asks("git reset --hard", &["src/a.js"]);
     project.asks("git rm -rf src", &["src/a.js"]);
@@ -288,7 +288,7 @@ fn git_clean_is_silent_where_there_is_nothing_and_names_what_there_is() {
         project.silent(command);
     }
     project.write("notes/plan.md", "1\n");
-    project.asks("git clean -fd", &["`git/discard-untracked`", "notes/plan.md"]);
+    project.asks("git clean -fd", &["[git/discard-untracked", "notes/plan.md"]);
     project.asks("git clean -fdx", &["notes/plan.md"]);
     project.silent("git clean -nd");
     project.silent("git clean -fd sub");
@@ -303,8 +303,8 @@ fn dropping_a_stash_is_silent_only_where_there_is_none() {
     project.silent("git stash clear");
     project.write("src/a.js", "2\n");
     project.git(&["stash", "-q"]);
-    project.asks("git stash drop", &["`git/drop-stash`"]);
-    project.asks("git stash clear", &["`git/drop-stash`"]);
+    project.asks("git stash drop", &["[git/drop-stash"]);
+    project.asks("git stash clear", &["[git/drop-stash"]);
     project.silent("git stash pop");
 }
 
@@ -316,7 +316,7 @@ fn a_branch_may_go_while_its_commits_are_reachable() {
     project.write("src/c.js", "1\n");
     project.commit("work on the topic");
     project.git(&["switch", "-q", "feature"]);
-    project.asks("git branch -D topic", &["`git/delete-branch`", "topic", "git branch -d"]);
+    project.asks("git branch -D topic", &["[git/delete-branch", "topic", "git branch -d"]);
     project.silent("git branch -d topic");
     project.git(&["push", "-q", "origin", "topic"]);
     project.silent("git branch -D topic");
@@ -328,7 +328,7 @@ fn a_forced_push_is_asked_about_on_a_branch_of_ones_own_and_denied_on_the_shared
     for command in
         ["git push --force", "git push -f origin feature", "git push origin +feature", "git push -f origin HEAD"]
     {
-        project.asks(command, &["`git/push-force`", "git push --force-with-lease"]);
+        project.asks(command, &["[git/push-force", "git push --force-with-lease"]);
     }
     for command in [
         "git push -f origin main",
@@ -336,23 +336,23 @@ fn a_forced_push_is_asked_about_on_a_branch_of_ones_own_and_denied_on_the_shared
         "git push -f origin feature:main",
         "git push -f origin HEAD:refs/heads/main",
     ] {
-        project.denies(command, &["`git/push-force-protected`", "main"]);
+        project.denies(command, &["[git/push-force-protected", "main"]);
     }
     project.silent("git push");
     project.silent("git push -u origin feature");
     project.git(&["switch", "-q", "main"]);
-    project.denies("git push --force", &["`git/push-force-protected`"]);
-    project.denies("git push -f origin HEAD", &["`git/push-force-protected`"]);
+    project.denies("git push --force", &["[git/push-force-protected"]);
+    project.denies("git push -f origin HEAD", &["[git/push-force-protected"]);
 }
 
 #[test]
 fn with_a_lease_a_forced_push_is_only_warned_about() {
     let project = Project::new();
-    project.check_in("", "git push --force-with-lease origin feature", "warn", &["`git/push-with-lease`", "feature"]);
+    project.check_in("", "git push --force-with-lease origin feature", "warn", &["[git/push-with-lease", "feature"]);
     // The same warning is told once in a session.
     project.silent("git push --force-with-lease origin feature");
-    project.asks("git push --force-with-lease origin main", &["`git/push-with-lease-protected`"]);
-    Project::new().check_in("", "git push --force-with-lease", "warn", &["`git/push-with-lease`"]);
+    project.asks("git push --force-with-lease origin main", &["[git/push-with-lease-protected"]);
+    Project::new().check_in("", "git push --force-with-lease", "warn", &["[git/push-with-lease"]);
 }
 
 #[test]
@@ -360,9 +360,9 @@ fn the_default_branch_of_origin_is_protected_whatever_its_name() {
     let project = Project::new();
     project.git(&["push", "-q", "origin", "feature:next"]);
     project.git(&["fetch", "-q", "origin"]);
-    project.asks("git push -f origin next", &["`git/push-force`"]);
+    project.asks("git push -f origin next", &["[git/push-force"]);
     project.git(&["remote", "set-head", "origin", "next"]);
-    project.denies("git push -f origin next", &["`git/push-force-protected`"]);
+    project.denies("git push -f origin next", &["[git/push-force-protected"]);
 }
 
 #[test]
@@ -375,8 +375,8 @@ fn a_linked_worktree_is_a_project_of_its_own() {
     fs::write(project.machine.root().join("my tree/src/a.js"), "2\n").unwrap();
     tree("git reset --hard", "ask", &["src/a.js"]);
     tree("rm -rf src", "ask", &["src/a.js"]);
-    tree("rm -rf '../my shop'", "deny", &["`rm/outside-workspace`"]);
-    tree("rm -rf .", "deny", &["`rm/workspace`"]);
+    tree("rm -rf '../my shop'", "deny", &["[rm/outside-workspace"]);
+    tree("rm -rf .", "deny", &["[rm/workspace"]);
     project.silent("git reset --hard");
     project.silent("rm -rf src");
 }
@@ -392,7 +392,7 @@ fn in_a_repository_without_commits_everything_counts_as_lost() {
     project.git(&["add", "-A"]);
     project.asks("rm -rf src", &["src/a.js"]);
     project.asks("git reset --hard", &["src/a.js"]);
-    project.denies("git push -f origin main", &["`git/push-force-protected`"]);
+    project.denies("git push -f origin main", &["[git/push-force-protected"]);
 }
 
 #[test]

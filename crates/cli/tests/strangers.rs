@@ -82,7 +82,7 @@ fn a_client_with_a_payload_of_its_own_is_refused_what_nobody_may() {
         for entry in entries {
             let said = machine.reflex(entry).input(payload.to_string()).run();
             assert_eq!(said.code, 2, "{client} {entry:?}: {said:?}");
-            assert!(said.stderr.contains("`rm/home-or-root`"), "{client} {entry:?}: {said:?}");
+            assert!(said.stderr.contains("[rm/home-or-root"), "{client} {entry:?}: {said:?}");
             let own = said.json().pointer(key).cloned().unwrap_or_default();
             assert!(
                 ["deny", "block", "true"].contains(&own.to_string().trim_matches('"')),
@@ -112,7 +112,7 @@ fn arguments_under_another_key_or_as_a_text_are_judged() {
     for key in ["toolArgs", "arguments", "parameters", "toolInput", "args"] {
         for input in [json!({"command": "rm -rf ~"}), json!(r#"{"command": "rm -rf ~"}"#)] {
             let said = call(key, input);
-            assert!(said.code == 2 && said.stderr.contains("`rm/home-or-root`"), "{key}: {said:?}");
+            assert!(said.code == 2 && said.stderr.contains("[rm/home-or-root"), "{key}: {said:?}");
         }
     }
 }

@@ -154,5 +154,5 @@ fn where_nothing_can_be_written_the_question_stands() {
     fs::create_dir_all(here.store().parent().unwrap()).unwrap();
     fs::write(here.store(), "no folder").unwrap();
     let (decision, reason) = here.machine.bash(&here.project, "rm notes.md").answer();
-    assert!(decision == "ask" && reason.contains("not kept"), "{decision}: {reason}");
+    assert!(decision == "ask" && reason.contains("No copy can be kept"), "{decision}: {reason}");
 }

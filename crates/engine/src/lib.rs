@@ -51,6 +51,7 @@ pub use model::fake_world::{FakeWorld, SupposedGit};
 pub use model::finding::{At, Decision, Finding, PolicyAction, Rewrite, Severity, Tier};
 pub use model::latency::{Latency, Tick};
 pub use model::path::{Folders, Place, absolute, is_absolute, is_below, is_within, parent};
+pub use model::reason::Reason;
 pub use model::rule_trace::RuleTrace;
 pub use model::session::{RemnantKind, SessionUsage, Taint};
 pub use model::truth::Ternary;

@@ -34,7 +34,7 @@ fn answer(example: &Value) -> String {
     if verdict.reasons.is_empty() && verdict.advice.is_empty() {
         return "  (recorded, nothing is said)\n".into();
     }
-    verdict.sentences().map(|line| format!("  {line}\n")).collect()
+    verdict.sentences().map(|reason| format!("  {}\n", reason.full)).collect()
 }
 
 /// Words and forms that a reader trips over, and what to write instead.

@@ -504,7 +504,7 @@ fn what_another_part_of_the_call_may_change_is_asked_about() {
         "git unheard-of; git reset --hard",
         "find . -maxdepth 1 -name notes.md -exec rm {} \\; -exec sh gen.sh \\;",
     ] {
-        asks(&ground, command, "It was not kept for `reflex undo`: ");
+        asks(&ground, command, "No copy can be kept: ");
     }
 }
 
@@ -518,9 +518,9 @@ fn what_is_not_known_or_no_plain_file_is_asked_about() {
     asks(&ground, "rm -rf data", "is a device or socket");
     asks(&ground, "rm docs/*.md", "no text");
     asks(&ground, "git -C other stash drop", "it reaches into another work tree");
-    asks(&ground, "GIT_DIR=other/.git git stash drop", "It was not kept");
-    asks(&ground, "git -c core.worktree=other checkout .", "It was not kept");
-    asks(&ground, "export GIT_DIR=other/.git; git stash drop", "It was not kept");
+    asks(&ground, "GIT_DIR=other/.git git stash drop", "No copy can be kept");
+    asks(&ground, "git -c core.worktree=other checkout .", "No copy can be kept");
+    asks(&ground, "export GIT_DIR=other/.git; git stash drop", "No copy can be kept");
 }
 
 #[test]

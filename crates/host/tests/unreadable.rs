@@ -2,7 +2,7 @@
 #![allow(clippy::indexing_slicing, clippy::string_slice, reason = "a test that cannot go on shall stop")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot set up fails")]
 
-use reflex_engine::{Action, AgentPath, Decision, Event};
+use reflex_engine::{Action, AgentPath, Decision, Event, Reason};
 use reflex_host::{Host, LocalWorld, Mode};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -81,7 +81,7 @@ impl Project {
         let verdict = Host::new(Mode::default()).judge_in(&event, &world).verdict;
         // Bounds are counted; this only tells a hang from an answer.
         assert!(start.elapsed() < Duration::from_secs(60));
-        (verdict.decision, verdict.reasons.join("; "))
+        (verdict.decision, verdict.reasons.iter().map(Reason::brief).collect::<Vec<_>>().join("; "))
     }
 }
 

@@ -11,8 +11,8 @@ use crate::model::reply::Reply;
 use crate::tools;
 use reflex_engine::shell::Language;
 use reflex_engine::{
-    Action, AgentPath, Decision, Event, FakeWorld, Finding, Moment, Outcome, PolicyAction, Purpose, RemnantKind,
-    Rewrite, SupposedGit, Taint, Task, Verdict, Vouched,
+    Action, AgentPath, Decision, Event, FakeWorld, Finding, Moment, Outcome, PolicyAction, Purpose, Reason,
+    RemnantKind, Rewrite, SupposedGit, Taint, Task, Verdict, Vouched,
 };
 use serde_json::{Map, Value, json};
 
@@ -473,9 +473,12 @@ pub fn verdict(verdict: &Verdict) -> Map<String, Value> {
     object.insert("decision".into(), decision.into());
     object.insert("risk".into(), verdict.risk.risk().into());
     object.insert("confidence".into(), percent(verdict.confidence));
-    let advice = || verdict.advice.iter().map(|advice| Value::from(advice.text.as_str()));
+    let advice = || verdict.advice.iter().map(|advice| Value::from(advice.said.full.as_str()));
     let of_pass = advice().filter(|_| verdict.decision == Decision::Pass);
-    object.insert("reasons".into(), verdict.reasons.iter().cloned().map(Value::from).chain(of_pass).collect());
+    object.insert(
+        "reasons".into(),
+        verdict.reasons.iter().map(|reason| Value::from(reason.full.as_str())).chain(of_pass).collect(),
+    );
     object.insert("findings".into(), verdict.findings.iter().map(finding).collect());
     object.insert("advice".into(), advice().collect());
     object.insert("rewrite".into(), verdict.rewrite.as_ref().map_or(Value::Null, rewrite));
@@ -528,7 +531,7 @@ pub fn unreadable(problem: &BadEvent) -> Map<String, Value> {
 }
 
 fn refused(reason: &str) -> Map<String, Value> {
-    let reasons = vec![reason.to_owned()];
+    let reasons = vec![Reason::plain(reason)];
     verdict(&Verdict { decision: Decision::Deny, confidence: 100, reasons, ..Verdict::default() })
 }
 

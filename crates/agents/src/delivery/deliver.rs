@@ -1,10 +1,11 @@
 //! What is done with a verdict now, given what the agent lets a hook say. What cannot be said is said more strictly.
 
+use crate::delivery::message::message;
 use crate::model::abilities::{Ask, HookCapabilities};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
-use reflex_engine::{Decision, Event, Moment, Verdict, next_steps};
+use reflex_engine::{Decision, Event, Moment, Reason, Verdict, next_steps};
 
 impl Agent {
     /// Fits a verdict to what this agent lets a hook say about this payload: never looser than the verdict.
@@ -32,19 +33,23 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     // A yes in the agent's own dialogue would hide what stands behind it.
     let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.behind.is_some());
     let decision = if unasked { Decision::Deny } else { decided };
-    let mut reason = match decision {
-        Decision::Pass => joined(verdict.news()),
-        Decision::Ask | Decision::Deny => joined(verdict.reasons.iter().map(String::as_str)),
+    let reasons: Vec<&Reason> = match decision {
+        Decision::Pass => verdict.news().collect(),
+        Decision::Ask | Decision::Deny => verdict.reasons.iter().collect(),
     };
-    if decision != Decision::Pass && !verdict.asked.is_empty() {
+    let note = match decision {
+        Decision::Pass => "",
+        Decision::Ask | Decision::Deny if !verdict.asked.is_empty() => &verdict.asked,
+        Decision::Ask | Decision::Deny if unasked && abilities.ask == Ask::Never => {
+            "This agent cannot ask here, so the call is blocked: ask the user in your reply."
+        }
+        Decision::Ask | Decision::Deny => "",
+    };
+    let pending = verdict.pending.as_deref().filter(|_| decision == Decision::Deny);
+    let mut reason = message(&reasons, note, pending);
+    if let Some(steps) = next_steps(event, decision, pending).filter(|_| !verdict.knows_steps) {
         reason.push(' ');
-        reason.push_str(&verdict.asked);
-    } else if unasked && abilities.ask == Ask::Never {
-        reason.push_str(" This agent cannot ask here, so the call is blocked: ask the user in your reply.");
-    }
-    if let Some(way) = next_steps(event, decision, verdict.pending.as_deref()) {
-        reason.push(' ');
-        reason.push_str(&way);
+        reason.push_str(&steps);
     }
     Delivery::Say { decision, reason }
 }
@@ -65,34 +70,27 @@ fn comes_too_late(event: &Event, decided: Decision, abilities: HookCapabilities)
     }
 }
 
-/// What is said of something that has happened.
+/// The text about something that has happened.
 fn afterwards(verdict: &Verdict, asks: bool) -> String {
-    let reasons: Vec<String> = verdict.reasons.iter().map(|reason| format!("Warning: {}", bare(reason))).collect();
-    let told = joined(reasons.iter().map(String::as_str).chain(verdict.news()));
-    if asks { format!("{told} Tell the user.") } else { told }
+    let warned = |reason: &Reason| Reason { harm: format!("Warning: {}", bare(&reason.harm)), ..reason.clone() };
+    let reasons: Vec<Reason> = verdict.reasons.iter().map(warned).collect();
+    let reasons: Vec<&Reason> = reasons.iter().chain(verdict.news()).collect();
+    message(&reasons, if asks { "Tell the user." } else { "" }, None)
 }
 
-/// A reason without the words that say what becomes of the call.
-fn bare(reason: &str) -> &str {
-    let begins = ["Blocked: ", "Needs approval: "];
-    begins.iter().find_map(|begin| reason.strip_prefix(begin)).unwrap_or(reason)
+/// A loss without the words that say what becomes of the call.
+fn bare(harm: &str) -> &str {
+    let begins = ["Blocked: ", "Needs approval: ", "Warning: "];
+    begins.iter().find_map(|begin| harm.strip_prefix(begin)).unwrap_or(harm)
 }
 
 /// The agent has to know that what runs is not what it wrote.
 fn replacement(verdict: &Verdict) -> String {
-    let reasons = verdict.reasons.iter().map(|reason| bare(reason));
-    format!("Warning: this call was changed before it ran. {}", joined(reasons))
+    let bared = |reason: &Reason| Reason { harm: bare(&reason.harm).to_owned(), ..reason.clone() };
+    let reasons: Vec<Reason> = verdict.reasons.iter().map(bared).collect();
+    let reasons: Vec<&Reason> = reasons.iter().collect();
+    format!("Warning: this call was changed before it ran. {}", message(&reasons, "", None))
 }
-
-fn joined<'s>(sentences: impl Iterator<Item = &'s str>) -> String {
-    let mut sentences: Vec<&str> = sentences.take(MAX_REASONS).collect();
-    let last = sentences.len().saturating_sub(1);
-    sentences.iter_mut().take(last).for_each(|sentence| *sentence = sentence.trim_end_matches('.'));
-    sentences.join("; ")
-}
-
-/// An agent reads the strictest few.
-pub const MAX_REASONS: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -103,7 +101,8 @@ mod tests {
     fn what_has_happened_is_told_and_not_refused() {
         let told = |moment, decision, abilities| {
             let event = Event { moment, ..Event::default() };
-            let verdict = Verdict { decision, reasons: vec!["Blocked: it is bad.".into()], ..Verdict::default() };
+            let verdict =
+                Verdict { decision, reasons: vec![Reason::plain("Blocked: it is bad.")], ..Verdict::default() };
             let delivery = deliver(&event, &verdict, abilities);
             let (decision, reason) = delivery.said();
             (decision, reason.to_owned())

@@ -71,7 +71,7 @@ fn tell(pending: &Pending, appeal: &Appeal, now: Option<&Judgement>) {
         return;
     }
     print(&format!("it was {was}, and now it is {}", word(&appeal.now)));
-    now.verdict.reasons.iter().for_each(|reason| print(&format!("    why  {}", visible(reason))));
+    now.verdict.reasons.iter().for_each(|reason| print(&format!("    why  {}", visible(&reason.brief()))));
     wait(appeal);
 }
 

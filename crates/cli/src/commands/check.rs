@@ -54,12 +54,9 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     if matches.get_flag("json") {
         print_json(&as_json(&judgement.verdict).to_string());
     } else {
-        show(&judgement, &subject(&question.event));
-        if judgement.verdict.can_be_kept() {
-            print("  The hook keeps what would be lost first; then this is a warning, and `reflex undo` restores it.");
-        }
+        show(&judgement.verdict, &subject(&question.event));
     }
-    code(judgement.verdict.decision)
+    code(&judgement.verdict)
 }
 
 pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
@@ -168,9 +165,10 @@ fn as_json(verdict: &Verdict) -> Value {
     Value::Object(object)
 }
 
-/// The decision as people read it; `--json` says `require_approval` for `ask`.
+/// The decision as people read it; `--json` says `require_approval` for `ask` and for `keep`.
 pub(super) fn word(verdict: &Verdict) -> &'static str {
     match verdict.decision {
+        Decision::Pass | Decision::Ask if verdict.is_kept_first() => "keep",
         Decision::Deny => "block",
         Decision::Ask => "ask",
         Decision::Pass if verdict.advice.is_empty() => "allow",
@@ -178,19 +176,29 @@ pub(super) fn word(verdict: &Verdict) -> &'static str {
     }
 }
 
-pub(super) fn code(decision: Decision) -> u8 {
-    match decision {
+/// The exit status of `check` and `explain`.
+pub(super) fn code(verdict: &Verdict) -> u8 {
+    match verdict.decision {
+        Decision::Ask if verdict.is_kept_first() => status::OK,
         Decision::Pass => status::OK,
         Decision::Ask => status::ASK,
         Decision::Deny => status::BLOCK,
     }
 }
 
-fn show(judgement: &Judgement, command: &str) {
+fn show(verdict: &Verdict, command: &str) {
     let paint = Paint::of_stdout();
-    let verdict = &judgement.verdict;
     print(&format!("{}  {}", paint.decision(word(verdict)), visible(command)));
-    for sentence in verdict.sentences() {
-        print(&format!("  {}", visible(sentence)));
+    for sentence in as_run(verdict).sentences() {
+        print(&format!("  {}", visible(&sentence.brief())));
     }
+}
+
+/// The verdict once the hook has kept what it keeps first.
+pub(super) fn as_run(verdict: &Verdict) -> Verdict {
+    let mut verdict = verdict.clone();
+    if verdict.is_kept_first() {
+        verdict.kept("ID");
+    }
+    verdict
 }

@@ -1,6 +1,6 @@
 //! `reflex demo`: recorded calls through the real path, in a supposed world. Nothing is touched.
 
-use super::check::word;
+use super::check::{as_run, word};
 use crate::status;
 use crate::terminal::output::{complain, print};
 use crate::terminal::paint::Paint;
@@ -17,6 +17,7 @@ struct Played {
     title: String,
     agent: &'static str,
     verdict: Verdict,
+    word: &'static str,
     reply: Reply,
     reason: String,
 }
@@ -50,10 +51,13 @@ fn play(line: &str) -> Result<Played, String> {
     event.workspace = "/home/me/shop".into();
     let world = universal::supposed(&call, &event).map_err(|problem| problem.to_string())?;
     let verdict = Host::new(Mode::default()).judge_in(&event, &world).verdict;
+    let word = word(&verdict);
+    // An agent reads the standing advice once; it would fill the table.
+    let verdict = Verdict { knows_steps: true, ..as_run(&verdict) };
     let delivery = deliver(&event, &verdict, agent.abilities(&event));
     let reply = (agent.write)(&event, &verdict, &delivery);
     let reason = delivery.said().1.to_owned();
-    Ok(Played { title: text("title").into(), agent: agent.name, verdict, reply, reason })
+    Ok(Played { title: text("title").into(), agent: agent.name, word, verdict, reply, reason })
 }
 
 fn as_json(call: &Played) -> Value {
@@ -68,20 +72,17 @@ fn table(calls: &[Played]) {
     print(&paint.bold("Recorded calls, judged but not run."));
     print("");
     for call in calls {
-        let decision = word(&call.verdict);
-        let padding = " ".repeat("allow".len() - decision.len());
-        print(&format!("{}{padding}  {}  {}", paint.decision(decision), call.title, paint.faint(call.agent)));
+        let padding = " ".repeat("allow".len() - call.word.len());
+        print(&format!("{}{padding}  {}  {}", paint.decision(call.word), call.title, paint.faint(call.agent)));
         let said = if call.reply.stdout.is_empty() { String::new() } else { call.reason.clone() };
         wrapped(&said, 96).iter().for_each(|line| print(&format!("{}{}", " ".repeat(7), paint.faint(line))));
     }
-    let count = |decision| calls.iter().filter(|call| word(&call.verdict) == decision).count();
-    let (silent, advised) = (count("allow"), count("warn"));
-    let stopped = calls.len() - silent - advised;
+    let count = |word| calls.iter().filter(|call| call.word == word).count();
+    let counts = ["allow", "warn", "keep", "ask", "block"].map(|word| (word, count(word)));
+    let counts: Vec<String> =
+        counts.iter().filter(|(_, count)| *count > 0).map(|(word, count)| format!("{count} {word}")).collect();
     print("");
-    print(&format!(
-        "{} calls: {silent} allowed, {advised} with a warning, {stopped} blocked or asked about.",
-        calls.len()
-    ));
+    print(&format!("{} calls: {}.", calls.len(), counts.join(", ")));
     print("Try `reflex check 'COMMAND'`; install with `reflex init`.");
 }
 

@@ -38,7 +38,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     } else {
         show(&question, &judgement, &stages);
     }
-    code(judgement.verdict.decision)
+    code(&judgement.verdict)
 }
 
 /// What `--json` prints about a command: the fields `command`, `cwd`, `agent` and `mode`.

@@ -46,6 +46,7 @@ impl Paint {
             "block" => "1;31",
             "ask" => "1;33",
             "warn" => "33",
+            "keep" => "36",
             _ => "32",
         };
         self.code(code, word)

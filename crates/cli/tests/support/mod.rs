@@ -143,8 +143,14 @@ pub(crate) fn bash(folder: &Path, command: &str) -> Vec<u8> {
 #[track_caller]
 pub(crate) fn refused(machine: &Machine, command: &str) -> String {
     let reason = machine.bash(&machine.project(), command).answer().1;
-    let (_, rest) = reason.split_once("`reflex approve ").unwrap_or_else(|| panic!("no way on in {reason}"));
-    rest.split('`').next().unwrap().to_owned()
+    way_on(&reason)
+}
+
+/// The id of the waiting call in a refusal: `[rule · ID]`.
+#[track_caller]
+pub(crate) fn way_on(reason: &str) -> String {
+    let tag = reason.split_once(" · ").and_then(|(_, rest)| rest.split_once(']'));
+    tag.unwrap_or_else(|| panic!("no way on in {reason}")).0.to_owned()
 }
 
 /// Whether the hook lets this command pass without a word.

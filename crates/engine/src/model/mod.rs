@@ -10,6 +10,7 @@ pub(crate) mod guard;
 pub(crate) mod latency;
 pub(crate) mod mounts;
 pub(crate) mod path;
+pub(crate) mod reason;
 pub(crate) mod rule_trace;
 pub(crate) mod session;
 pub(crate) mod stopwatch;

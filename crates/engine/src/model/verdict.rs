@@ -1,6 +1,7 @@
 //! What is said about a call, and why.
 
 use crate::model::finding::{Decision, Finding, Rewrite, Severity};
+use crate::model::reason::Reason;
 
 /// What is said about a call, and why.
 #[derive(Debug, Clone, Default)]
@@ -14,7 +15,7 @@ pub struct Verdict {
     /// Strictest first.
     pub findings: Vec<Finding>,
     /// One sentence for each finding that decides.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Reason>,
     /// What is said of a call that may run: it is a warning then.
     pub advice: Vec<Advice>,
     /// A call that may run in its place.
@@ -25,6 +26,8 @@ pub struct Verdict {
     pub pending: Option<String>,
     /// What became of asking a person who is not at the agent's own prompt; empty where nobody was asked.
     pub asked: String,
+    /// Whether the agent was informed in this session how a person lets a refused call run.
+    pub knows_steps: bool,
     /// Whether the agent's turn shall end with this refusal, where a hook can end it.
     pub ends_turn: bool,
     /// What stands behind the decision: what holds when a person has said yes to it.
@@ -37,7 +40,7 @@ pub struct Verdict {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Advice {
     /// The words.
-    pub text: String,
+    pub said: Reason,
     /// The id of the finding.
     pub finding: String,
     /// What it is about: the same finding about something else is news.
@@ -48,13 +51,13 @@ pub struct Advice {
 
 impl Verdict {
     /// The warnings that are news to the agent.
-    pub fn news(&self) -> impl Iterator<Item = &str> {
-        self.advice.iter().filter(|advice| !advice.is_known).map(|advice| advice.text.as_str())
+    pub fn news(&self) -> impl Iterator<Item = &Reason> {
+        self.advice.iter().filter(|advice| !advice.is_known).map(|advice| &advice.said)
     }
 
     /// All that is said for people: the reasons, and the warnings whether they are news or not.
-    pub fn sentences(&self) -> impl Iterator<Item = &String> {
-        self.reasons.iter().chain(self.advice.iter().map(|advice| &advice.text))
+    pub fn sentences(&self) -> impl Iterator<Item = &Reason> {
+        self.reasons.iter().chain(self.advice.iter().map(|advice| &advice.said))
     }
 }
 
@@ -69,8 +72,8 @@ pub struct AtStake {
     pub asks: bool,
     /// Why not all of it can be kept, if so.
     pub obstacle: Option<String>,
-    /// The findings that tell of it: the id, the decision, and what it says of the harm.
-    pub findings: Vec<(String, Decision, String)>,
+    /// The findings about it, each with its decision and its sentence as a warning.
+    pub findings: Vec<(Decision, Reason)>,
 }
 
 /// What git would throw away.
@@ -94,7 +97,7 @@ pub struct FollowUp {
     /// What is to happen then.
     pub decision: Decision,
     /// One sentence for each finding that decides it.
-    pub reasons: Vec<String>,
+    pub reasons: Vec<Reason>,
     /// The findings.
     pub findings: Vec<Finding>,
 }

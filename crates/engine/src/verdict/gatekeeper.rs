@@ -4,6 +4,7 @@ use crate::detectors::budget;
 use crate::facts::cache::Facts;
 use crate::model::event::{Event, Moment};
 use crate::model::finding::{Decision, Finding, PolicyAction, Rewrite};
+use crate::model::reason::Reason;
 use crate::model::verdict::{Advice, AtStake, FollowUp, Verdict};
 use crate::policy::Policy;
 use crate::verdict::severity;
@@ -22,7 +23,7 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
     verdict.confidence = severity::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
     let weighed = once_each(weighed);
-    let mut deciding: Vec<(Decision, String)> = Vec::new();
+    let mut deciding: Vec<(Decision, Reason)> = Vec::new();
     let mut keys: Vec<(Decision, &str)> = Vec::new();
     for (finding, worth) in &weighed {
         let Some(decision) = decision(*worth) else { continue };
@@ -37,7 +38,7 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
         let said = said(decision, finding);
         if decision == Decision::Pass {
             let about = about(finding, facts);
-            verdict.advice.push(Advice { text: said, finding: finding.id.clone(), about, is_known: false });
+            verdict.advice.push(Advice { said, finding: finding.id.clone(), about, is_known: false });
         } else if !is_about_keys(finding) || !keys.contains(&(decision, finding.command.as_str())) {
             keys.extend(is_about_keys(finding).then_some((decision, finding.command.as_str())));
             deciding.push((decision, said));
@@ -130,8 +131,8 @@ fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtS
     at_stake.asks = asks;
     for (finding, worth) in losses {
         let Some(decision) = decision(*worth) else { continue };
-        if at_stake.findings.iter().all(|(id, ..)| *id != finding.id) {
-            at_stake.findings.push((finding.id.clone(), decision, harm(finding)));
+        if at_stake.findings.iter().all(|(_, told)| told.rule != finding.id) {
+            at_stake.findings.push((decision, said(Decision::Pass, finding)));
         }
     }
     Some(at_stake)
@@ -173,8 +174,8 @@ fn once_each(mut findings: Vec<(Finding, PolicyAction)>) -> Vec<(Finding, Policy
     kept
 }
 
-/// The harm and what to do instead, for an agent may show only the first 100 characters; then what triggered and why.
-fn said(decision: Decision, finding: &Finding) -> String {
+/// The harm and what to do instead; then what triggered and why.
+fn said(decision: Decision, finding: &Finding) -> Reason {
     let begin = match decision {
         Decision::Pass => "Warning",
         Decision::Ask => "Needs approval",
@@ -182,26 +183,36 @@ fn said(decision: Decision, finding: &Finding) -> String {
     };
     let Finding { id, category, message, remedy, .. } = finding;
     let part = part(finding);
-    let remedy = if remedy.is_empty() { String::new() } else { format!(" {}", sentence(remedy)) };
+    let remedy = if remedy.is_empty() { String::new() } else { sentence(remedy) };
     if finding.by_stranger {
         let part = if part == IT { String::new() } else { format!("{part}. ") };
-        return format!("{begin}: {part}{message}{remedy}");
+        let harm = format!("{begin}: {part}{message}");
+        let full = if remedy.is_empty() { harm.clone() } else { format!("{harm} {remedy}") };
+        return Reason { harm, remedy, rule: String::new(), full };
     }
     // "Blocked: would delete …"
     let harm = message.strip_prefix("It ").filter(|rest| rest.starts_with("would ")).unwrap_or(message);
     let is_ended = harm.ends_with(['.', '!', '?']);
     if !is_ended && remedy.is_empty() && finding.category == "reflex" {
         // The words of a module's author end as they were written.
-        return format!("{begin}: {harm} ({part} matches safety pattern `{id}`, category: {category})");
+        let full = format!("{begin}: {harm} ({part} matches safety pattern `{id}`, category: {category})");
+        return Reason { harm: format!("{begin}: {harm}"), remedy, rule: id.clone(), full };
     }
-    let stop = if is_ended { "" } else { "." };
-    format!("{begin}: {harm}{stop}{remedy} {part} matches safety pattern `{id}` (category: {category}).")
+    let harm = format!("{begin}: {harm}{}", if is_ended { "" } else { "." });
+    let space = if remedy.is_empty() { "" } else { " " };
+    let full = format!("{harm}{space}{remedy} {part} matches safety pattern `{id}` (category: {category}).");
+    Reason { harm, remedy, rule: id.clone(), full }
 }
 
-/// What a finding says without what to do instead.
-fn harm(finding: &Finding) -> String {
-    let Finding { id, category, message, .. } = finding;
-    format!("{} {} matches safety pattern `{id}` (category: {category}).", sentence(message), part(finding))
+/// A warning about something that is kept under an id. It needs no other way: the call runs, and can be taken back.
+fn as_kept(warning: Reason, id: &str) -> Reason {
+    let loss = warning.harm.strip_prefix("Warning: ").unwrap_or(&warning.harm);
+    let harm = format!("Kept (`reflex undo {id}` restores it): {loss}");
+    let full = format!(
+        "Warning: kept first; the user can run `reflex undo {id}` to restore it. {}",
+        sentence(warning.full.strip_prefix("Warning: ").unwrap_or(&warning.full))
+    );
+    Reason { harm, remedy: String::new(), rule: warning.rule, full }
 }
 
 /// What is said where no part of a call can be quoted.
@@ -221,27 +232,31 @@ fn sentence(text: &str) -> String {
     first.chain(letters).chain(end.chars()).collect()
 }
 
-/// What is told about how a person can let a denied call run.
+/// How a person lets a denied call run, for an agent that was not informed of it in this session.
 pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
     if decision != Decision::Deny || event.moment == Moment::Stop {
         return None;
     }
-    let call = if event.tool.is_empty() { "it" } else { "this call" };
-    let way = match pending {
+    Some(match pending {
         Some(id) => format!(
-            "can allow it once with `reflex approve {id}` in their own terminal; \
-             ask for that with `reflex appeal {id} --because REASON`"
+            "Do not work around a block. The user can allow it once with `reflex approve {id}` in their own terminal; \
+             ask for that with `reflex appeal {id} --because REASON`."
         ),
-        None => "can run it in their own terminal".to_owned(),
-    };
-    Some(format!("Do not work around this. If {call} is really needed, a person {way}."))
+        None => "Do not work around a block. The user can run it in their own terminal.".to_owned(),
+    })
 }
 
 impl Verdict {
     /// Whether the question would be a warning if what is at stake were kept.
     pub fn can_be_kept(&self) -> bool {
-        let is_free = |at_stake: &AtStake| at_stake.obstacle.is_none() && !at_stake.asks;
-        self.decision == Decision::Ask && self.at_stake.as_ref().is_some_and(is_free)
+        self.decision == Decision::Ask && self.is_kept_first()
+    }
+
+    /// Whether the hook keeps a copy of something that the findings are about, and lets the call run.
+    pub fn is_kept_first(&self) -> bool {
+        let is_free =
+            |at_stake: &AtStake| at_stake.obstacle.is_none() && !at_stake.asks && !at_stake.findings.is_empty();
+        self.decision != Decision::Deny && self.at_stake.as_ref().is_some_and(is_free)
     }
 
     /// What is at stake was kept under an id: what was asked about for that alone is a warning now.
@@ -252,19 +267,27 @@ impl Verdict {
             return;
         }
         if at_stake.asks || self.decision == Decision::Deny {
-            let reason = self.reasons.first_mut();
-            reason
-                .into_iter()
-                .for_each(|reason| reason.push_str(&format!(" It is kept: `reflex undo {id}` restores it.")));
+            let is_kept = |reason: &Reason| at_stake.findings.iter().any(|(_, kept)| kept.rule == reason.rule);
+            // The question is about the others: they come first.
+            self.reasons.sort_by_key(is_kept);
+            for reason in self.reasons.iter_mut().filter(|reason| is_kept(reason)) {
+                reason.remedy =
+                    format!("{} A copy is kept: `reflex undo {id}`.", reason.remedy).trim_start().to_owned();
+                reason.full.push_str(&format!(" It is kept: `reflex undo {id}` restores it."));
+            }
             return;
         }
-        for (finding, decision, harm) in at_stake.findings {
-            self.advice.retain(|advice| advice.finding != finding);
+        for (decision, warning) in at_stake.findings {
+            self.advice.retain(|advice| advice.finding != warning.rule);
             if decision == Decision::Ask {
-                self.chain.push(format!("{finding}: a warning instead of a question, because it was kept"));
+                self.chain.push(format!("{}: a warning instead of a question, because it was kept", warning.rule));
             }
-            let text = format!("Warning: kept first; the user can run `reflex undo {id}` to restore it. {harm}");
-            self.advice.push(Advice { text, finding, about: id.into(), is_known: false });
+            self.advice.push(Advice {
+                finding: warning.rule.clone(),
+                said: as_kept(warning, id),
+                about: id.into(),
+                is_known: false,
+            });
         }
         self.decision = Decision::Pass;
         self.rewrite = None;
@@ -279,7 +302,8 @@ impl Verdict {
             return;
         }
         if let Some(reason) = self.reasons.first_mut().filter(|_| self.decision == Decision::Ask) {
-            reason.push_str(&format!(" It was not kept for `reflex undo`: {why}."));
+            reason.remedy = format!("No copy can be kept: {why}. {}", reason.remedy).trim_end().to_owned();
+            reason.full.push_str(&format!(" It was not kept for `reflex undo`: {why}."));
         }
     }
 

@@ -23,7 +23,7 @@ pub(crate) fn judge_again(event: &Event, verdict: &mut Verdict, judge: &dyn Fn(&
             return;
         }
         if again.rewrite.is_none() {
-            let why = again.reasons.first().map_or("", String::as_str);
+            let why = again.reasons.first().map_or("", |reason| &reason.full);
             verdict.chain.push(format!("the call in its place does not pass: {why}"));
             return;
         }

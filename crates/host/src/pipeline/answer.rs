@@ -20,7 +20,8 @@ use crate::system::{clock, random};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
 use reflex_engine::{
-    Advice, Decision, Engine, Event, Finding, Fingerprint, Judgement, Moment, Policy, PolicyAction, Severity, Verdict,
+    Advice, Decision, Engine, Event, Finding, Fingerprint, Judgement, Moment, Policy, PolicyAction, Reason, Severity,
+    Verdict,
 };
 use std::io;
 use std::path::Path;
@@ -77,6 +78,7 @@ impl Host {
             Released::Waits(_) | Released::No => None,
         };
         note_canary(&store, &event, &judgement.verdict);
+        memory::recall_steps(|| world.history(), &mut judgement.verdict);
         let delivery = agent.deliver(payload, &event, &judgement.verdict);
         let latency = Timings { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = RecordContext {
@@ -96,7 +98,7 @@ impl Host {
         {
             return unrecorded(agent, &event, error);
         }
-        let call = memory::call(heard, &judgement, released.is_some());
+        let call = memory::delivered(memory::call(heard, &judgement, released.is_some()), &delivery);
         let remembered = store.remember_by(&scribe, whose(&event), &call);
         let remembered = remembered.and(keep(&scribe, &event, &judgement));
         warn_if_unrecorded((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
@@ -361,7 +363,7 @@ fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, ve
         let Some(alarm) = newest.filter(|_| !history.has_found(id)) else { continue };
         let text = alarm.text;
         let text = format!("Warning: {what}. {text}. A person sees it with `reflex status`.");
-        verdict.advice.push(Advice { text, finding: id.into(), ..Advice::default() });
+        verdict.advice.push(Advice { said: Reason::plain(text), finding: id.into(), ..Advice::default() });
     }
     yeses
 }

@@ -12,7 +12,7 @@ use crate::store::session::whose;
 use crate::system::clock;
 use reflex_agents::universal;
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, Decision, Event, Judgement};
+use reflex_engine::{Action, Decision, Event, Judgement, Reason};
 use serde_json::{Map, Value, json};
 use std::io;
 
@@ -94,7 +94,7 @@ impl Host {
         again.insert("command".into(), command.into());
         let judgement = self.judge_again(&other).ok_or("this cannot be judged again")?;
         if judgement.verdict.decision != Decision::Pass {
-            let why = judgement.verdict.reasons.first().map_or("", String::as_str);
+            let why = judgement.verdict.reasons.first().map(Reason::brief).unwrap_or_default();
             return Err(format!("that would be stopped too: {why}"));
         }
         Ok(format!("run exactly `{command}` instead"))

@@ -11,7 +11,7 @@ use crate::store::clean::Redactor;
 use crate::system::os::{Watch, Woken};
 use crate::system::{clock, person};
 use reflex_agents::{Agent, Ask};
-use reflex_engine::{Advice, Decision, Event, Severity, Tier, Verdict};
+use reflex_engine::{Advice, Decision, Event, Reason, Severity, Tier, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -49,7 +49,7 @@ impl Host {
         let left = asking.wait.saturating_sub(begun.elapsed());
         if left.is_zero() || !(is_present || is_told) || (!is_present && asking.unattended == Unattended::Park) {
             if is_told {
-                verdict.asked = parked(call);
+                verdict.asked = PARKED.into();
             }
             return Asked::Stands;
         }
@@ -59,7 +59,7 @@ impl Host {
         match answer(&store, call, left, is_told) {
             Some(Answer::Given) => return Asked::Answered,
             Some(Answer::TakenOff) => say_no(verdict, ""),
-            Some(Answer::Open) | None => verdict.asked = unanswered(call, asking.wait),
+            Some(Answer::Open) | None => verdict.asked = unanswered(asking.wait),
         }
         Asked::Stands
     }
@@ -80,7 +80,11 @@ pub(super) fn tell_of_yes(store: &Store, (agent, event): (&Agent, &Event), ids: 
     for grant in ids.iter().filter_map(|id| store.announced(id, &holder.holder())) {
         let text = &grant.text;
         let text = format!("A person said yes to `{text}`: run exactly that again now, it passes once.");
-        verdict.advice.push(Advice { text, finding: format!("approved/{}", grant.id), ..Advice::default() });
+        verdict.advice.push(Advice {
+            said: Reason::plain(text),
+            finding: format!("approved/{}", grant.id),
+            ..Advice::default()
+        });
         store.forget_announced(&grant.id);
     }
 }
@@ -115,24 +119,14 @@ fn answer(store: &Store, call: &Pending, most: Duration, is_told: bool) -> Optio
     }
 }
 
-/// The words for an agent whose question nobody answered in time.
-fn unanswered(call: &Pending, waited: Duration) -> String {
-    format!(
-        "A person was asked and did not answer within {} s. Go on with other work, and try exactly this again later: \
-         they can still say yes with `reflex approve {}`.",
-        waited.as_secs(),
-        call.id
-    )
+/// The words for an agent whose question got no answer in time.
+fn unanswered(waited: Duration) -> String {
+    let waited = waited.as_secs();
+    format!("No answer within {waited} s. Go on with other work, and try exactly this again later.")
 }
 
-/// The words for an agent whose question a person was told of.
-fn parked(call: &Pending) -> String {
-    format!(
-        "The user has been told that this waits. Go on with other work, and try exactly this again later: they can say \
-         yes with `reflex approve {}`.",
-        call.id
-    )
-}
+/// The words for an agent whose question was shown to a person.
+const PARKED: &str = "The user was notified. Go on with other work, and try exactly this again later.";
 
 /// Whether the call runs although nobody can answer: a person said so in their policy, and nothing heavy was found.
 fn allows_low(unattended: Unattended, verdict: &mut Verdict) -> bool {

@@ -4,7 +4,7 @@ use crate::config::judge::{judged, judged_further};
 use crate::config::{self, Loaded, Mode, There};
 use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
-use crate::store::session::History;
+use crate::store::session::{History, SessionKey, whose};
 use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
 use reflex_engine::{Action, AgentPath, Authority, Event, Judgement, NONE, Policy, World, is_within};
@@ -107,7 +107,10 @@ impl Host {
     pub fn judge_sent(&self, event: &Event, sent: &Value) -> Judgement {
         let store = self.store();
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
-        let world = self.world(event, &loaded);
+        // A call without a session is judged as the first of one that begins now.
+        let first = SessionKey { session: "reflex check", ..whose(event) };
+        let session = if event.session.is_empty() { first } else { whose(event) };
+        let world = self.world(event, &loaded).in_session(&store, session);
         let reflexes = self.reflexes(event, there, &store);
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, sent.clone()));
         judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())

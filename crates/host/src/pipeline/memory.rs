@@ -9,8 +9,8 @@ use crate::store::session::{Call, History};
 use crate::system::digest::digest;
 use crate::system::{clock, hex};
 use crate::world::LocalWorld;
-use reflex_agents::MAX_REASONS;
-use reflex_engine::{Action, Advice, Decision, EffectKind, Event, Judgement, Moment, Tier, World};
+use reflex_agents::{Delivery, MAX_REASONS};
+use reflex_engine::{Action, Advice, Decision, EffectKind, Event, Judgement, Moment, Tier, Verdict, World};
 use sha2::{Digest, Sha256};
 
 /// Of a refused call, so many bytes are kept for a person to see. Of one that is longer not all can be seen, and what
@@ -66,7 +66,7 @@ pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redact
         parts,
         effects,
         whole: seen.whole,
-        reasons: verdict.reasons.iter().map(|reason| scribe.clean(reason).into()).collect(),
+        reasons: verdict.reasons.iter().map(|reason| scribe.clean(&reason.brief()).into()).collect(),
         guilty: verdict.findings.iter().map(|finding| scribe.clean(&finding.command).into()).collect(),
         until: 0,
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
@@ -169,6 +169,20 @@ pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) ->
 /// Whether the agent was warned of this in this session already; that a call is repeated, of this call.
 pub(crate) fn was_told(history: &History, advice: &Advice, exact: &str) -> bool {
     history.told(&advice.finding, &mark(advice), exact)
+}
+
+/// The mark of the sentence about how a person lets a refused call run.
+const STEPS: &str = "steps";
+
+/// The call with that sentence, if the agent gets to read it with this answer.
+pub(crate) fn delivered(mut call: Call, delivery: &Delivery) -> Call {
+    call.told.extend((delivery.said().0 == Decision::Deny).then(|| STEPS.to_owned()));
+    call
+}
+
+/// Looks up whether the agent has read that sentence in this session.
+pub(crate) fn recall_steps<'h>(history: impl FnOnce() -> &'h History, verdict: &mut Verdict) {
+    verdict.knows_steps = verdict.decision != Decision::Pass && history().told(STEPS, STEPS, "");
 }
 
 /// What is the same for the same warning about the same thing.

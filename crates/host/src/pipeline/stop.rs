@@ -17,7 +17,8 @@ use crate::system::random;
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, Reply, deliver};
 use reflex_engine::{
-    Action, AgentPath, Decision, Engine, Event, Finding, Moment, PolicyAction, Severity, Untracked, World, plain_path,
+    Action, AgentPath, Decision, Engine, Event, Finding, Moment, PolicyAction, Reason, Severity, Untracked, World,
+    plain_path,
 };
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -188,7 +189,8 @@ impl Host {
         let world = self.world(event, loaded);
         let verdict = self.judge_with(&call, &world, loaded).verdict;
         if verdict.decision != Decision::Pass {
-            let how = format!("it was not run: {}", verdict.reasons.join("; "));
+            let reasons: Vec<String> = verdict.reasons.iter().map(Reason::brief).collect();
+            let how = format!("it was not run: {}", reasons.join(" "));
             return Ran { passed: false, how, millis: 0, tail: String::new() };
         }
         self.wait_for(check.seconds);

@@ -8,7 +8,7 @@ use super::state::Store;
 use crate::system::files::put_as_it_is;
 use crate::system::hex;
 use reflex_engine::{
-    Action, Analysis, EffectKind, Event, Judgement, Verdict, find_secrets, passwords, redact_known, unescaped,
+    Action, Analysis, EffectKind, Event, Judgement, Reason, Verdict, find_secrets, passwords, redact_known, unescaped,
 };
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -349,9 +349,9 @@ impl<'a> Redactor<'a> {
             return;
         }
         let findings = verdict.findings.iter_mut().flat_map(|finding| [&mut finding.command, &mut finding.message]);
-        let advice = verdict.advice.iter_mut().map(|advice| &mut advice.text);
-        let said = verdict.reasons.iter_mut().chain(advice).chain(&mut verdict.chain);
-        said.chain(findings).for_each(|text| *text = self.cleaned(text, usize::MAX).into());
+        let advice = verdict.advice.iter_mut().map(|advice| &mut advice.said);
+        let said = verdict.reasons.iter_mut().chain(advice).flat_map(Reason::texts_mut);
+        said.chain(&mut verdict.chain).chain(findings).for_each(|text| *text = self.cleaned(text, usize::MAX).into());
     }
 
     /// What is the same for equal secrets of this machine.

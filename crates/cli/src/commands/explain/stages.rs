@@ -324,7 +324,7 @@ impl<'a> Work<'a> {
         let head = format!("{}, risk {}, {} % sure", word(verdict), verdict.risk.risk(), verdict.confidence);
         self.say(VERDICT, &head);
         for sentence in verdict.sentences() {
-            self.say(VERDICT, sentence);
+            self.say(VERDICT, &sentence.brief());
         }
     }
 }

@@ -1,0 +1,126 @@
+//! The text that an agent and its user read: losses and ways on first, then the rules and the id of a waiting call.
+
+use reflex_engine::Reason;
+
+/// An agent reads the strictest few.
+pub const MAX_REASONS: usize = 3;
+
+/// Characters of a text. Longer ones fill the client's window, and people stop reading them.
+const MAX_CHARACTERS: usize = 300;
+
+/// Minimum number of characters that the first loss keeps: windows of clients cut there.
+const MIN_LOSS: usize = 120;
+
+/// Minimum number of characters of a further loss; one that does not fit is named by its rule alone.
+const MIN_FURTHER: usize = 60;
+
+/// Composes the text of at most 300 characters. `note` is a sentence about the call as a whole, or empty.
+pub(crate) fn message(reasons: &[&Reason], note: &str, pending: Option<&str>) -> String {
+    let reasons = reasons.get(..MAX_REASONS).unwrap_or(reasons);
+    let tail = [note, &tag(reasons, pending)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+    let room = MAX_CHARACTERS.saturating_sub(length(&tail) + 1);
+    let mut texts: Vec<(String, String)> =
+        reasons.iter().map(|reason| (reason.harm.clone(), reason.remedy.clone())).collect();
+    for (harm, _) in texts.iter_mut().skip(1) {
+        *harm = also(harm);
+    }
+    // The remedies of what weighs less go first, then the ends of long losses.
+    for at in (1..texts.len()).rev() {
+        if whole(&texts) > room
+            && let Some((_, remedy)) = texts.get_mut(at)
+        {
+            remedy.clear();
+        }
+    }
+    if whole(&texts) > room {
+        texts.iter_mut().skip(1).for_each(|(harm, _)| *harm = shortened(harm, MIN_FURTHER));
+        let first = texts.first().map_or(0, |(harm, remedy)| length(harm).min(MIN_LOSS) + length(remedy) + 2);
+        while texts.len() > 1 && first + whole(texts.get(1..).unwrap_or_default()) > room {
+            texts.pop();
+        }
+        let further = whole(texts.get(1..).unwrap_or_default());
+        if let Some((harm, remedy)) = texts.first_mut() {
+            let left = room.saturating_sub(further + 2);
+            *remedy = shortened(remedy, left.saturating_sub(length(harm).min(MIN_LOSS)));
+            *harm = shortened(harm, left.saturating_sub(length(remedy)));
+        }
+    }
+    let parts = texts.iter().flat_map(|(harm, remedy)| [harm, remedy]).map(String::as_str).chain([tail.as_str()]);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// `[rm/home-or-root · h4bhn4t]`
+fn tag(reasons: &[&Reason], pending: Option<&str>) -> String {
+    let mut rules: Vec<&str> = Vec::new();
+    for reason in reasons {
+        if !reason.rule.is_empty() && !rules.contains(&reason.rule.as_str()) {
+            rules.push(&reason.rule);
+        }
+    }
+    let parts = [Some(rules.join(", ")).filter(|rules| !rules.is_empty()), pending.map(str::to_owned)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { String::new() } else { format!("[{}]", parts.join(" · ")) }
+}
+
+/// A further loss: the decision is that of the first.
+fn also(harm: &str) -> String {
+    let begins = ["Blocked: ", "Needs approval: ", "Warning: "];
+    match begins.iter().find_map(|begin| harm.strip_prefix(begin)) {
+        Some(loss) => format!("Also: {loss}"),
+        None => harm.to_owned(),
+    }
+}
+
+fn whole(texts: &[(String, String)]) -> usize {
+    texts.iter().map(|(harm, remedy)| length(harm) + length(remedy) + 2).sum()
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// The text up to the last blank before the limit. A quotation is closed: what follows is not its author's.
+fn shortened(text: &str, most: usize) -> String {
+    if length(text) <= most {
+        return text.to_owned();
+    }
+    // The mark of the omission and a quotation mark take two.
+    let end = text.char_indices().nth(most.saturating_sub(2)).map_or(text.len(), |(end, _)| end);
+    let kept = text.get(..end).unwrap_or(text);
+    let kept = kept.rsplit_once(' ').map_or(kept, |(before, _)| before).trim_end_matches([' ', ',', '.', ';', ':']);
+    let is_open = kept.matches('"').count() % 2 == 1;
+    format!("{kept}…{}", if is_open { "\"" } else { "" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reason(harm: &str, remedy: &str, rule: &str) -> Reason {
+        Reason { harm: harm.into(), remedy: remedy.into(), rule: rule.into(), full: String::new() }
+    }
+
+    #[test]
+    fn a_text_ends_with_its_rules_and_the_id() {
+        let one = reason("Blocked: would delete a.", "Name it.", "rm/home-or-root");
+        let other = reason("Blocked: would send b.", "", "net/send");
+        assert_eq!(message(&[&one], "", None), "Blocked: would delete a. Name it. [rm/home-or-root]");
+        assert_eq!(
+            message(&[&one, &other], "Ask.", Some("h4b")),
+            "Blocked: would delete a. Name it. Also: would send b. Ask. [rm/home-or-root, net/send · h4b]"
+        );
+        assert_eq!(message(&[&Reason::plain("Blocked: no.")], "", None), "Blocked: no.");
+    }
+
+    #[test]
+    fn a_long_text_keeps_each_loss_the_first_way_on_and_the_tag() {
+        let long = |what: &str| format!("Blocked: would {what} {}.", "/a/long/path/of/a/file, ".repeat(30));
+        let (one, other) = (long("delete"), long("overwrite"));
+        let one = reason(&one, "Name one folder.", "rm/home-or-root");
+        let other = reason(&other, "Write elsewhere.", "write/protected");
+        let text = message(&[&one, &other], "", Some("h4bhn4t"));
+        assert!(length(&text) <= MAX_CHARACTERS, "{} {text}", length(&text));
+        assert!(text.contains("Name one folder.") && text.contains("Also: would overwrite /a/long"), "{text}");
+        assert!(text.ends_with("[rm/home-or-root, write/protected · h4bhn4t]"), "{text}");
+    }
+}
