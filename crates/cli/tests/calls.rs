@@ -134,7 +134,7 @@ fn the_matrix_says_what_was_seen_and_what_never_is() {
         fs::write(&settings, broken).unwrap();
         assert!(surfaces(&machine, "claude").iter().all(|(_, state)| state == "OFF"));
     }
-    let shown = machine.reflex(["status"]).run().stdout;
+    let shown = machine.reflex(["status", "--all"]).run().stdout;
     assert!(shown.contains("no client was driven") && shown.contains("reflex doctor --agent claude"), "{shown}");
 }
 
@@ -156,7 +156,7 @@ fn what_was_proven_counts_until_something_about_hooks_changes() {
     assert_eq!(shell(), "PROVEN", "a model is nothing to a hook");
     fs::write(&settings, text.replacen('{', "{\"env\": {\"A\": \"1\"},", 1)).unwrap();
     assert_eq!(shell(), "CONFIGURED");
-    let shown = machine.reflex(["status"]).run().stdout;
+    let shown = machine.reflex(["status", "--all"]).run().stdout;
     assert!(shown.contains("settings.json changed since the last judged call"), "{shown}");
     calls("t2");
     assert_eq!(shell(), "PROVEN");
@@ -212,5 +212,5 @@ fn off_for_one_project_is_off_nowhere_else() {
     off(&here.to_string_lossy());
     assert_eq!(claude(&machine, "t3", PUSH), Said::silence());
     let said = machine.reflex(["status"]).run().stdout;
-    assert!(said.contains(&format!("the guard is OFF in {} until", here.display())), "{said}");
+    assert!(said.contains(&format!("Reflex is OFF in {} for", here.display())), "{said}");
 }

@@ -201,7 +201,7 @@ fn a_switch_that_a_project_brings_is_named_there() {
         let run = |word: &str| machine.reflex([word]).folder(&machine.project()).run();
         let said = run("doctor");
         assert!(said.code == 1 && said.stdout.contains("switches every hook off"), "{agent}: {said:?}");
-        assert!(run("status").stdout.starts_with("the guard is OFF"), "{agent}: {:?}", run("status"));
+        assert!(run("status").stdout.starts_with("Reflex is OFF"), "{agent}: {:?}", run("status"));
         fs::remove_file(&file).unwrap();
         assert!(!run("status").stdout.contains("OFF"), "{agent}: {:?}", run("status"));
     }
@@ -234,7 +234,7 @@ fn a_file_beside_the_hooks_is_off_only_if_the_client_was_seen_to_fall_silent() {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             let before = fs::read_to_string(&file).unwrap_or_default();
             fs::write(&file, format!("{text}\n{}", if agent == "codex" { &before } else { "" })).unwrap();
-            let said = machine.reflex(["status"]).folder(&machine.project()).run().stdout;
+            let said = machine.reflex(["status", "--all"]).folder(&machine.project()).run().stdout;
             let line = said.lines().find(|line| line.starts_with(agent)).unwrap();
             // Of Copilot CLI a project's switch counts in a trusted folder alone, which cannot be told here.
             let is_sure = agent != "copilot" || !file.starts_with(machine.project());
@@ -275,7 +275,7 @@ fn a_client_that_runs_calls_without_the_guard_is_named() {
 #[test]
 fn status_says_who_can_remove_the_guard() {
     let wired = Wired::new();
-    let said = wired.run(&["status"]).stdout;
+    let said = wired.run(&["status", "--all"]).stdout;
     assert!(said.contains("assurance user (claude, copilot): programs of yours that are not judged"), "{said}");
     let of_json: Value = serde_json::from_str(&wired.run(&["status", "--json"]).stdout).unwrap();
     assert_eq!(of_json["agents"][0]["assurance"], "user");
@@ -292,8 +292,8 @@ fn a_managed_install_is_told_by_who_owns_it() {
         chmod -R go-w /etc && chown -R 64000 "$home"
         "$reflex" emit --scope managed --agent claude --binary /etc/bin/reflex > /tmp/emitted 2>&1
         sed -n '/^{/,/^}/p' /tmp/emitted > /etc/claude-code/managed-settings.json
-        as_user() { setpriv --reuid=64000 --regid=64000 --clear-groups /etc/bin/reflex --home "$home" status; }
-        level() { as_user | grep -E '^(assurance|the guard)'; }
+        as_user() { setpriv --reuid=64000 --regid=64000 --clear-groups /etc/bin/reflex --home "$home" status --all; }
+        level() { as_user | grep -E '^(assurance|Reflex)'; }
         level
         echo 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef > /etc/reflex/keys/64000
         level
@@ -305,12 +305,12 @@ fn a_managed_install_is_told_by_who_owns_it() {
     let script = format!("set -- \"$1\" /tmp/home; {play} && {PLAY}").replace("reflex=$1 ", "reflex=/tmp/reflex ");
     let words = ["--mount", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_reflex")];
     let said = machine.program("unshare", words).run();
-    if !said.stdout.starts_with("the guard") && said.code != 0 {
+    if !said.stdout.starts_with("Reflex") && said.code != 0 {
         return println!("skipped: this needs root and mount namespaces: {}", said.stderr);
     }
     let lines: Vec<&str> = said.stdout.lines().collect();
     assert_eq!(lines.len(), 6, "{said:?}");
-    assert!(lines.iter().step_by(2).all(|line| *line == "the guard is on"), "{lines:?}");
+    assert!(lines.iter().step_by(2).all(|line| *line == "Reflex is on"), "{lines:?}");
     assert!(lines[1].starts_with("assurance user (claude)") && lines[1].contains("no key"), "{lines:?}");
     assert_eq!(lines[3], "assurance managed (claude): only root can remove the guard");
     assert!(lines[5].contains("/etc/bin/reflex or a folder above it does not belong to root alone"), "{lines:?}");

@@ -59,7 +59,7 @@ fn a_project_is_wired_alone_and_comes_back_to_the_byte() {
                 "{agent}"
             );
             assert!(done(&machine, &[&["init"][..], &scope].concat()).contains("is up to date"), "{agent}");
-            let status = done(&machine, &["status", "--json"]);
+            let status = machine.reflex(["status", "--json"]).folder(&machine.project()).run().stdout;
             let status: Value = serde_json::from_str(&status).unwrap();
             let row = status["agents"].as_array().unwrap().iter().find(|row| row["agent"] == agent).cloned().unwrap();
             assert_eq!(row["surfaces"]["shell"]["state"], "CONFIGURED", "{row}");

@@ -152,7 +152,7 @@ fn what_is_not_known_is_counted_and_a_policy_can_ask_about_it() {
     assert_eq!(machine.hook().input(payload.as_str()).run(), Said::silence());
     let status = machine.reflex(["status", "--json"]).run().json();
     assert_eq!(status["unjudged"], json!({"days": 7, "calls": 1, "tools": ["frobnicate"]}));
-    let shown = machine.reflex(["status"]).run().stdout;
+    let shown = machine.reflex(["status", "--all"]).run().stdout;
     assert!(shown.contains("1 calls in 7 days of tools of which nothing is known: frobnicate"), "{shown}");
     let report = machine.reflex(["report", "--since", "1h"]).run().stdout;
     assert!(report.contains("frobnicate by claude"), "{report}");

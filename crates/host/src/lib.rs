@@ -36,7 +36,7 @@ pub use store::appeal::{Appeal, MAX_APPEALS};
 pub use store::bound::Bound;
 pub use store::signing;
 pub use system::browser::open_browser;
-pub use system::clock::{duration, moment, now, timestamp};
+pub use system::clock::{duration, local, moment, now, timestamp};
 pub use system::folders::{Folders, choose_home, chosen_home};
 pub use system::hidden::is_hidden;
 pub use system::http;

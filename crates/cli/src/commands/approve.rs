@@ -2,7 +2,7 @@
 
 use super::list;
 use crate::status;
-use crate::terminal::age::ago;
+use crate::terminal::age::{ago, until};
 use crate::terminal::arguments::text;
 use crate::terminal::confirm::{answer, confirmed};
 use crate::terminal::consent::Consent;
@@ -10,6 +10,7 @@ use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::paint::Paint;
 use crate::terminal::person::person;
 use crate::terminal::screen::Screen;
+use crate::terminal::table::print_table;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
@@ -20,7 +21,7 @@ use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::store::life::{LONGEST_PAUSE, Pause};
-use reflex_host::{Host, Mode, duration, now, timestamp};
+use reflex_host::{Host, Mode, duration, local, now};
 use serde_json::{Value, json};
 
 fn store() -> Store {
@@ -264,26 +265,26 @@ pub(super) fn grants(matches: &ArgMatches) -> u8 {
         return status::OK;
     }
     if all.is_empty() {
-        print("nothing is approved");
+        print("nothing is approved or denied");
+        return status::OK;
     }
+    let head = ["ID", "answer", "state", "scope", "used", "ends", "call"];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
     for grant in all {
         let state = match (now() < grant.expires, grant.scope == Scope::Once && grant.uses > 0) {
             _ if !grant.vouched => "void",
-            _ if !grant.allow => "no",
             (_, true) => "used",
             (false, _) => "over",
             (true, false) => "holds",
         };
         let first = grant.text.lines().next().unwrap_or("");
-        print(&format!(
-            "{}  {state:5}  {}  used {}  until {}  {}",
-            grant.id,
-            grant.scope.name(),
-            grant.uses,
-            timestamp(grant.expires),
-            visible(first)
-        ));
+        let uses = if grant.allow { grant.uses.to_string() } else { String::new() };
+        let answer = if grant.allow { "yes" } else { "no" };
+        let end = if state == "holds" { until(grant.expires) } else { local(grant.expires) };
+        let cells = [grant.id.as_str(), answer, state, grant.scope.name(), &uses, &end, &visible(first)];
+        table.push(cells.map(str::to_owned).to_vec());
     }
+    print_table(0, &table);
     status::OK
 }
 
@@ -309,8 +310,8 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
     let within = if matches.get_flag("here") { project_here() } else { String::new() };
     let pause = Pause { until: now() + length, reason, by: person.name, within };
     print(&format!(
-        "Until {} every call of every agent{} runs, whatever it would do.",
-        timestamp(pause.until),
+        "For {} every call of every agent{} runs, whatever it would do.",
+        until(pause.until),
         visible(&pause.place())
     ));
     let mut consent = Consent::each(&store);

@@ -1,6 +1,6 @@
 //! `reflex audit`: the log of every decision, read, checked and cut back.
 
-use crate::commands::audit_record::{action, decision, field, stored, time};
+use crate::commands::audit_record::{action, decision, field, searched, time};
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::consent::may_weaken;
@@ -11,12 +11,12 @@ use crate::terminal::visible::{visible, visible_json};
 use clap::ArgMatches;
 use reflex_host::rules::renamed;
 use reflex_host::store::{Log, Search, Store};
-use reflex_host::{Host, Mode, timestamp};
+use reflex_host::{Host, Mode, local, moment, timestamp};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 
-/// Of calls that passed, so many are looked at for those that were warned about.
-const MAX_PASSED: usize = 100_000;
+/// Maximum number of records that a search for a decision looks at, newest first.
+const MAX_LOOKED_AT: usize = 100_000;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
@@ -92,20 +92,18 @@ pub(super) fn found(
     (words, [since, until]): (&[String], [Option<String>; 2]),
     wanted: usize,
 ) -> io::Result<Vec<Map<String, Value>>> {
-    let (mut search, mut passed) = (Search { since, until, ..Search::default() }, None);
+    let (mut search, mut decisions) = (Search { since, until, ..Search::default() }, None);
     for word in words {
         match word.split_once('=') {
+            Some(("decision", value)) => decisions = Some(searched(value)),
             Some((field, value)) if !field.is_empty() && field.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
-                let stored = if field == "decision" { stored(value) } else { value };
-                search.fields.push((field.into(), stored.into()));
-                // The log has one word for both.
-                passed = Some(value).filter(|value| ["allow", "warn"].contains(value)).or(passed);
+                search.fields.push((field.into(), value.into()));
             }
             _ => search.texts.push(word.clone()),
         }
     }
-    let mut found = newest(log, &search, if passed.is_some() { MAX_PASSED } else { wanted })?;
-    found.retain(|record| passed.is_none_or(|word| decision(record) == word));
+    let mut found = newest(log, &search, if decisions.is_some() { MAX_LOOKED_AT } else { wanted })?;
+    found.retain(|record| decisions.is_none_or(|words| words.contains(&decision(record))));
     found.drain(..found.len().saturating_sub(wanted));
     Ok(found)
 }
@@ -168,8 +166,14 @@ fn in_words(record: &Map<String, Value>) -> String {
     let found = if ids.is_empty() { String::new() } else { format!("  [{}]", ids.join(", ")) };
     let text = actions.unwrap_or_default().join("; ");
     let text = visible(text.lines().next().unwrap_or(""));
-    let [time, agent, about, found] = [field("time"), field("agent"), &about, &found].map(visible);
+    let time = moment_of(record).map_or_else(|| field("time").to_owned(), local);
+    let [time, agent, about, found] = [&time, field("agent"), &about, &found].map(visible);
     format!("{time}  {agent:8}  {about}  {text}{found}")
+}
+
+/// When it was written, in milliseconds since 1970.
+fn moment_of(record: &Map<String, Value>) -> Option<u64> {
+    moment(field(record, "time"))
 }
 
 /// The decision, with the id that `reflex why` takes where there is something to tell.

@@ -11,24 +11,31 @@ pub(super) fn field<'r>(record: &'r Map<String, Value>, key: &str) -> &'r str {
     record.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
-/// What was decided about a call, as people read it. The log has the words of its own form.
+/// The decision about a call that the agent got, as people read it. The log has the words of its own form.
 pub(super) fn decision(record: &Record) -> &'static str {
-    match field(record, "decision") {
+    let answered = record.get("said").and_then(|said| said.get("decision")?.as_str());
+    // An agent that cannot ask blocks instead; a person let the call run, or the agent was only informed.
+    let answered = answered.filter(|answered| *answered == "deny").unwrap_or(field(record, "decision"));
+    match answered {
         "deny" => "block",
         "ask" => "ask",
+        "pass" if record.contains_key("kept") && record.contains_key("said") => "keep",
         "pass" if record.contains_key("said") => "warn",
         "pass" => "allow",
         _ => "",
     }
 }
 
-/// A decision's word in the log, for a word of a search: people's, the log's or the wire's.
-pub(super) fn stored(decision: &str) -> &str {
+/// A decision in people's words, for a word of a search: theirs, the log's or the wire's. `pass` of the log is several.
+pub(super) fn searched(decision: &str) -> &[&str] {
     match decision {
-        "block" => "deny",
-        "require_approval" => "ask",
-        "allow" | "warn" => "pass",
-        other => other,
+        "block" | "deny" => &["block"],
+        "ask" | "require_approval" => &["ask"],
+        "allow" => &["allow"],
+        "warn" => &["warn"],
+        "keep" => &["keep"],
+        "pass" => &["allow", "warn", "keep"],
+        _ => &[],
     }
 }
 

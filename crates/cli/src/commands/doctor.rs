@@ -3,7 +3,7 @@
 use super::wire;
 use crate::commands::chosen::{self, has_hook, wired_in_project};
 use crate::status;
-use crate::terminal::age::ago;
+use crate::terminal::age::{ago, until};
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
@@ -86,9 +86,9 @@ fn own_troubles() -> Vec<Trouble> {
     });
     let pause = store.pause().map(|pause| Trouble {
         what: format!(
-            "the guard is switched off{} until {} by {}: {}",
+            "the guard is switched off{} for {} by {}: {}",
             pause.place(),
-            timestamp(pause.until),
+            until(pause.until),
             pause.by,
             pause.reason
         ),

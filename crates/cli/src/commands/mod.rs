@@ -31,6 +31,7 @@ mod run;
 mod signature;
 mod status;
 mod status_line;
+mod status_summary;
 mod suggest;
 mod task;
 mod trust;
@@ -338,6 +339,7 @@ fn memory() -> Vec<Command> {
             .arg(flag("add", "Also append it to your cases")),
         Command::new("status")
             .about("Show whether the guard is working")
+            .arg(flag("all", "Show what is seen of each agent, gaps and remarks").conflicts_with_all(["json", "line"]))
             .arg(flag("line", "Print one line for a status bar; always exits 0").conflicts_with("json"))
             .arg(option("agent", "NAME", "With --line: only this agent").requires("line"))
             .arg(json()),

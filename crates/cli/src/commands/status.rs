@@ -2,10 +2,12 @@
 
 use crate::commands::audit_record::field;
 use crate::commands::chosen::{self, wired_in_project};
+use crate::commands::status_summary::{self, headline};
 use crate::commands::undo::total;
 use crate::status;
-use crate::terminal::age::age;
+use crate::terminal::age::{age, ago};
 use crate::terminal::output::{print, print_json};
+use crate::terminal::table::print_table;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::Surface;
@@ -21,7 +23,7 @@ use reflex_host::signing::InForce;
 use reflex_host::store::canary::Kept;
 use reflex_host::store::life::Heartbeat;
 use reflex_host::store::{Search, Store};
-use reflex_host::{Host, Mode, Wiring, now, timestamp};
+use reflex_host::{Host, Mode, Wiring, local, now, timestamp};
 use serde_json::{Map, Value, json};
 use std::path::Path;
 
@@ -30,18 +32,25 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let alarms = store.alarms();
     if matches.get_flag("json") {
         print_json(&as_json(&store).to_string());
-    } else {
+    } else if matches.get_flag("all") {
         show(&store);
+    } else {
+        status_summary::show(&store);
     }
     if !alarms.is_empty() && !matches.get_flag("json") && at_terminal().is_ok() {
         // A person has seen them now; they stay in the audit log.
         store.acknowledge();
     }
-    if alarms.is_empty() { status::OK } else { status::FOUND }
+    if alarms.is_empty() && !status_summary::is_guard_off(&store) { status::OK } else { status::FOUND }
+}
+
+/// Whether a person paused the guard.
+pub(super) fn is_off(store: &Store) -> bool {
+    store.pause().is_some()
 }
 
 /// The agents that are used here; where none is, the first that is known.
-fn shown() -> Vec<Wiring> {
+pub(super) fn shown() -> Vec<Wiring> {
     let mut wirings = chosen::chosen(None);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
     // An agent that has the hook in the project here alone has it all the same.
@@ -70,7 +79,8 @@ pub(super) fn as_json(store: &Store) -> Value {
         .collect();
     let off =
         store.pause().map(|pause| json!({"until": timestamp(pause.until), "by": pause.by, "reason": pause.reason, "within": pause.within}));
-    let reflexes: Vec<Value> = told().iter().map(|(what, instead)| json!({"what": what, "instead": instead})).collect();
+    let reflexes: Vec<Value> =
+        reflex_problems().iter().map(|(what, instead)| json!({"what": what, "instead": instead})).collect();
     let kept = Host::new(Mode::default()).backups().listed();
     let kept = json!({"backups": kept.len(), "bytes": kept.iter().map(|known| known.stored()).sum::<u64>()});
     json!({
@@ -101,7 +111,7 @@ fn protection(store: &Store) -> String {
 }
 
 /// What a person should know of the reflexes that are named for this folder.
-fn told() -> Vec<(String, String)> {
+pub(super) fn reflex_problems() -> Vec<(String, String)> {
     let host = Host::new(Mode::default());
     let here = host.placed(Event::default());
     let place = (Path::new(&here.workspace), Path::new(&here.cwd));
@@ -162,17 +172,11 @@ fn surface(cell: &Cell) -> Value {
 fn show(store: &Store) {
     let beats = store.heartbeats();
     let rows: Vec<Row> = shown().iter().map(|wiring| truth(wiring, &beats, store)).collect();
-    match store.pause() {
-        Some(pause) => {
-            let (until, place) = (timestamp(pause.until), pause.place());
-            print(&format!("the guard is OFF{place} until {until} ({}): {}", pause.by, pause.reason))
-        }
-        None => print(&headline(&rows)),
-    }
+    print(&headline(store, &rows.iter().collect::<Vec<_>>()).0);
     table(&rows);
     rows.iter().filter_map(|row| store.proof(row.agent.name)).for_each(|proof| print(&proven(&proof)));
     rows.iter().for_each(remarks);
-    for (what, instead) in told() {
+    for (what, instead) in reflex_problems() {
         print(&visible(&format!("{what} What helps: {instead}")));
     }
     for line in levels(&rows).into_iter().chain(places()) {
@@ -180,7 +184,7 @@ fn show(store: &Store) {
     }
     print(&visible(&protection(store)));
     for alarm in store.alarms() {
-        print(&format!("ALARM {}: {}", timestamp(alarm.time), visible(&alarm.text)));
+        print(&format!("ALARM {}: {}", local(alarm.time), visible(&alarm.text)));
     }
     let unjudged = unjudged(store);
     if !unjudged.is_empty() {
@@ -196,16 +200,6 @@ fn show(store: &Store) {
         waiting(store).len(),
         store.log().folder().display()
     ));
-}
-
-/// Whether the guard stands before the agents that are used here.
-fn headline(rows: &[Row]) -> String {
-    let off: Vec<&str> = rows.iter().filter(|row| row.broken.is_some()).map(|row| row.agent.title).collect();
-    match off.as_slice() {
-        [] => "the guard is on".to_owned(),
-        all if all.len() == rows.len() => "the guard is OFF: no agent here uses it".to_owned(),
-        some => format!("the guard is OFF for {}", some.join(", ")),
-    }
 }
 
 /// Warnings about old clients, and the assurance level of each guarded agent.
@@ -235,7 +229,7 @@ fn stands(wiring: &Wiring, rows: &[Row]) -> bool {
 }
 
 /// Where the guard keeps its files, if the environment says something else or alone says it.
-fn places() -> Vec<String> {
+pub(super) fn places() -> Vec<String> {
     let host = Host::new(Mode::default());
     let folders = host.folders();
     let own = folders.state.display();
@@ -270,11 +264,11 @@ fn tools(calls: &[String]) -> Vec<&str> {
 }
 
 /// The row of an agent. Where its client was seen to run what the hook refuses, a call that came proves nothing.
-fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row {
+pub(super) fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row {
     let mut row = row(wiring, beats);
     let ignored = store.proof(wiring.agent()).filter(|proof| proof.outcome == Outcome::Ignored.name());
     if let Some(proof) = ignored {
-        let why = format!("at {} its client ran what the hook had refused", timestamp(proof.time));
+        let why = format!("{} its client ran what the hook had refused", ago(proof.time));
         let fix = format!("another version of it, then reflex verify --live --agent {}", wiring.agent());
         row.cells.iter_mut().for_each(|cell| cell.sight = Coverage::Off(why.clone(), fix.clone()));
         row.broken = row.broken.or(Some(why));
@@ -285,7 +279,7 @@ fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row {
 /// What `reflex verify --live` saw last.
 fn proven(proof: &Kept) -> String {
     let version = if proof.version.is_empty() { String::new() } else { format!(", version {}", proof.version) };
-    let told = format!("{}: {} live, at {}{version}", proof.agent, proof.state, timestamp(proof.time));
+    let told = format!("{}: {} live, {}{version}", proof.agent, proof.state, ago(proof.time));
     visible(&format!("{told}, in {}", proof.folder))
 }
 
@@ -306,10 +300,7 @@ fn table(rows: &[Row]) {
         first.into_iter().chain(row.cells.iter().map(word)).collect()
     });
     let lines: Vec<Vec<String>> = std::iter::once(heading.collect()).chain(body).collect();
-    for line in lines {
-        let padded: Vec<String> = line.iter().map(|text| format!("{text:<11}")).collect();
-        print(padded.join(" ").trim_end());
-    }
+    print_table(0, &lines);
 }
 
 /// Each reason once, with the surfaces that it is about.

@@ -2,12 +2,13 @@
 //! place; anybody may list, and restore to a folder of their own.
 
 use crate::status;
-use crate::terminal::age::ago;
+use crate::terminal::age::{age, ago};
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::confirm::confirmed;
 use crate::terminal::consent::may_weaken;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::person::person;
+use crate::terminal::table::print_table;
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_engine::Event;
@@ -151,21 +152,20 @@ fn list(store: &BackupStore, matches: &ArgMatches) -> u8 {
     }
     if listed.is_empty() {
         print("nothing is kept");
+        return status::OK;
     }
+    let head = ["ID", "age", "size", "files now", "agent", "call"];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
     for known in &listed {
         let About { client, what, undoes, .. } = known.about().unwrap_or_default();
         let what = if undoes.is_empty() { what } else { format!("before {undoes} was restored") };
         let first = what.lines().next().unwrap_or_default();
         let state = store.backup(&known.id).map_or("damaged", |backup| word(&backup.plan(&[], None)));
-        print(&format!(
-            "{}  {:>8}  {:>9}  {state:<8}  {}: {}",
-            known.id,
-            ago(known.time),
-            size(known.bytes),
-            visible(&client),
-            visible(first)
-        ));
+        let cells = [&known.id, &age(known.time), &size(known.bytes), state, &visible(&client), &visible(first)];
+        table.push(cells.map(str::to_owned).to_vec());
     }
+    print_table(0, &table);
+    print("intact: as they were; changed: other content; gone: deleted; moved: elsewhere. `reflex undo ID` restores.");
     status::OK
 }
 

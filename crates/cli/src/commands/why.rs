@@ -3,7 +3,7 @@
 use crate::commands::audit_record::field;
 use crate::status;
 use crate::terminal::arguments::text;
-use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::output::{complain, print, print_json, print_whole};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::shell::quoted;
@@ -63,7 +63,7 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
         ));
     }
     if let Some(line) = replay(&record) {
-        print(&format!("replay   {line}"));
+        print_whole(&format!("replay   {line}"));
     }
     print(&format!("wrong?   reflex report-fp {}", visible(id)));
     status::OK

@@ -7,7 +7,7 @@ use crate::commands::undo::total;
 use crate::status;
 use crate::terminal::confirm;
 use crate::terminal::consent::may_weaken;
-use crate::terminal::output::{complain, print};
+use crate::terminal::output::{complain, print, print_whole};
 use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
@@ -380,7 +380,7 @@ fn show(file: &str, change: &Change) {
             Some(b'-') => paint.removed(line),
             _ => line.to_owned(),
         };
-        print(&painted);
+        print_whole(&painted);
     }
 }
 

@@ -5,9 +5,18 @@ pub(crate) fn ago(time: u64) -> String {
     format!("{} ago", age(time))
 }
 
+/// The time at which something ends, and how long that is: `15m, until 14:34`.
+pub(crate) fn until(time: u64) -> String {
+    let left = time.saturating_sub(reflex_host::now());
+    format!("{}, until {}", length(left / 1000), reflex_host::local(time))
+}
+
 /// The same without `ago`.
 pub(crate) fn age(time: u64) -> String {
-    let seconds = reflex_host::now().saturating_sub(time) / 1000;
+    length(reflex_host::now().saturating_sub(time) / 1000)
+}
+
+fn length(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
         60..3600 => format!("{}m", seconds / 60),

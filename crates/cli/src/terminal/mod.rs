@@ -10,5 +10,7 @@ pub(crate) mod paint;
 pub(crate) mod person;
 pub(crate) mod progress;
 pub(crate) mod screen;
+pub(crate) mod table;
 pub(crate) mod unquoted;
 pub(crate) mod visible;
+pub(crate) mod wrap;

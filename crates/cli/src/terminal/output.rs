@@ -1,17 +1,26 @@
 //! What is printed, and whether something that was to be printed was lost.
 
 use super::visible::visible_json;
-use std::io::{ErrorKind, Write};
+use super::wrap::{columns, rows};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Prints to standard output; a reader that went away is no error of ours.
+/// Prints a line of words to standard output, broken at blanks on a terminal. Texts of several lines stay as they are.
 pub(crate) fn print(line: &str) {
+    match columns().filter(|_| !line.contains('\n')) {
+        Some(columns) => rows(line, columns).iter().for_each(|row| print_whole(row)),
+        None => print_whole(line),
+    }
+}
+
+/// Prints a line that may be copied: a diff, a command, data. A reader that went away is no error.
+pub(crate) fn print_whole(line: &str) {
     note(writeln!(std::io::stdout(), "{line}"));
 }
 
 /// Prints a document of which no part is a command to the terminal.
 pub(crate) fn print_json(document: &str) {
-    print(&visible_json(document));
+    print_whole(&visible_json(document));
 }
 
 /// Set once something that was to be printed could not be.
@@ -26,7 +35,10 @@ pub(crate) fn note(printed: std::io::Result<()>) {
 
 /// Prints a problem to standard error.
 pub(crate) fn complain(line: &str) {
-    let _ = writeln!(std::io::stderr(), "reflex: {line}");
+    let line = format!("reflex: {line}");
+    let columns = std::io::stderr().is_terminal().then(columns).flatten().filter(|_| !line.contains('\n'));
+    let rows = columns.map_or_else(|| vec![line.clone()], |columns| rows(&line, columns));
+    rows.iter().for_each(|row| drop(writeln!(std::io::stderr(), "{row}")));
 }
 
 /// Whether something that was to be printed was lost.

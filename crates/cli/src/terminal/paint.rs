@@ -42,6 +42,11 @@ impl Paint {
 
     /// A decision's word in its colour.
     pub(crate) fn decision(self, word: &str) -> String {
+        self.decision_as(word, word)
+    }
+
+    /// A text in the colour of a decision.
+    pub(crate) fn decision_as(self, word: &str, text: &str) -> String {
         let code = match word {
             "block" => "1;31",
             "ask" => "1;33",
@@ -49,6 +54,6 @@ impl Paint {
             "keep" => "36",
             _ => "32",
         };
-        self.code(code, word)
+        self.code(code, text)
     }
 }

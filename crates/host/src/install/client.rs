@@ -9,10 +9,14 @@ use std::path::{Path, PathBuf};
 
 /// A client that runs calls if the guard is missing or crashes, by the version of its program on the `PATH`.
 pub fn fails_open(wiring: &Wiring) -> Option<Trouble> {
+    fails_open_at(wiring.adapter(), &installed_version(wiring)?)
+}
+
+/// The version of the client on the `PATH`, by its files.
+pub(crate) fn installed_version(wiring: &Wiring) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let found = wiring.settings().programs.iter().find_map(|program| version_of(program, &folders))?;
-    fails_open_at(wiring.adapter(), &found)
+    wiring.settings().programs.iter().find_map(|program| version_of(program, &folders))
 }
 
 /// The same for a version that the client itself reported. `None` if it blocks such calls.

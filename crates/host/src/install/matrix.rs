@@ -1,5 +1,6 @@
 //! The truth matrix: of every part of an agent's work, whether the guard was seen to stand before it.
 
+use super::client::installed_version;
 use super::doctor::{project_here, stopped, switches, untrusted, variables};
 use super::proof::lapsed;
 use super::wiring::{Plugin, Wiring};
@@ -40,6 +41,11 @@ pub struct Row {
     pub lapsed: Option<String>,
     /// One for each surface, in the order of [`Surface::ALL`].
     pub cells: Vec<Cell>,
+}
+
+/// The client's version, as it said last or as its own files tell.
+pub fn client_version(wiring: &Wiring) -> Option<String> {
+    last_version(wiring.state(), wiring.agent()).or_else(|| installed_version(wiring))
 }
 
 /// The row of the agent of these settings.
@@ -93,12 +99,14 @@ fn broken(wiring: &Wiring) -> Option<String> {
     if wiring.hooks().is_empty() && wiring.plugin(&project_here(wiring)) == Some(Plugin::Enabled) {
         return found;
     }
-    let file = wiring.file().display().to_string();
+    let (file, again) = (wiring.file().display().to_string(), wiring.repair());
     match wiring.install() {
         Err(problem) => return Some(problem),
-        Ok(change) if change.before.is_none() => return Some(format!("{file} is not there")),
+        Ok(_) if wiring.hooks().is_empty() => {
+            return Some(format!("no Reflex hook in {file}: run `reflex init --agent {}`", wiring.agent()));
+        }
         Ok(change) if change.before != change.after => {
-            return Some(format!("{file} has not the hook that this binary would write"));
+            return Some(format!("the hook in {file} is not the one of this program: {again}"));
         }
         Ok(_) => {}
     }

@@ -19,6 +19,18 @@ pub fn timestamp(millis: u64) -> String {
     PRINTER.timestamp_to_string(&time.unwrap_or(Timestamp::MAX))
 }
 
+/// The same in the time zone of this machine, for people: `14:34` today, else `2026-11-24 14:34`.
+pub fn local(millis: u64) -> String {
+    in_zone(millis, now(), &TimeZone::system())
+}
+
+fn in_zone(millis: u64, now: u64, zone: &TimeZone) -> String {
+    let zoned = |millis| Some(Timestamp::from_millisecond(i64::try_from(millis).ok()?).ok()?.to_zoned(zone.clone()));
+    let Some((time, today)) = zoned(millis).zip(zoned(now)) else { return timestamp(millis) };
+    let form = if time.date() == today.date() { "%H:%M" } else { "%Y-%m-%d %H:%M" };
+    time.strftime(form).to_string()
+}
+
 /// Milliseconds of a duration as people write it: `30s`, `10m`, `2h`, `7d`.
 pub fn duration(text: &str) -> Option<u64> {
     let unit = text.chars().last()?;
@@ -45,6 +57,15 @@ pub fn moment(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_time_of_today_needs_no_date() {
+        let zone = TimeZone::fixed(jiff::tz::offset(2));
+        let noon = moment("2026-11-24T12:00:00Z").unwrap();
+        assert_eq!(in_zone(noon + 34 * 60_000, noon, &zone), "14:34");
+        assert_eq!(in_zone(noon - 24 * 3_600_000, noon, &zone), "2026-11-23 14:00");
+        assert_eq!(in_zone(u64::MAX, noon, &zone), timestamp(u64::MAX));
+    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {
