@@ -200,8 +200,11 @@ impl Facts<'_> {
         };
         let count = self.world.orphaned(folder, &reference, &onto);
         if let Some(count) = count.filter(|count| *count > 0) {
-            *self.lost.borrow_mut() =
-                Names { names: vec![format!("{count} commits that are only on {name}")], count: 1, more: false };
+            let commits = if count == 1 { "1 commit".to_owned() } else { format!("{count} commits") };
+            // The count takes in commits that the branch keeps.
+            let is_reset = has("reset") && !has("moved");
+            let lost = if is_reset { format!("those after {name}") } else { format!("{commits} only on {name}") };
+            *self.lost.borrow_mut() = Names { names: vec![lost], count: 1, more: false };
         }
         truth(count.map(|count| count > 0))
     }

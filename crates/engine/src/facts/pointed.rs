@@ -40,8 +40,17 @@ impl Facts<'_> {
     }
 
     pub(super) fn is_production(&self, pointed: &Pointed) -> bool {
-        let parts = pointed.hosts.iter().chain(&pointed.names).flat_map(|name| name.split(['/', ':']));
-        parts.map(str::to_owned).any(|name| self.in_class("production-name", &name))
+        self.in_production(pointed).is_some()
+    }
+
+    /// The host, database or namespace by which an effect's command points to production.
+    pub(crate) fn production_name(&self, effect: &Effect) -> Option<String> {
+        self.in_production(&self.pointed(effect)).cloned()
+    }
+
+    fn in_production<'p>(&self, pointed: &'p Pointed) -> Option<&'p String> {
+        let is_production = |name: &&String| name.split(['/', ':']).any(|part| self.in_class("production-name", part));
+        pointed.hosts.iter().chain(&pointed.names).find(is_production)
     }
 
     /// Every host must be this machine: what a project's files say of one proves nothing about another.

@@ -113,7 +113,7 @@ fn finding(
         tier: Tier::named(rule.get("tier").text()).unwrap_or_default(),
         fixed: None,
         would: None,
-        message: words.fill(rule.get("message").text()),
+        message: in_production(words.fill(rule.get("message").text()), rule, effect, facts),
         remedy: words.fill(rule.get("remedy").text()),
         command: excerpt::guilty_part(effect, facts),
         rewrite: None,
@@ -124,6 +124,20 @@ fn finding(
         effect: Some(index),
         by_stranger: false,
         behind: None,
+    }
+}
+
+/// The message with the name that makes a place production, if the rule weighs production differently.
+fn in_production(message: String, rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> String {
+    if rule.get(Fact::Production.name()).text().is_empty() {
+        return message;
+    }
+    match facts.production_name(effect) {
+        Some(name) if !message.contains(&name) => {
+            let name = redacted(&name, facts.tables);
+            format!("{} ({name} looks like production).", message.trim_end_matches('.'))
+        }
+        Some(_) | None => message,
     }
 }
 
@@ -195,7 +209,11 @@ impl Words<'_> {
             names.iter().find(is_plain).map_or_else(|| or.to_owned(), |name| redacted(name, self.facts.tables))
         };
         let (name, file) = (first(&pointed.names, "DATABASE"), first(&pointed.hosts, "FILE"));
-        format!("`{}`", template.replace("{name}", &name).replace("{file}", &file))
+        // A copy of the database of the same name on this machine would be another one.
+        let host = first(&pointed.hosts, "");
+        let host = if host.is_empty() { host } else { format!(" -h {host}") };
+        let filled = template.replace("{name}", &name).replace("{file}", &file).replace("{host}", &host);
+        format!("`{filled}`")
     }
 
     fn targets(&self) -> String {
