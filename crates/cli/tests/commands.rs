@@ -565,6 +565,16 @@ fn the_demos_json_has_one_object_a_line_with_what_the_agent_is_told() {
 }
 
 #[test]
+fn the_readme_shows_lines_of_the_demo() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
+    let (_, shown) = readme.split_once("$ reflex demo\n").unwrap();
+    let (shown, _) = shown.split_once("```").unwrap();
+    let said = reflex(&["demo"]).stdout;
+    assert!(shown.lines().count() > 5);
+    shown.lines().for_each(|line| assert!(said.contains(line), "{line} is not in {said}"));
+}
+
+#[test]
 fn the_demo_counts_what_it_shows() {
     let said = reflex(&["demo"]).stdout;
     let count = |decision: &str| said.lines().filter(|line| line.starts_with(&format!("{decision} "))).count();

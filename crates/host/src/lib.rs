@@ -26,7 +26,7 @@ mod world;
 
 pub use config as layers;
 pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
-pub use install::{Change, Wiring, assurance, client, doctor, live, matrix, older, settle};
+pub use install::{Change, Wiring, assurance, client, doctor, live, matrix, older, settle, state_folder};
 pub use pipeline::{Host, MAX_IN_A_ROW};
 pub use reflex_keep as keep;
 pub use reflex_library::DIGEST as LIBRARY_DIGEST;

@@ -10,6 +10,7 @@ use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::doctor::{Trouble, answers, copies, examine};
 use reflex_host::layers::{Loaded, lowered};
+use reflex_host::state_folder::obstacle;
 use reflex_host::{Host, Mode, Wiring, timestamp};
 use serde_json::{Value, json};
 
@@ -80,7 +81,8 @@ const IN_PROJECT: &str = " (project)";
 fn own_troubles() -> Vec<Trouble> {
     let host = Host::new(Mode::default());
     let store = host.store();
-    let unkept = host.backups().check().err().map(|refused| Trouble {
+    let unwritable = obstacle(host.folders());
+    let unkept = host.backups().check().err().filter(|_| unwritable.is_none()).map(|refused| Trouble {
         what: format!("nothing can be kept for `reflex undo`: {}", visible(&refused.to_string())),
         fix: "reflex gc".into(),
     });
@@ -99,7 +101,7 @@ fn own_troubles() -> Vec<Trouble> {
         key.problem().map(|why| Trouble { what: format!("no approval counts: {why}"), fix: key.remedy().into() });
     let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
     let broken: Vec<Trouble> = layers().iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
-    copies().into_iter().chain(pause).chain(disputed).chain(unkept).chain(broken).collect()
+    copies().into_iter().chain(unwritable).chain(pause).chain(disputed).chain(unkept).chain(broken).collect()
 }
 
 /// People's files that are in force where we are.

@@ -12,6 +12,7 @@ use reflex_host::assurance::assurance;
 use reflex_host::client::fails_open;
 use reflex_host::matrix::{Coverage, Row, client_version};
 use reflex_host::signing::InForce;
+use reflex_host::state_folder::obstacle;
 use reflex_host::store::Store;
 use reflex_host::{Host, Mode, Wiring, local};
 
@@ -54,6 +55,10 @@ pub(super) fn show(store: &Store) {
     open.for_each(|trouble| print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix))));
     for (problem, remedy) in reflex_problems() {
         print(&format!("! {} Remedy: {}", visible(&problem), visible(&remedy)));
+    }
+    let host = Host::new(Mode::default());
+    if let Some(trouble) = Some(host.folders()).filter(|folders| folders.state.exists()).and_then(obstacle) {
+        print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
     }
     places().iter().for_each(|line| print(&format!("! {}", visible(line))));
     print(&paint.faint("Details and gaps: reflex status --all"));

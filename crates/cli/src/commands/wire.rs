@@ -3,6 +3,7 @@
 use super::live;
 use super::pin::{self, Named};
 use crate::commands::chosen::{chosen, chosen_in_project, has_hook, unknown, wired_in_project};
+use crate::commands::status::places;
 use crate::commands::undo::total;
 use crate::status;
 use crate::terminal::confirm;
@@ -17,6 +18,7 @@ use reflex_host::git_hooks::Entries;
 use reflex_host::older::{self, OlderGuard};
 use reflex_host::person::no_agent_above;
 use reflex_host::signing::InForce;
+use reflex_host::state_folder::obstacle;
 use reflex_host::{Change, Host, Mode, Wiring, settle};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -193,6 +195,12 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     if !matches.get_flag("dry-run") && names_another_key(&wirings) {
         return status::FOUND;
     }
+    if work == Work::PutIn
+        && let Err(problem) = ready(matches.get_flag("dry-run"))
+    {
+        complain(&problem);
+        return status::FOUND;
+    }
     let wirings = match work {
         Work::PutIn => match keyed(matches, wirings) {
             Ok(wirings) => wirings,
@@ -225,6 +233,14 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
         pin::offer();
     }
     result
+}
+
+/// Names a home other than the environment's, and finds out whether the state folder can be written: both before a diff
+/// is shown.
+fn ready(is_dry: bool) -> Result<(), String> {
+    places().iter().for_each(|line| print(&visible(line)));
+    let obstacle = if is_dry { None } else { obstacle(Host::new(Mode::default()).folders()) };
+    obstacle.map_or(Ok(()), |trouble| Err(format!("{}; no file was changed. Remedy: {}", trouble.what, trouble.fix)))
 }
 
 /// Whether an entry names a key other than the one in force: `--home` with another home and a variable such as

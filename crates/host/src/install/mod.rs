@@ -9,6 +9,7 @@ pub mod live;
 pub mod matrix;
 pub mod older;
 mod proof;
+pub mod state_folder;
 mod trouble;
 mod wiring;
 

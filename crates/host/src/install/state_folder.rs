@@ -1,0 +1,60 @@
+//! Whether the guard can write its state folder: without it there is no log, no approval and no copy.
+
+use super::trouble::Trouble;
+use crate::system::files::make_folder;
+use crate::system::folders::Folders;
+use crate::system::random;
+use std::fs;
+use std::io::{self, ErrorKind};
+
+/// Bytes that the probe writes. An empty file fits on a full disk.
+const PROBE: [u8; 4096] = [0; 4096];
+
+/// The obstacle, after writing and removing a file in the state folder, which is created.
+pub fn obstacle(folders: &Folders) -> Option<Trouble> {
+    let error = probe(folders).err()?;
+    let folder = folders.state.display();
+    let (what, fix) = match error.kind() {
+        ErrorKind::PermissionDenied => {
+            (format!("the state folder {folder} is not writable by you"), format!("sudo chown -R \"$USER\" {folder}"))
+        }
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            (format!("there is no space left for the state folder {folder}"), "free some space on that disk".to_owned())
+        }
+        ErrorKind::ReadOnlyFilesystem => {
+            let fix = "make that file system writable, or name another home with --home".to_owned();
+            (format!("the state folder {folder} is on a read-only file system"), fix)
+        }
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            (format!("{folder}, or a folder above it, is a file"), "move that file away".to_owned())
+        }
+        _ => (format!("the state folder {folder} cannot be written: {error}"), "reflex doctor".to_owned()),
+    };
+    Some(Trouble { what, fix })
+}
+
+fn probe(folders: &Folders) -> io::Result<()> {
+    make_folder(&folders.state)?;
+    let file = folders.state.join(format!("probe-{}", random::uuid()));
+    let written = fs::write(&file, PROBE);
+    let removed = fs::remove_file(&file);
+    written.and(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_in_the_place_of_the_folder_is_named() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folders = Folders::below(home.path().to_owned());
+        assert_eq!(obstacle(&folders), None);
+        let left = fs::read_dir(&folders.state).map(|entries| entries.count()).unwrap_or(1);
+        assert_eq!(left, 0, "the probe is removed");
+        fs::remove_dir_all(&folders.state).expect("an empty folder");
+        fs::write(&folders.state, "").expect("a file");
+        let trouble = obstacle(&folders).expect("an obstacle");
+        assert!(trouble.what.ends_with("is a file") && trouble.fix == "move that file away", "{trouble:?}");
+    }
+}
