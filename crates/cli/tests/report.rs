@@ -38,7 +38,7 @@ fn rows(page: &Value, title: &str) -> Vec<(u64, String)> {
 fn the_page_counts_what_happened() {
     let machine = lived();
     let page = machine.reflex(["report", "--since", "1h", "--json"]).run().json();
-    assert!(rows(&page, "ran").contains(&(5, "calls in 1 sessions".into())), "{page}");
+    assert!(rows(&page, "ran").contains(&(4, "calls in 1 sessions".into())), "{page}");
     assert!(
         rows(&page, "blocked").iter().any(|(count, what)| *count == 1 && what.contains("rm/home-or-root")),
         "{page}"

@@ -12,7 +12,8 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use page::{Page, Section};
 use reflex_host::store::Search;
-use reflex_host::{Host, Mode, now, timestamp};
+use reflex_host::store::canary::CANARY;
+use reflex_host::{Host, Mode, local, moment, now, timestamp};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,7 +50,8 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 
 impl Page {
     fn show(&self) {
-        print(&format!("from {} to {}", self.since, self.until));
+        let shown = |time: &str| moment(time).map_or_else(|| time.to_owned(), local);
+        print(&format!("from {} to {}", shown(&self.since), shown(&self.until)));
         for section in &self.sections {
             print(&format!("\n{}", section.title));
             if section.rows.is_empty() {
@@ -71,7 +73,9 @@ impl Page {
 }
 
 fn sections(records: &[Record]) -> Vec<Section> {
-    let calls: Vec<&Record> = of_kind(records, "call").filter(|record| !is_end(record)).collect();
+    let records: Vec<Record> = records.iter().filter(|record| !is_probe(record)).cloned().collect();
+    let records = records.as_slice();
+    let calls: Vec<&Record> = of_kind(records, "call").filter(|record| !is_end(record) && !is_unread(record)).collect();
     let decided =
         |decision: &'static str| calls.iter().copied().filter(move |call| field(call, "decision") == decision);
     vec![
@@ -92,6 +96,18 @@ fn sections(records: &[Record]) -> Vec<Section> {
         Section::new("unjudged", "every tool was known", counted(unjudged(&calls))),
         Section::new("gaps", "every call could be read and judged", counted(gaps(records))),
     ]
+}
+
+/// Whether `init` or `verify` had a client make the call to prove the hook.
+fn is_probe(record: &Record) -> bool {
+    findings(record).any(|finding| field(finding, "id") == CANARY)
+}
+
+/// Whether the event could not be read, as those with which `doctor` and `verify` try the hook. The gaps count them.
+fn is_unread(record: &Record) -> bool {
+    findings(record).next().is_none()
+        && record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
+        && field(record, "decision") == "deny"
 }
 
 /// Whether it tells of the end of the work, at which an agent was kept: the duties count it.
@@ -129,7 +145,7 @@ fn ran(records: &[Record], calls: &[&Record]) -> Section {
         (calls.len(), format!("calls in {} sessions", sessions.len())),
         (passed, "allowed".to_owned()),
         (with("grant"), "allowed by a person".to_owned()),
-        (of_kind(records, "outcome").count(), "ended, as the agents say".to_owned()),
+        (of_kind(records, "outcome").count(), "reported finished by the agent".to_owned()),
     ];
     rows.extend(counted(calls.iter().map(|call| format!("by {}", field(call, "agent")))));
     Section::new("ran", "no call", rows)
@@ -138,11 +154,7 @@ fn ran(records: &[Record], calls: &[&Record]) -> Section {
 /// The rule and the call, on one line.
 fn about(call: &Record) -> String {
     let ids: Vec<&str> = findings(call).map(|finding| field(finding, "id")).take(2).collect();
-    if ids.is_empty() {
-        "an event that could not be read".into()
-    } else {
-        format!("{}  {}", ids.join(", "), subject(call))
-    }
+    format!("{}  {}", ids.join(", "), subject(call))
 }
 
 /// The rules that stopped calls, with what people answered.
@@ -213,10 +225,7 @@ fn unjudged(calls: &[&Record]) -> impl Iterator<Item = String> {
 fn gaps(records: &[Record]) -> impl Iterator<Item = String> {
     records.iter().flat_map(|record| {
         let parts = record.get("analysis").and_then(|analysis| analysis.get("gaps")).and_then(Value::as_u64);
-        let unread = field(record, "kind") == "call"
-            && !is_end(record)
-            && record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
-            && field(record, "decision") == "deny";
+        let unread = field(record, "kind") == "call" && is_unread(record);
         let anyway = field(record, "answered").starts_with("nobody: it was refused");
         [
             (parts.unwrap_or(0) > 0).then_some("calls with a part that is known only when it runs"),

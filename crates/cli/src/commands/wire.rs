@@ -195,12 +195,6 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     if !matches.get_flag("dry-run") && names_another_key(&wirings) {
         return status::FOUND;
     }
-    if work == Work::PutIn
-        && let Err(problem) = ready(matches.get_flag("dry-run"))
-    {
-        complain(&problem);
-        return status::FOUND;
-    }
     let wirings = match work {
         Work::PutIn => match keyed(matches, wirings) {
             Ok(wirings) => wirings,
@@ -260,6 +254,7 @@ fn names_another_key(wirings: &[Wiring]) -> bool {
 
 /// The entries with the key that they are to name, once a person has agreed to what would loosen.
 fn keyed(matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, String> {
+    ready(matches.get_flag("dry-run"))?;
     if matches.get_flag("dry-run") {
         return Ok(wirings);
     }

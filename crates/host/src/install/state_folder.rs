@@ -1,4 +1,4 @@
-//! Whether the guard can write its state folder: without it there is no log, no approval and no copy.
+//! Finds out whether the state folder can be written: the log, approvals and copies need it.
 
 use super::trouble::Trouble;
 use crate::system::files::make_folder;
@@ -14,21 +14,18 @@ const PROBE: [u8; 4096] = [0; 4096];
 pub fn obstacle(folders: &Folders) -> Option<Trouble> {
     let error = probe(folders).err()?;
     let folder = folders.state.display();
-    let (what, fix) = match error.kind() {
-        ErrorKind::PermissionDenied => {
-            (format!("the state folder {folder} is not writable by you"), format!("sudo chown -R \"$USER\" {folder}"))
-        }
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-            (format!("there is no space left for the state folder {folder}"), "free some space on that disk".to_owned())
-        }
-        ErrorKind::ReadOnlyFilesystem => {
-            let fix = "make that file system writable, or name another home with --home".to_owned();
-            (format!("the state folder {folder} is on a read-only file system"), fix)
-        }
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
-            (format!("{folder}, or a folder above it, is a file"), "move that file away".to_owned())
-        }
-        _ => (format!("the state folder {folder} cannot be written: {error}"), "reflex doctor".to_owned()),
+    let is = |kinds: &[ErrorKind]| kinds.contains(&error.kind());
+    let (what, fix) = if is(&[ErrorKind::PermissionDenied]) {
+        (format!("the state folder {folder} is not writable by you"), format!("sudo chown -R \"$USER\" {folder}"))
+    } else if is(&[ErrorKind::StorageFull, ErrorKind::QuotaExceeded]) {
+        (format!("the disk of the state folder {folder} is full"), "free some space on it".to_owned())
+    } else if is(&[ErrorKind::ReadOnlyFilesystem]) {
+        let fix = "make that file system writable, or name another home with --home".to_owned();
+        (format!("the state folder {folder} is on a read-only file system"), fix)
+    } else if is(&[ErrorKind::NotADirectory, ErrorKind::AlreadyExists]) {
+        (format!("{folder}, or a folder above it, is a file"), "move that file away".to_owned())
+    } else {
+        (format!("the state folder {folder} cannot be written: {error}"), format!("ls -ld {folder}"))
     };
     Some(Trouble { what, fix })
 }
