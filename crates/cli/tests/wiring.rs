@@ -448,8 +448,9 @@ fn a_folder_that_cannot_be_written_is_named_and_nothing_changes() {
 fn where_the_memory_cannot_be_written_the_settings_stay_and_the_memory_is_named() {
     let machine = machine_with(FOREIGN.as_bytes());
     fs::write(machine.home().join(".local"), "a file").unwrap();
-    let memory = machine.home().join(".local/state/reflex/wiring/claude.json");
-    check_untouched(&machine, &["init", "--yes"], 1, &format!("reflex: {}: ", memory.display()));
+    let state = machine.home().join(".local/state/reflex");
+    let said = format!("reflex: {}, or a folder above it, is a file; no file was changed.", state.display());
+    check_untouched(&machine, &["init", "--yes"], 1, &said);
 }
 
 #[test]

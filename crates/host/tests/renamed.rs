@@ -259,7 +259,7 @@ const RENAMED: [(&str, &str, &str); 304] = [
     ("git_command", r##"{"command": "push --force origin main"}"##, "git/push-force-protected"),
     ("terraform_destroy", r##"{"auto_approve": true}"##, "infra/by-tool"),
     ("kubectl", r##"{"command": "delete namespace prod"}"##, "kubectl/delete-namespace"),
-    ("docker", r##"{"args": ["system", "prune", "-af", "--volumes"]}"##, "container/prune-everything"),
+    ("docker", r##"{"args": ["system", "prune", "-af", "--volumes"]}"##, "container/prune-volumes"),
     ("aws_cli", r##"{"command": "aws s3 rb s3://prod --force"}"##, "aws/bucket"),
     (
         "use_aws",
@@ -329,7 +329,7 @@ const RENAMED: [(&str, &str, &str); 304] = [
     (
         "mcp__docker__docker_command",
         r##"{"args": ["system", "prune", "-af", "--volumes"]}"##,
-        "container/prune-everything",
+        "container/prune-volumes",
     ),
     (
         "mcp__docker__start_container",

@@ -30,6 +30,7 @@ mod rules_off;
 mod run;
 mod signature;
 mod status;
+mod status_facts;
 mod status_line;
 mod status_summary;
 mod suggest;

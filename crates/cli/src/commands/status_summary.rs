@@ -1,6 +1,6 @@
 //! `reflex status` without `--all`: a headline, one row for each agent, and what needs a person.
 
-use super::status::{is_off, places, reflex_problems, shown, truth};
+use super::status_facts::{places, reflex_problems, shown, truth};
 use crate::terminal::age::{ago, until};
 use crate::terminal::output::print;
 use crate::terminal::paint::Paint;
@@ -122,5 +122,5 @@ fn proof(row: &Row, store: &Store) -> Option<String> {
 /// Whether a script should stop: the guard is off for an agent that is used here, or paused.
 pub(super) fn is_guard_off(store: &Store) -> bool {
     let beats = store.heartbeats();
-    is_off(store) || shown().iter().any(|wiring| truth(wiring, &beats, store).broken.is_some())
+    store.pause().is_some() || shown().iter().any(|wiring| truth(wiring, &beats, store).broken.is_some())
 }

@@ -3,7 +3,7 @@
 use super::live;
 use super::pin::{self, Named};
 use crate::commands::chosen::{chosen, chosen_in_project, has_hook, unknown, wired_in_project};
-use crate::commands::status::places;
+use crate::commands::status_facts::places;
 use crate::commands::undo::total;
 use crate::status;
 use crate::terminal::confirm;

@@ -6,11 +6,12 @@ use crate::system::folders::Folders;
 use crate::system::random;
 use std::fs;
 use std::io::{self, ErrorKind};
+use std::path::Path;
 
 /// Bytes that the probe writes. An empty file fits on a full disk.
 const PROBE: [u8; 4096] = [0; 4096];
 
-/// The obstacle, after writing and removing a file in the state folder, which is created.
+/// The obstacle, if a file cannot be written into the state folder. Nothing is left of the probe.
 pub fn obstacle(folders: &Folders) -> Option<Trouble> {
     let error = probe(folders).err()?;
     let folder = folders.state.display();
@@ -31,7 +32,14 @@ pub fn obstacle(folders: &Folders) -> Option<Trouble> {
 }
 
 fn probe(folders: &Folders) -> io::Result<()> {
-    make_folder(&folders.state)?;
+    let missing: Vec<&Path> = folders.state.ancestors().take_while(|folder| !folder.exists()).collect();
+    let done = make_folder(&folders.state).and_then(|()| written(folders));
+    // Whoever says no to the diff finds the home as it was.
+    missing.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    done
+}
+
+fn written(folders: &Folders) -> io::Result<()> {
     let file = folders.state.join(format!("probe-{}", random::uuid()));
     let written = fs::write(&file, PROBE);
     let removed = fs::remove_file(&file);
@@ -47,9 +55,8 @@ mod tests {
         let home = tempfile::tempdir().expect("a folder");
         let folders = Folders::below(home.path().to_owned());
         assert_eq!(obstacle(&folders), None);
-        let left = fs::read_dir(&folders.state).map(|entries| entries.count()).unwrap_or(1);
-        assert_eq!(left, 0, "the probe is removed");
-        fs::remove_dir_all(&folders.state).expect("an empty folder");
+        assert_eq!(fs::read_dir(home.path()).expect("a folder").count(), 0, "the probe is removed");
+        fs::create_dir_all(folders.state.parent().expect("a folder above")).expect("a folder");
         fs::write(&folders.state, "").expect("a file");
         let trouble = obstacle(&folders).expect("an obstacle");
         assert!(trouble.what.ends_with("is a file") && trouble.fix == "move that file away", "{trouble:?}");

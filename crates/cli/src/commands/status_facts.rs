@@ -1,0 +1,89 @@
+//! The parts of `reflex status` that its forms share.
+
+use crate::commands::chosen::{self, wired_in_project};
+use crate::terminal::age::ago;
+use reflex_engine::Event;
+use reflex_host::live::Outcome;
+use reflex_host::matrix::{Coverage, Row, row};
+use reflex_host::reflexes::{Lodged, lodged};
+use reflex_host::store::life::Heartbeat;
+use reflex_host::store::{Search, Store};
+use reflex_host::{Host, Mode, Wiring, now, timestamp};
+use serde_json::Value;
+use std::path::Path;
+
+/// For so long calls of tools are counted of which nothing is known.
+pub(super) const DAYS: u64 = 7;
+
+/// The agents that are used here; where none is, the first that is known.
+pub(super) fn shown() -> Vec<Wiring> {
+    let mut wirings = chosen::chosen(None);
+    wirings.retain(|wiring| !wiring.is_written_by_agent());
+    // An agent that has the hook in the project here alone has it all the same.
+    for of_project in wired_in_project() {
+        match wirings.iter_mut().find(|wiring| wiring.agent() == of_project.agent()) {
+            Some(of_user) if row(of_user, &[]).broken.is_some() => *of_user = of_project,
+            Some(_) => {}
+            None => wirings.push(of_project),
+        }
+    }
+    wirings
+}
+
+/// The row of an agent. Where its client was seen to run what the hook refuses, a call that came proves nothing.
+pub(super) fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row {
+    let mut row = row(wiring, beats);
+    let ignored = store.proof(wiring.agent()).filter(|proof| proof.outcome == Outcome::Ignored.name());
+    if let Some(proof) = ignored {
+        let why = format!("{} its client ran what the hook had refused", ago(proof.time));
+        let fix = format!("another version of it, then reflex verify --live --agent {}", wiring.agent());
+        row.cells.iter_mut().for_each(|cell| cell.sight = Coverage::Off(why.clone(), fix.clone()));
+        row.broken = row.broken.or(Some(why));
+    }
+    row
+}
+
+/// Where the guard keeps its files, if the environment says something else or alone says it.
+pub(super) fn places() -> Vec<String> {
+    let host = Host::new(Mode::default());
+    let folders = host.folders();
+    let own = folders.state.display();
+    let elsewhere: Vec<String> = folders.elsewhere.iter().map(|folder| folder.display().to_string()).collect();
+    let moved = (!elsewhere.is_empty())
+        .then(|| format!("HOME or XDG_* of this environment lead to {}; Reflex keeps to {own}", elsewhere.join(", ")));
+    let unproven = folders.may_only_tighten().then(|| {
+        format!("No user database and no `--home` names your home: what lies in {own} may tighten, and no yes counts")
+    });
+    moved.into_iter().chain(unproven).collect()
+}
+
+/// What a person should know of the reflexes that are named for this folder.
+pub(super) fn reflex_problems() -> Vec<(String, String)> {
+    let host = Host::new(Mode::default());
+    let here = host.placed(Event::default());
+    let place = (Path::new(&here.workspace), Path::new(&here.cwd));
+    let lists = lodged(host.folders(), place, &host.store());
+    let missing = lists.iter().flat_map(Lodged::told_missing);
+    lists.iter().filter_map(Lodged::told).chain(missing).chain(missed(&host.store())).collect()
+}
+
+/// What reflexes asked for lately and may not see, each once.
+fn missed(store: &Store) -> Vec<(String, String)> {
+    const MOST: usize = 200;
+    let since = Some(timestamp(now().saturating_sub(DAYS * 24 * 60 * 60 * 1000)));
+    let search = Search { since, texts: vec!["missed".into()], ..Search::default() };
+    let records = store.log().search(&search, MOST).unwrap_or_default();
+    let reports = records.iter().filter_map(|record| record.get("reflexes")?.as_array()).flatten();
+    let mut told: Vec<(String, String)> = Vec::new();
+    for report in reports {
+        let name = report.get("name").and_then(Value::as_str).unwrap_or("");
+        let words = report.get("missed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
+        for word in words {
+            let what = format!("The reflex `{name}` looked for `{word}`, which it may not see.");
+            if told.len() < MOST && told.iter().all(|(known, _)| *known != what) {
+                told.push((what, format!("name it under `capabilities` in the manifest of `{name}`, and accept it")));
+            }
+        }
+    }
+    told
+}
