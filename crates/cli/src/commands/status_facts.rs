@@ -12,7 +12,7 @@ use reflex_host::{Host, Mode, Wiring, now, timestamp};
 use serde_json::Value;
 use std::path::Path;
 
-/// For so long calls of tools are counted of which nothing is known.
+/// Days for which calls of unknown tools are counted.
 pub(super) const DAYS: u64 = 7;
 
 /// The agents that are used here; where none is, the first that is known.
@@ -43,7 +43,7 @@ pub(super) fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row 
     row
 }
 
-/// Where the guard keeps its files, if the environment says something else or alone says it.
+/// The home of the guard's files, if the environment leads elsewhere or is its only source.
 pub(super) fn places() -> Vec<String> {
     let host = Host::new(Mode::default());
     let folders = host.folders();
@@ -57,7 +57,7 @@ pub(super) fn places() -> Vec<String> {
     moved.into_iter().chain(unproven).collect()
 }
 
-/// What a person should know of the reflexes that are named for this folder.
+/// Problems of the reflexes that are named for this folder, each with its remedy.
 pub(super) fn reflex_problems() -> Vec<(String, String)> {
     let host = Host::new(Mode::default());
     let here = host.placed(Event::default());
@@ -67,7 +67,7 @@ pub(super) fn reflex_problems() -> Vec<(String, String)> {
     lists.iter().filter_map(Lodged::told).chain(missing).chain(missed(&host.store())).collect()
 }
 
-/// What reflexes asked for lately and may not see, each once.
+/// Words that reflexes asked for lately and may not see, each once.
 fn missed(store: &Store) -> Vec<(String, String)> {
     const MOST: usize = 200;
     let since = Some(timestamp(now().saturating_sub(DAYS * 24 * 60 * 60 * 1000)));

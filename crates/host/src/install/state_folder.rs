@@ -11,7 +11,7 @@ use std::path::Path;
 /// Bytes that the probe writes. An empty file fits on a full disk.
 const PROBE: [u8; 4096] = [0; 4096];
 
-/// The obstacle, if a file cannot be written into the state folder. Nothing is left of the probe.
+/// The obstacle, if a file cannot be written into the state folder. The probe removes what it creates.
 pub fn obstacle(folders: &Folders) -> Option<Trouble> {
     let error = probe(folders).err()?;
     let folder = folders.state.display();
@@ -34,7 +34,7 @@ pub fn obstacle(folders: &Folders) -> Option<Trouble> {
 fn probe(folders: &Folders) -> io::Result<()> {
     let missing: Vec<&Path> = folders.state.ancestors().take_while(|folder| !folder.exists()).collect();
     let done = make_folder(&folders.state).and_then(|()| written(folders));
-    // Whoever says no to the diff finds the home as it was.
+    // The person may still say no to the diff: the home stays as it was.
     missing.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     done
 }
