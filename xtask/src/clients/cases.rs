@@ -70,7 +70,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Blocked:", "rm/home-or-root"])?;
-    refused(told.answer(1)?, &["safety pattern"])
+    refused(told.answer(1)?, &["Blocked: ", "["])
 }
 
 /// The plugin of this repository alone, and beside the entries of `init`: then each call waits for one approval.
@@ -82,10 +82,10 @@ fn plugin(sandbox: &Sandbox) -> Result<(), Failure> {
     write(&marker, "still here\n")?;
     home_is_throwaway(sandbox)?;
     let calls = || vec![claude::bash("rm -rf ~/photos")];
-    refused(sandbox.converse(&Mode::BypassPermissions, calls())?.answer(0)?, &["safety pattern"])?;
+    refused(sandbox.converse(&Mode::BypassPermissions, calls())?.answer(0)?, &["Blocked: ", "["])?;
     sandbox.wire()?;
     let before = sandbox.waiting()?;
-    refused(sandbox.converse(&Mode::BypassPermissions, calls())?.answer(0)?, &["safety pattern"])?;
+    refused(sandbox.converse(&Mode::BypassPermissions, calls())?.answer(0)?, &["Blocked: ", "["])?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     let waiting = sandbox.waiting()? - before;
     ensure(waiting <= 1, &format!("the call waits for {waiting} approvals"))
@@ -327,7 +327,7 @@ fn mcp(sandbox: &Sandbox) -> Result<(), Failure> {
     let calls = vec![claude::shout("hey", &state), claude::shout("hey", &shouted)];
     let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(!state.exists(), "the MCP call ran")?;
-    refused(told.answer(0)?, &["Blocked:", "mcp__echo__shout"])?;
+    refused(told.answer(0)?, &["Blocked:"])?;
     holds(sandbox, "shouted.txt", "HEY")
 }
 
@@ -460,7 +460,7 @@ pub(super) fn quiet(told: &Conversation) -> Result<(), Failure> {
 
 fn unmentioned(told: &Conversation) -> Result<(), Failure> {
     // Not our name: it may stand in the path of the workspace.
-    let ours = ["PreToolUse", "preToolUse", "safety pattern", "Blocked: `", "Needs approval: `", "Warning: `"];
+    let ours = ["PreToolUse", "preToolUse", "Blocked: ", "Needs approval: ", "Kept (`reflex"];
     let mut lines = told.results.iter().map(|result| &result.text).chain([&told.beside]).flat_map(|text| text.lines());
     let spoken = lines.find(|line| ours.iter().any(|word| line.contains(word)));
     ensure(spoken.is_none(), &format!("the model was told of the guard: {}", spoken.unwrap_or_default()))

@@ -113,14 +113,14 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(0)?, &["Blocked:", "blocked by PreToolUse hook"])?;
     holds(sandbox, "notes.txt", "first line\n")?;
     ensure(read(&settings(sandbox))? == trusted, "the patch changed the hooks")?;
-    refused(told.answer(1)?, &["hooks.json", "reflex approve"])?;
+    refused(told.answer(1)?, &["hooks.json", " · "])?;
     ensure(!secret.exists(), "the MCP call ran")?;
-    refused(told.answer(2)?, &["Blocked:", "mcp__echo__shout"])?;
-    refused(told.answer(3)?, &["hooks.json", "reflex approve"])
+    refused(told.answer(2)?, &["Blocked:"])?;
+    refused(told.answer(3)?, &["hooks.json", " · "])
 }
 
 /// This client cannot ask: a question is a refusal that says how a person lets it pass.
-const UNASKED: [&str; 4] = ["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"];
+const UNASKED: [&str; 4] = ["Needs approval:", "notes.txt", "This agent cannot ask here", " · "];
 
 /// A file of a project that would switch hooks off.
 const SWITCH: (&str, &str) = (".codex/config.toml", "[features]\nhooks = false\n");

@@ -101,9 +101,9 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     // A question without a terminal would hang this client: it is a refusal that says how a person lets it pass.
     let words: [&[&str]; 4] = [
         &["Tool execution blocked:", "Blocked:"],
-        &["settings.json", "reflex approve"],
+        &["settings.json", " · "],
         &["Blocked:"],
-        &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"],
+        &["Needs approval:", "notes.txt", "This agent cannot ask here", " · "],
     ];
     all_denied(sandbox, &sandbox.workspace().join(own), calls, &words)
 }

@@ -80,9 +80,9 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     // A plugin cannot ask: a question is a refusal that says how a person lets it pass.
     let words: [&[&str]; 4] = [
         &["Blocked:"],
-        &["other.js", "reflex approve"],
+        &["other.js", " · "],
         &["Blocked:"],
-        &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve"],
+        &["Needs approval:", "notes.txt", "This agent cannot ask here", " · "],
     ];
     all_denied(sandbox, &own, calls, &words)
 }
