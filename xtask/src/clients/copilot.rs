@@ -94,7 +94,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     let own = sandbox.home().join(".copilot/hooks/other.json");
     let calls = vec![bash("rm -rf ~/photos"), create(&own, "{}\n"), shout("hey", &state(sandbox))];
     let words: [&[&str]; 3] =
-        [&["Denied by preToolUse hook", "Blocked:"], &["other.json"], &["Blocked:", "echo-shout"]];
+        [&["Denied by preToolUse hook", "Blocked:"], &["other.json"], &["Blocked:"]];
     all_denied(sandbox, &own, calls, &words)
 }
 
