@@ -93,8 +93,7 @@ const SWITCH: (&str, &str) = (".github/hooks/off.json", "{\"version\": 1, \"disa
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     let own = sandbox.home().join(".copilot/hooks/other.json");
     let calls = vec![bash("rm -rf ~/photos"), create(&own, "{}\n"), shout("hey", &state(sandbox))];
-    let words: [&[&str]; 3] =
-        [&["Denied by preToolUse hook", "Blocked:"], &["other.json"], &["Blocked:"]];
+    let words: [&[&str]; 3] = [&["Denied by preToolUse hook", "Blocked:"], &["other.json"], &["Blocked:"]];
     all_denied(sandbox, &own, calls, &words)
 }
 
