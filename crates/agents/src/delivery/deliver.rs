@@ -1,6 +1,6 @@
 //! What is done with a verdict now, given what the agent lets a hook say. What cannot be said is said more strictly.
 
-use crate::delivery::message::message;
+use crate::delivery::message::{bare, message};
 use crate::model::abilities::{Ask, HookCapabilities};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
@@ -76,12 +76,6 @@ fn afterwards(verdict: &Verdict, asks: bool) -> String {
     let reasons: Vec<Reason> = verdict.reasons.iter().map(warned).collect();
     let reasons: Vec<&Reason> = reasons.iter().chain(verdict.news()).collect();
     message(&reasons, if asks { "Tell the user." } else { "" }, None)
-}
-
-/// A loss without the words that say what becomes of the call.
-fn bare(harm: &str) -> &str {
-    let begins = ["Blocked: ", "Needs approval: ", "Warning: "];
-    begins.iter().find_map(|begin| harm.strip_prefix(begin)).unwrap_or(harm)
 }
 
 /// The agent has to know that what runs is not what it wrote.

@@ -41,8 +41,8 @@ pub(crate) fn message(reasons: &[&Reason], note: &str, pending: Option<&str>) ->
         let further = whole(texts.get(1..).unwrap_or_default());
         if let Some((harm, remedy)) = texts.first_mut() {
             let left = room.saturating_sub(further + 2);
-            *remedy = shortened(remedy, left.saturating_sub(length(harm).min(MIN_LOSS)));
-            *harm = shortened(harm, left.saturating_sub(length(remedy)));
+            *remedy = whole_sentences(remedy, left.saturating_sub(length(harm).min(MIN_LOSS))).to_owned();
+            *harm = shortened(harm, left.saturating_sub(length(remedy)).max(MIN_LOSS));
         }
     }
     let parts = texts.iter().flat_map(|(harm, remedy)| [harm, remedy]).map(String::as_str).chain([tail.as_str()]);
@@ -64,11 +64,14 @@ fn tag(reasons: &[&Reason], pending: Option<&str>) -> String {
 
 /// A further loss: the decision is that of the first.
 fn also(harm: &str) -> String {
+    let loss = bare(harm);
+    if loss.len() < harm.len() { format!("Also: {loss}") } else { harm.to_owned() }
+}
+
+/// A loss without the word for the decision.
+pub(crate) fn bare(harm: &str) -> &str {
     let begins = ["Blocked: ", "Needs approval: ", "Warning: "];
-    match begins.iter().find_map(|begin| harm.strip_prefix(begin)) {
-        Some(loss) => format!("Also: {loss}"),
-        None => harm.to_owned(),
-    }
+    begins.iter().find_map(|begin| harm.strip_prefix(begin)).unwrap_or(harm)
 }
 
 fn whole(texts: &[(String, String)]) -> usize {
@@ -77,6 +80,13 @@ fn whole(texts: &[(String, String)]) -> usize {
 
 fn length(text: &str) -> usize {
     text.chars().count()
+}
+
+/// The sentences that fit: half a command would be another one.
+fn whole_sentences(text: &str, most: usize) -> &str {
+    let Some((end, _)) = text.char_indices().nth(most) else { return text };
+    let kept = text.get(..end).unwrap_or(text);
+    kept.rfind(". ").and_then(|end| kept.get(..=end)).unwrap_or("")
 }
 
 /// The text up to the last blank before the limit. A quotation is closed: what follows is not its author's.
@@ -122,5 +132,16 @@ mod tests {
         assert!(length(&text) <= MAX_CHARACTERS, "{} {text}", length(&text));
         assert!(text.contains("Name one folder.") && text.contains("Also: would overwrite /a/long"), "{text}");
         assert!(text.ends_with("[rm/home-or-root, write/protected · h4bhn4t]"), "{text}");
+    }
+
+    #[test]
+    fn a_remedy_is_whole_or_loses_sentences() {
+        let way = format!("Run `git stash`. {}", "Then go on and on. ".repeat(20));
+        let one = reason("Blocked: would discard work.", &way, "git/discard-changes");
+        let text = message(&[&one], "", None);
+        assert!(length(&text) <= MAX_CHARACTERS && text.ends_with("go on and on. [git/discard-changes]"), "{text}");
+        let command = format!("Run `tool {}` first.", "--option ".repeat(40));
+        let one = reason("Blocked: would discard work.", &command, "git/discard-changes");
+        assert_eq!(message(&[&one], "", None), "Blocked: would discard work. [git/discard-changes]");
     }
 }

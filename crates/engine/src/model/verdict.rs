@@ -72,8 +72,8 @@ pub struct AtStake {
     pub asks: bool,
     /// Why not all of it can be kept, if so.
     pub obstacle: Option<String>,
-    /// The findings about it, each with its decision and its sentence as a warning.
-    pub findings: Vec<(Decision, Reason)>,
+    /// The findings about it: the id, the decision, and the sentence as a warning.
+    pub findings: Vec<(String, Decision, Reason)>,
 }
 
 /// What git would throw away.

@@ -131,8 +131,8 @@ fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtS
     at_stake.asks = asks;
     for (finding, worth) in losses {
         let Some(decision) = decision(*worth) else { continue };
-        if at_stake.findings.iter().all(|(_, told)| told.rule != finding.id) {
-            at_stake.findings.push((decision, said(Decision::Pass, finding)));
+        if at_stake.findings.iter().all(|(id, ..)| *id != finding.id) {
+            at_stake.findings.push((finding.id.clone(), decision, said(Decision::Pass, finding)));
         }
     }
     Some(at_stake)
@@ -267,7 +267,7 @@ impl Verdict {
             return;
         }
         if at_stake.asks || self.decision == Decision::Deny {
-            let is_kept = |reason: &Reason| at_stake.findings.iter().any(|(_, kept)| kept.rule == reason.rule);
+            let is_kept = |reason: &Reason| at_stake.findings.iter().any(|(id, ..)| *id == reason.rule);
             // The question is about the others: they come first.
             self.reasons.sort_by_key(is_kept);
             for reason in self.reasons.iter_mut().filter(|reason| is_kept(reason)) {
@@ -277,17 +277,12 @@ impl Verdict {
             }
             return;
         }
-        for (decision, warning) in at_stake.findings {
-            self.advice.retain(|advice| advice.finding != warning.rule);
+        for (finding, decision, warning) in at_stake.findings {
+            self.advice.retain(|advice| advice.finding != finding);
             if decision == Decision::Ask {
-                self.chain.push(format!("{}: a warning instead of a question, because it was kept", warning.rule));
+                self.chain.push(format!("{finding}: a warning instead of a question, because it was kept"));
             }
-            self.advice.push(Advice {
-                finding: warning.rule.clone(),
-                said: as_kept(warning, id),
-                about: id.into(),
-                is_known: false,
-            });
+            self.advice.push(Advice { finding, said: as_kept(warning, id), about: id.into(), is_known: false });
         }
         self.decision = Decision::Pass;
         self.rewrite = None;
