@@ -89,10 +89,25 @@ fn whole_sentences(text: &str, most: usize) -> &str {
     kept.rfind(". ").and_then(|end| kept.get(..=end)).unwrap_or("")
 }
 
-/// The text up to the last blank before the limit. A quotation is closed: what follows is not its author's.
+/// `/home/…/src/main.rs`: the ends of a path say more about a loss than its middle.
+fn without_middle_folders(word: &str) -> String {
+    let parts: Vec<&str> = word.split('/').collect();
+    match parts.as_slice() {
+        [before, first, _, _, .., folder, name] if word.starts_with(['/', '~']) => {
+            format!("{before}/{first}/…/{folder}/{name}")
+        }
+        _ => word.to_owned(),
+    }
+}
+
+/// The text without the middle of its paths, or up to the last blank before the limit. A quotation is closed: what follows is not its author's.
 fn shortened(text: &str, most: usize) -> String {
     if length(text) <= most {
         return text.to_owned();
+    }
+    let text = &text.split(' ').map(without_middle_folders).collect::<Vec<_>>().join(" ");
+    if length(text) <= most {
+        return text.clone();
     }
     // The mark of the omission and a quotation mark take two.
     let end = text.char_indices().nth(most.saturating_sub(2)).map_or(text.len(), |(end, _)| end);
@@ -130,8 +145,20 @@ mod tests {
         let other = reason(&other, "Write elsewhere.", "write/protected");
         let text = message(&[&one, &other], "", Some("h4bhn4t"));
         assert!(length(&text) <= MAX_CHARACTERS, "{} {text}", length(&text));
-        assert!(text.contains("Name one folder.") && text.contains("Also: would overwrite /a/long"), "{text}");
+        assert!(text.contains("Name one folder.") && text.contains("Also: would overwrite /a/…/a/file"), "{text}");
         assert!(text.ends_with("[rm/home-or-root, write/protected · h4bhn4t]"), "{text}");
+    }
+
+    #[test]
+    fn a_path_loses_its_middle_before_a_loss_loses_its_end() {
+        let path = format!("/build/{}my project/.tool/plugin/other.js", "folder/".repeat(12));
+        let one = reason(&format!("Needs approval: would change {path}."), &"Ask first. ".repeat(12), "guard/settings");
+        let text = message(&[&one], "", Some("h4bhn4t"));
+        assert!(
+            text.starts_with("Needs approval: would change /build/…/folder/my project/.tool/plugin/other.js."),
+            "{text}"
+        );
+        assert!(length(&text) <= MAX_CHARACTERS, "{text}");
     }
 
     #[test]
