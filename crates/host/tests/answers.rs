@@ -5,9 +5,10 @@
 mod examples;
 
 use examples::{entries, judged, library, report, yaml_files};
-use reflex_engine::Decision;
-use reflex_tables::compile::Kind;
+use reflex_engine::{Decision, EffectKind};
+use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::path::Path;
 
 #[test]
@@ -131,29 +132,107 @@ fn commands(remedy: &str) -> Vec<String> {
     quoted.filter(is_command).map(str::to_owned).collect()
 }
 
+/// The commands of a rule's remedy for a call that the rule finds.
+fn remedies(rule: &str, call: &Value) -> Vec<String> {
+    let findings = judged(call).verdict.findings;
+    findings.iter().find(|finding| finding.id == rule).map(|finding| commands(&finding.remedy)).unwrap_or_default()
+}
+
+/// A call with other words, in the same world.
+fn with_command(example: &Value, command: &str) -> Value {
+    let mut call = json!({"run": command});
+    if let Some(facts) = example.get("facts") {
+        call["facts"] = facts.clone();
+    }
+    call
+}
+
 /// Who does what a remedy says is not stopped by the same rule again, and by no rule that blocks.
 #[test]
 fn a_remedy_can_be_followed() {
     let mut problems = Vec::new();
     let mut tried = 0;
     for entry in entries(Kind::Rules) {
-        let example = &entry.value["fires"][0];
-        let findings = judged(example).verdict.findings;
-        let Some(finding) = findings.iter().find(|finding| finding.id == entry.name) else { continue };
-        for command in commands(&finding.remedy) {
-            tried += 1;
-            let mut call = json!({"run": command});
-            if let Some(facts) = example.get("facts") {
-                call["facts"] = facts.clone();
-            }
-            let verdict = judged(&call).verdict;
-            let again = verdict.findings.iter().any(|finding| finding.id == entry.name);
-            if again || verdict.decision == Decision::Deny {
-                let ids: Vec<_> = verdict.findings.iter().map(|finding| finding.id.as_str()).collect();
-                problems.push(format!("{}: `{command}` is stopped by {ids:?}", entry.name));
+        for example in entry.value["fires"].as_array().unwrap() {
+            for command in remedies(&entry.name, example) {
+                tried += 1;
+                let verdict = judged(&with_command(example, &command)).verdict;
+                let again = verdict.findings.iter().any(|finding| finding.id == entry.name);
+                if again || verdict.decision == Decision::Deny {
+                    let ids: Vec<_> = verdict.findings.iter().map(|finding| finding.id.as_str()).collect();
+                    problems.push(format!("{}: `{command}` is stopped by {ids:?}", entry.name));
+                }
             }
         }
     }
     assert!(tried >= 150, "only {tried} commands were tried");
+    problems.dedup();
     report(problems);
+}
+
+/// A file that is there already may be the only copy of something: what a remedy writes has a name of its own, or the
+/// command refuses to replace a file.
+#[test]
+fn a_remedy_overwrites_nothing() {
+    let mut problems = Vec::new();
+    for entry in entries(Kind::Rules) {
+        for example in entry.value["fires"].as_array().unwrap() {
+            for command in remedies(&entry.name, example) {
+                let analysis = judged(&with_command(example, &command)).analysis;
+                let replaces = |kind: EffectKind| {
+                    matches!(
+                        kind,
+                        EffectKind::Overwrite | EffectKind::Populate | EffectKind::Truncate | EffectKind::Edit
+                    )
+                };
+                let replaced = analysis.effects.iter().filter(|effect| replaces(effect.kind)).flat_map(|effect| {
+                    effect.targets.iter().filter_map(|target| target.value.literal().map(Cow::into_owned))
+                });
+                problems.extend(replaced.map(|file| format!("{}: `{command}` may replace {file}", entry.name)));
+            }
+        }
+    }
+    problems.dedup();
+    report(problems);
+}
+
+/// A command of a remedy that leaves out the host or context of the call would talk to another server.
+#[test]
+fn a_remedy_keeps_host_and_context() {
+    const PLACE: &str = "shop-7";
+    /// They read files of this machine only.
+    const LOCAL: [&str; 2] = ["helm package", "dotnet ef migrations script"];
+    let programs = entries(Kind::Programs);
+    let mut problems = Vec::new();
+    let mut tried = 0;
+    for entry in entries(Kind::Rules) {
+        for example in entry.value["fires"].as_array().unwrap() {
+            let Some((program, rest)) = example.as_str().and_then(|text| text.split_once(' ')) else { continue };
+            for flag in place_options(&programs, program) {
+                let elsewhere = json!(format!("{program} {flag} {PLACE} {rest}"));
+                for command in remedies(&entry.name, &elsewhere) {
+                    let is_local = LOCAL.iter().any(|local| command.starts_with(local));
+                    let is_client = !is_local && command.split(' ').next() == Some(program);
+                    tried += usize::from(is_client);
+                    if is_client && !command.contains(PLACE) {
+                        problems.push(format!("{}: `{command}` leaves out `{flag} {PLACE}`", entry.name));
+                    }
+                }
+            }
+        }
+    }
+    assert!(tried >= 30, "only {tried} commands were tried");
+    problems.dedup();
+    report(problems);
+}
+
+/// The options by which a program of the library is sent to a host, context or account.
+fn place_options(programs: &[Entry], program: &str) -> Vec<String> {
+    let is_named = |entry: &&Entry| {
+        let aliases = entry.value.get("aliases").and_then(Value::as_array).into_iter().flatten();
+        entry.name == program || aliases.filter_map(Value::as_str).any(|alias| alias == program)
+    };
+    let found = programs.iter().find(is_named);
+    let points = found.iter().flat_map(|entry| entry.value["points"].as_array().into_iter().flatten());
+    points.filter_map(Value::as_str).filter(|word| word.starts_with('-')).map(str::to_owned).collect()
 }

@@ -154,6 +154,9 @@ fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>
 /// Keys of options whose values name what a command acts on.
 const NAMING_OPTIONS: [&str; 5] = ["name", "app", "stack", "service", "project"];
 
+/// Keys of options that say where the thing is that a command acts on.
+const PLACE_OPTIONS: [&str; 4] = ["namespace", "context", "region", "project"];
+
 /// The words that a message may name in braces.
 struct Words<'a> {
     guilty: &'a [&'a Target],
@@ -188,6 +191,8 @@ impl Words<'_> {
             "lost" => self.lost(),
             "mend" => self.facts.mend(),
             "dump" => self.dump(),
+            "there" => self.there(),
+            "name" => self.name(),
             "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
             "argument" => {
                 self.effect.argument.as_ref().map_or(String::new(), |value| redacted(&value.shown(), self.facts.tables))
@@ -214,6 +219,36 @@ impl Words<'_> {
         let host = if host.is_empty() { host } else { format!(" -h {host}") };
         let filled = template.replace("{name}", &name).replace("{file}", &file).replace("{host}", &host);
         format!("`{filled}`")
+    }
+
+    /// The one thing that the call acts on, by its last operand; `NAME` if that is unclear.
+    fn name(&self) -> String {
+        let name = self.effect.targets.last().map(|target| target.shown()).unwrap_or_default();
+        let name = redacted(&name, self.facts.tables);
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte);
+        if name.is_empty() || name.starts_with('-') || !name.bytes().all(plain) { "NAME".into() } else { name }
+    }
+
+    /// The options that name the host, context or namespace, as the call gives them: ` --context shop -n web`. The same
+    /// command without them would talk to another place. Values that are not plain text are left out.
+    fn there(&self) -> String {
+        let Some((command, invocation)) = self.command() else { return String::new() };
+        let points = |word: &str| invocation.grammars.iter().any(|grammar| grammar.points().any(|flag| flag == word));
+        let is_plain = |word: &str| {
+            let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=".contains(&byte);
+            word.bytes().all(plain) && redacted(word, self.facts.tables) == word
+        };
+        let mut there = String::new();
+        for option in &invocation.options {
+            let written = command.words.get(option.word).and_then(Value::literal).unwrap_or_default();
+            let (name, value) = (written.split('=').next().unwrap_or_default(), option.value.as_ref());
+            let value = value.and_then(Value::literal).unwrap_or_default();
+            let is_place = PLACE_OPTIONS.contains(&option.key) || points(name);
+            if is_place && !value.is_empty() && is_plain(name) && is_plain(&value) {
+                there.push_str(&format!(" {name} {value}"));
+            }
+        }
+        there
     }
 
     fn targets(&self) -> String {
