@@ -39,6 +39,8 @@ usage: cargo xtask COMMAND
                     them and docs/reference/attacks.md
   page [--check]    build the page from ui/, play it in Chromium and take the manual's pictures;
                     with --check what is embedded has to be what ui/ builds, and no picture is taken
+  terminal          take a picture of every command at 80 and 120 columns, dark and light, in `terminal/` of the target
+                    folder, write the README's recording, and fail if a line breaks inside a word or is too long
   portable [TARGET…]
                     check that everything compiles for Linux, macOS and, as far as it goes, Windows
   release           build the binary that people get, with what a hook call runs side by side
@@ -86,6 +88,7 @@ fn main() -> ExitCode {
         ["adapter", agent, file, rounds] => adapters::work(agent, Path::new(file), rounds),
         ["page"] => project().and_then(|project| page::write(&project)),
         ["page", "--check"] => hermetic_release(&words, page::check),
+        ["terminal"] => project().and_then(|project| page::terminal(&project)),
         ["portable", names @ ..] => project().and_then(|project| portable::check(&project, names)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => hermetic_release(&words, bench::check),

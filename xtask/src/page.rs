@@ -11,6 +11,9 @@ use steps::step;
 /// What the crate `ui` embeds.
 const BUILT: &str = "crates/ui/dist";
 
+/// The recording of the README.
+const RECORDING: &str = "docs/pictures/demo.svg";
+
 /// Builds the page; what the crate embeds has to be that already. Then plays it with the release.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
     let built = project.root.join(BUILT);
@@ -32,6 +35,22 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
 pub(crate) fn write(project: &Project) -> Result<(), String> {
     build(&project.root)?;
     play(project, Some(&project.root.join("docs/pictures")))
+}
+
+/// Takes pictures of the commands in a terminal and writes the recording of the README.
+pub(crate) fn terminal(project: &Project) -> Result<(), String> {
+    let release = release::build(project)?;
+    if !project.root.join("ui/node_modules").exists() {
+        build(&project.root)?;
+    }
+    let pictures = project.target.join("terminal");
+    let mut node = Command::new("node");
+    node.arg("ui/test/terminal.mjs").arg(release.binary).arg(&pictures);
+    node.arg("--recording").arg(project.root.join(RECORDING)).current_dir(&project.root);
+    let said = step("pictures of the terminal", || steps::succeed(&mut node))?;
+    print!("{said}");
+    println!("{}", pictures.display());
+    Ok(())
 }
 
 fn build(root: &Path) -> Result<(), String> {

@@ -347,7 +347,7 @@ fn a_person_is_told_when_the_script_has_changed_since() {
     here.put("deploy.sh", "git push --force origin main # x\n");
     let id = call["id"].as_str().unwrap();
     let told = here.machine.reflex(["why", id]).run().stdout;
-    assert!(told.contains("bound    runs deploy.sh (sha256 "), "{told}");
+    assert!(told.contains("as of    runs deploy.sh (sha256 "), "{told}");
     let Some((code, said)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
     assert!(code == 64 && said.contains("deploy.sh has changed since this call was blocked"), "{said}");
 }

@@ -59,7 +59,7 @@ fn payload(tool: &str, input: &Value) -> String {
 /// The explanation of a payload, in a folder that is on no machine.
 #[track_caller]
 fn explained(payload: &str) -> Said {
-    let call = Machine::new().in_home(Path::new("/home/user"), ["explain", "--payload"]).input(payload).run();
+    let call = Machine::new().in_home(Path::new("/home/user"), ["explain", "-v", "--payload"]).input(payload).run();
     assert_eq!(call.stderr, "");
     call
 }
@@ -129,7 +129,7 @@ fn the_json_holds_commands_effects_rules_facts_weights_and_every_agents_answer()
     assert_eq!((&delete["targets"], &delete["command"]), (&json!(["/home/user"]), &json!(1)));
     let home = json!({"id": "rm/home-or-root", "holds": "yes", "fires": true});
     assert!(delete["rules"].as_array().unwrap().contains(&home), "{delete}");
-    assert!(json["weights"][0].as_str().unwrap().ends_with("is worth a block in balanced"));
+    assert!(json["weights"][0].as_str().unwrap().ends_with(": balanced blocks critical"));
     assert!(json["facts"].is_array());
     let agents: Vec<&Value> = json["replies"].as_array().unwrap().iter().map(|reply| &reply["agent"]).collect();
     assert_eq!(agents, reflex_agents::AGENTS.iter().map(|agent| agent.name).collect::<Vec<_>>());

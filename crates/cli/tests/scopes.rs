@@ -92,7 +92,7 @@ fn the_projects_hook_and_the_users_are_both_examined() {
     let doctor = || machine.as_user(env!("CARGO_BIN_EXE_reflex"), ["doctor", "--agent", "claude"]);
     let Some(call) = doctor() else { return };
     let said = call.folder(&machine.project()).run();
-    let answers = said.stdout.lines().filter(|line| line.contains("the hook stands and answers"));
+    let answers = said.stdout.lines().filter(|line| line.contains("ok, the hook is installed and answers"));
     assert_eq!((said.code, answers.count()), (0, 2), "{said:?}");
     let file = machine.project().join(".claude/settings.json");
     fs::write(&file, fs::read_to_string(&file).unwrap().replace("\"*\"", "\"Read\"")).unwrap();

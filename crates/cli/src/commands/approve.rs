@@ -49,23 +49,21 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
     if all.is_empty() {
         print("no pending calls");
     }
-    all.iter().for_each(print_row);
+    print_rows(&all);
     status::OK
 }
 
-fn print_row(call: &Pending) {
-    let first = call.text.lines().next().unwrap_or("");
-    print(&format!(
-        "{}  {:>8}  {:5}  {}: {}",
-        call.id,
-        ago(call.time),
-        call.decision,
-        visible(&call.client),
-        visible(first)
-    ));
-    for appeal in &call.appeals {
-        print(&format!("           {} asks, because: {}", visible(&appeal.by), visible(&appeal.because)));
+fn print_rows(calls: &[Pending]) {
+    let mut table = Vec::new();
+    for call in calls {
+        let first = visible(call.text.lines().next().unwrap_or(""));
+        table.push(vec![call.id.clone(), ago(call.time), call.decision.clone(), visible(&call.client), first]);
+        for appeal in &call.appeals {
+            let asks = format!("{} asks, because: {}", visible(&appeal.by), visible(&appeal.because));
+            table.push(vec![String::new(), String::new(), String::new(), String::new(), asks]);
+        }
     }
+    print_table(0, &table);
 }
 
 /// `reflex pending --answer`: one call after another. The key stays unlocked in this process alone, and ends with it.
@@ -82,7 +80,7 @@ fn answer_all(store: &Store) -> u8 {
     let _present = store.be_present();
     loop {
         let all = waiting(store);
-        all.iter().for_each(print_row);
+        print_rows(&all);
         let waits = if all.is_empty() { "no pending calls" } else { "which one?" };
         let Some(word) = answer(&format!("{waits} (its id; Enter looks again, q ends) ")) else { return status::OK };
         let id = match word.trim() {

@@ -8,6 +8,7 @@ use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::person::person;
 use crate::terminal::progress::Progress;
 use crate::terminal::visible::{visible, visible_json};
+use crate::terminal::wrap::{columns, rows};
 use clap::ArgMatches;
 use reflex_host::rules::renamed;
 use reflex_host::store::{Log, Search, Store};
@@ -36,7 +37,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     };
     done.unwrap_or_else(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            // Who reads us has read enough.
+            // The reader has read enough.
             return status::OK;
         }
         complain(&format!("the audit log: {error}"));
@@ -141,7 +142,10 @@ fn count(matches: &ArgMatches) -> usize {
 
 fn say(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
     let line = if as_json { visible_json(&Value::Object(record.clone()).to_string()) } else { in_words(record) };
-    writeln!(io::stdout(), "{line}")
+    match columns().filter(|_| !as_json) {
+        Some(columns) => rows(&line, columns).iter().try_for_each(|row| writeln!(io::stdout(), "{row}")),
+        None => writeln!(io::stdout(), "{line}"),
+    }
 }
 
 /// One line for people: when, who, what was decided, on what.
@@ -155,8 +159,9 @@ fn in_words(record: &Map<String, Value>) -> String {
     let actions =
         record.get("actions").and_then(Value::as_array).map(|actions| actions.iter().map(action).collect::<Vec<_>>());
     let about = match field("kind") {
+        "call" if record.contains_key("probe") => "doctor or verify tried the hook".to_owned(),
         "call" => decided(record),
-        "outcome" => format!("ran ({})", field("answered")),
+        "outcome" => ran(field("answered")),
         kind => {
             let told = ["what", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"].map(field);
             let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
@@ -171,6 +176,11 @@ fn in_words(record: &Map<String, Value>) -> String {
     format!("{time}  {agent:8}  {about}  {text}{found}")
 }
 
+/// That a call ran, and who let it where that was a person.
+fn ran(answered: &str) -> String {
+    if answered.is_empty() || answered == "nobody was asked" { "ran".to_owned() } else { format!("ran ({answered})") }
+}
+
 /// When it was written, in milliseconds since 1970.
 fn moment_of(record: &Map<String, Value>) -> Option<u64> {
     moment(field(record, "time"))
@@ -179,8 +189,8 @@ fn moment_of(record: &Map<String, Value>) -> Option<u64> {
 /// The decision, with the id that `reflex why` takes where there is something to tell.
 fn decided(record: &Map<String, Value>) -> String {
     let decision = decision(record);
-    let id = ["pending", "id"].map(|key| field(record, key)).into_iter().find(|id| !id.is_empty());
-    id.filter(|_| decision != "allow").map_or(decision.to_owned(), |id| format!("{decision} {id}"))
+    let id = ["pending", "kept", "id"].map(|key| field(record, key)).into_iter().find(|id| !id.is_empty());
+    id.filter(|_| decision != "allow").map_or(decision.to_owned(), |id| format!("{decision:5} {id}"))
 }
 
 fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
@@ -210,7 +220,7 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     Ok(if is_whole { status::OK } else { status::FOUND })
 }
 
-/// Who leaves texts out blinds the log a little: that is for a person, and stands in the log.
+/// Leaving texts out blinds the log a little: only a person may, and the log records it.
 fn texts(store: &Store, keep: bool) -> io::Result<u8> {
     if !keep && (person(store, "audit texts", "").is_none() || !may_weaken(store, "audit texts")) {
         return Ok(status::FOUND);

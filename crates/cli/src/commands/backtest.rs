@@ -42,7 +42,11 @@ pub(super) fn grammar() -> Command {
         .arg(Arg::new("file").value_name("FILE").required(true).help("A policy"))
         .arg(last.value_parser(value_parser!(usize)).default_value("1000"))
         .arg(json());
-    Command::new("policy").about("Try a policy on what was recorded").subcommand_required(true).subcommand(backtest)
+    Command::new("policy")
+        .about("Try a policy on what was recorded")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(backtest)
 }
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {

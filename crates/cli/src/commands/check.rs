@@ -188,9 +188,18 @@ pub(super) fn code(verdict: &Verdict) -> u8 {
 
 fn show(verdict: &Verdict, command: &str) {
     let paint = Paint::of_stdout();
-    print(&format!("{}  {}", paint.decision(word(verdict)), visible(command)));
+    print(&format!("{}  {}", paint.decision(word(verdict)), beginning(&visible(command))));
     for sentence in as_run(verdict).sentences() {
         print(&format!("  {}", visible(&sentence.brief())));
+    }
+}
+
+/// A call for one line: of a long one its beginning and its size.
+fn beginning(call: &str) -> String {
+    const MAX_LETTERS: usize = 400;
+    match call.char_indices().nth(MAX_LETTERS) {
+        Some((end, _)) => format!("{}… ({} bytes)", call.get(..end).unwrap_or(""), call.len()),
+        None => call.to_owned(),
     }
 }
 

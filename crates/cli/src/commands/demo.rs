@@ -2,8 +2,9 @@
 
 use super::check::{as_run, word};
 use crate::status;
-use crate::terminal::output::{complain, print};
+use crate::terminal::output::{complain, print, print_whole};
 use crate::terminal::paint::Paint;
+use crate::terminal::wrap::{columns, rows};
 use clap::ArgMatches;
 use reflex_agents::{Reply, deliver, find, universal};
 use reflex_engine::Verdict;
@@ -67,15 +68,25 @@ fn as_json(call: &Played) -> Value {
     })
 }
 
+/// The agent of most calls; others are named.
+const USUAL: &str = "claude";
+
+/// Longer lines are hard to read.
+const MAX_COLUMNS: usize = 103;
+
 fn table(calls: &[Played]) {
     let paint = Paint::of_stdout();
     print(&paint.bold("Recorded calls, judged but not run."));
     print("");
     for call in calls {
         let padding = " ".repeat("allow".len() - call.word.len());
-        print(&format!("{}{padding}  {}  {}", paint.decision(call.word), call.title, paint.faint(call.agent)));
-        let said = if call.reply.stdout.is_empty() { String::new() } else { call.reason.clone() };
-        wrapped(&said, 96).iter().for_each(|line| print(&format!("{}{}", " ".repeat(7), paint.faint(line))));
+        let agent = if call.agent == USUAL { String::new() } else { format!("  {}", paint.faint(call.agent)) };
+        print(&format!("{}{padding}  {}{agent}", paint.decision(call.word), call.title));
+        if !call.reply.stdout.is_empty() {
+            let said = format!("{}{}", " ".repeat(7), call.reason);
+            let wide = columns().map_or(MAX_COLUMNS, |columns| columns.min(MAX_COLUMNS));
+            rows(&said, wide).iter().for_each(|row| print_whole(&paint.faint(row)));
+        }
     }
     let count = |word| calls.iter().filter(|call| call.word == word).count();
     let counts = ["allow", "warn", "keep", "ask", "block"].map(|word| (word, count(word)));
@@ -84,18 +95,4 @@ fn table(calls: &[Played]) {
     print("");
     print(&format!("{} calls: {}.", calls.len(), counts.join(", ")));
     print("Try `reflex check 'COMMAND'`; install with `reflex init`.");
-}
-
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.chars().count() + 1 + word.chars().count() <= width => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.into()),
-        }
-    }
-    lines
 }

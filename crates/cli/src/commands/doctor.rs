@@ -118,8 +118,8 @@ fn last_call(name: &str) -> Option<u64> {
 
 fn show(name: &str, troubles: &[Trouble]) {
     if troubles.is_empty() && name != "reflex" {
-        let called = last_call(name).map_or("no call seen yet".to_owned(), |time| format!("it called {}", ago(time)));
-        print(&format!("{name}: the hook stands and answers; {called}"));
+        let called = last_call(name).map_or("no call seen yet".to_owned(), |time| format!("last call {}", ago(time)));
+        print(&format!("{name}: ok, the hook is installed and answers; {called}"));
     }
     for trouble in troubles {
         print(&format!("{name}: {}\n  fix: {}", trouble.what, trouble.fix));
@@ -136,12 +136,39 @@ fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String]) -> Value {
     json!({"schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered})
 }
 
+/// One line for each agent whose hooks all answered, and one for each hook that did not.
+fn tell(results: &[Verified<'_>]) {
+    let mut agents: Vec<&str> = results.iter().map(|(agent, ..)| *agent).collect();
+    agents.dedup();
+    for agent in agents {
+        let of = || results.iter().filter(|(name, ..)| *name == agent);
+        let answered = of().filter(|(_, _, result)| result.is_ok()).count();
+        if answered > 0 {
+            print(&format!("ok     {agent}  {} a call that Reflex cannot read", counted(answered)));
+        }
+        for (_, event, result) in of() {
+            let fix = if event.is_empty() { "init" } else { "doctor" };
+            let hook = if event.is_empty() { agent.to_owned() } else { format!("{agent}  {event}") };
+            if let Err(problem) = result {
+                print(&format!("FAILS  {hook}: {problem}\n       fix: reflex {fix} --agent {agent}"));
+            }
+        }
+    }
+}
+
+fn counted(hooks: usize) -> String {
+    if hooks == 1 { "1 hook stops or reports".to_owned() } else { format!("{hooks} hooks stop or report") }
+}
+
+/// An agent, its name for an event, and whether the hook answered as it should; the event is empty if there is no hook.
+type Verified<'a> = (&'a str, String, Result<(), String>);
+
 pub(super) fn verify(matches: &ArgMatches) -> u8 {
     let wirings = match wirings(matches) {
         Ok(wirings) => wirings,
         Err(code) => return code,
     };
-    let mut results: Vec<(&str, String, Result<(), String>)> = Vec::new();
+    let mut results: Vec<Verified<'_>> = Vec::new();
     for wiring in &wirings {
         let hooks = wiring.hooks();
         if let Err(problem) = wiring.install() {
@@ -162,14 +189,7 @@ pub(super) fn verify(matches: &ArgMatches) -> u8 {
         let hooks: Vec<Value> = results.iter().map(of).collect();
         print_json(&json!({"schema": "reflex/verify-v1", "hooks": hooks}).to_string());
     } else {
-        for (agent, event, result) in &results {
-            match result {
-                Ok(()) => print(&format!("{agent} {event}: rejects malformed input")),
-                Err(problem) => {
-                    print(&format!("{agent} {event}: FAILS: {problem}\n  fix: reflex doctor --agent {agent}"))
-                }
-            }
-        }
+        tell(&results);
     }
     if results.iter().all(|(_, _, result)| result.is_ok()) { status::OK } else { status::FOUND }
 }

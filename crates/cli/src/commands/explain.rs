@@ -3,7 +3,7 @@
 mod marked;
 mod stages;
 
-use super::check::{Question, TOO_MUCH, asked, code, question, subject, word};
+use super::check::{Question, TOO_MUCH, as_run, asked, code, question, subject, word};
 use crate::lifeline;
 use crate::status;
 use crate::terminal::output::{complain, print, print_json};
@@ -31,14 +31,15 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     lifeline::watch(TOO_MUCH);
     let judgement = question.judgement();
     lifeline::disarm();
+    let code = code(&judgement.verdict);
     let policy = question.host.policy_name(&question.event);
     let stages = stages(&question.event, policy, &judgement);
     if matches.get_flag("json") {
         print_json(&as_json(&question, &judgement, &stages).to_string());
     } else {
-        show(&question, &judgement, &stages);
+        show(&question, &judgement, &stages, matches.get_flag("verbose"));
     }
-    code(&judgement.verdict)
+    code
 }
 
 /// What `--json` prints about a command: the fields `command`, `cwd`, `agent` and `mode`.
@@ -50,12 +51,12 @@ pub(super) fn explained(fields: &Map<String, Json>) -> Result<Json, String> {
     Ok(as_json(&question, &judgement, &stages))
 }
 
-fn show(question: &Question, judgement: &Judgement, stages: &[Stage]) {
+fn show(question: &Question, judgement: &Judgement, stages: &[Stage], is_verbose: bool) {
     let paint = Paint::of_stdout();
     let call = subject(&question.event);
     let call = call.split_whitespace().collect::<Vec<_>>().join(" ");
     print(&format!("{}  {}", paint.decision(word(&judgement.verdict)), short(&call, WIDTH)));
-    for stage in stages {
+    for stage in stages.iter().filter(|stage| is_verbose || !stage.lines.is_empty()) {
         let heading = format!("{:>2} {:<21}", stage.number, stage.name);
         match stage.lines.as_slice() {
             [] => print(&format!("{} {}", paint.bold(&heading), paint.faint(stage.nothing))),
@@ -67,9 +68,13 @@ fn show(question: &Question, judgement: &Judgement, stages: &[Stage]) {
         }
     }
     let reply = reply(question.agent, question, judgement);
-    let told = format!("what {} is told", question.agent.name);
+    let told = format!("answer to {}", question.agent.name);
     if reply == (Reply { stdout: String::new(), stderr: String::new(), code: 0 }) {
         return print(&format!("{:<24} {}", paint.bold(&told), paint.faint("nothing")));
+    }
+    if !is_verbose {
+        let more = paint.faint("(`-v` shows it)");
+        return print(&format!("{:<24} exit {} and a message {more}", paint.bold(&told), reply.code));
     }
     print(&paint.bold(&told));
     print(&format!("   exit {}", reply.code));
@@ -90,8 +95,9 @@ fn painted(paint: Paint, line: &Line) -> String {
 }
 
 fn reply(agent: &Agent, question: &Question, judgement: &Judgement) -> Reply {
-    let delivery = deliver(&question.event, &judgement.verdict, agent.abilities(&question.event));
-    (agent.write)(&question.event, &judgement.verdict, &delivery)
+    let verdict = as_run(&judgement.verdict);
+    let delivery = deliver(&question.event, &verdict, agent.abilities(&question.event));
+    (agent.write)(&question.event, &verdict, &delivery)
 }
 
 /// The verdict with everything that led to it; numbers of commands are those of `commands`, from 0.

@@ -155,7 +155,44 @@ fn run_one(matches: &ArgMatches) -> u8 {
 }
 
 fn grammar() -> Command {
+    let grammar = commands();
+    let template = help(&grammar);
+    grammar.help_template(template)
+}
+
+/// Subcommands by the occasion at which a person needs them. Those in no group are for agents and scripts.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "pin", "off"]),
+    ("Try", &["demo", "check", "explain"]),
+    ("Answer", &["pending", "approve", "deny", "allow", "grants", "ui", "serve", "trust", "task"]),
+    ("Look back", &["report", "why", "undo", "gc", "audit", "report-fp"]),
+    ("Adapt", &["rules", "reflexes", "policy", "config", "import"]),
+];
+
+/// The help of `reflex` itself, with the subcommands in groups.
+fn help(grammar: &Command) -> String {
+    let heading = |title: &str| format!("\n\n\u{1b}[1;4m{title}:\u{1b}[0m");
+    let row = |command: &Command| {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        format!("\n  {:11} {about}", command.get_name())
+    };
+    let mut help = String::from("{about}\n\n{usage-heading} {usage}");
+    for (title, names) in GROUPS {
+        help.push_str(&heading(title));
+        names.iter().filter_map(|name| grammar.find_subcommand(name)).for_each(|command| help.push_str(&row(command)));
+    }
+    help.push_str(&heading("For agents and scripts"));
+    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let rest = grammar.get_subcommands().filter(|command| !is_grouped(command.get_name()) && !command.is_hide_set());
+    rest.for_each(|command| help.push_str(&row(command)));
+    help + &heading("Options") + "\n{options}\n\n`reflex help COMMAND` explains a command."
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 allow, warn or keep; 2 block; 3 ask";
+
+fn commands() -> Command {
     Command::new("reflex")
+        .max_term_width(100)
         .version(env!("CARGO_PKG_VERSION"))
         .about("Guard coding agents' tool calls on your machine")
         .subcommand_required(true)
@@ -163,24 +200,23 @@ fn grammar() -> Command {
         .arg(option("home", "DIR", "Home directory for Reflex's files (default: from the user database)").global(true))
         .subcommand(
             Command::new("hook")
-                .about("Answer one agent event: payload on stdin, the agent's answer on stdout")
+                .about("Answer an agent's event (payload on stdin)")
                 .arg(option("agent", "NAME", "The calling agent (default: detected from the payload)"))
                 .arg(option("event", "EVENT", "The agent's name for the event"))
                 .arg(option("key", "KEY", "The public key with which approvals are signed")),
         )
         .subcommand(
             Command::new("git-hook")
-                .about("Judge what git would commit or push; git runs it once `reflex init --git` put it in")
+                .about("Judge what git would commit or push")
                 .arg(Arg::new("name").required(true).value_name("NAME").help("pre-commit or pre-push"))
                 .arg(Arg::new("words").num_args(0..).trailing_var_arg(true).help("What git gives the hook")),
         )
-        .subcommand(judged(
-            Command::new("check")
-                .about("Show whether a command would run; exits 0 (allow, warn), 2 (block) or 3 (ask)"),
-        ))
+        .subcommand(judged(Command::new("check").about("Show whether a command would run").after_help(EXIT_CODES)))
         .subcommand(judged(
             Command::new("explain")
-                .about("Like check, with every step: stages, effects, facts, findings, the agent's answer"),
+                .about("Like check, with every step")
+                .arg(flag("verbose", "Also the steps that change nothing, and the answer byte for byte").short('v'))
+                .after_help(EXIT_CODES),
         ))
         .subcommand(
             Command::new("eval")
@@ -212,19 +248,18 @@ fn grammar() -> Command {
 fn wiring() -> Vec<Command> {
     let agent = || option("agent", "NAME", "Only this agent");
     vec![
-        in_git(wired(Command::new("init").about("Install the hooks into an agent's settings, or into git's hooks")))
+        in_git(wired(Command::new("init").about("Install the hooks (agents, git)")))
             .arg(flag("dry-run", "Show the change without writing it"))
             .arg(flag("replace", "Remove hooks of the older tools `arx` and `vf`"))
             .arg(flag("repair", "Remove what makes the agent reject the file: comments, trailing commas, a BOM")),
-        in_git(wired(
-            Command::new("uninstall").about("Remove the hooks from an agent's settings, or from git's hooks"),
-        ))
-        .arg(flag("purge", "Also delete the audit log, approvals and backups").conflicts_with("agent"))
-        .arg(flag("dry-run", "Show the change without writing it")),
+        in_git(wired(Command::new("uninstall").about("Remove the hooks")))
+            .arg(flag("purge", "Also delete the audit log, approvals and backups").conflicts_with("agent"))
+            .arg(flag("dry-run", "Show the change without writing it")),
         emitted("emit"),
         Command::new("hooks")
             .about("Commands for the agents' hooks")
             .subcommand_required(true)
+            .arg_required_else_help(true)
             .subcommand(emitted("emit")),
         Command::new("doctor")
             .about("Find what keeps the guard from seeing calls, and how to fix it")
@@ -251,13 +286,13 @@ fn wiring() -> Vec<Command> {
             .arg(Arg::new("driven").long("driven").num_args(2).value_names(["AGENT", "NETWORK"]).hide(true))
             .arg(json()),
         Command::new("run")
-            .about("Start an agent once its hooks are in place, and sum up its calls at the end")
+            .about("Start an agent, and sum up its calls at the end")
             .arg(option("task", "ID", "Only if this task is declared here").default_value(""))
             .arg(option("mode", "NAME", "Preset for this session; only tightens").default_value(""))
             .arg(flag("check", "Only check"))
             .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("AGENT ARGS")),
         Command::new("canary")
-            .about("Print a line; the guard keeps agents from running it")
+            .about("Print a line that agents cannot")
             .arg(Arg::new("nonce").value_name("NONCE").default_value("")),
     ]
 }
@@ -278,18 +313,18 @@ fn reason() -> Arg {
 fn answers() -> Vec<Command> {
     vec![
         Command::new("pending")
-            .about("Answer the calls that wait for a person, in a terminal; elsewhere print them")
+            .about("Answer the calls that wait for you")
             .arg(flag("answer", "Answer them one by one; asks for the passphrase once").conflicts_with("json"))
             .arg(json()),
         Command::new("approve")
-            .about("Allow one blocked call once; needs a person at a terminal")
+            .about("Allow one stopped call once")
             .arg(newest())
             .arg(option("scope", "SCOPE", "once, session, task or repository").default_value("once"))
             .arg(option("for", "DURATION", "How long it holds, e.g. 10m or 2h (default: 15m; 1d; the task; 365d)"))
             .arg(flag("full", "Show a long call in full; required to approve one"))
             .arg(reason()),
         Command::new("allow")
-            .about("Turn a decision into a rule of your policy; shows it first")
+            .about("Turn a decision into a rule of your policy")
             .arg(id())
             .arg(flag("project", "Into the project's .reflex instead of your own policy"))
             .arg(reason()),
@@ -322,11 +357,9 @@ fn memory() -> Vec<Command> {
             .arg(reason())
             .arg(flag("here", "Only in this project"))
             .arg(flag("end", "Turn it back on")),
-        Command::new("pin")
-            .about("Set the passphrase that signs approvals; needs a person at a terminal")
-            .arg(flag("show", "Print the public key")),
+        Command::new("pin").about("Set the passphrase that signs approvals").arg(flag("show", "Print the public key")),
         Command::new("report")
-            .about("Summarize calls: run, blocked, asked about, looping, injected, not seen")
+            .about("Summarize what ran and what was stopped")
             .arg(
                 option("since", "TIME", "Start of the report: 12h, 2026-11-21 or 2026-11-21T10:00:00Z")
                     .default_value("24h"),
@@ -401,14 +434,18 @@ fn people() -> Vec<Command> {
                 .about("Print a rule template, or one for a logged call")
                 .arg(Arg::new("id").value_name("ID").help("The id of a record or of a blocked call")),
         );
-    let config = Command::new("config").about("Show your configuration").subcommand_required(true).subcommand(
-        Command::new("show")
-            .about("Print every key in force here")
-            .arg(flag("origin", "Include the file and line of each key"))
-            .arg(json()),
-    );
+    let config = Command::new("config")
+        .about("Show your configuration")
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .subcommand(
+            Command::new("show")
+                .about("Print every key in force here")
+                .arg(flag("origin", "Include the file and line of each key"))
+                .arg(json()),
+        );
     let trust = Command::new("trust")
-        .about("Trust this workspace's .reflex files to loosen rules; needs a person")
+        .about("Trust this workspace's .reflex files to loosen rules")
         .arg(option("reason", "TEXT", "Why").default_value(""))
         .arg(flag("revoke", "Revoke the trust"))
         .arg(flag("show", "Show what would be trusted"));
@@ -505,7 +542,7 @@ fn in_git(command: Command) -> Command {
 
 fn emitted(name: &'static str) -> Command {
     Command::new(name)
-        .about("Print or write hook files for every agent, without installing them")
+        .about("Print hook files without installing them")
         .arg(option("agent", "NAME", "Only this agent"))
         .arg(
             option("scope", "SCOPE", "user, project or managed (default: all three)")

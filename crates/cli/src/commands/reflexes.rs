@@ -21,9 +21,8 @@ pub(super) fn grammar() -> Command {
         || option("registry", "PLACE", "A registry: its directory, its registry.json, or an https URL of that file");
     let name = |help| Arg::new("name").value_name("NAME").help(help);
     Command::new("reflexes")
-        .about("Manage reflexes: JavaScript or TypeScript modules that check every call")
-        .subcommand_required(true)
-        .arg_required_else_help(true)
+        .about("Manage JavaScript and TypeScript modules that check calls")
+        .subcommand_required(true).arg_required_else_help(true)
         .subcommand(Command::new("list").about("List the reflexes in force here").arg(json()))
         .subcommand(
             Command::new("add")
@@ -59,7 +58,7 @@ pub(super) fn grammar() -> Command {
         .subcommand(
             Command::new("catalog")
                 .about("Lists of reflexes")
-                .subcommand_required(true)
+                .subcommand_required(true).arg_required_else_help(true)
                 .arg_required_else_help(true)
                 .subcommand(
                     Command::new("search")

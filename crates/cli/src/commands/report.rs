@@ -7,7 +7,8 @@ use crate::commands::asks::{self, Asks};
 use crate::commands::audit_record::{Record, field, time};
 use crate::status;
 use crate::terminal::arguments::text;
-use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::output::{complain, print, print_json, print_whole};
+use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use page::{Page, Section};
@@ -41,7 +42,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     if matches.get_flag("json") {
         print_json(&page.json().to_string());
     } else if matches.get_flag("html") {
-        print(&html::page(&page));
+        print_whole(&html::page(&page));
     } else {
         page.show();
     }
@@ -51,16 +52,22 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 impl Page {
     fn show(&self) {
         let shown = |time: &str| moment(time).map_or_else(|| time.to_owned(), local);
+        let paint = Paint::of_stdout();
         print(&format!("from {} to {}", shown(&self.since), shown(&self.until)));
         for section in &self.sections {
-            print(&format!("\n{}", section.title));
             if section.rows.is_empty() {
-                print(&format!("         {}", section.nothing));
+                continue;
             }
+            print(&format!("\n{}", paint.bold(section.title)));
             section.rows.iter().for_each(|(count, what)| print(&format!("{count:>7}  {}", visible(what))));
             if section.more > 0 {
                 print(&format!("         … {} more", section.more));
             }
+        }
+        let nothing: Vec<&str> =
+            self.sections.iter().filter(|one| one.rows.is_empty()).map(|one| one.nothing).collect();
+        if !nothing.is_empty() {
+            print(&paint.faint(&format!("\nalso: {}", nothing.join(", "))));
         }
     }
 
@@ -80,8 +87,8 @@ fn sections(records: &[Record]) -> Vec<Section> {
         |decision: &'static str| calls.iter().copied().filter(move |call| field(call, "decision") == decision);
     vec![
         ran(records, &calls),
-        Section::new("blocked", "nothing", counted(decided("deny").map(about))),
-        Section::new("asked", "nothing", counted(decided("ask").map(about))),
+        Section::new("blocked", "nothing was blocked", counted(decided("deny").map(about))),
+        Section::new("asked", "nothing was asked", counted(decided("ask").map(about))),
         Section::new("rules", "no rule stopped a call", rules(records)),
         Section::new("loops", "no loops", counted(found(records, |f| field(f, "detector") == "loopbreaker"))),
         Section::new(
@@ -90,20 +97,20 @@ fn sections(records: &[Record]) -> Vec<Section> {
             counted(found(records, |f| field(f, "category") == "injection")),
         ),
         Section::new("failed", "no tool failed", counted(failed(records))),
-        Section::new("changed", "no file", counted(changed(records))),
-        Section::new("duties", "no verifications and no skipped skills", counted(duties(records))),
-        Section::new("people", "nobody said anything", counted(people(records))),
-        Section::new("unjudged", "every tool was known", counted(unjudged(&calls))),
-        Section::new("gaps", "every call could be read and judged", counted(gaps(records))),
+        Section::new("changed", "no file changed", counted(changed(records))),
+        Section::new("duties", "no required checks", counted(duties(records))),
+        Section::new("people", "no answers by people", counted(people(records))),
+        Section::new("unjudged", "no unknown tools", counted(unjudged(&calls))),
+        Section::new("gaps", "no gaps", counted(gaps(records))),
     ]
 }
 
-/// Whether `init` or `verify` had a client make the call to prove the hook.
+/// Whether `init`, `verify` or `doctor` made the call to prove the hook.
 fn is_probe(record: &Record) -> bool {
-    findings(record).any(|finding| field(finding, "id") == CANARY)
+    record.contains_key("probe") || findings(record).any(|finding| field(finding, "id") == CANARY)
 }
 
-/// Whether the event could not be read, as those with which `doctor` and `verify` try the hook. The gaps count them.
+/// Whether the event could not be read. The gaps count them.
 fn is_unread(record: &Record) -> bool {
     findings(record).next().is_none()
         && record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
@@ -135,7 +142,8 @@ fn counted(all: impl Iterator<Item = String>) -> Vec<(usize, String)> {
 
 fn ran(records: &[Record], calls: &[&Record]) -> Section {
     let with = |key: &str| calls.iter().filter(|call| call.contains_key(key)).count();
-    let passed = calls.iter().filter(|call| field(call, "decision") == "pass").count();
+    let kept = with("kept");
+    let passed = calls.iter().filter(|call| field(call, "decision") == "pass").count().saturating_sub(kept);
     let sessions: BTreeSet<(&str, &str)> = records
         .iter()
         .map(|record| (field(record, "agent"), field(record, "session")))
@@ -144,6 +152,7 @@ fn ran(records: &[Record], calls: &[&Record]) -> Section {
     let mut rows = vec![
         (calls.len(), format!("calls in {} sessions", sessions.len())),
         (passed, "allowed".to_owned()),
+        (kept, "allowed after a copy was kept (`reflex undo`)".to_owned()),
         (with("grant"), "allowed by a person".to_owned()),
         (of_kind(records, "outcome").count(), "reported finished by the agent".to_owned()),
     ];
@@ -205,8 +214,8 @@ fn duties(records: &[Record]) -> impl Iterator<Item = String> {
 
 fn people(records: &[Record]) -> impl Iterator<Item = String> {
     records.iter().filter_map(|record| match field(record, "kind") {
-        "approval" => Some("yes".to_owned()),
-        "denial" => Some("no".to_owned()),
+        "approval" => Some("approved".to_owned()),
+        "denial" => Some("denied".to_owned()),
         "appeal" => Some(format!("appeal by {}", field(record, "by"))),
         "attempt" => Some(format!("attempt to {} that no person made", field(record, "what"))),
         "off" => Some(format!("guard switched off: {}", field(record, "reason"))),

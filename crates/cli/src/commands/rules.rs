@@ -8,6 +8,7 @@ use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::paint::Paint;
+use crate::terminal::table::print_table;
 use crate::terminal::visible::visible;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use clap::ArgMatches;
@@ -127,12 +128,28 @@ fn list(matches: &ArgMatches) -> u8 {
         return status::OK;
     }
     let rows = rows(&Host::new(Mode::default()));
-    let width = rows.iter().map(|row| row.id.chars().count()).max().unwrap_or(0);
+    let head = ["rule", "severity", "tier", "what it is about"];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
     for row in rows {
-        let padding = " ".repeat(width.saturating_sub(row.id.chars().count()));
-        print(&format!("{}{padding}  {:8}  {:11}  {}", visible(&row.id), row.weight, row.tier, visible(&row.message)));
+        // Only the core is worth a word: a policy cannot loosen it.
+        let tier = if row.tier == "recommended" { String::new() } else { row.tier };
+        table.push(vec![visible(&row.id), row.weight, tier, visible(&about(&row.message))]);
     }
+    print_table(0, &table);
     status::OK
+}
+
+/// A message without the names that a call would fill in: `delete {targets} and all below` as `delete … and all below`.
+fn about(message: &str) -> String {
+    let mut about = String::new();
+    let mut rest = message.replace(": {targets}", "");
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((_, after)) = after.split_once('}') else { break };
+        about.push_str(before);
+        about.push('…');
+        rest = after.to_owned();
+    }
+    about + &rest
 }
 
 fn with_place(mut all: Value, at: &str) -> Value {

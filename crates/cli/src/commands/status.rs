@@ -5,12 +5,11 @@ use crate::commands::status_facts::{DAYS, places, reflex_problems, shown, truth}
 use crate::commands::status_summary::{self, headline};
 use crate::commands::undo::total;
 use crate::status;
-use crate::terminal::age::{age, ago};
+use crate::terminal::age::ago;
 use crate::terminal::output::{print, print_json};
-use crate::terminal::table::print_table;
+use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
-use reflex_agents::Surface;
 use reflex_host::answers::waiting;
 use reflex_host::assurance::{Assurance, assurance};
 use reflex_host::client::fails_open;
@@ -117,9 +116,12 @@ fn show(store: &Store) {
     let beats = store.heartbeats();
     let rows: Vec<Row> = shown().iter().map(|wiring| truth(wiring, &beats, store)).collect();
     print(&headline(store, &rows.iter().collect::<Vec<_>>()).0);
-    table(&rows);
-    rows.iter().filter_map(|row| store.proof(row.agent.name)).for_each(|proof| print(&proven(&proof)));
-    rows.iter().for_each(remarks);
+    for row in &rows {
+        surfaces(row);
+        store.proof(row.agent.name).iter().for_each(|proof| print(&format!("  *  {}", proven(proof))));
+        remarks(row);
+    }
+    print("");
     for (what, instead) in reflex_problems() {
         print(&visible(&format!("{what} What helps: {instead}")));
     }
@@ -193,28 +195,25 @@ fn tools(calls: &[String]) -> Vec<&str> {
 /// What `reflex verify --live` saw last.
 fn proven(proof: &Kept) -> String {
     let version = if proof.version.is_empty() { String::new() } else { format!(", version {}", proof.version) };
-    let told = format!("{}: {} live, {}{version}", proof.agent, proof.state, ago(proof.time));
+    let told = format!("{} live, {}{version}", proof.state, ago(proof.time));
     visible(&format!("{told}, in {}", proof.folder))
 }
 
-/// A mark at a cell says that there is a remark below.
-fn table(rows: &[Row]) {
+/// The agent, and each surface with the strongest evidence that its calls are seen. A star says that a remark follows.
+fn surfaces(row: &Row) {
     let word = |cell: &Cell| {
         let mark = if cell.except.is_empty() { "" } else { "*" };
-        match &cell.sight {
-            Coverage::Proven(time) => format!("PROVEN {}{mark}", age(*time)),
-            Coverage::Configured => format!("CONFIGURED{mark}"),
-            Coverage::Blind(..) => "BLIND".to_owned(),
-            Coverage::Off(..) => "OFF".to_owned(),
-        }
+        let seen = match &cell.sight {
+            Coverage::Proven(time) => format!("seen {}", ago(*time)),
+            Coverage::Configured => "set up".to_owned(),
+            Coverage::Blind(..) => "not seen".to_owned(),
+            Coverage::Off(..) => "off".to_owned(),
+        };
+        format!("{}: {seen}{mark}", cell.surface.name())
     };
-    let heading = ["agent", "enforcement"].into_iter().chain(Surface::ALL.map(Surface::name)).map(str::to_owned);
-    let body = rows.iter().map(|row| {
-        let first = [row.agent.name.to_owned(), row.agent.enforcement().name().to_owned()];
-        first.into_iter().chain(row.cells.iter().map(word)).collect()
-    });
-    let lines: Vec<Vec<String>> = std::iter::once(heading.collect()).chain(body).collect();
-    print_table(0, &lines);
+    let title = Paint::of_stdout().bold(row.agent.title);
+    print(&format!("\n{title} ({})", row.agent.enforcement().name()));
+    print(&format!("  {}", row.cells.iter().map(word).collect::<Vec<_>>().join(" · ")));
 }
 
 /// Each reason once, with the surfaces that it is about.
@@ -236,19 +235,17 @@ fn remarks(row: &Row) {
         }
     }
     for (remark, surfaces) in told {
-        print(&format!("{} {}: {remark}", row.agent.name, surfaces.join(", ")));
+        print(&format!("  *  {}: {remark}", surfaces.join(", ")));
     }
     if let Some(why) = &row.lapsed {
-        print(&format!("{}: CONFIGURED, not PROVEN: {why}. The next call proves it again", row.agent.name));
+        print(&format!("  *  set up, not proven: {why}. The next call proves it again"));
     }
     if !row.agent.was_driven() {
-        print(&format!("{}: what is said of it is from its documents; no client was driven", row.agent.name));
+        print("  *  from its documents; no client was driven");
     }
     if row.broken.is_some() {
         return;
     }
     let switched = row.agent.limits.iter().filter(|limit| limit.extent == reflex_agents::Extent::IfSwitched);
-    switched.for_each(|limit| {
-        print(&format!("{}: not seen: {}. What helps: {}", row.agent.name, limit.what, limit.instead))
-    });
+    switched.for_each(|limit| print(&format!("  *  not seen: {}. What helps: {}", limit.what, limit.instead)));
 }

@@ -57,6 +57,15 @@ pub(super) fn places() -> Vec<String> {
     moved.into_iter().chain(unproven).collect()
 }
 
+/// Errors in the rules and policies of people that are in force here.
+pub(super) fn policy_problems() -> Vec<String> {
+    let host = Host::new(Mode::default());
+    let workspace = host.placed(Event::default()).workspace;
+    let layers = host.layers(&workspace);
+    let problems = layers.iter().flat_map(|one| &one.layer.problems);
+    problems.map(|problem| format!("{problem}: run `reflex rules validate`")).collect()
+}
+
 /// Problems of the reflexes that are named for this folder, each with its remedy.
 pub(super) fn reflex_problems() -> Vec<(String, String)> {
     let host = Host::new(Mode::default());

@@ -1,6 +1,6 @@
 //! `reflex status` without `--all`: a headline, one row for each agent, and what needs a person.
 
-use super::status_facts::{places, reflex_problems, shown, truth};
+use super::status_facts::{places, policy_problems, reflex_problems, shown, truth};
 use crate::terminal::age::{ago, until};
 use crate::terminal::output::print;
 use crate::terminal::paint::Paint;
@@ -60,6 +60,7 @@ pub(super) fn show(store: &Store) {
     if let Some(trouble) = Some(host.folders()).filter(|folders| folders.state.exists()).and_then(obstacle) {
         print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
     }
+    policy_problems().iter().for_each(|line| print(&format!("! {}", visible(line))));
     places().iter().for_each(|line| print(&format!("! {}", visible(line))));
     print(&paint.faint("Details and gaps: reflex status --all"));
 }

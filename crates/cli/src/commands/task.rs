@@ -28,7 +28,7 @@ pub(super) fn grammar() -> Command {
         Arg::new(name).long(name).value_name(value).help(help).action(ArgAction::Append)
     };
     Command::new("task")
-        .about("Declare what agents work on; calls outside the scope are asked about")
+        .about("Declare what agents work on; ask about the rest")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(

@@ -7,6 +7,7 @@ use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::confirm::confirmed;
 use crate::terminal::consent::may_weaken;
 use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::paint::Paint;
 use crate::terminal::person::person;
 use crate::terminal::table::print_table;
 use crate::terminal::visible::visible;
@@ -18,7 +19,7 @@ use reflex_host::person::at_terminal;
 use reflex_host::{Host, Mode, timestamp};
 use serde_json::{Value, json};
 use std::fs;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// Of more places than these only the number is told.
@@ -36,10 +37,7 @@ pub(super) fn grammar() -> Vec<Command> {
         .arg(flag("dry-run", "Show what would change without changing it"))
         .arg(flag("session", "Restore everything kept in the latest session here, newest first").conflicts_with("id"))
         .arg(json());
-    vec![
-        undo,
-        Command::new("gc").about("Remove what was kept longer than 14 days ago, and compress the rest").arg(json()),
-    ]
+    vec![undo, Command::new("gc").about("Remove backups older than 14 days, and compress the rest").arg(json())]
 }
 
 /// `reflex undo`.
@@ -52,8 +50,12 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let Some(id) = matches.get_one::<String>("id") else { return list(&store, matches) };
     let backup = match store.backup(id) {
         Ok(backup) => backup,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            complain(&format!("no backup `{}`; `reflex undo` lists them", visible(id)));
+            return status::FOUND;
+        }
         Err(error) => {
-            complain(&format!("nothing whole is kept as `{}` ({error}); `reflex undo` lists what is", visible(id)));
+            complain(&format!("backup `{}` is damaged: {error}", visible(id)));
             return status::FOUND;
         }
     };
@@ -154,6 +156,7 @@ fn list(store: &BackupStore, matches: &ArgMatches) -> u8 {
         print("nothing is kept");
         return status::OK;
     }
+    let mut states: Vec<&str> = Vec::new();
     let head = ["ID", "age", "size", "files now", "agent", "call"];
     let mut table = vec![head.map(str::to_owned).to_vec()];
     for known in &listed {
@@ -161,11 +164,14 @@ fn list(store: &BackupStore, matches: &ArgMatches) -> u8 {
         let what = if undoes.is_empty() { what } else { format!("before {undoes} was restored") };
         let first = what.lines().next().unwrap_or_default();
         let state = store.backup(&known.id).map_or("damaged", |backup| word(&backup.plan(&[], None)));
+        states.push(state);
         let cells = [&known.id, &age(known.time), &size(known.bytes), state, &visible(&client), &visible(first)];
         table.push(cells.map(str::to_owned).to_vec());
     }
     print_table(0, &table);
-    print("intact: as they were; changed: other content; gone: deleted; moved: elsewhere. `reflex undo ID` restores.");
+    let legend = STATES.iter().filter(|(state, _)| states.contains(state));
+    let legend: Vec<String> = legend.map(|(state, meaning)| format!("{state}: {meaning}")).collect();
+    print(&Paint::of_stdout().faint(&format!("\n{}. `reflex undo ID` restores.", legend.join("; "))));
     status::OK
 }
 
@@ -176,6 +182,15 @@ fn row(known: &Listed) -> Value {
         "session": session, "workspace": workspace, "call": what, "undoes": undoes,
     })
 }
+
+/// The words for what became of the files since they were kept.
+const STATES: [(&str, &str); 5] = [
+    ("intact", "the files are as they were"),
+    ("changed", "the files differ from the backup"),
+    ("gone", "the files are deleted"),
+    ("moved", "a folder above them is a link now"),
+    ("damaged", "the backup cannot be read"),
+];
 
 /// Whether the places are still as the call left them.
 fn word(plan: &Plan) -> &'static str {
@@ -213,7 +228,7 @@ fn show(backup: &Backup, plan: &Plan, reader: Reader) {
         print(&format!("  and {} more", shown - MAX_SHOWN));
     }
     if plan.is_done() {
-        print("  everything is there as it was");
+        print("  nothing to restore: the files are as in the backup");
     }
 }
 

@@ -9,18 +9,18 @@ use clap::ArgMatches;
 use reflex_engine::shell::quoted;
 use reflex_host::answers::waiting;
 use reflex_host::store::Search;
-use reflex_host::{Host, Mode};
+use reflex_host::{Host, Mode, local, moment};
 use serde_json::{Map, Value};
 use std::io::Write;
 
-/// The record of a call, by the id a person was given or its own; of several the newest. However often the id was named
+/// The record of a call, by the id a person was given, that of its backup or its own; of several the newest. However often the id was named
 /// later, the call is found.
 pub(super) fn record(host: &Host, id: &str) -> Option<Map<String, Value>> {
     let by = |field: &str| {
         let fields = [(field, id), ("kind", "call")].map(|(field, value)| (field.to_owned(), value.to_owned()));
         host.store().log().search(&Search { fields: fields.into(), ..Search::default() }, 1).ok()?.pop()
     };
-    by("pending").or_else(|| by("grant")).or_else(|| by("id"))
+    by("pending").or_else(|| by("grant")).or_else(|| by("kept")).or_else(|| by("id"))
 }
 
 pub(super) fn why(matches: &ArgMatches) -> u8 {
@@ -42,22 +42,22 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
     tell(&record);
     let kept = host.store().pending_call(field(&record, "pending"));
     for bound in kept.iter().flat_map(|call| &call.bound) {
-        print(&format!("bound    {}", visible(&bound.shown)));
+        print(&format!("as of    {}", visible(&bound.shown)));
     }
     for later in told_later(&host, &record) {
         let what = match field(&later, "kind") {
-            "outcome" => format!("it ran; who let it: {}", field(&later, "answered")),
-            "approval" => format!("{} approved it ({})", field(&later, "by"), field(&later, "scope")),
-            "denial" => format!("{} said no", field(&later, "by")),
+            "outcome" => format!("it ran ({})", field(&later, "answered")),
+            "approval" => format!("approved by {} ({})", field(&later, "by"), field(&later, "scope")),
+            "denial" => format!("denied by {}", field(&later, "by")),
             kind => kind.to_owned(),
         };
-        print(&format!("later    {}  {}", field(&later, "time"), visible(&what)));
+        print(&format!("later    {}: {}", shown_time(&later), visible(&what)));
     }
     let lasting = record.get("pending").and_then(|_| lasting(&record));
     if let Some(entry) = lasting {
         let policy = host.folders().config.join("policy.yaml");
         print(&format!(
-            "for good `rules: {{{}}}` in {} asks no more",
+            "always   `rules: {{{}}}` in {} stops asking about calls like this",
             visible(&entry),
             visible(&policy.to_string_lossy())
         ));
@@ -65,7 +65,7 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
     if let Some(line) = replay(&record) {
         print_whole(&format!("replay   {line}"));
     }
-    print(&format!("wrong?   reflex report-fp {}", visible(id)));
+    print(&format!("wrong?   `reflex report-fp {}` prints it as a test case", visible(id)));
     status::OK
 }
 
@@ -85,7 +85,7 @@ fn told_later(host: &Host, record: &Map<String, Value>) -> Vec<Map<String, Value
     later
 }
 
-/// So much of what was told of a call later is shown.
+/// Maximum number of later records that are shown.
 const MAX_LATER: usize = 40;
 
 /// What a policy would say so that a call like this is only recorded; of the core nothing is suggested.
@@ -108,14 +108,21 @@ fn replay(record: &Map<String, Value>) -> Option<String> {
     (visible(&line) == line).then_some(line)
 }
 
+/// The local time of a record; as written if it cannot be read.
+fn shown_time(record: &Map<String, Value>) -> String {
+    let written = field(record, "time");
+    moment(written).map_or_else(|| visible(written), local)
+}
+
 fn tell(record: &Map<String, Value>) {
     let decided = match field(record, "decision") {
         "deny" => "blocked",
-        "ask" => "asked about",
+        "ask" => "stopped for your approval",
+        _ if record.contains_key("kept") => "allowed, after a copy was kept",
         _ => "allowed",
     };
     let (agent, tool) = (visible(field(record, "agent")), visible(field(record, "tool")));
-    print(&format!("{}  {agent} wanted to use {tool}; it was {decided}", visible(field(record, "time"))));
+    print(&format!("{}  {agent} called {tool}; it was {decided}", shown_time(record)));
     for action in record.get("actions").and_then(Value::as_array).into_iter().flatten() {
         let text = action.as_object().and_then(|object| object.iter().nth(1)).and_then(|(_, text)| text.as_str());
         text.unwrap_or("(its text is not kept)").lines().for_each(|line| print(&format!("         {}", visible(line))));
@@ -140,13 +147,11 @@ fn tell(record: &Map<String, Value>) {
         field(record, "library"),
         field(record, "reflex")
     ));
-    let parts = record.get("micros").and_then(Value::as_object).into_iter().flatten();
-    let parts: Vec<String> = parts.map(|(part, micros)| format!("{} {micros} µs", visible(part))).collect();
-    if !parts.is_empty() {
-        print(&format!("took     {}", parts.join(", ")));
+    if let Some(micros) = record.get("micros").and_then(|parts| parts.get("whole")).and_then(Value::as_u64) {
+        print(&format!("took     {}.{} ms", micros / 1000, micros % 1000 / 100));
     }
     if let Some(id) = record.get("pending").and_then(Value::as_str) {
-        print(&format!("you can  reflex approve {id}   or leave it: nothing has to be done"));
+        print(&format!("you can  allow it once with `reflex approve {id}`, or leave it"));
     }
 }
 

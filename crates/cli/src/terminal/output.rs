@@ -5,11 +5,11 @@ use super::wrap::{columns, rows};
 use std::io::{ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Prints a line of words to standard output, broken at blanks on a terminal. Texts of several lines stay as they are.
-pub(crate) fn print(line: &str) {
-    match columns().filter(|_| !line.contains('\n')) {
-        Some(columns) => rows(line, columns).iter().for_each(|row| print_whole(row)),
-        None => print_whole(line),
+/// Prints lines of words to standard output, broken at blanks on a terminal.
+pub(crate) fn print(text: &str) {
+    match columns() {
+        Some(columns) => text.split('\n').flat_map(|line| rows(line, columns)).for_each(|row| print_whole(&row)),
+        None => print_whole(text),
     }
 }
 

@@ -27,13 +27,9 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     let mut keys: Vec<(Decision, &str)> = Vec::new();
     for (finding, worth) in &weighed {
         let Some(decision) = decision(*worth) else { continue };
-        verdict.chain.push(format!(
-            "{}: {} is worth {} in {}",
-            finding.id,
-            finding.severity.name(),
-            word(decision),
-            policy.name()
-        ));
+        verdict
+            .chain
+            .push(format!("{}: {} {} {}", finding.id, policy.name(), verb(decision), finding.severity.name(),));
         verdict.decision = verdict.decision.max(decision);
         let said = said(decision, finding);
         if decision == Decision::Pass {
@@ -52,7 +48,7 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     verdict.rewrite = sole_rewrite(&weighed, &mut verdict);
     verdict.findings = weighed.into_iter().map(|(finding, _)| finding).collect();
     if !verdict.findings.is_empty() {
-        verdict.chain.push(format!("together: risk {}, {} % sure", verdict.risk.risk(), verdict.confidence));
+        verdict.chain.push(format!("overall: risk {}, {} % sure", verdict.risk.risk(), verdict.confidence));
     }
     verdict
 }
@@ -152,11 +148,12 @@ fn sole_rewrite(weighed: &[(Finding, PolicyAction)], verdict: &mut Verdict) -> O
     None
 }
 
-fn word(decision: Decision) -> &'static str {
+/// The policy as the subject, the severity as the object.
+fn verb(decision: Decision) -> &'static str {
     match decision {
-        Decision::Pass => "a warning",
-        Decision::Ask => "a question",
-        Decision::Deny => "a block",
+        Decision::Pass => "warns of",
+        Decision::Ask => "asks about",
+        Decision::Deny => "blocks",
     }
 }
 

@@ -47,6 +47,14 @@ impl Redactor<'_> {
         object.finish()
     }
 
+    /// A step of the verdict. The rule's id at its beginning is a word of ours: `secret/read: critical` names no secret.
+    fn step(&self, step: &str, findings: &[Finding]) -> String {
+        match step.split_once(": ").filter(|(id, _)| findings.iter().any(|finding| finding.id == *id)) {
+            Some((id, rest)) => format!("{id}: {}", &*self.clean(rest)),
+            None => (*self.clean(step)).to_owned(),
+        }
+    }
+
     pub(crate) fn finding(&self, finding: &Finding) -> Value {
         let mut object = json!({
             "id": finding.id, "detector": finding.detector, "category": finding.category,
@@ -120,6 +128,8 @@ pub(crate) struct RecordContext<'a> {
     pub(crate) reflexes: Vec<Value>,
     /// How long it took.
     pub(crate) latency: Timings<'a>,
+    /// Whether the event holds nothing at all, as those with which `doctor` and `verify` try a hook.
+    pub(crate) probe: bool,
 }
 
 /// How long a call took until its record was made, in nanoseconds.
@@ -173,7 +183,7 @@ pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgem
     if !verdict.findings.is_empty() {
         let findings: Value = verdict.findings.iter().map(|finding| scribe.finding(finding)).collect();
         record.part("findings", &scribe.kept(&findings));
-        let chain: Value = verdict.chain.iter().map(|step| scribe.clean(step)).collect();
+        let chain: Value = verdict.chain.iter().map(|step| scribe.step(step, &verdict.findings)).collect();
         record.part("chain", &scribe.kept(&chain));
     }
     record.part("fingerprint", &fingerprint(heard));
@@ -192,6 +202,9 @@ pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgem
     }
     if told.latency.whole / 1000 > SLOW {
         record.yes("slow");
+    }
+    if told.probe {
+        record.yes("probe");
     }
     record.finish()
 }
@@ -384,6 +397,7 @@ mod tests {
             kept: None,
             reflexes: Vec::new(),
             latency,
+            probe: false,
         };
         let heard = CallRef { id: "0a1b2c3d", event, fingerprint: &judgement.fingerprint };
         serde_json::from_str(call(&Redactor::new(store), heard, &judgement, &told).text()).unwrap()

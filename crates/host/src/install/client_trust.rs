@@ -1,7 +1,7 @@
 //! Asks an agent's own program to trust the guard's hook.
 
 use reflex_agents::{Step, Trust};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -27,7 +27,12 @@ pub(crate) fn ask(trust: &Trust, home: &Path, wish: Wish) -> Result<(), String> 
     let mut command = Command::new(program);
     command.args(arguments).current_dir(home);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-    let mut child = command.spawn().map_err(|error| format!("`{program}` cannot be started: {error}"))?;
+    let mut child = command.spawn().map_err(|error| {
+        if error.kind() == ErrorKind::NotFound {
+            return format!("`{program}` is not on the PATH");
+        }
+        format!("`{program}` cannot be started: {error}")
+    })?;
     let done = converse(trust, &mut child, (&home.to_string_lossy(), wish));
     let _ = child.kill();
     let _ = child.wait();

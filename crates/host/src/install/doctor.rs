@@ -74,7 +74,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     if let Some(trust) = wiring.settings().trust.filter(|_| wiring.project().is_none())
         && let Err(problem) = client_trust::ask(trust, wiring.home(), Wish::Look)
     {
-        found.push(trouble(format!("{} does not trust the hook: {problem}", wiring.agent()), &again));
+        found.push(trouble(format!("{} may not trust the hook: {problem}", wiring.agent()), &again));
     }
     found
 }

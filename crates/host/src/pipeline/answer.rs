@@ -45,7 +45,7 @@ impl Host {
         let begun = Instant::now();
         let event = match self.read(agent, payload) {
             Ok(event) => event,
-            Err(problem) => return self.unreadable(agent, payload.told, &problem),
+            Err(problem) => return self.unread(agent, payload.told, &problem, payload.fields.is_empty()),
         };
         let store = self.store();
         store.beat(&event);
@@ -80,7 +80,6 @@ impl Host {
         note_canary(&store, &event, &judgement.verdict);
         memory::recall_steps(|| world.history(), &mut judgement.verdict);
         let delivery = agent.deliver(payload, &event, &judgement.verdict);
-        let latency = Timings { read, judged: &judgement.latency, whole: nanos(begun) };
         let told = RecordContext {
             delivery: &delivery,
             policy: policy.as_ref().map_or(self.mode.name(), |policy| policy.name()),
@@ -88,7 +87,8 @@ impl Host {
             grant: released.as_deref(),
             kept: kept.as_deref(),
             reflexes: detector.as_ref().map(Detector::reports).unwrap_or_default(),
-            latency,
+            latency: Timings { read, judged: &judgement.latency, whole: nanos(begun) },
+            probe: false,
         };
         let record = record::call(&scribe, heard, &judgement, &told);
         let recorded = store.record(&record, record::is_durable(&judgement));
@@ -268,6 +268,10 @@ impl Host {
     /// The one place that knows what is said when an event cannot be read: before a tool runs, it does not. `told` is
     /// the moment that the command line names.
     pub fn unreadable(&self, agent: &Agent, told: Option<&str>, problem: &BadEvent) -> Reply {
+        self.unread(agent, told, problem, false)
+    }
+
+    fn unread(&self, agent: &Agent, told: Option<&str>, problem: &BadEvent, probe: bool) -> Reply {
         let (word, moment) = (told.unwrap_or(""), told.map(agent.moment).or(problem.moment).unwrap_or_default());
         let reason = match moment.is_before_execution() {
             true => format!("Blocked: Reflex cannot read this event ({problem}), so it does not run."),
@@ -290,6 +294,7 @@ impl Host {
             kept: None,
             reflexes,
             latency,
+            probe,
         };
         let record = record::call(&Redactor::new(&store), heard, &judgement, &told);
         let recorded = store.record(&record, denied == Decision::Deny);

@@ -123,8 +123,16 @@ impl Host {
         let policy = policy.as_ref().map_or("", |policy| policy.name());
         let latency = Timings::none(&judgement.latency);
         let reflexes = Vec::new();
-        let told =
-            RecordContext { delivery: &delivery, policy, layers: &loaded, grant: None, kept: None, reflexes, latency };
+        let told = RecordContext {
+            delivery: &delivery,
+            policy,
+            layers: &loaded,
+            grant: None,
+            kept: None,
+            reflexes,
+            latency,
+            probe: false,
+        };
         let recorded = store.record(&record::call(&scribe, heard, &judgement, &told), false);
         let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
         warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)

@@ -4,7 +4,7 @@
 use super::approvals::{Grant, Pending, Scope};
 use super::signing::Signer;
 use super::state::Store;
-use crate::system::clock::{duration, now, timestamp};
+use crate::system::clock::{duration, local, now};
 use crate::system::person::Person;
 use serde_json::{Value, json};
 
@@ -127,12 +127,13 @@ pub fn obstacle(call: &Pending) -> Option<String> {
 /// What a yes lets run, in a sentence.
 pub fn covers(grant: &Grant) -> String {
     let holds = match grant.scope {
-        Scope::Once => format!("the next time, once, for {}", grant.within),
+        Scope::Once => format!("once, for {}", grant.within),
         Scope::Session | Scope::Task | Scope::Repository => {
             format!("in this {} ({})", grant.scope.name(), grant.within)
         }
     };
-    format!("A yes lets exactly this run {holds}, until {}.", timestamp(grant.expires))
+    let length = grant.expires.saturating_sub(now()).div_ceil(60_000);
+    format!("Approving runs exactly this {holds}, until {} ({length} min).", local(grant.expires))
 }
 
 /// Writes a yes, first into the log.

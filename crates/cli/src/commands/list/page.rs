@@ -4,6 +4,7 @@ use super::state::{List, Question};
 use crate::terminal::age::age;
 use crate::terminal::screen::{Look, Row, wrapped};
 use crate::terminal::visible::visible;
+use crate::terminal::wrap;
 use reflex_host::now;
 use reflex_host::store::approvals::Pending;
 
@@ -52,7 +53,7 @@ pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row>
 fn foot(list: &List<'_>, width: usize) -> Vec<Row> {
     const MAX_LINES: usize = 4;
     let asked = list.asked();
-    let mut lines = wrapped(&asked, width);
+    let mut lines = words(&asked, width);
     // Of what is typed the end is shown.
     lines = lines.split_off(lines.len().saturating_sub(MAX_LINES));
     let mut foot: Vec<Row> = lines.into_iter().map(|line| vec![(Look::Bold, line)]).collect();
@@ -87,10 +88,16 @@ fn entries(list: &List<'_>, most: usize, width: usize) -> Vec<Row> {
             visible(folder_name(&call.workspace)),
             visible(text)
         );
-        let line: String = line.chars().take(width).collect();
+        let line = if wrap::width(&line) > width { cut(&line, width) } else { line };
         vec![(if is_chosen { Look::Bold } else { Look::Plain }, line)]
     };
     list.calls.iter().skip(first).take(most).map(one).collect()
+}
+
+/// The beginning of a line that is too long.
+fn cut(line: &str, width: usize) -> String {
+    let first = wrapped(line, width.saturating_sub(1)).into_iter().next().unwrap_or_default();
+    format!("{first}…")
 }
 
 /// How long its hook still waits.
@@ -147,7 +154,7 @@ fn story(call: &Pending, width: usize) -> Vec<Row> {
     for (title, items) in lists {
         for (index, item) in items.iter().enumerate() {
             let title = if index == 0 { title } else { "" };
-            let lines = wrapped(&visible(item), width.saturating_sub(8));
+            let lines = words(&visible(item), width.saturating_sub(8));
             rows.extend(lines.into_iter().enumerate().map(|(at, line)| {
                 let title = if at == 0 { title } else { "" };
                 vec![(Look::Bold, format!("{title:7} ")), (Look::Plain, line)]
@@ -155,6 +162,11 @@ fn story(call: &Pending, width: usize) -> Vec<Row> {
         }
     }
     rows
+}
+
+/// A text broken at blanks; longer words are broken at the edge.
+fn words(text: &str, width: usize) -> Vec<String> {
+    wrap::rows(text, width).iter().flat_map(|row| wrapped(row, width)).collect()
 }
 
 /// A line broken to a width, with what it was stopped for underlined.

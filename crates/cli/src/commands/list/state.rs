@@ -294,17 +294,27 @@ impl<'l> List<'l> {
         self.said = done.map_or_else(|problem| visible(&problem), |()| said.to_owned());
     }
 
+    /// The beginning of the chosen call, for a question about it.
+    fn named(&self) -> String {
+        const MAX_LETTERS: usize = 60;
+        let text = self.call().map(|call| visible(call.text.lines().next().unwrap_or(""))).unwrap_or_default();
+        let end = text.char_indices().nth(MAX_LETTERS).map_or(text.len(), |(end, _)| end);
+        let cut = if end < text.len() { "…" } else { "" };
+        format!("`{}{cut}`:", text.get(..end).unwrap_or(""))
+    }
+
     /// The question at the lower edge, in a sentence.
     pub(super) fn asked(&self) -> String {
         let typed = visible(&self.typed);
         match &self.question {
             Question::None | Question::Help => self.said.clone(),
-            Question::Yes(grant) => format!("{} y: yes, any other key: no", visible(&covers(grant))),
+            Question::Yes(grant) => format!("{} {} y: yes, any other key: no", self.named(), visible(&covers(grant))),
             Question::Proof(grant) => {
                 let again = if self.said.is_empty() { String::new() } else { format!("{}. ", self.said) };
                 let (wanted, typed) =
                     if self.is_signed() { ("Passphrase", "") } else { ("Type the call's id", typed.as_str()) };
-                format!("{again}{} {wanted} to approve it (Esc: no): {typed}_", visible(&covers(grant)))
+                let (call, covers) = (self.named(), visible(&covers(grant)));
+                format!("{again}{call} {covers} {wanted} to approve it (Esc: no): {typed}_")
             }
             Question::Scope => "Approve for: o once, s session, t task, r repository".into(),
             Question::Length(scope) => {
