@@ -122,7 +122,7 @@ async function play() {
   await audit(page, "a call that waits");
   await pause(SETTLED);
   await page.keyboard.press("a");
-  await page.getByText("A yes lets exactly this run the next time, once").waitFor();
+  await page.getByText("Approving runs exactly this once").waitFor();
   await writes(page);
   await page.keyboard.type(PASSPHRASE);
   await page.keyboard.press("Enter");

@@ -71,7 +71,7 @@ fn what_is_whole_is_proven_by_a_call_of_each_hook() {
     // A proof is no call: nobody waits for a person's answer, and no agent is said to have called.
     assert_eq!(wired.run(&["pending"]).stdout, "no pending calls\n");
     wired.machine.bash(&wired.machine.project(), "ls");
-    assert!(wired.run(&["doctor", "--agent", "claude"]).stdout.contains("; it called "));
+    assert!(wired.run(&["doctor", "--agent", "claude"]).stdout.contains("; last call "));
 }
 
 #[test]

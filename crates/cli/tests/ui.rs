@@ -251,7 +251,7 @@ fn a_yes_from_an_unlocked_tab_lets_the_call_that_waits_run_once() {
         page.ask("POST", "/api/hook/approve").cookie(&cookie).header("x-reflex-tab", &tab).json(body).send()
     };
     let told = page.ask("POST", "/api/hook/preview").cookie(&cookie).json(&answer(&call, "allow")).send();
-    assert!(told.body()["grant"].as_str().unwrap().starts_with("A yes lets exactly this run the next time, once"));
+    assert!(told.body()["grant"].as_str().unwrap().starts_with("Approving runs exactly this once"));
     let other = json!({"id": call["id"], "exact": "another", "decision": "allow"});
     assert_eq!(send(&other).status, 409, "another call under this id was not seen");
     assert_eq!(send(&json!({"id": call["id"], "exact": call["exact"], "decision": "maybe"})).status, 400);

@@ -568,7 +568,7 @@ fn trust_that_cannot_be_had_is_told_and_the_way_to_it_too() {
     let run = |path: &str| machine.reflex(["init", "--yes", "--agent", "codex"]).env("PATH", path).run();
     let said = run("/nowhere");
     assert_eq!(said.code, 1);
-    assert!(said.stderr.contains("it is not trusted (`codex` cannot be started") && said.stderr.contains("/hooks"));
+    assert!(said.stderr.contains("it is not trusted (`codex` is not on the PATH") && said.stderr.contains("/hooks"));
     let deaf =
         with_program(&machine, "codex", "#!/bin/sh\necho '{\"id\":1,\"error\":{\"message\":\"no such method\"}}'\n");
     assert!(run(&deaf).stderr.contains("(no such method)"), "{:?}", run(&deaf));
