@@ -157,8 +157,12 @@ impl<'p> Engine<'p> {
 
     /// The verdict on findings that others made about an event, such as what is held at the end of the work.
     pub fn conclude(self, event: &Event, world: &dyn World, findings: Vec<Finding>) -> Verdict {
-        let analysis = Analysis::default();
-        gatekeeper::decide(self.policy, &Facts::new(event, &analysis, self.tables, world), findings)
+        self.weigh(event, world, &Analysis::default(), findings)
+    }
+
+    /// The verdict on findings about the effects of `analysis`, which is one of the same event.
+    pub fn weigh(self, event: &Event, world: &dyn World, analysis: &Analysis, findings: Vec<Finding>) -> Verdict {
+        gatekeeper::decide(self.policy, &Facts::new(event, analysis, self.tables, world), findings)
     }
 }
 

@@ -328,7 +328,7 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
 }
 
 /// The root of the project here, as the calls of an agent in it have it.
-fn project_here() -> String {
+pub(super) fn project_here() -> String {
     let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
     Host::new(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
 }

@@ -1,6 +1,7 @@
 //! `reflex audit`: the log of every decision, read, checked and cut back.
 
 use crate::commands::audit_record::{action, decision, field, searched, time};
+use crate::commands::mode;
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::consent::may_weaken;
@@ -50,13 +51,13 @@ fn tail(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     // What comes while the newest are printed comes after them.
     let follower = log.follower()?;
     let mut last = 0;
-    for record in log.search(&Search::default(), count(matches))? {
+    for record in log.search(&Search::default(), count(matches))?.into_iter().filter(mode::may_be_read) {
         last = record.get("seq").and_then(Value::as_u64).unwrap_or(last);
         say(&record, as_json)?;
     }
     if matches.get_flag("follow") {
         follower.follow(last, &mut |line| {
-            if let Ok(record) = serde_json::from_str(line) {
+            if let Some(record) = serde_json::from_str(line).ok().filter(mode::may_be_read) {
                 say(&record, as_json)?;
             }
             Ok(true)
@@ -104,6 +105,7 @@ pub(super) fn found(
         }
     }
     let mut found = newest(log, &search, if decisions.is_some() { MAX_LOOKED_AT } else { wanted })?;
+    found.retain(mode::may_be_read);
     found.retain(|record| decisions.is_none_or(|words| words.contains(&decision(record))));
     found.drain(..found.len().saturating_sub(wanted));
     Ok(found)
@@ -141,7 +143,8 @@ fn count(matches: &ArgMatches) -> usize {
 }
 
 fn say(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
-    let line = if as_json { visible_json(&Value::Object(record.clone()).to_string()) } else { in_words(record) };
+    let shown = || Value::Object(mode::without_modes(record.clone())).to_string();
+    let line = if as_json { visible_json(&shown()) } else { in_words(record) };
     match columns().filter(|_| !as_json) {
         Some(columns) => rows(&line, columns).iter().try_for_each(|row| writeln!(io::stdout(), "{row}")),
         None => writeln!(io::stdout(), "{line}"),
@@ -163,7 +166,8 @@ fn in_words(record: &Map<String, Value>) -> String {
         "call" => decided(record),
         "outcome" => ran(field("answered")),
         kind => {
-            let told = ["what", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"].map(field);
+            let told = ["what", "mode", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"]
+                .map(field);
             let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
             format!("{kind} {}", told.join(", "))
         }

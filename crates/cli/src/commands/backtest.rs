@@ -2,6 +2,7 @@
 
 use super::audit_record::{action, field};
 use super::check::word;
+use super::presets;
 use crate::status;
 use crate::terminal::arguments::{json, text};
 use crate::terminal::output::{complain, print, print_json};
@@ -43,14 +44,19 @@ pub(super) fn grammar() -> Command {
         .arg(last.value_parser(value_parser!(usize)).default_value("1000"))
         .arg(json());
     Command::new("policy")
-        .about("Try a policy on what was recorded")
+        .about("List presets, or try a policy on recorded calls")
         .subcommand_required(true)
         .arg_required_else_help(true)
+        .subcommand(presets::grammar())
         .subcommand(backtest)
 }
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
-    let Some(("backtest", matches)) = matches.subcommand() else { return status::USAGE };
+    let matches = match matches.subcommand() {
+        Some(("presets", matches)) => return presets::run(matches),
+        Some(("backtest", matches)) => matches,
+        _ => return status::USAGE,
+    };
     let file = Path::new(text(matches, "file"));
     let last = matches.get_one::<usize>("last").copied().unwrap_or_default();
     let policy = std::fs::read_to_string(file).map_err(|error| vec![format!("{}: {error}", file.display())]);

@@ -19,8 +19,10 @@ mod export;
 mod import;
 mod list;
 mod live;
+mod mode;
 mod pin;
 mod policy_line;
+mod presets;
 mod reflexes;
 mod report;
 mod rules;
@@ -130,6 +132,7 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("appeal", matches)) => appeal::run(matches),
         Some(("grants", matches)) => approve::grants(matches),
         Some(("off", matches)) => approve::off(matches),
+        Some(("mode", matches)) => mode::run(matches),
         Some(("pin", matches)) => pin::run(matches),
         Some(("report", matches)) => report::run(matches),
         Some(("why", matches)) => why::why(matches),
@@ -162,7 +165,7 @@ fn grammar() -> Command {
 
 /// Subcommands by the occasion at which a person needs them. Those in no group are for agents and scripts.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "pin", "off"]),
+    ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "pin", "off"]),
     ("Try", &["demo", "check", "explain"]),
     ("Answer", &["pending", "approve", "deny", "allow", "grants", "ui", "serve", "trust", "task"]),
     ("Look back", &["report", "why", "undo", "gc", "audit", "report-fp"]),
@@ -230,6 +233,7 @@ fn commands() -> Command {
         .subcommands(memory())
         .subcommands(undo::grammar())
         .subcommands(ui::grammar())
+        .subcommand(mode::grammar())
         .subcommand(backtest::grammar())
         .subcommands(people())
         .subcommand(
@@ -289,6 +293,10 @@ fn wiring() -> Vec<Command> {
             .about("Start an agent, and sum up its calls at the end")
             .arg(option("task", "ID", "Only if this task is declared here").default_value(""))
             .arg(option("mode", "NAME", "Preset for this session; only tightens").default_value(""))
+            .arg(
+                flag("allow-all", "Only core rules stop a call of this agent; losses are kept first")
+                    .visible_alias("yolo"),
+            )
             .arg(flag("check", "Only check"))
             .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("AGENT ARGS")),
         Command::new("canary")

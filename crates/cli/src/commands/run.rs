@@ -3,6 +3,7 @@
 
 use super::audit_record::field;
 use super::chosen::{agents, wired_in_project};
+use super::mode;
 use crate::foreground;
 use crate::status;
 use crate::terminal::arguments::text;
@@ -13,6 +14,7 @@ use reflex_agents::{AGENTS, Agent};
 use reflex_engine::shell::{Language, quoted};
 use reflex_engine::{Action, Event, Moment};
 use reflex_host::store::Search;
+use reflex_host::store::modes::ALLOW_ALL;
 use reflex_host::{Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
 use std::path::Path;
 use std::process::Command;
@@ -32,7 +34,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         complain(&format!("not started: {}", visible(&problem)));
         return status::FOUND;
     }
-    let mode = match mode(matches) {
+    let tightened = match tightened(matches) {
         Ok(mode) => mode,
         Err(problem) => {
             complain(&visible(&problem));
@@ -48,11 +50,25 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         return status::OK;
     }
     let Some((program, arguments)) = words.split_first() else { return status::USAGE };
+    let store = host.store();
+    if matches.get_flag("allow-all") {
+        match mode::begin_for_run(&store, ALLOW_ALL) {
+            Ok(Some(mode)) => complain(&format!("{} {} until {} ends", mode.name, mode.place(), agent.title)),
+            Ok(None) => return status::FOUND,
+            Err(problem) => {
+                complain(&visible(&problem));
+                return status::INTERNAL;
+            }
+        }
+    }
     let begun = timestamp(now());
     let mut command = Command::new(program);
     // The hooks have what the agent has. Whoever takes it away is left with the user's own policy.
-    command.args(arguments).envs(mode.map(|name| (SESSION_MODE, name)));
-    match foreground::through(&mut command) {
+    command.args(arguments).envs(tightened.map(|name| (SESSION_MODE, name)));
+    let ended = foreground::through(&mut command);
+    // A mode for a process that has ended holds no more; its file has no use.
+    let _ = store.end_modes(|mode| mode.below == Some(std::process::id()));
+    match ended {
         Ok(code) => {
             complain(&summary(&host, agent, begun));
             code
@@ -64,8 +80,8 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// The mode of the session, if one was named.
-fn mode(matches: &ArgMatches) -> Result<Option<&'static str>, String> {
+/// The mode that tightens this session, if one was named.
+fn tightened(matches: &ArgMatches) -> Result<Option<&'static str>, String> {
     let name = text(matches, "mode");
     match Mode::named(name) {
         Some(mode) => Ok(Some(mode.name())),

@@ -1,6 +1,7 @@
 //! `reflex status`: is the guard alive, what does it see of each agent, and is there something a person should know?
 
 use crate::commands::audit_record::field;
+use crate::commands::mode;
 use crate::commands::status_facts::{DAYS, places, reflex_problems, shown, truth};
 use crate::commands::status_summary::{self, headline};
 use crate::commands::undo::total;
@@ -58,7 +59,7 @@ pub(super) fn as_json(store: &Store) -> Value {
     let kept = Host::new(Mode::default()).backups().listed();
     let kept = json!({"backups": kept.len(), "bytes": kept.iter().map(|known| known.stored()).sum::<u64>()});
     json!({
-        "kept": kept, "reflexes": reflexes, "approvals": approvals(store),
+        "mode": mode::for_person(store), "kept": kept, "reflexes": reflexes, "approvals": approvals(store),
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
         "unjudged": {"days": DAYS, "calls": unjudged(store).len(), "tools": tools(&unjudged(store))},
         "off": off, "alarms": alarms, "places": places(), "pending": waiting(store).len(), "audit": store.log().folder().display().to_string(),
@@ -116,6 +117,7 @@ fn show(store: &Store) {
     let beats = store.heartbeats();
     let rows: Vec<Row> = shown().iter().map(|wiring| truth(wiring, &beats, store)).collect();
     print(&headline(store, &rows.iter().collect::<Vec<_>>()).0);
+    mode::for_person(store).iter().for_each(|modes| print(&format!("mode {modes}")));
     for row in &rows {
         surfaces(row);
         store.proof(row.agent.name).iter().for_each(|proof| print(&format!("  *  {}", proven(proof))));

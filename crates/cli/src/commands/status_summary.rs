@@ -1,5 +1,6 @@
 //! `reflex status` without `--all`: a headline, one row for each agent, and what needs a person.
 
+use super::mode;
 use super::status_facts::{places, policy_problems, reflex_problems, shown, truth};
 use crate::terminal::age::{ago, until};
 use crate::terminal::output::print;
@@ -40,6 +41,9 @@ pub(super) fn show(store: &Store) {
             print(&painted);
             print(&paint.faint(&facts));
         }
+    }
+    if let Some(modes) = mode::for_person(store) {
+        print(&paint.decision_as("warn", &format!("mode {modes}")));
     }
     let table: Vec<Vec<String>> = agents.iter().map(|(wiring, row)| agent(wiring, row, store, paint)).collect();
     print_table(2, &table);

@@ -1,6 +1,7 @@
 //! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
 
 use crate::commands::audit_record::field;
+use crate::commands::mode;
 use crate::status;
 use crate::terminal::arguments::text;
 use crate::terminal::output::{complain, print, print_json, print_whole};
@@ -31,7 +32,7 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
         return status::FOUND;
     };
     let id = id.as_str();
-    let Some(record) = record(&host, id) else {
+    let Some(record) = record(&host, id).map(mode::without_modes) else {
         complain(&format!("no decision `{}` in the audit log", visible(id)));
         return status::FOUND;
     };
@@ -141,12 +142,11 @@ fn tell(record: &Map<String, Value>) {
         print(&format!("         {place}"));
     }
     list(record.get("chain")).iter().for_each(|step| print(&format!("because  {step}")));
-    print(&format!(
-        "policy   {}, library {}, reflex {}",
-        field(record, "policy"),
-        field(record, "library"),
-        field(record, "reflex")
-    ));
+    let by = [("policy", ""), ("library", "library "), ("reflex", "reflex ")];
+    let by = by.map(|(key, word)| {
+        Some(field(record, key)).filter(|text| !text.is_empty()).map(|text| format!("{word}{text}"))
+    });
+    print(&format!("policy   {}", by.into_iter().flatten().collect::<Vec<_>>().join(", ")));
     if let Some(micros) = record.get("micros").and_then(|parts| parts.get("whole")).and_then(Value::as_u64) {
         print(&format!("took     {}.{} ms", micros / 1000, micros % 1000 / 100));
     }

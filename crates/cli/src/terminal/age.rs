@@ -7,8 +7,10 @@ pub(crate) fn ago(time: u64) -> String {
 
 /// The time at which something ends, and how long that is: `15m, until 14:34`.
 pub(crate) fn until(time: u64) -> String {
-    let left = time.saturating_sub(reflex_host::now());
-    format!("{}, until {}", length(left / 1000), reflex_host::local(time))
+    let left = time.saturating_sub(reflex_host::now()).div_ceil(1000);
+    // Two hours that began a moment ago are two hours.
+    let left = if left < 60 { left } else { left.div_ceil(60) * 60 };
+    format!("{}, until {}", length(left), reflex_host::local(time))
 }
 
 /// The same without `ago`.

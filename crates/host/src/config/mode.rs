@@ -1,11 +1,16 @@
 //! The name of the policy under which calls are judged.
 
 use super::loaded::Loaded;
+use crate::store::modes::{ALLOW_ALL, SessionMode};
 use crate::system::clock;
-use reflex_engine::Policy;
+use reflex_engine::{Authority, Policy};
 
 /// The variable in which a hook finds the mode of its session alone. It only tightens: an agent may set it too.
 pub const SESSION_MODE: &str = "REFLEX_MODE";
+
+/// The modes that a person may set for a while, each stricter than those before.
+const STRICTER: [&str; 8] =
+    [ALLOW_ALL, "observe", "quiet", "balanced", "unattended", "never-ask", "read-only", "strict"];
 
 /// What counts for a session whose mode nobody knows.
 const UNKNOWN: &str = "strict";
@@ -18,11 +23,13 @@ pub struct Mode {
     insisted: bool,
     /// The mode of this session alone, which only tightens.
     of_session: Option<&'static str>,
+    /// Whether a person lets every call pass that no core rule stops.
+    allows_all: bool,
 }
 
 impl Default for Mode {
     fn default() -> Mode {
-        Mode { name: "balanced", insisted: false, of_session: None }
+        Mode { name: "balanced", insisted: false, of_session: None, allows_all: false }
     }
 }
 
@@ -32,7 +39,7 @@ impl Mode {
         Policy::named(reflex_library::tables(), name).map(|policy| Mode {
             name: policy.name(),
             insisted: true,
-            of_session: None,
+            ..Mode::default()
         })
     }
 
@@ -40,6 +47,41 @@ impl Mode {
     pub fn of_session(said: Option<&str>) -> Mode {
         let named = said.map(|name| Mode::named(name).map_or(UNKNOWN, Mode::name));
         Mode { of_session: named, ..Mode::default() }
+    }
+
+    /// The mode under the strictest of these, which a person has set for a while. Where an administrator has a policy,
+    /// they only tighten.
+    #[must_use]
+    pub fn set_to(self, modes: &[SessionMode], loaded: &[Loaded]) -> Mode {
+        let place = |mode: &&SessionMode| STRICTER.iter().position(|name| *name == mode.name);
+        let Some(strictest) = modes.iter().filter(|mode| place(mode).is_some()).max_by_key(place) else { return self };
+        let Some(named) = Mode::named(&strictest.name) else { return self };
+        if loaded.iter().any(|one| one.layer.authority == Authority::Managed) {
+            return Mode { of_session: self.of_session.or(Some(named.name)), ..self };
+        }
+        if named.name == ALLOW_ALL {
+            return Mode { allows_all: true, ..self };
+        }
+        Mode { name: named.name, insisted: true, ..self }
+    }
+
+    /// Whether a person lets every call pass that no core rule stops.
+    pub(crate) fn allows_all(self) -> bool {
+        self.allows_all
+    }
+
+    /// The name that the log has for a call judged by this policy of it.
+    pub(crate) fn told(self, policy: Option<&Policy>) -> &'static str {
+        match policy {
+            _ if self.allows_all => ALLOW_ALL,
+            Some(policy) => policy.name(),
+            None => self.name,
+        }
+    }
+
+    /// The purpose of the mode of this name, as the library has it; empty for an unknown name.
+    pub fn about(name: &str) -> &'static str {
+        reflex_library::tables().get("policies").get(name).get("about").text()
     }
 
     /// The names of all modes.

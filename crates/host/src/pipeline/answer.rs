@@ -3,6 +3,7 @@
 use super::broker::{self, Asked};
 use super::host::{Host, judged_with};
 use super::memory;
+use super::modes;
 use super::reply::{unrecorded, warn_if_unrecorded};
 use super::stop::StopCheck;
 use crate::audit::record::{self, CallRef, RecordContext, Timings};
@@ -15,6 +16,7 @@ use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
 use crate::store::clean::Redactor;
 use crate::store::life::{Alarm, Subject};
+use crate::store::modes::ALLOW_ALL;
 use crate::store::session::{History, whose};
 use crate::system::{clock, random};
 use crate::world::LocalWorld;
@@ -57,18 +59,19 @@ impl Host {
         }
         let read = nanos(begun);
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
-        let policy = self.mode.policy(&loaded);
+        let (mode, policy) = self.policy_of(&event, &store, &loaded);
         let world = self.world(&event, &loaded).in_session(&store, whose(&event)).at(&event);
         let reflexes = self.reflexes(&event, there, &store);
         let all = || store.history(whose(&event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
-        let mut judgement = judged_with(&event, policy.as_ref(), &world, detector.as_ref());
+        let about = (&event, policy.as_ref(), &world);
+        let (mut judgement, passed) = modes::judged(mode, about, detector.as_ref());
         judgement.verdict.advise_once(|advice| memory::was_told(world.history(), advice, &judgement.fingerprint.exact));
         let yeses = remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
         broker::tell_of_yes(&store, (agent, &event), &yeses, &mut judgement.verdict);
         let scribe = Redactor::of_call(&store, &event, &judgement);
         scribe.silence(&mut judgement.verdict);
-        let question = (agent, loaded.as_slice(), again.is_none());
+        let question = (agent, loaded.as_slice(), again.is_none(), passed);
         let (id, fingerprint) = (again.unwrap_or_else(random::uuid), judgement.fingerprint.clone());
         let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
         let kept = self.keep_first(heard, &mut judgement, &scribe);
@@ -82,7 +85,7 @@ impl Host {
         let delivery = agent.deliver(payload, &event, &judgement.verdict);
         let told = RecordContext {
             delivery: &delivery,
-            policy: policy.as_ref().map_or(self.mode.name(), |policy| policy.name()),
+            policy: mode.told(policy.as_ref()),
             layers: &loaded,
             grant: released.as_deref(),
             kept: kept.as_deref(),
@@ -99,8 +102,7 @@ impl Host {
             return unrecorded(agent, &event, error);
         }
         let call = memory::delivered(memory::call(heard, &judgement, released.is_some()), &delivery);
-        let remembered = store.remember_by(&scribe, whose(&event), &call);
-        let remembered = remembered.and(keep(&scribe, &event, &judgement));
+        let remembered = store.remember_by(&scribe, whose(&event), &call).and(keep(&scribe, &event, &judgement));
         warn_if_unrecorded((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
@@ -118,11 +120,14 @@ impl Host {
     /// The same as `release`, and a person is asked about what still waits then, the first time that a call comes here.
     fn release_or_ask(
         &self,
-        (agent, loaded, is_first): (&Agent, &[Loaded], bool),
+        (agent, loaded, is_first, passed): (&Agent, &[Loaded], bool, Option<String>),
         heard: CallRef<'_>,
         judgement: &mut Judgement,
         scribe: &Redactor<'_>,
     ) -> Released {
+        if let Some(why) = passed {
+            return let_run(judgement, (ALLOW_ALL.to_owned(), why));
+        }
         match self.release(heard, judgement, scribe) {
             Released::Waits(call) if is_first => {
                 match self.ask((agent, heard.event), loaded, &mut judgement.verdict, &call) {
@@ -151,14 +156,10 @@ impl Host {
                 None => return Released::No,
             },
         };
-        let Some((id, why)) = by else {
-            return self.keep_waiting(pending, judgement);
-        };
-        judgement.verdict.decision = Decision::Pass;
-        judgement.verdict.rewrite = None;
-        judgement.verdict.reasons.clear();
-        judgement.verdict.chain.push(why);
-        Released::By(id)
+        match by {
+            Some(by) => let_run(judgement, by),
+            None => self.keep_waiting(pending, judgement),
+        }
     }
 
     /// Keeps a call that nobody has said yes to, unless somebody has said no.
@@ -300,6 +301,15 @@ impl Host {
         let recorded = store.record(&record, denied == Decision::Deny);
         warn_if_unrecorded((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
+}
+
+/// Lets a call run by what this names, for this reason.
+fn let_run(judgement: &mut Judgement, (by, why): (String, String)) -> Released {
+    judgement.verdict.decision = Decision::Pass;
+    judgement.verdict.rewrite = None;
+    judgement.verdict.reasons.clear();
+    judgement.verdict.chain.push(why);
+    Released::By(by)
 }
 
 /// What is found beside the judgement counts in its verdict.

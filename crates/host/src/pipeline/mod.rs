@@ -8,6 +8,7 @@ mod broker;
 mod checks;
 mod host;
 mod memory;
+mod modes;
 mod notify;
 mod replay_case;
 mod reply;

@@ -18,6 +18,7 @@ mod grant;
 mod head;
 pub mod life;
 mod log;
+pub mod modes;
 pub(crate) mod note;
 mod pending;
 pub mod presence;

@@ -100,6 +100,19 @@ fn mark_in(environment: &[u8]) -> Option<&'static str> {
     variables().find(|variable| names.contains(&variable.as_bytes()))
 }
 
+/// Whether the process of this number is this one or above it.
+pub(crate) fn is_below(number: os::Pid) -> bool {
+    let mut next = Some(std::process::id());
+    for _ in 0..MAX_ANCESTORS {
+        let Some(process) = next else { return false };
+        if process == number {
+            return true;
+        }
+        next = os::Process::of(process).and_then(|process| process.parent());
+    }
+    false
+}
+
 /// Whether neither the process that started us nor those next to it have a terminal, as far as can be seen: the agent
 /// works without a person. Some agents take the terminal from their hooks, so that ours alone says nothing.
 pub(crate) fn no_terminal_above() -> bool {

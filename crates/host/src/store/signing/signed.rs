@@ -106,7 +106,7 @@ impl Store {
     /// # Errors
     /// Something cannot be removed.
     pub fn forget_yeses(&self) -> io::Result<()> {
-        for name in ["grants", "trust", "tasks"] {
+        for name in ["grants", "trust", "tasks", "modes"] {
             match std::fs::remove_dir_all(self.folder.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     Trust,
     /// A task.
     Task,
+    /// A mode for a while.
+    Mode,
 }
 
 const SIGNATURE: &str = "signature";
@@ -27,6 +29,7 @@ impl Kind {
             Kind::Pause => "off",
             Kind::Trust => "trust",
             Kind::Task => "task",
+            Kind::Mode => "mode",
         }
     }
 
@@ -37,6 +40,7 @@ impl Kind {
             Kind::Pause => "a pause of the guard",
             Kind::Trust => "a yes to files",
             Kind::Task => "a task",
+            Kind::Mode => "a mode",
         }
     }
 
@@ -44,7 +48,7 @@ impl Kind {
     fn changing(self) -> &'static [&'static str] {
         match self {
             Kind::Grant => &["uses", "used_for", "used", "taken"],
-            Kind::Pause | Kind::Trust | Kind::Task => &[],
+            Kind::Pause | Kind::Trust | Kind::Task | Kind::Mode => &[],
         }
     }
 }

@@ -70,6 +70,11 @@ pub(crate) fn booted() -> Option<SystemTime> {
     SystemTime::now().checked_sub(Duration::from_secs(up.split('.').next()?.parse().ok()?))
 }
 
+/// Names this start of the machine.
+pub(crate) fn boot() -> Option<String> {
+    Some(fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
+}
+
 /// From here on no other process of the user may look into this one.
 pub(crate) fn hide_memory() {
     // Where that is forbidden, all is as it would be without.
@@ -109,6 +114,11 @@ impl Process {
     /// Who started it.
     pub(crate) fn parent(&self) -> Option<Pid> {
         number(&field_of(&self.folder, 4)?)
+    }
+
+    /// When it was started, in ticks since the machine was.
+    pub(crate) fn started(&self) -> Option<u64> {
+        field_of(&self.folder, 22)?.parse().ok()
     }
 
     /// Whether it has a terminal.

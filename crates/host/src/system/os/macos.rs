@@ -67,6 +67,18 @@ pub(crate) fn booted() -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds.try_into().ok()?))
 }
 
+/// Names this start of the machine.
+pub(crate) fn boot() -> Option<String> {
+    let mut bytes = [0_u8; 64];
+    let mut length = bytes.len();
+    let room = bytes.as_mut_ptr().cast::<c_void>();
+    // SAFETY: the name ends with a zero, `length` is the size of the room, and no value is set.
+    let status =
+        unsafe { libc::sysctlbyname(c"kern.bootsessionuuid".as_ptr(), room, &raw mut length, ptr::null_mut(), 0) };
+    let name = bytes.split(|byte| *byte == 0).next().filter(|name| status == 0 && !name.is_empty())?;
+    Some(String::from_utf8_lossy(name).into_owned())
+}
+
 /// From here on no other process of the user may look into this one.
 pub(crate) fn hide_memory() {
     // SAFETY: this request takes no memory.
@@ -136,6 +148,12 @@ impl Process {
     /// Who started it.
     pub(crate) fn parent(&self) -> Option<Pid> {
         Some(self.parent).filter(|parent| *parent != 0)
+    }
+
+    /// When it was started, in microseconds since 1970.
+    pub(crate) fn started(&self) -> Option<u64> {
+        let whole: libc::proc_bsdinfo = told(self.number, libc::PROC_PIDTBSDINFO)?;
+        Some(whole.pbi_start_tvsec * 1_000_000 + whole.pbi_start_tvusec)
     }
 
     /// Whether it has a terminal; unknown of what belongs to another user.

@@ -32,12 +32,12 @@ use windows::{self as own, self as shared};
 
 pub(crate) use model::{Kind, Pid, Purpose, Stat, Woken};
 pub(crate) use own::{
-    FOLDS_CASE, Process, adopt_strays, booted, browser, created, desktop_notice, fill_random, hide_memory,
+    FOLDS_CASE, Process, adopt_strays, boot, booted, browser, created, desktop_notice, fill_random, hide_memory,
     home_of_user, leave_network, running,
 };
 pub(crate) use shared::{
     End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, options_with_mode, parent, read_at,
-    shell, stat, stat_behind_links, stat_of, terminal_of_input, user, write_at,
+    shell, stat, stat_behind_links, stat_of, terminal_of_input, uptime, user, write_at,
 };
 pub use shared::{in_group_of_its_own, terminal};
 pub(crate) use watching::Watch;
@@ -71,6 +71,9 @@ mod tests {
 
     #[test]
     fn the_machine_was_started_before_now() {
+        assert!(boot().is_some_and(|name| boot() == Some(name)) && uptime().is_some_and(|length| length > 0));
+        let own = Process::of(std::process::id());
+        assert!(own.is_some_and(|process| process.started().is_some()));
         assert!(booted().is_some_and(|booted| booted < std::time::SystemTime::now()));
     }
 }

@@ -3,6 +3,7 @@
 use super::model::{Kind, Pid, Purpose, Stat};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, statat};
 use rustix::process::{Signal, getppid, getuid, kill_process, kill_process_group};
+use rustix::time::ClockId;
 use std::fs::{DirBuilder, File, Metadata, OpenOptions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -22,6 +23,16 @@ pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
     };
     let mode = Mode::RUSR | Mode::WUSR;
     Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how | OFlags::CLOEXEC, mode))?.into())
+}
+
+/// Milliseconds since the machine was started, with the time that it slept. No clock that can be set changes them.
+pub(crate) fn uptime() -> Option<u64> {
+    #[cfg(target_os = "linux")]
+    const CLOCK: ClockId = ClockId::Boottime;
+    #[cfg(not(target_os = "linux"))]
+    const CLOCK: ClockId = ClockId::Monotonic;
+    let time = rustix::time::clock_gettime(CLOCK);
+    u64::try_from(time.tv_sec * 1000 + time.tv_nsec / 1_000_000).ok()
 }
 
 /// How a file is made with these permissions.

@@ -235,6 +235,16 @@ pub(crate) fn booted() -> Option<SystemTime> {
     None
 }
 
+/// Names this start of the machine: not asked for, so that no mode holds.
+pub(crate) fn boot() -> Option<String> {
+    None
+}
+
+/// Milliseconds since the machine was started: not asked for, so that no mode holds.
+pub(crate) fn uptime() -> Option<u64> {
+    None
+}
+
 /// The system has no such wish of a process: who may look into it, its user's rights tell.
 pub(crate) fn hide_memory() {}
 
@@ -264,6 +274,11 @@ impl Process {
 
     /// Who started it.
     pub(crate) fn parent(&self) -> Option<Pid> {
+        match *self {}
+    }
+
+    /// When it was started.
+    pub(crate) fn started(&self) -> Option<u64> {
         match *self {}
     }
 

@@ -1,0 +1,163 @@
+//! `reflex mode`: a person lets agents run under another policy for a while.
+
+use super::approve::project_here;
+use super::audit_record::{Record, field};
+use crate::status;
+use crate::terminal::age::until;
+use crate::terminal::arguments::{flag, option, text};
+use crate::terminal::consent::Consent;
+use crate::terminal::output::{complain, print};
+use crate::terminal::person::person;
+use crate::terminal::visible::visible;
+use clap::{Arg, ArgMatches, Command};
+use reflex_host::answers::record;
+use reflex_host::person::no_agent_above;
+use reflex_host::store::Store;
+use reflex_host::store::modes::{ALLOW_ALL, LONGEST, LONGEST_RUN, PASSED_BY_MODE, SessionMode};
+use reflex_host::{Host, Mode, duration, now};
+use serde_json::{Value, json};
+
+/// The word that ends all modes.
+const OFF: &str = "off";
+
+pub(super) fn grammar() -> Command {
+    Command::new("mode")
+        .about("Let agents run under another policy for a while")
+        .arg(Arg::new("name").value_name("NAME").help("allow-all, strict, read-only, …, or off (default: show)"))
+        .arg(option("for", "DURATION", "Duration, e.g. 30m or 2h (max 24h)").default_value("2h"))
+        .arg(flag("here", "Only in this project"))
+        .after_help(
+            "`reflex policy presets` lists the names. `reflex run --allow-all -- AGENT` sets one for one agent.",
+        )
+}
+
+pub(super) fn run(matches: &ArgMatches) -> u8 {
+    let store = Host::new(Mode::default()).store();
+    match matches.get_one::<String>("name").map(String::as_str) {
+        None => show(&store),
+        Some(OFF) => end(&store),
+        Some(name) => set(&store, name, matches),
+    }
+}
+
+fn show(store: &Store) -> u8 {
+    if person(store, "mode", "").is_none() {
+        return status::FOUND;
+    }
+    let modes = store.modes();
+    if modes.is_empty() {
+        print("no mode is set; your policy decides");
+    }
+    modes.iter().for_each(|mode| print(&format!("{} {}", mode.name, told(mode))));
+    status::OK
+}
+
+/// Ending a mode may loosen, too: one that asks more is of no use if an agent can end it.
+fn end(store: &Store) -> u8 {
+    let modes = store.modes();
+    let Some(person) = person(store, "mode off", "") else { return status::FOUND };
+    let names: Vec<&str> = modes.iter().map(|mode| mode.name.as_str()).collect();
+    let said = json!({"mode": OFF, "ended": names, "by": person.name});
+    let ended = record(store, "mode", said).and_then(|()| store.end_modes(|_| true).map_err(|error| error.to_string()));
+    match ended {
+        Ok(()) => {
+            print("no mode is set any more; your policy decides");
+            status::OK
+        }
+        Err(problem) => failed(&problem),
+    }
+}
+
+fn set(store: &Store, name: &str, matches: &ArgMatches) -> u8 {
+    let written = text(matches, "for");
+    let Some(length) = duration(written).filter(|length| (1..=LONGEST).contains(length)) else {
+        complain(&format!("invalid duration `{}` (e.g. 30m or 2h; max 24h)", visible(written)));
+        return status::USAGE;
+    };
+    let within = if matches.get_flag("here") { project_here() } else { String::new() };
+    let mode = SessionMode { name: name.to_owned(), by: String::new(), until: now() + length, within, below: None };
+    match begin(store, mode) {
+        Ok(Some(mode)) => {
+            print(&format!("{} is set {}; `reflex mode off` ends it", mode.name, told(&mode)));
+            status::OK
+        }
+        Ok(None) => status::FOUND,
+        Err(problem) => failed(&problem),
+    }
+}
+
+/// Sets a mode for what is started below this process, and ends with it.
+pub(super) fn begin_for_run(store: &Store, name: &str) -> Result<Option<SessionMode>, String> {
+    let below = Some(std::process::id());
+    let until = now() + LONGEST_RUN;
+    begin(store, SessionMode { name: name.to_owned(), by: String::new(), until, within: String::new(), below })
+}
+
+/// Asks the person, and sets the mode. `None` if they decline or no person is there.
+fn begin(store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String> {
+    if Mode::named(&mode.name).is_none() {
+        return Err(format!("unknown mode `{}`; known: {}", visible(&mode.name), Mode::names().join(", ")));
+    }
+    let Some(person) = person(store, "mode", "") else { return Ok(None) };
+    let mode = SessionMode { by: person.name, ..mode };
+    print(&format!("{}: {}.", mode.name, means(&mode.name)));
+    let mut consent = Consent::each(store);
+    let Some(signer) = consent.ask(&format!("Set it {}?", visible(&told(&mode))))? else {
+        print("no mode is set");
+        return Ok(None);
+    };
+    let said = json!({
+        "mode": mode.name, "until": mode.until, "by": mode.by, "within": mode.within, "below": mode.below,
+    });
+    record(store, "mode", said)?;
+    store.begin_mode(&mode, signer).map_err(|error| error.to_string())?;
+    Ok(Some(mode))
+}
+
+/// The effect of a mode on calls, in a few words.
+fn means(name: &str) -> String {
+    if name == ALLOW_ALL {
+        return "only core rules stop a call; every other call runs, and what it would lose is kept first".to_owned();
+    }
+    Mode::about(name).to_owned()
+}
+
+/// Place and end of a mode.
+fn told(mode: &SessionMode) -> String {
+    match mode.below {
+        Some(_) => format!("{}, until it ends", mode.place()),
+        None => format!("{} for {}", mode.place(), until(mode.until)),
+    }
+}
+
+/// The modes in force, for a person: an agent learns of none.
+pub(super) fn for_person(store: &Store) -> Option<String> {
+    let modes = store.modes();
+    if modes.is_empty() || no_agent_above().is_err() {
+        return None;
+    }
+    let one = |mode: &SessionMode| format!("{} {}", mode.name, told(mode));
+    Some(visible(&modes.iter().map(one).collect::<Vec<_>>().join("; ")))
+}
+
+/// Whether the reader may have a record at all: of modes an agent learns nothing.
+pub(super) fn may_be_read(record: &Record) -> bool {
+    field(record, "kind") != "mode" || no_agent_above().is_ok()
+}
+
+/// A record of the log as its reader may have it: an agent learns of no mode.
+pub(super) fn without_modes(mut record: Record) -> Record {
+    if field(&record, "policy") == ALLOW_ALL && no_agent_above().is_err() {
+        record.shift_remove("policy");
+        record.shift_remove("grant");
+        if let Some(chain) = record.get_mut("chain").and_then(Value::as_array_mut) {
+            chain.retain(|step| !step.as_str().is_some_and(|step| step.starts_with(PASSED_BY_MODE)));
+        }
+    }
+    record
+}
+
+fn failed(problem: &str) -> u8 {
+    complain(&visible(problem));
+    status::INTERNAL
+}

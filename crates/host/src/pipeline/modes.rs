@@ -1,0 +1,58 @@
+//! The mode `allow-all`: only core rules stop a call, and what it would lose is kept first.
+
+use super::host::{Host, judged_with};
+use crate::config::{Loaded, Mode};
+use crate::reflexes::Detector;
+use crate::store::Store;
+use crate::store::modes::{ALLOW_ALL, PASSED_BY_MODE};
+use crate::world::LocalWorld;
+use reflex_engine::{Decision, Engine, Event, Finding, Judgement, Policy, PolicyAction, Tier, Verdict, World};
+
+impl Host {
+    /// The mode for a call, with those that a person has set for a while, and its policy.
+    pub(super) fn policy_of(&self, event: &Event, store: &Store, loaded: &[Loaded]) -> (Mode, Option<Policy>) {
+        let mode = self.mode.set_to(&store.modes_in(&event.workspace), loaded);
+        (mode, mode.policy(loaded))
+    }
+}
+
+/// Judges a call in a mode. If the call runs by the mode alone, the text says so.
+pub(super) fn judged(
+    mode: Mode,
+    (event, policy, world): (&Event, Option<&Policy>, &LocalWorld<'_>),
+    detector: Option<&Detector<'_>>,
+) -> (Judgement, Option<String>) {
+    let mut judgement = judged_with(event, policy, world, detector);
+    let passed = set_aside(mode, (event, policy, world), &mut judgement);
+    (judgement, passed)
+}
+
+/// Leaves of a verdict the part that core rules stop. If they stop nothing and others do, the call is to run: the
+/// verdict is then that of [`ALLOW_ALL`], by which losses are kept, and this says why it runs.
+fn set_aside(
+    mode: Mode,
+    (event, policy, world): (&Event, Option<&Policy>, &dyn World),
+    judgement: &mut Judgement,
+) -> Option<String> {
+    let policy = policy.filter(|_| mode.allows_all() && judgement.verdict.decision != Decision::Pass)?;
+    let tables = reflex_library::tables();
+    let (core, others): (Vec<Finding>, Vec<Finding>) =
+        judgement.verdict.findings.clone().into_iter().partition(|finding| finding.tier == Tier::Core);
+    let passed: Vec<String> = others.iter().map(|finding| finding.id.clone()).collect();
+    let why = format!("{PASSED_BY_MODE} {ALLOW_ALL}: {}", passed.join(", "));
+    let stopped = Engine::new(tables, policy).weigh(event, world, &judgement.analysis, core);
+    if stopped.decision != Decision::Pass {
+        judgement.verdict = stopped;
+        judgement.verdict.chain.push(why);
+        return None;
+    }
+    // A person's own rule may block what can be kept.
+    let asked =
+        |finding: Finding| Finding { fixed: finding.fixed.map(|fixed| fixed.min(PolicyAction::Ask)), ..finding };
+    let all = stopped.findings.into_iter().chain(others.into_iter().map(asked)).collect();
+    let loose = Policy::named(tables, ALLOW_ALL)?;
+    let chain = std::mem::take(&mut judgement.verdict.chain);
+    let verdict = Engine::new(tables, &loose).weigh(event, world, &judgement.analysis, all);
+    judgement.verdict = Verdict { chain, ..verdict };
+    Some(why)
+}
