@@ -29,6 +29,7 @@ export function Agents() {
   }, []);
   const agents = (found?.["agents"] ?? []) as Agent[];
   const alarms = (found?.["alarms"] ?? []) as { time: string; text: string }[];
+  const mode = found?.["mode"] as string | null | undefined;
   const off = found?.["off"] as { until: string; by: string; reason: string } | null | undefined;
   return (
     <section aria-busy={found === undefined}>
@@ -36,6 +37,11 @@ export function Agents() {
       <p role="alert" class="problem">
         {problem}
       </p>
+      {mode ? (
+        <p class="banner">
+          Mode {mode}. <code>reflex mode off</code> ends it.
+        </p>
+      ) : null}
       {off ? (
         <p class="banner" role="alert">
           The guard is off until {off.until}, by {off.by}: {off.reason}. <code>reflex off --end</code> turns it on.

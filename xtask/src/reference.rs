@@ -32,6 +32,7 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
     let schema = |value: Value| serde_json::to_string_pretty(&value).map(|text| text + "\n");
     Ok(vec![
         ("docs/reference/rules.md", rules(&project.root)?),
+        ("docs/reference/core.md", core(&project.root)?),
         ("docs/reference/secrets.md", secrets(&project.root)?),
         ("docs/reference/agents.md", fit::page()),
         ("docs/reference/rule.schema.json", schema(schema::rule()).map_err(|error| error.to_string())?),
@@ -82,6 +83,28 @@ fn rules(root: &Path) -> Result<String, String> {
     Ok(page)
 }
 
+/// The rules that hold in the mode `allow-all`, with what becomes of a call under the default policy.
+fn core(root: &Path) -> Result<String, String> {
+    let mut page = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# Calls that no mode lets pass\n\n\
+         The rules of the tier `core`. They stop a call under `reflex mode allow-all` and `reflex run --allow-all`, too; a\n\
+         person can still approve one call once. See [unattended.md](../unattended.md).\n\n\
+         | rule | by default | it stops a call because | for example |\n|---|---|---|---|\n"
+        .to_owned();
+    for entry in &entries(root, "rules", Kind::Rules)? {
+        let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
+        let decision = match text("severity") {
+            "critical" => "blocked",
+            "high" => "asked about",
+            _ => "",
+        };
+        if text("tier") == "core" && !decision.is_empty() {
+            let message = cell(text("message")).replace(": {targets}", "").replace("{targets}", "…");
+            page.push_str(&format!("| `{}` | {decision} | {message} | {} |\n", entry.name, example(entry)));
+        }
+    }
+    Ok(page)
+}
+
 fn secrets(root: &Path) -> Result<String, String> {
     let entries = entries(root, "secrets", Kind::Secrets)?;
     let mut page = format!(
@@ -108,12 +131,16 @@ fn secret(entry: &Entry) -> String {
 fn row(entry: &Entry) -> String {
     let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
     let tier = if text("tier").is_empty() { "recommended" } else { text("tier") };
+    let example = example(entry);
+    format!("| `{}` | {} | {tier} | {} | {example} |\n", entry.name, text("severity"), cell(text("message")))
+}
+
+/// The first command that a rule finds, if it fits into a cell.
+fn example(entry: &Entry) -> String {
     let fires = entry.value.get("fires").and_then(Value::as_array);
     let example = fires.and_then(|all| all.iter().find_map(Value::as_str)).unwrap_or("");
     let example = example.lines().next().unwrap_or("");
-    let example =
-        if example.is_empty() || example.contains('`') { String::new() } else { format!("`{}`", cell(example)) };
-    format!("| `{}` | {} | {tier} | {} | {example} |\n", entry.name, text("severity"), cell(text("message")))
+    if example.is_empty() || example.contains('`') { String::new() } else { format!("`{}`", cell(example)) }
 }
 
 /// Text that stays in its cell.

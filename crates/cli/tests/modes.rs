@@ -153,6 +153,8 @@ fn without_a_person_there_is_no_mode_to_set_or_see() {
         let said = machine.reflex(words.iter().copied()).env("CLAUDECODE", "1").run();
         assert!(!said.stdout.contains("allow-all"), "{words:?}: {}", said.stdout);
     }
+    let line = |variable: &str| machine.reflex(["status", "--line"]).env(variable, "1").run().stdout;
+    assert!(line("NOTHING").contains(" · allow-all") && !line("CLAUDECODE").contains("allow-all"));
     let person = machine.reflex(["status"]).run();
     assert!(person.stdout.contains("mode allow-all for every agent for 2h"), "{person:?}");
 }

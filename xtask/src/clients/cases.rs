@@ -29,6 +29,7 @@ pub(super) const CLAUDE: &[Case] = &[
     },
     Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || claude::bash("git reset --hard")) },
     Case { name: "late-yes", play: |sandbox| late_yes(sandbox, claude::bash) },
+    Case { name: "mode", play: |sandbox| allow_all(sandbox, claude::bash) },
     Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, claude::bash, true) },
     Case {
         name: "missing-binary",
@@ -192,6 +193,27 @@ pub(super) fn late_yes(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(),
     refused(told.answer(0)?, &["notes.txt"])?;
     ensure(file("again.txt").exists(), "it did not run although a person had said yes")?;
     refused(told.answer(4)?, &["notes.txt"])?;
+    holds(sandbox, "notes.txt", unsaved)
+}
+
+/// A person lets the agent do what no core rule stops: no question comes, a home is still not deleted, and
+/// afterwards the question is back.
+pub(super) fn allow_all(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
+    sandbox.wire_asking()?;
+    let (saved, unsaved) = ("first line\n", "first line\nunsaved work\n");
+    let notes = sandbox.workspace().join("notes.txt");
+    write(&notes, unsaved)?;
+    person::types(sandbox, "mode allow-all --for 10m", "y\n")?;
+    let calls = vec![shell("git reset --hard"), shell("rm -rf ~/photos/..")];
+    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    holds(sandbox, "notes.txt", saved)?;
+    let said = format!("{} {}", told.answer(0)?.text, told.beside);
+    ensure(!said.contains("allow-all"), &format!("the model learns of the mode: {said}"))?;
+    refused(told.answer(1)?, &["Blocked:"])?;
+    person::types(sandbox, "mode off", "")?;
+    write(&notes, unsaved)?;
+    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
+    refused(told.answer(0)?, &["notes.txt"])?;
     holds(sandbox, "notes.txt", unsaved)
 }
 

@@ -9,8 +9,9 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, ask_headless, asks_elsewhere, deaf, ensure, holds, hung, kept_and_undone, killed, late_yes,
-    live, missing_binary, other_calls_run, page_with_orders, quiet, refused, says, state, switched_off_by_project,
+    Case, Deaf, Switched, allow_all, ask_headless, asks_elsewhere, deaf, ensure, holds, hung, kept_and_undone, killed,
+    late_yes, live, missing_binary, other_calls_run, page_with_orders, quiet, refused, says, state,
+    switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::npm::Package;
@@ -33,6 +34,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "ask-headless", play: |sandbox| ask_headless(sandbox, shell("git reset --hard"), &UNASKED) },
         Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || shell("git reset --hard")) },
         Case { name: "late-yes", play: |sandbox| late_yes(sandbox, shell) },
+        Case { name: "mode", play: |sandbox| allow_all(sandbox, shell) },
         Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, shell, true) },
         Case { name: "missing-binary", play: |sandbox| missing_binary(sandbox, calls(sandbox), "reflex failed (127)") },
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },

@@ -9,8 +9,9 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, all_denied, asks_elsewhere, changed, comes_back, deaf, holds, hung, kept_and_undone, killed,
-    late_yes, live, managed_holds, missing_binary, page_with_orders, quiet, says, state, switched_off_by_project,
+    Case, Deaf, Switched, all_denied, allow_all, asks_elsewhere, changed, comes_back, deaf, holds, hung,
+    kept_and_undone, killed, late_yes, live, managed_holds, missing_binary, page_with_orders, quiet, says, state,
+    switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::npm::Package;
@@ -29,6 +30,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || shell("git reset --hard")) },
         Case { name: "late-yes", play: |sandbox| late_yes(sandbox, shell) },
+        Case { name: "mode", play: |sandbox| allow_all(sandbox, shell) },
         Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, shell, false) },
         Case { name: "missing-binary", play: |sandbox| missing_binary(sandbox, calls(sandbox), "reflex failed (127)") },
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },

@@ -9,6 +9,7 @@ use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::live::Outcome;
 use reflex_host::matrix::{Coverage, row};
+use reflex_host::person::agent_variable;
 use reflex_host::store::Store;
 use reflex_host::store::canary::Kept;
 use reflex_host::store::life::Heartbeat;
@@ -49,8 +50,16 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         complain(&format!("{}: {error}", visible(&folder)));
     }
     let state = state(asked);
-    print(&painted(&state, &shown(&state), given.is_some()));
+    print(&painted(&state, &format!("{}{}", shown(&state), modes()), given.is_some()));
     status::OK
+}
+
+/// The modes in force here. The client that shows the line is an agent itself; its tools have its variable.
+fn modes() -> String {
+    let host = Host::new(Mode::default());
+    let here = host.placed(Event::default()).workspace;
+    let modes = if agent_variable().is_some() { Vec::new() } else { host.store().modes_in(&here) };
+    modes.iter().map(|mode| format!(" · {}", visible(&mode.name))).collect()
 }
 
 /// The worst of what is known of the agents.

@@ -40,7 +40,7 @@ pub fn at_terminal() -> Result<Person, String> {
 /// # Errors
 /// By what an agent is seen.
 pub fn no_agent_above() -> Result<(), String> {
-    if let Some(variable) = variables().find(|name| std::env::var_os(name).is_some()) {
+    if let Some(variable) = agent_variable() {
         return Err(format!("an agent started this (`{variable}` is set)"));
     }
     let above = ancestors()?;
@@ -52,6 +52,11 @@ pub fn no_agent_above() -> Result<(), String> {
         return Err(format!("an agent started this (`{variable}` is set in a process above it)"));
     }
     Ok(())
+}
+
+/// The variable that agents set for what they run, if it is set here.
+pub fn agent_variable() -> Option<&'static str> {
+    variables().find(|name| std::env::var_os(name).is_some())
 }
 
 /// Whether a program of this name is an agent.

@@ -29,7 +29,8 @@ pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row>
         1 => "1 call waits for you".to_owned(),
         count => format!("{count} calls wait for you"),
     };
-    let mut rows = vec![vec![(Look::Reversed, padded(&format!(" reflex pending: {waits}"), width))]];
+    let mode = if list.mode.is_empty() { String::new() } else { format!(" · mode {}", list.mode) };
+    let mut rows = vec![vec![(Look::Reversed, padded(&format!(" reflex pending: {waits}{mode}"), width))]];
     let foot = foot(list, width);
     let room = height.saturating_sub(1 + foot.len());
     if list.question == Question::Help {

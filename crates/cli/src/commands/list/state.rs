@@ -68,6 +68,8 @@ pub(super) struct List<'l> {
     pub(super) typed: String,
     /// What became of the last key.
     pub(super) said: String,
+    /// The names of the modes in force.
+    pub(super) mode: String,
 }
 
 impl<'l> List<'l> {
@@ -85,6 +87,7 @@ impl<'l> List<'l> {
             question: Question::None,
             typed: String::new(),
             said: String::new(),
+            mode: String::new(),
         }
     }
 
@@ -96,6 +99,8 @@ impl<'l> List<'l> {
             of(&calls) != of(&self.calls)
         };
         self.seen.retain(|id| !changed(id));
+        let modes = self.store.modes();
+        self.mode = visible(&modes.iter().map(|mode| mode.name.as_str()).collect::<Vec<_>>().join(", "));
         let is_gone = !calls.iter().any(|call| call.id == self.chosen);
         self.calls = calls;
         if is_gone {
