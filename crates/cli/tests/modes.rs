@@ -60,6 +60,8 @@ fn under_allow_all_only_the_core_stops_a_call_and_losses_are_kept() {
     let log = machine.reflex(["audit", "search", "--json", "policy=allow-all"]).run().stdout;
     assert_eq!(log.lines().count(), 6, "{log}");
     assert!(log.contains("passed by the mode allow-all: git/push-force"), "{log}");
+    let check = |variable: &str| machine.reflex(["check", "sudo ls"]).env(variable, "1").run().code;
+    assert_eq!((check("NOTHING"), check("CLAUDECODE")), (0, 3), "an agent that asks learns of no mode");
     let (code, said) = at_terminal(&machine, "mode off", "").unwrap();
     assert_eq!(code, 0, "{said}");
     assert_eq!(decision(&hook(&machine, PUSH)), "ask");

@@ -59,7 +59,7 @@ pub(super) fn fill(home: &Path, reflex: &Path) -> Result<(), String> {
     guard.run("pin", &format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n"));
     guard.hook("git push --force origin main");
     guard.run(&format!("approve {} --for 1h --reason tests", guard.pending()), &format!("{PASSPHRASE}\n"));
-    guard.run("mode allow-all --for 24h", &format!("{PASSPHRASE}\n"));
+    guard.run("mode strict --for 24h", &format!("{PASSPHRASE}\n"));
     guard.run("off --for 8h --reason tests", &format!("{PASSPHRASE}\n"));
     guard.hook("git push --force origin topic");
     write(&home.join(".config/reflex/policy.yaml"), POLICY)?;

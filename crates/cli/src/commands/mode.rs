@@ -5,7 +5,7 @@ use super::audit_record::{Record, field};
 use crate::status;
 use crate::terminal::age::until;
 use crate::terminal::arguments::{flag, option, text};
-use crate::terminal::consent::Consent;
+use crate::terminal::consent::{Consent, may_weaken};
 use crate::terminal::output::{complain, print};
 use crate::terminal::person::person;
 use crate::terminal::visible::visible;
@@ -19,6 +19,9 @@ use serde_json::{Value, json};
 
 /// The word that ends all modes.
 const OFF: &str = "off";
+
+/// Modes that may be stricter than the policy.
+const TIGHTER: [&str; 4] = ["unattended", "never-ask", "read-only", "strict"];
 
 pub(super) fn grammar() -> Command {
     Command::new("mode")
@@ -52,10 +55,13 @@ fn show(store: &Store) -> u8 {
     status::OK
 }
 
-/// Ending a mode may loosen, too: one that asks more is of no use if an agent can end it.
+/// Ending a mode that asks more loosens, so it takes the passphrase, as removing the guard does.
 fn end(store: &Store) -> u8 {
     let modes = store.modes();
     let Some(person) = person(store, "mode off", "") else { return status::FOUND };
+    if modes.iter().any(|mode| TIGHTER.contains(&mode.name.as_str())) && !may_weaken(store, "mode off") {
+        return status::FOUND;
+    }
     let names: Vec<&str> = modes.iter().map(|mode| mode.name.as_str()).collect();
     let said = json!({"mode": OFF, "ended": names, "by": person.name});
     let ended = record(store, "mode", said).and_then(|()| store.end_modes(|_| true).map_err(|error| error.to_string()));

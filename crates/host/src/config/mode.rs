@@ -53,6 +53,9 @@ impl Mode {
     /// they only tighten.
     #[must_use]
     pub fn set_to(self, modes: &[SessionMode], loaded: &[Loaded]) -> Mode {
+        if self.insisted {
+            return self;
+        }
         let place = |mode: &&SessionMode| STRICTER.iter().position(|name| *name == mode.name);
         let Some(strictest) = modes.iter().filter(|mode| place(mode).is_some()).max_by_key(place) else { return self };
         let Some(named) = Mode::named(&strictest.name) else { return self };

@@ -1,5 +1,6 @@
 //! [`Host`]: places an event on this machine and judges it under the policy in force.
 
+use super::modes;
 use crate::config::judge::{judged, judged_further};
 use crate::config::{self, Loaded, Mode, There};
 use crate::reflexes::{Detector, Reflexes};
@@ -7,7 +8,7 @@ use crate::store::Store;
 use crate::store::session::{History, SessionKey, whose};
 use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
-use reflex_engine::{Action, AgentPath, Authority, Event, Judgement, NONE, Policy, World, is_within};
+use reflex_engine::{Action, AgentPath, Authority, Decision, Event, Judgement, NONE, Policy, World, is_within};
 use reflex_git::project_root;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -113,7 +114,13 @@ impl Host {
         let world = self.world(event, &loaded).in_session(&store, session);
         let reflexes = self.reflexes(event, there, &store);
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, sent.clone()));
-        judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref())
+        let (mode, policy) = self.policy_for_reader(event, &store, &loaded);
+        let (mut judgement, passed) = modes::judged(mode, (event, policy.as_ref(), &world), detector.as_ref());
+        if passed.is_some() && !judgement.verdict.is_kept_first() {
+            judgement.verdict.decision = Decision::Pass;
+            judgement.verdict.reasons.clear();
+        }
+        judgement
     }
 
     /// The reflexes for a call; nothing where no folder names any.
@@ -123,7 +130,8 @@ impl Host {
 
     /// The name of the policy under which an event is judged.
     pub fn policy_name(&self, event: &Event) -> &'static str {
-        self.mode.policy(&self.layers(&event.workspace)).map_or(self.mode.name(), |policy| policy.name())
+        let (mode, policy) = self.policy_for_reader(event, &self.store(), &self.layers(&event.workspace));
+        mode.told(policy.as_ref())
     }
 
     /// People's rules and policies that are in force in a workspace.

@@ -5,6 +5,7 @@ use crate::config::{Loaded, Mode};
 use crate::reflexes::Detector;
 use crate::store::Store;
 use crate::store::modes::{ALLOW_ALL, PASSED_BY_MODE};
+use crate::system::person::no_agent_above;
 use crate::world::LocalWorld;
 use reflex_engine::{Decision, Engine, Event, Finding, Judgement, Policy, PolicyAction, Tier, Verdict, World};
 
@@ -13,6 +14,14 @@ impl Host {
     pub(super) fn policy_of(&self, event: &Event, store: &Store, loaded: &[Loaded]) -> (Mode, Option<Policy>) {
         let mode = self.mode.set_to(&store.modes_in(&event.workspace), loaded);
         (mode, mode.policy(loaded))
+    }
+
+    /// The same for a question about a call. An agent that asks learns of no mode.
+    pub(super) fn policy_for_reader(&self, event: &Event, store: &Store, loaded: &[Loaded]) -> (Mode, Option<Policy>) {
+        if store.modes().is_empty() || no_agent_above().is_err() {
+            return (self.mode, self.mode.policy(loaded));
+        }
+        self.policy_of(event, store, loaded)
     }
 }
 
