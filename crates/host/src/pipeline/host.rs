@@ -1,16 +1,14 @@
 //! [`Host`]: places an event on this machine and judges it under the policy in force.
 
-use super::modes;
 use crate::config::judge::{judged, judged_further};
 use crate::config::{self, Loaded, Mode, There};
 use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
-use crate::store::session::{History, SessionKey, whose};
 use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
-use reflex_engine::{Action, AgentPath, Authority, Decision, Event, Judgement, NONE, Policy, World, is_within};
+use reflex_engine::{Action, AgentPath, Authority, Event, Judgement, NONE, Policy, World, is_within};
 use reflex_git::project_root;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::path::Path;
 /// This machine, as the guard sees it.
 pub struct Host {
@@ -104,34 +102,9 @@ impl Host {
         self.judge_sent(event, &json!({"tool_name": event.tool, "tool_input": input, "cwd": event.cwd}))
     }
 
-    /// The same for a call that an agent sent so: reflexes see that.
-    pub fn judge_sent(&self, event: &Event, sent: &Value) -> Judgement {
-        let store = self.store();
-        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
-        // A call without a session is judged as the first of one that begins now.
-        let first = SessionKey { session: "reflex check", ..whose(event) };
-        let session = if event.session.is_empty() { first } else { whose(event) };
-        let world = self.world(event, &loaded).in_session(&store, session);
-        let reflexes = self.reflexes(event, there, &store);
-        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, sent.clone()));
-        let (mode, policy) = self.policy_for_reader(event, &store, &loaded);
-        let (mut judgement, passed) = modes::judged(mode, (event, policy.as_ref(), &world), detector.as_ref());
-        if passed.is_some() && !judgement.verdict.is_kept_first() {
-            judgement.verdict.decision = Decision::Pass;
-            judgement.verdict.reasons.clear();
-        }
-        judgement
-    }
-
     /// The reflexes for a call; nothing where no folder names any.
     pub(super) fn reflexes(&self, event: &Event, there: There, store: &Store) -> Option<Reflexes> {
         Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), there, store)
-    }
-
-    /// The name of the policy under which an event is judged.
-    pub fn policy_name(&self, event: &Event) -> &'static str {
-        let (mode, policy) = self.policy_for_reader(event, &self.store(), &self.layers(&event.workspace));
-        mode.told(policy.as_ref())
     }
 
     /// People's rules and policies that are in force in a workspace.

@@ -1,13 +1,16 @@
 //! The mode `allow-all`: only core rules stop a call, and what it would lose is kept first.
 
 use super::host::{Host, judged_with};
-use crate::config::{Loaded, Mode};
+use crate::config::{self, Loaded, Mode};
 use crate::reflexes::Detector;
 use crate::store::Store;
 use crate::store::modes::{ALLOW_ALL, PASSED_BY_MODE};
+use crate::store::session::{History, SessionKey, whose};
 use crate::system::person::no_agent_above;
 use crate::world::LocalWorld;
 use reflex_engine::{Decision, Engine, Event, Finding, Judgement, Policy, PolicyAction, Tier, Verdict, World};
+use serde_json::Value;
+use std::path::Path;
 
 impl Host {
     /// The mode for a call, with those that a person has set for a while, and its policy.
@@ -16,7 +19,32 @@ impl Host {
         (mode, mode.policy(loaded))
     }
 
-    /// The same for a question about a call. An agent that asks learns of no mode.
+    /// Judges a call in the form in which its agent sent it: reflexes see that.
+    pub fn judge_sent(&self, event: &Event, sent: &Value) -> Judgement {
+        let store = self.store();
+        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
+        // A call without a session is judged as the first of one that begins now.
+        let first = SessionKey { session: "reflex check", ..whose(event) };
+        let session = if event.session.is_empty() { first } else { whose(event) };
+        let world = self.world(event, &loaded).in_session(&store, session);
+        let reflexes = self.reflexes(event, there, &store);
+        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, sent.clone()));
+        let (mode, policy) = self.policy_for_reader(event, &store, &loaded);
+        let (mut judgement, passed) = judged(mode, (event, policy.as_ref(), &world), detector.as_ref());
+        if passed.is_some() && !judgement.verdict.is_kept_first() {
+            judgement.verdict.decision = Decision::Pass;
+            judgement.verdict.reasons.clear();
+        }
+        judgement
+    }
+
+    /// The name of the policy under which an event is judged.
+    pub fn policy_name(&self, event: &Event) -> &'static str {
+        let (mode, policy) = self.policy_for_reader(event, &self.store(), &self.layers(&event.workspace));
+        mode.told(policy.as_ref())
+    }
+
+    /// The mode and policy for a question about a call. An agent that asks learns of no mode.
     pub(super) fn policy_for_reader(&self, event: &Event, store: &Store, loaded: &[Loaded]) -> (Mode, Option<Policy>) {
         if store.modes().is_empty() || no_agent_above().is_err() {
             return (self.mode, self.mode.policy(loaded));
