@@ -85,7 +85,7 @@ fn rules(root: &Path) -> Result<String, String> {
 
 /// The rules that hold in the mode `allow-all`, with what becomes of a call under the default policy.
 fn core(root: &Path) -> Result<String, String> {
-    let mut page = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# Calls that no mode lets pass\n\n\
+    let mut page = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# Calls that `allow-all` does not let pass\n\n\
          The rules of the tier `core`. They stop a call under `reflex mode allow-all` and `reflex run --allow-all`, too; a\n\
          person can still approve one call once. See [unattended.md](../unattended.md).\n\n\
          | rule | by default | it stops a call because | for example |\n|---|---|---|---|\n"
