@@ -26,6 +26,7 @@ use crate::policy::{Policy, broken};
 use crate::rules::library;
 use crate::rules::user;
 use crate::verdict::gatekeeper;
+use crate::verdict::judgeable::{self, JudgedRule};
 use crate::verdict::rewrite;
 use reflex_shell::work;
 use reflex_tables::Tables;
@@ -163,6 +164,21 @@ impl<'p> Engine<'p> {
     /// The verdict on findings about the effects of `analysis`, which is one of the same event.
     pub fn weigh(self, event: &Event, world: &dyn World, analysis: &Analysis, findings: Vec<Finding>) -> Verdict {
         gatekeeper::decide(self.policy, &Facts::new(event, analysis, self.tables, world), findings)
+    }
+
+    /// The rules that ask, if a model may answer in a person's place. `is_kept`: a copy of everything at stake exists.
+    ///
+    /// # Errors
+    /// The reason for which a person has to answer.
+    pub fn judged_rules(
+        self,
+        event: &Event,
+        world: &dyn World,
+        judgement: &Judgement,
+        is_kept: bool,
+    ) -> Result<Vec<JudgedRule>, String> {
+        let facts = Facts::new(event, &judgement.analysis, self.tables, world);
+        judgeable::judged_rules(&facts, &judgement.verdict, is_kept)
     }
 }
 

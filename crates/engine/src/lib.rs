@@ -75,3 +75,4 @@ pub use secrets::scan::{Secret, find as find_secrets};
 pub use text::excerpt::{plain_path, quotation, told_by_stranger};
 pub use text::glob::fits;
 pub use verdict::gatekeeper::next_steps;
+pub use verdict::judgeable::JudgedRule;

@@ -10,10 +10,12 @@
 //! - `install` writes hook entries into agents' settings and checks that they work.
 //! - [`git_hooks`] is the guard as a hook of git.
 //! - [`reflexes`] runs the reflexes in force as one detector.
+//! - [`auto_pilot`] asks a model whether a call may run.
 //! - `audit` writes the record of a call.
 //! - `pipeline` takes a call from the agent's bytes to the answer.
 
 mod audit;
+pub mod auto_pilot;
 pub mod catalog;
 pub mod config;
 pub mod git_hooks;
@@ -29,7 +31,7 @@ pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
 pub use install::{Change, Wiring, assurance, client, doctor, live, matrix, older, settle, state_folder};
 pub use pipeline::{Host, MAX_IN_A_ROW};
 pub use reflex_keep as keep;
-pub use reflex_library::DIGEST as LIBRARY_DIGEST;
+pub use reflex_library::{DIGEST as LIBRARY_DIGEST, JUDGE_CASES};
 pub use reflex_rules as rules;
 pub use store::answers;
 pub use store::appeal::{Appeal, MAX_APPEALS};

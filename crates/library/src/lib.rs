@@ -15,6 +15,10 @@ pub fn tables() -> Tables {
 /// The rules of the recommended tier, in the form in which people write theirs.
 pub const RECOMMENDED: &str = include_str!("../data/recommended/recommended.yaml");
 
+/// Labelled cases for the model of auto-pilot, as JSON lines: a universal event with `prompts`, `label` (`allow` or
+/// `refuse`) and `injected`.
+pub const JUDGE_CASES: &str = include_str!("../data/judge/cases.jsonl");
+
 /// The first 16 digits of the SHA-256 of the compiled library: which rules were in force.
 pub const DIGEST: &str = env!("REFLEX_LIBRARY_DIGEST");
 

@@ -4,6 +4,7 @@ use crate::condition::OPERATORS;
 use crate::policy::KEYS as POLICY_KEYS;
 use crate::policy::asking::{FORMATS, UNATTENDED};
 use crate::policy::duties::BUDGETS;
+use crate::policy::judging::PROVIDERS;
 use crate::rule::KEYS as RULE_KEYS;
 use reflex_engine::{EffectKind, RULE_EVENTS, RULE_FIELDS, Severity};
 use serde_json::{Map, Value, json};
@@ -92,6 +93,10 @@ pub fn policy() -> Value {
                 "type": "object", "required": ["url"], "additionalProperties": false,
                 "properties": {"url": {"type": "string"}, "as": {"enum": FORMATS}},
             }]},
+        }},
+        "judge": {"type": "object", "required": ["provider"], "additionalProperties": false, "properties": {
+            "provider": {"enum": PROVIDERS}, "model": {"type": "string"}, "url": {"type": "string"},
+            "key_file": {"type": "string"}, "command": {"type": "string"}, "timeout": {"type": ["string", "number"]},
         }},
         "rules": {"type": "object", "additionalProperties": {"anyOf": [worth, reasoned]}},
         "allow": {"type": "array", "items": {"anyOf": [{"type": "string"}, {

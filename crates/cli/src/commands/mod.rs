@@ -17,6 +17,7 @@ mod eval;
 mod explain;
 mod export;
 mod import;
+mod judge;
 mod list;
 mod live;
 mod mode;
@@ -133,6 +134,7 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("grants", matches)) => approve::grants(matches),
         Some(("off", matches)) => approve::off(matches),
         Some(("mode", matches)) => mode::run(matches),
+        Some(("judge", matches)) => judge::run(matches),
         Some(("pin", matches)) => pin::run(matches),
         Some(("report", matches)) => report::run(matches),
         Some(("why", matches)) => why::why(matches),
@@ -165,7 +167,7 @@ fn grammar() -> Command {
 
 /// Subcommands by the occasion at which a person needs them. Those in no group are for agents and scripts.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "pin", "off"]),
+    ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "pin", "off"]),
     ("Try", &["demo", "check", "explain"]),
     ("Answer", &["pending", "approve", "deny", "allow", "grants", "ui", "serve", "trust", "task"]),
     ("Look back", &["report", "why", "undo", "gc", "audit", "report-fp"]),
@@ -234,6 +236,7 @@ fn commands() -> Command {
         .subcommands(undo::grammar())
         .subcommands(ui::grammar())
         .subcommand(mode::grammar())
+        .subcommand(judge::grammar())
         .subcommand(backtest::grammar())
         .subcommands(people())
         .subcommand(
@@ -296,6 +299,10 @@ fn wiring() -> Vec<Command> {
             .arg(
                 flag("allow-all", "Only core rules stop a call of this agent; losses are kept first")
                     .visible_alias("yolo"),
+            )
+            .arg(
+                flag("auto-pilot", "A model answers questions about losses that can be brought back")
+                    .conflicts_with("allow-all"),
             )
             .arg(flag("check", "Only check"))
             .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("AGENT ARGS")),

@@ -2,6 +2,7 @@
 
 use super::approve::project_here;
 use super::audit_record::{Record, field};
+use super::judge;
 use crate::status;
 use crate::terminal::age::until;
 use crate::terminal::arguments::{flag, option, text};
@@ -13,7 +14,7 @@ use clap::{Arg, ArgMatches, Command};
 use reflex_host::answers::record;
 use reflex_host::person::no_agent_above;
 use reflex_host::store::Store;
-use reflex_host::store::modes::{ALLOW_ALL, LONGEST, LONGEST_RUN, PASSED_BY_MODE, SessionMode};
+use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT, LONGEST, LONGEST_RUN, PASSED_BY_MODE, SessionMode};
 use reflex_host::{Host, Mode, duration, now};
 use serde_json::{Value, json};
 
@@ -104,9 +105,19 @@ fn begin(store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String
     if Mode::named(&mode.name).is_none() {
         return Err(format!("unknown mode `{}`; known: {}", visible(&mode.name), Mode::names().join(", ")));
     }
+    let host = Host::new(Mode::default());
+    let model = judge::config(&host).filter(|_| mode.name == AUTO_PILOT);
+    if mode.name == AUTO_PILOT && model.is_none() {
+        complain(judge::NO_MODEL);
+        return Ok(None);
+    }
     let Some(person) = person(store, "mode", "") else { return Ok(None) };
     let mode = SessionMode { by: person.name, ..mode };
     print(&format!("{}: {}.", mode.name, means(&mode.name)));
+    if let Some(model) = model {
+        print(&format!("{}.", visible(&judge::destination(&model))));
+        print(&format!("{}.", visible(&judge::known(&host, store))));
+    }
     let mut consent = Consent::each(store);
     let Some(signer) = consent.ask(&format!("Set it {}?", visible(&told(&mode))))? else {
         print("no mode is set");
@@ -142,7 +153,10 @@ pub(super) fn for_person(store: &Store) -> Option<String> {
     if modes.is_empty() || no_agent_above().is_err() {
         return None;
     }
-    let one = |mode: &SessionMode| format!("{} {}", mode.name, told(mode));
+    let one = |mode: &SessionMode| match mode.name == AUTO_PILOT {
+        true => format!("{} {} ({})", mode.name, told(mode), judge::known(&Host::new(Mode::default()), store)),
+        false => format!("{} {}", mode.name, told(mode)),
+    };
     Some(visible(&modes.iter().map(one).collect::<Vec<_>>().join("; ")))
 }
 
@@ -153,11 +167,12 @@ pub(super) fn may_be_read(record: &Record) -> bool {
 
 /// A record of the log as its reader may have it: an agent learns of no mode.
 pub(super) fn without_modes(mut record: Record) -> Record {
-    if field(&record, "policy") == ALLOW_ALL && no_agent_above().is_err() {
-        record.shift_remove("policy");
-        record.shift_remove("grant");
+    let is_by_mode = field(&record, "policy") == ALLOW_ALL || record.contains_key("judge");
+    if is_by_mode && no_agent_above().is_err() {
+        ["policy", "grant", "judge"].iter().for_each(|key| drop(record.shift_remove(*key)));
         if let Some(chain) = record.get_mut("chain").and_then(Value::as_array_mut) {
-            chain.retain(|step| !step.as_str().is_some_and(|step| step.starts_with(PASSED_BY_MODE)));
+            let is_of_mode = |step: &str| step.starts_with(PASSED_BY_MODE) || step.starts_with(AUTO_PILOT);
+            chain.retain(|step| !step.as_str().is_some_and(is_of_mode));
         }
     }
     record

@@ -14,7 +14,7 @@ use reflex_agents::{AGENTS, Agent};
 use reflex_engine::shell::{Language, quoted};
 use reflex_engine::{Action, Event, Moment};
 use reflex_host::store::Search;
-use reflex_host::store::modes::ALLOW_ALL;
+use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT};
 use reflex_host::{Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
 use std::path::Path;
 use std::process::Command;
@@ -51,8 +51,9 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
     let Some((program, arguments)) = words.split_first() else { return status::USAGE };
     let store = host.store();
-    if matches.get_flag("allow-all") {
-        match mode::begin_for_run(&store, ALLOW_ALL) {
+    let modes = [("allow-all", ALLOW_ALL), ("auto-pilot", AUTO_PILOT)];
+    if let Some((_, name)) = modes.into_iter().find(|(flag, _)| matches.get_flag(flag)) {
+        match mode::begin_for_run(&store, name) {
             Ok(Some(mode)) => complain(&format!("{} {} until {} ends", mode.name, mode.place(), agent.title)),
             Ok(None) => return status::FOUND,
             Err(problem) => {

@@ -1,6 +1,7 @@
 //! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
 
 use crate::commands::audit_record::field;
+use crate::commands::judge;
 use crate::commands::mode;
 use crate::status;
 use crate::terminal::arguments::text;
@@ -142,6 +143,7 @@ fn tell(record: &Map<String, Value>) {
         print(&format!("         {place}"));
     }
     list(record.get("chain")).iter().for_each(|step| print(&format!("because  {step}")));
+    record.get("judge").iter().for_each(|said| print(&format!("judge    {}", visible(&judge::line(said)))));
     let by = [("policy", ""), ("library", "library "), ("reflex", "reflex ")];
     let by = by.map(|(key, word)| {
         Some(field(record, key)).filter(|text| !text.is_empty()).map(|text| format!("{word}{text}"))

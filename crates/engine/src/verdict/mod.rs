@@ -1,5 +1,6 @@
 //! From findings to one verdict.
 
 pub(crate) mod gatekeeper;
+pub(crate) mod judgeable;
 pub(crate) mod rewrite;
 mod severity;

@@ -124,6 +124,8 @@ pub(crate) struct RecordContext<'a> {
     pub(crate) grant: Option<&'a str>,
     /// The id under which what the call would lose was kept.
     pub(crate) kept: Option<&'a str>,
+    /// The model's answer in auto-pilot.
+    pub(crate) judge: Option<Value>,
     /// What became of every reflex that was asked.
     pub(crate) reflexes: Vec<Value>,
     /// How long it took.
@@ -191,10 +193,13 @@ pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgem
         record.made("pending", id);
     }
     if let Some(grant) = told.grant {
-        record.made("grant", grant);
+        record.text("grant", &scribe.name(grant));
     }
     if let Some(id) = told.kept {
         record.made("kept", id);
+    }
+    if let Some(judge) = &told.judge {
+        record.part("judge", &scribe.kept(judge));
     }
     record.part("micros", &told.latency.json());
     if judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Unjudged) {
@@ -395,6 +400,7 @@ mod tests {
             layers: &[],
             grant: None,
             kept: None,
+            judge: None,
             reflexes: Vec::new(),
             latency,
             probe: false,

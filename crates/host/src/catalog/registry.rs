@@ -239,7 +239,7 @@ fn read(path: &Path) -> Result<String, String> {
 /// Only for a person's own command.
 fn fetched(address: &str) -> Result<String, String> {
     let told = |problem: String| format!("{address}: {problem}");
-    let request = Request { method: "GET", url: address, body: None };
+    let request = Request { method: "GET", url: address, headers: &[], body: None };
     let answer = http::send(request, BOUNDS).map_err(told)?;
     match answer.status {
         200..=299 => Ok(answer.text),

@@ -1,6 +1,7 @@
 //! Rules and policies that people wrote: found, compiled once, kept in the cache by what the files are.
 
 pub(crate) mod asking;
+mod auto_pilot;
 mod bases;
 mod cache;
 mod candidate;
@@ -17,6 +18,7 @@ mod people;
 mod standing;
 pub mod trust;
 
+pub use auto_pilot::{JudgeConfig, Provider};
 pub(crate) use cache::Cache;
 pub use candidate::Candidate;
 pub use compile::compile;

@@ -1,7 +1,7 @@
 //! The name of the policy under which calls are judged.
 
 use super::loaded::Loaded;
-use crate::store::modes::{ALLOW_ALL, SessionMode};
+use crate::store::modes::{ALLOW_ALL, AUTO_PILOT, SessionMode};
 use crate::system::clock;
 use reflex_engine::{Authority, Policy};
 
@@ -9,8 +9,8 @@ use reflex_engine::{Authority, Policy};
 pub const SESSION_MODE: &str = "REFLEX_MODE";
 
 /// The modes that a person may set for a while, each stricter than those before.
-const STRICTER: [&str; 8] =
-    [ALLOW_ALL, "observe", "quiet", "balanced", "unattended", "never-ask", "read-only", "strict"];
+const STRICTER: [&str; 9] =
+    [ALLOW_ALL, "observe", "quiet", AUTO_PILOT, "balanced", "unattended", "never-ask", "read-only", "strict"];
 
 /// What counts for a session whose mode nobody knows.
 const UNKNOWN: &str = "strict";
@@ -25,11 +25,13 @@ pub struct Mode {
     of_session: Option<&'static str>,
     /// Whether a person lets every call pass that no core rule stops.
     allows_all: bool,
+    /// Whether a model may answer questions about losses that can be brought back.
+    is_auto_pilot: bool,
 }
 
 impl Default for Mode {
     fn default() -> Mode {
-        Mode { name: "balanced", insisted: false, of_session: None, allows_all: false }
+        Mode { name: "balanced", insisted: false, of_session: None, allows_all: false, is_auto_pilot: false }
     }
 }
 
@@ -59,7 +61,14 @@ impl Mode {
         let place = |mode: &&SessionMode| STRICTER.iter().position(|name| *name == mode.name);
         let Some(strictest) = modes.iter().filter(|mode| place(mode).is_some()).max_by_key(place) else { return self };
         let Some(named) = Mode::named(&strictest.name) else { return self };
-        if loaded.iter().any(|one| one.layer.authority == Authority::Managed) {
+        let managed = || loaded.iter().filter(|one| one.layer.authority == Authority::Managed);
+        if named.name == AUTO_PILOT {
+            // An administrator who chooses the model allows it to be asked.
+            let chosen = |one: &Loaded| !one.layer.tables.get("policy").get("judge").get("provider").text().is_empty();
+            let is_auto_pilot = managed().next().is_none() || managed().any(chosen);
+            return Mode { is_auto_pilot, ..self };
+        }
+        if managed().next().is_some() {
             return Mode { of_session: self.of_session.or(Some(named.name)), ..self };
         }
         if named.name == ALLOW_ALL {
@@ -71,6 +80,11 @@ impl Mode {
     /// Whether a person lets every call pass that no core rule stops.
     pub(crate) fn allows_all(self) -> bool {
         self.allows_all
+    }
+
+    /// Whether a model may answer questions about losses that can be brought back.
+    pub(crate) fn is_auto_pilot(self) -> bool {
+        self.is_auto_pilot
     }
 
     /// The name that the log has for a call judged by this policy of it.

@@ -1,5 +1,6 @@
 //! The path of one call: bytes in, answer out.
 
+use super::auto_pilot::{Consulted, Sight};
 use super::broker::{self, Asked};
 use super::host::{Host, judged_with};
 use super::memory;
@@ -16,7 +17,7 @@ use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
 use crate::store::clean::Redactor;
 use crate::store::life::{Alarm, Subject};
-use crate::store::modes::ALLOW_ALL;
+use crate::store::modes::{ALLOW_ALL, AUTO_PILOT};
 use crate::store::session::{History, whose};
 use crate::system::{clock, random};
 use crate::world::LocalWorld;
@@ -25,6 +26,7 @@ use reflex_engine::{
     Advice, Decision, Engine, Event, Finding, Fingerprint, Judgement, Moment, Policy, PolicyAction, Reason, Severity,
     Verdict,
 };
+use serde_json::Value;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -71,11 +73,12 @@ impl Host {
         broker::tell_of_yes(&store, (agent, &event), &yeses, &mut judgement.verdict);
         let scribe = Redactor::of_call(&store, &event, &judgement);
         scribe.silence(&mut judgement.verdict);
-        let question = (agent, loaded.as_slice(), again.is_none(), passed);
-        let (id, fingerprint) = (again.unwrap_or_else(random::uuid), judgement.fingerprint.clone());
+        let (id, fingerprint) = (again.clone().unwrap_or_else(random::uuid), judgement.fingerprint.clone());
         let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
         let kept = self.keep_first(heard, &mut judgement, &scribe);
-        let released = match self.release_or_ask(question, heard, &mut judgement, &scribe) {
+        let sight = Sight { mode, loaded: &loaded, about, kept: kept.as_deref() };
+        let mut asking = Asking { agent, heard, is_first: again.is_none(), passed, sight, judge: None };
+        let released = match self.release_or_ask(&mut asking, &mut judgement, &scribe) {
             Released::Answered => return self.answer_again(agent, payload, id, kept.as_deref()),
             Released::By(what) => Some(what),
             Released::Waits(_) | Released::No => None,
@@ -89,15 +92,14 @@ impl Host {
             layers: &loaded,
             grant: released.as_deref(),
             kept: kept.as_deref(),
+            judge: asking.judge,
             reflexes: detector.as_ref().map(Detector::reports).unwrap_or_default(),
             latency: Timings { read, judged: &judgement.latency, whole: nanos(begun) },
             probe: false,
         };
-        let record = record::call(&scribe, heard, &judgement, &told);
-        let recorded = store.record(&record, record::is_durable(&judgement));
+        let recorded = store.record(&record::call(&scribe, heard, &judgement, &told), record::is_durable(&judgement));
         if let Err(error) = &recorded
-            && event.moment.is_before_execution()
-            && policy.as_ref().is_some_and(Policy::needs_record)
+            && policy.as_ref().is_some_and(|policy| event.moment.is_before_execution() && policy.needs_record())
         {
             return unrecorded(agent, &event, error);
         }
@@ -118,19 +120,14 @@ impl Host {
     }
 
     /// The same as `release`, and a person is asked about what still waits then, the first time that a call comes here.
-    fn release_or_ask(
-        &self,
-        (agent, loaded, is_first, passed): (&Agent, &[Loaded], bool, Option<String>),
-        heard: CallRef<'_>,
-        judgement: &mut Judgement,
-        scribe: &Redactor<'_>,
-    ) -> Released {
-        if let Some(why) = passed {
+    fn release_or_ask(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
+        self.listen(asking.sight.mode, asking.heard.event, scribe);
+        if let Some(why) = asking.passed.take() {
             return let_run(judgement, (ALLOW_ALL.to_owned(), why));
         }
-        match self.release(heard, judgement, scribe) {
-            Released::Waits(call) if is_first => {
-                match self.ask((agent, heard.event), loaded, &mut judgement.verdict, &call) {
+        match self.release(asking, judgement, scribe) {
+            Released::Waits(call) if asking.is_first => {
+                match self.ask((asking.agent, asking.heard.event), asking.sight.loaded, &mut judgement.verdict, &call) {
                     Asked::Answered => Released::Answered,
                     Asked::Stands => Released::No,
                 }
@@ -141,7 +138,8 @@ impl Host {
 
     /// Lets a call pass that a person has said yes to, or while a person has switched the guard off; else keeps it so
     /// that a person can.
-    fn release(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
+    fn release(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
+        let heard = asking.heard;
         if judgement.verdict.decision == Decision::Pass {
             return Released::No;
         }
@@ -158,20 +156,37 @@ impl Host {
         };
         match by {
             Some(by) => let_run(judgement, by),
-            None => self.keep_waiting(pending, judgement),
+            None => self.keep_waiting(pending, asking, judgement, scribe),
         }
     }
 
-    /// Keeps a call that nobody has said yes to, unless somebody has said no.
-    fn keep_waiting(&self, pending: Pending, judgement: &mut Judgement) -> Released {
+    /// Keeps a call that nobody has said yes to, unless somebody has said no, or a model lets it run.
+    fn keep_waiting(
+        &self,
+        pending: Pending,
+        asking: &mut Asking<'_>,
+        judgement: &mut Judgement,
+        scribe: &Redactor<'_>,
+    ) -> Released {
         let store = self.store();
         if let Some(no) = store.no_to(&pending) {
             broker::refuse(&mut judgement.verdict, &no);
             return Released::No;
         }
+        let (consulted, judge) = match asking.is_first {
+            true => self.consult(asking.sight, asking.heard, judgement, scribe),
+            false => (Consulted::Person, None),
+        };
+        asking.judge = judge;
+        if let Consulted::Runs(why) = consulted {
+            return let_run(judgement, (AUTO_PILOT.to_owned(), why));
+        }
         // Who cannot keep it still refuses it; the person then runs it in their own terminal.
         let Ok(id) = store.keep_pending(&pending) else { return Released::No };
         judgement.verdict.pending = Some(id.clone());
+        if matches!(consulted, Consulted::Refused) {
+            return Released::No;
+        }
         if let Some(other) = store.yes_to_another(&pending) {
             judgement.verdict.asked = broker::almost(&other);
             return Released::No;
@@ -293,6 +308,7 @@ impl Host {
             layers,
             grant: None,
             kept: None,
+            judge: None,
             reflexes,
             latency,
             probe,
@@ -324,6 +340,19 @@ fn note_canary(store: &Store, event: &Event, verdict: &Verdict) {
     if verdict.findings.iter().any(|finding| finding.id == CANARY) {
         store.canary_seen(event, verdict.decision);
     }
+}
+
+/// A call that is answered, and how it is seen.
+struct Asking<'a> {
+    agent: &'a Agent,
+    heard: CallRef<'a>,
+    /// Whether no person was asked about it yet.
+    is_first: bool,
+    /// The chain step of a call that runs by a mode alone.
+    passed: Option<String>,
+    sight: Sight<'a>,
+    /// The model's answer, for the record.
+    judge: Option<Value>,
 }
 
 /// What became of a call that was stopped.

@@ -1,12 +1,10 @@
 //! Runs a check that a person configured: a command with an end, its output kept only as a tail.
 
-use crate::system::files::private;
-use crate::system::os::{self, End};
-use std::fs::{self, File};
+use crate::system::os;
+use crate::system::run::{self, Ended, Limits};
+use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// Set for what a check runs: an agent that it starts does not check again at its own end.
@@ -39,45 +37,25 @@ pub(crate) struct Ran {
 /// Runs it in the workspace. What cannot be run has failed.
 pub(crate) fn run(check: &Check, workspace: &Path, scratch: &Path) -> Ran {
     let begun = Instant::now();
-    let done = start(check, workspace, scratch).and_then(|(mut child, mut output)| {
-        let how = wait(&mut child, &output, Duration::from_secs(check.seconds))?;
-        Ok((how, tail(&mut output)?))
-    });
-    let millis = begun.elapsed().as_millis();
-    match done {
-        Ok((how, tail)) => Ran { passed: how == "exit 0", how, millis, tail },
-        Err(error) => Ran { passed: false, how: format!("it cannot be run: {error}"), millis, tail: String::new() },
-    }
-}
-
-fn start(check: &Check, workspace: &Path, scratch: &Path) -> io::Result<(Child, File)> {
-    fs::create_dir_all(scratch)?;
-    let path = scratch.join(format!("check-{}", crate::system::random::uuid()));
-    let output = private().read(true).append(true).create_new(true).open(&path)?;
-    // The name goes at once: however this ends, nothing stays behind.
-    fs::remove_file(&path)?;
     let mut command = os::shell(&check.command);
-    os::in_group_of_its_own(&mut command);
     command.current_dir(workspace).env(MARK, "1");
-    command.stdin(Stdio::null()).stdout(output.try_clone()?).stderr(output.try_clone()?);
-    Ok((command.spawn()?, output))
-}
-
-/// Until it ends, or takes or prints too much; then all that it started ends too.
-fn wait(child: &mut Child, output: &File, most: Duration) -> io::Result<String> {
-    let begun = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status.code().map_or_else(|| "ended by a signal".into(), |code| format!("exit {code}")));
+    let limits = Limits { within: Duration::from_secs(check.seconds), bytes: MAX_OUTPUT, has_errors: true };
+    let done = run::run(command, &[], limits, scratch).and_then(|(ended, mut output)| Ok((ended, tail(&mut output)?)));
+    let millis = begun.elapsed().as_millis();
+    let (ended, tail) = match done {
+        Ok(done) => done,
+        Err(error) => {
+            let how = format!("it cannot be run: {error}");
+            return Ran { passed: false, how, millis, tail: String::new() };
         }
-        let late = begun.elapsed() >= most;
-        if late || output.metadata()?.len() > MAX_OUTPUT {
-            os::end_group(child.id(), End::AtOnce);
-            child.wait()?;
-            return Ok(if late { format!("not done in {} s", most.as_secs()) } else { "printed too much".into() });
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
+    };
+    let how = match ended {
+        Ended::Exit(Some(code)) => format!("exit {code}"),
+        Ended::Exit(None) => "ended by a signal".into(),
+        Ended::Late => format!("not done in {} s", check.seconds),
+        Ended::TooMuch => "printed too much".into(),
+    };
+    Ran { passed: ended == Ended::Exit(Some(0)), how, millis, tail }
 }
 
 fn tail(output: &mut File) -> io::Result<String> {

@@ -2,6 +2,7 @@
 
 mod answer;
 mod appeal;
+mod auto_pilot;
 mod backtest;
 mod bound;
 mod broker;

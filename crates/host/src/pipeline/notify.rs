@@ -109,7 +109,7 @@ impl Notice<'_> {
         let is_local = !url.starts_with("https://");
         let bounds = Bounds { within: MAX_TIME, bytes: 64 * 1024, redirects: 0, is_local, is_encrypted: !is_local };
         let (kind, body) = self.body(format);
-        let request = Request { method: "POST", url, body: Some((kind, &body)) };
+        let request = Request { method: "POST", url, headers: &[], body: Some((kind, &body)) };
         send(request, bounds).is_ok_and(|answer| (200..300).contains(&answer.status))
     }
 

@@ -129,6 +129,7 @@ impl Host {
             layers: &loaded,
             grant: None,
             kept: None,
+            judge: None,
             reflexes,
             latency,
             probe: false,

@@ -103,8 +103,8 @@ impl Machine for LocalMachine {
         }
         let sends = !body.is_empty() || ["POST", "PUT", "PATCH"].contains(&method);
         let body = sends.then_some(("application/x-www-form-urlencoded", body));
-        let answer =
-            http::send(Request { method, url, body }, FETCH).map_err(|problem| format!("{host}: {problem}"))?;
+        let answer = http::send(Request { method, url, headers: &[], body }, FETCH)
+            .map_err(|problem| format!("{host}: {problem}"))?;
         Ok((answer.status, answer.text))
     }
 }

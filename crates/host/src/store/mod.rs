@@ -16,6 +16,7 @@ mod fields;
 mod follow;
 mod grant;
 mod head;
+pub(crate) mod judged;
 pub mod life;
 mod log;
 pub mod modes;

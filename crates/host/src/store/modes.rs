@@ -13,6 +13,9 @@ use std::path::{Path, PathBuf};
 /// The mode in which only core rules stop a call.
 pub const ALLOW_ALL: &str = "allow-all";
 
+/// The mode in which a model answers some questions in a person's place.
+pub const AUTO_PILOT: &str = "auto-pilot";
+
 /// The step of a verdict that lets a call pass begins so.
 pub const PASSED_BY_MODE: &str = "passed by the mode";
 

@@ -13,6 +13,8 @@ pub struct Request<'r> {
     pub method: &'r str,
     /// Where.
     pub url: &'r str,
+    /// Further headers.
+    pub headers: &'r [(&'r str, &'r str)],
     /// What is sent, with its media type.
     pub body: Option<(&'r str, &'r str)>,
 }
@@ -64,7 +66,8 @@ pub(crate) fn host_of(url: &str) -> Option<String> {
 }
 
 fn ask(request: Request<'_>, bounds: Bounds) -> Result<Response<Body>, ureq::Error> {
-    let head = Head::builder().method(request.method).uri(request.url);
+    let named = Head::builder().method(request.method).uri(request.url);
+    let head = request.headers.iter().fold(named, |head, (name, value)| head.header(*name, *value));
     let agent = agent(bounds);
     match request.body {
         Some((media_type, body)) => agent.run(head.header("content-type", media_type).body(body)?),
@@ -114,7 +117,7 @@ mod tests {
             lower + &String::from_utf8(sent).unwrap()
         });
         let method = if body.is_some() { "POST" } else { "GET" };
-        let answer = send(Request { method, url: &url, body }, bounds);
+        let answer = send(Request { method, url: &url, headers: &[], body }, bounds);
         (server.join().unwrap(), answer)
     }
 
@@ -146,7 +149,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_without_encryption_where_that_is_asked_for() {
-        let request = Request { method: "GET", url: "http://127.0.0.1:1/", body: None };
+        let request = Request { method: "GET", url: "http://127.0.0.1:1/", headers: &[], body: None };
         let answer = send(request, Bounds { is_encrypted: true, ..BOUNDS });
         assert!(answer.is_err_and(|problem| problem.contains("https")));
     }

@@ -14,3 +14,4 @@ pub(crate) mod os;
 pub mod person;
 pub(crate) mod process;
 pub(crate) mod random;
+pub(crate) mod run;

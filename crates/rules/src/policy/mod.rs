@@ -2,6 +2,7 @@
 
 pub(crate) mod asking;
 pub(crate) mod duties;
+pub(crate) mod judging;
 
 use crate::pattern::Variables;
 use crate::problem::{Level, Problems};
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 use std::ops::Range;
 
 /// The keys of a policy. Those of seed 004 may also be written with underscores.
-pub(crate) const KEYS: [&str; 19] = [
+pub(crate) const KEYS: [&str; 20] = [
     "preset",
     "reason",
     "allowedCommands",
@@ -32,6 +33,7 @@ pub(crate) const KEYS: [&str; 19] = [
     "budgets",
     "ask",
     "notify",
+    "judge",
     "version",
 ];
 
@@ -149,11 +151,12 @@ impl Reader<'_, '_> {
             "approvalRequiredPaths" => self.paths(value, "approval-required-path", None),
             "roles" => self.roles(value),
             "extends" => value.items().iter().for_each(|base| self.base(base)),
-            "verify" | "budgets" | "ask" | "notify" => {
+            "verify" | "budgets" | "ask" | "notify" | "judge" => {
                 let read = match name {
                     "verify" => duties::verify_of,
                     "budgets" => duties::budgets_of,
                     "ask" => asking::ask_of,
+                    "judge" => judging::judge_of,
                     _ => asking::notify_of,
                 };
                 let node = read(value, self.problems);

@@ -72,7 +72,10 @@ impl Collector {
         let mut last = "no address".to_owned();
         for address in &self.addresses {
             let url = format!("http://{address}{}", self.path);
-            match send(Request { method: "POST", url: &url, body: Some(("application/json", body)) }, BOUNDS) {
+            match send(
+                Request { method: "POST", url: &url, headers: &[], body: Some(("application/json", body)) },
+                BOUNDS,
+            ) {
                 Ok(answer) => return Ok((answer.status, answer.text)),
                 Err(problem) => last = problem,
             }

@@ -1,0 +1,120 @@
+//! Which questions a model may answer in a person's place: only those about losses that are brought back.
+//!
+//! A rule says so with `judge: true`. Everything else about the call can only take that away, so a model that does what
+//! an attacker tells it loses nothing for good.
+
+use crate::facts::cache::Facts;
+use crate::facts::fact::Fact;
+use crate::model::effect::{Effect, EffectKind, Target, TargetKind};
+use crate::model::finding::{Decision, Finding, Tier};
+use crate::model::truth::Ternary;
+use crate::model::verdict::Verdict;
+use crate::rules::library::restored_by;
+use reflex_shell::ExecTarget;
+use reflex_tables::Node;
+
+/// A rule whose question a model may answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgedRule {
+    /// Its id.
+    pub id: &'static str,
+    /// The reason for which the loss is not final.
+    pub why: &'static str,
+    /// The command that brings the loss back; empty where a copy is kept.
+    pub restore: String,
+}
+
+/// Effects that stay on this machine and of which the rest of the judgement knows the loss. A call with any other goes to
+/// a person.
+const LOCAL: [EffectKind; 19] = [
+    EffectKind::Delete,
+    EffectKind::Overwrite,
+    EffectKind::Append,
+    EffectKind::Edit,
+    EffectKind::Truncate,
+    EffectKind::Move,
+    EffectKind::Read,
+    EffectKind::Stage,
+    EffectKind::Stash,
+    EffectKind::SetTimes,
+    EffectKind::DiscardChanges,
+    EffectKind::DiscardUntracked,
+    EffectKind::DropStash,
+    EffectKind::DeleteBranch,
+    EffectKind::RunFile,
+    EffectKind::RunTask,
+    EffectKind::Compile,
+    EffectKind::SetVariable,
+    EffectKind::PathArgument,
+];
+
+/// Effects that take nothing away from their targets.
+const HARMLESS: [EffectKind; 5] =
+    [EffectKind::Read, EffectKind::Stage, EffectKind::RunFile, EffectKind::RunTask, EffectKind::Compile];
+
+/// Places in which a model may let something be deleted or replaced.
+const PLACES: [&str; 3] = ["inside", "workspace", "temporary"];
+
+/// Classes of files that only a person decides about.
+const RESERVED: [&str; 6] = ["secret", "environment", "key-files", "guard", "agent-settings", "agent-hooks"];
+
+/// The rules that ask, if a model may answer. `is_kept`: a copy of everything at stake exists.
+///
+/// # Errors
+/// The reason for which a person has to answer.
+pub(crate) fn judged_rules(facts: &Facts<'_>, verdict: &Verdict, is_kept: bool) -> Result<Vec<JudgedRule>, String> {
+    if verdict.decision != Decision::Ask || verdict.findings.is_empty() {
+        return Err("the call is not asked about".into());
+    }
+    if verdict.behind.is_some() || verdict.rewrite.is_some() {
+        return Err("a second question or a replaced command is involved".into());
+    }
+    let rules: Result<Vec<_>, _> = verdict.findings.iter().map(|finding| rule(facts, finding, is_kept)).collect();
+    let rules = rules?;
+    facts.analysis.effects.iter().try_for_each(|effect| stays_within(facts, effect))?;
+    Ok(rules)
+}
+
+fn rule(facts: &Facts<'_>, finding: &Finding, is_kept: bool) -> Result<JudgedRule, String> {
+    let reserved = || format!("only a person answers for {}", finding.id);
+    let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index)).ok_or_else(reserved)?;
+    let mut rules = facts.tables.get("triggers").get(effect.kind.name()).items();
+    let rule = rules.find(|rule| rule.get("id").text() == finding.id).unwrap_or(Node::NIL);
+    let said = JudgedRule {
+        id: rule.get("id").text(),
+        why: rule.get("why").text(),
+        restore: restored_by(rule, effect, facts),
+    };
+    if said.why.is_empty() || finding.tier == Tier::Core || finding.fixed.is_some() {
+        return Err(reserved());
+    }
+    if said.restore.is_empty() && !is_kept {
+        return Err(format!("no copy is kept of what {} would lose", finding.id));
+    }
+    Ok(said)
+}
+
+fn stays_within(facts: &Facts<'_>, effect: &Effect) -> Result<(), String> {
+    if !LOCAL.contains(&effect.kind) {
+        return Err(format!("only a person answers for the effect {}", effect.kind.name()));
+    }
+    if effect.site != ExecTarget::Here {
+        return Err("it runs on another system".into());
+    }
+    if facts.fact(effect, None, Fact::Production) != Ternary::No {
+        return Err("it may touch production".into());
+    }
+    let is_one_of =
+        |target: &Target, classes: &[&str]| classes.iter().any(|class| facts.is(effect, target, class) != Ternary::No);
+    let takes_files = effect.kind.target_kind() == TargetKind::Path && !HARMLESS.contains(&effect.kind);
+    for target in &effect.targets {
+        if is_one_of(target, &RESERVED) {
+            return Err(format!("only a person answers for {}", target.shown()));
+        }
+        let is_within = |class: &&str| facts.is(effect, target, class) == Ternary::Yes;
+        if takes_files && !PLACES.iter().any(is_within) {
+            return Err(format!("{} is outside the project", target.shown()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,242 @@
+//! A model's answer in its closed form, and the failures to get one.
+
+use crate::config::JudgeConfig;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// A decision of which the model is less sure counts for nothing.
+pub const SURE: f64 = 0.9;
+
+/// Maximum length of a reason, in characters.
+const MAX_REASON: usize = 200;
+
+/// The model's decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Choice {
+    /// The call may run.
+    Allow,
+    /// It may not.
+    Refuse,
+    /// A person is to decide.
+    Ask,
+}
+
+impl Choice {
+    /// Its word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Choice::Allow => "allow",
+            Choice::Refuse => "refuse",
+            Choice::Ask => "ask",
+        }
+    }
+}
+
+/// The form of an answer. Anything else in it makes it none.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Said {
+    decision: Choice,
+    confidence: f64,
+    reason: String,
+}
+
+/// The same form as a JSON schema, for providers that hold a model to one.
+pub(super) fn schema() -> Value {
+    json!({
+        "type": "object", "additionalProperties": false, "required": ["decision", "confidence", "reason"],
+        "properties": {
+            "decision": {"type": "string", "enum": ["allow", "refuse", "ask"]},
+            "confidence": {"type": "number", "description": "0 to 1"},
+            "reason": {"type": "string", "description": "at most 200 characters"},
+        },
+    })
+}
+
+impl Said {
+    /// Reads an answer.
+    ///
+    /// # Errors
+    /// The deviation from the form.
+    pub(super) fn parse(text: &str) -> Result<Said, Failure> {
+        let said: Said = serde_json::from_str(text.trim())
+            .map_err(|error| Failure::new(Kind::Malformed, format!("the answer has another form: {error}")))?;
+        let problem = if !(0.0..=1.0).contains(&said.confidence) {
+            "its confidence is not between 0 and 1"
+        } else if said.reason.chars().count() > MAX_REASON {
+            "its reason is longer than 200 characters"
+        } else {
+            return Ok(said);
+        };
+        Err(Failure::new(Kind::Malformed, format!("the answer has another form: {problem}")))
+    }
+}
+
+/// The kinds of failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// No connection, or an error status.
+    Unavailable,
+    /// The answer did not come in time.
+    Slow,
+    /// It is of another form.
+    Malformed,
+    /// The question would not fit.
+    TooLong,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Unavailable => "unavailable",
+            Kind::Slow => "slow",
+            Kind::Malformed => "malformed",
+            Kind::TooLong => "too long",
+        }
+    }
+}
+
+/// No answer, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    kind: Kind,
+    why: String,
+    /// Whether it may pass by itself, so that a second attempt makes sense.
+    pub(super) passes: bool,
+}
+
+impl Failure {
+    pub(super) fn new(kind: Kind, why: impl Into<String>) -> Failure {
+        Failure { kind, why: why.into(), passes: false }
+    }
+
+    pub(super) fn passing(kind: Kind, why: impl Into<String>) -> Failure {
+        Failure { passes: true, ..Failure::new(kind, why) }
+    }
+
+    /// One that no model was asked for.
+    pub(crate) fn too_long(why: &str) -> Failure {
+        Failure::new(Kind::TooLong, why)
+    }
+
+    /// In words.
+    pub fn why(&self) -> &str {
+        &self.why
+    }
+}
+
+/// The result of one request.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Heard {
+    pub(super) said: Said,
+    /// The model that says it answered; empty if that is not said.
+    pub(super) model: String,
+    /// Tokens of the question and of the answer, if the provider counts them.
+    pub(super) tokens: Option<(u64, u64)>,
+}
+
+/// The result of one question, over all attempts.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    heard: Result<Heard, Failure>,
+    asked: String,
+    millis: u64,
+    attempts: u32,
+}
+
+impl Reply {
+    pub(super) fn new(config: &JudgeConfig, heard: Result<Heard, Failure>, took: Duration, attempts: u32) -> Reply {
+        let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+        Reply { heard, asked: config.shown(), millis, attempts }
+    }
+
+    /// One to a question that was never asked.
+    pub(crate) fn unasked(config: &JudgeConfig, failure: Failure) -> Reply {
+        Reply { heard: Err(failure), asked: config.shown(), millis: 0, attempts: 0 }
+    }
+
+    /// The decision that counts: of an unsure model, that a person is asked.
+    ///
+    /// # Errors
+    /// The failure to get an answer.
+    pub fn choice(&self) -> Result<Choice, &Failure> {
+        let said = &self.heard.as_ref()?.said;
+        Ok(if said.confidence >= SURE { said.decision } else { Choice::Ask })
+    }
+
+    /// The model's own words; they may have been written by whoever wrote the call.
+    pub fn reason(&self) -> &str {
+        self.heard.as_ref().map_or("", |heard| &heard.said.reason)
+    }
+
+    /// Time over all attempts, in milliseconds.
+    pub fn millis(&self) -> u64 {
+        self.millis
+    }
+
+    /// Tokens of the question and of the answer, if the provider counts them.
+    pub fn tokens(&self) -> Option<(u64, u64)> {
+        self.heard.as_ref().ok()?.tokens
+    }
+
+    /// The outcome in a word: `allow`, `refuse`, `unsure`, `unavailable`, `slow`, `malformed`, `too long`.
+    pub fn outcome(&self) -> &'static str {
+        match self.choice() {
+            Ok(Choice::Ask) => "unsure",
+            Ok(choice @ (Choice::Allow | Choice::Refuse)) => choice.name(),
+            Err(failure) => failure.kind.name(),
+        }
+    }
+
+    /// Its form in the record.
+    pub fn json(&self) -> Value {
+        let mut record = Map::new();
+        let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));
+        put("outcome", self.outcome().into());
+        put("judge", self.asked.as_str().into());
+        put("ms", self.millis.into());
+        put("attempts", self.attempts.into());
+        match &self.heard {
+            Ok(heard) => {
+                put("decision", heard.said.decision.name().into());
+                put("confidence", json!(heard.said.confidence));
+                put("reason", heard.said.reason.as_str().into());
+                put("model", heard.model.as_str().into());
+                if let Some((question, answer)) = heard.tokens {
+                    put("tokens", json!([question, answer]));
+                }
+            }
+            Err(failure) => put("why", failure.why.as_str().into()),
+        }
+        Value::Object(record)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_closed_form_is_an_answer() {
+        let good = r#"{"decision":"allow","confidence":0.95,"reason":"as asked"}"#;
+        assert!(Said::parse(good).is_ok());
+        let long = format!(r#"{{"decision":"allow","confidence":1,"reason":"{}"}}"#, "a".repeat(201));
+        for bad in [
+            "",
+            "allow",
+            "```json\n{}\n```",
+            r#"{"decision":"allow","confidence":0.95}"#,
+            r#"{"decision":"yes","confidence":0.95,"reason":""}"#,
+            r#"{"decision":"allow","confidence":1.5,"reason":""}"#,
+            r#"{"decision":"allow","confidence":"1","reason":""}"#,
+            r#"{"decision":"allow","confidence":0.95,"reason":"","also":1}"#,
+            r#"{"decision":"ask","decision":"allow","confidence":1,"reason":""}"#,
+            r#"{"decision":"refuse","confidence":1,"reason":""} {"decision":"allow","confidence":1,"reason":""}"#,
+            &long,
+        ] {
+            assert_eq!(Said::parse(bad).unwrap_err().kind, Kind::Malformed, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The key `judge` of a policy: the model that answers questions in auto-pilot.
+
+use super::loaded::Loaded;
+use reflex_engine::Authority;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Default time limit, over all attempts.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Maximum number of characters of a command that people see.
+const MAX_SHOWN: usize = 60;
+
+/// By which protocol a model is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Provider {
+    /// A line for the shell: the question on its input, the answer on its output, both JSON.
+    Command {
+        /// The line.
+        line: String,
+    },
+    /// Anthropic's Messages API.
+    Anthropic {
+        /// `https://api.anthropic.com`, or a gateway.
+        url: String,
+        /// The file with the key.
+        key_file: PathBuf,
+    },
+    /// The chat API of OpenAI, which Ollama, llama.cpp, vLLM and gateways have too.
+    OpenAi {
+        /// Up to `/v1`.
+        url: String,
+        /// The file with the key, where one is needed.
+        key_file: Option<PathBuf>,
+    },
+}
+
+/// A model that answers questions, and how it is asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgeConfig {
+    /// The protocol.
+    pub provider: Provider,
+    /// Its name; empty for a command.
+    pub model: String,
+    /// All attempts of one question together take at most so long.
+    pub timeout: Duration,
+    /// Whether an administrator chose it.
+    pub is_managed: bool,
+}
+
+impl JudgeConfig {
+    /// The model that the administrator's policy names, else that of the user's; a project names none.
+    pub fn from_layers(loaded: &[Loaded], home: &Path) -> Option<JudgeConfig> {
+        let counts = |one: &&Loaded| {
+            one.layer.authority == Authority::Managed
+                || (one.layer.authority == Authority::User && one.layer.loosens.holds())
+        };
+        let named = |one: &&Loaded| !one.layer.tables.get("policy").get("judge").get("provider").text().is_empty();
+        let layer = loaded.iter().filter(counts).filter(named).max_by_key(|one| one.layer.authority)?;
+        let said = layer.layer.tables.get("policy").get("judge");
+        let text = |key: &str| said.get(key).text();
+        let or = |key: &str, or: &str| if text(key).is_empty() { or.to_owned() } else { text(key).to_owned() };
+        let key_file = || in_home(text("key_file"), home);
+        let provider = match text("provider") {
+            "command" => Provider::Command { line: text("command").to_owned() },
+            "anthropic" => Provider::Anthropic { url: or("url", "https://api.anthropic.com"), key_file: key_file()? },
+            "openai" => Provider::OpenAi { url: text("url").to_owned(), key_file: key_file() },
+            _ => return None,
+        };
+        let seconds = said.get("timeout");
+        let timeout = if seconds.is_nil() { TIMEOUT } else { Duration::from_secs(seconds.number().into()) };
+        let is_managed = layer.layer.authority == Authority::Managed;
+        Some(JudgeConfig { provider, model: text("model").to_owned(), timeout, is_managed })
+    }
+
+    /// The model and how it is asked, for people: `claude-haiku-4-5 at https://api.anthropic.com`.
+    pub fn shown(&self) -> String {
+        match &self.provider {
+            Provider::Command { line } if line.chars().count() > MAX_SHOWN => {
+                format!("the command `{}…`", line.chars().take(MAX_SHOWN).collect::<String>())
+            }
+            Provider::Command { line } => format!("the command `{line}`"),
+            Provider::Anthropic { url, .. } | Provider::OpenAi { url, .. } => format!("{} at {url}", self.model),
+        }
+    }
+
+    /// Whether questions leave this machine. Of a command that is not known.
+    pub fn leaves_machine(&self) -> bool {
+        match &self.provider {
+            Provider::Command { .. } => true,
+            Provider::Anthropic { url, .. } | Provider::OpenAi { url, .. } => url.starts_with("https://"),
+        }
+    }
+}
+
+fn in_home(path: &str, home: &Path) -> Option<PathBuf> {
+    match path.strip_prefix("~/") {
+        _ if path.is_empty() => None,
+        Some(below) => Some(home.join(below)),
+        None => Some(path.into()),
+    }
+}

@@ -1,0 +1,252 @@
+//! Auto-pilot: in this mode a model answers questions about losses that can be brought back. Everything else, and every
+//! question that it does not answer surely, goes to a person.
+
+use super::host::Host;
+use crate::audit::record::{self, CallRef};
+use crate::auto_pilot::{self, Choice, Failure, Question, Reply};
+use crate::config::{JudgeConfig, Loaded, Mode};
+use crate::store::clean::Redactor;
+use crate::store::judged::{Judged, MAX_REFUSALS};
+use crate::store::modes::AUTO_PILOT;
+use crate::store::session::whose;
+use crate::world::LocalWorld;
+use reflex_engine::{
+    Action, Decision, Effect, Engine, Event, JudgedRule, Judgement, Moment, Policy, Script, Usage, Verdict, World,
+};
+use serde_json::{Value, json};
+
+/// Maximum length of a call that a model is asked about, in bytes.
+const MAX_CALL: usize = 4000;
+
+/// Maximum length of a script, in bytes. A person answers for a longer one.
+const MAX_SCRIPT: usize = 12_000;
+
+/// Maximum number of scripts.
+const MAX_SCRIPTS: usize = 4;
+
+/// Maximum number of effects and of facts in a question.
+const MAX_LISTED: usize = 30;
+
+/// The mode, layers, facts and copy under which a call is judged.
+#[derive(Clone, Copy)]
+pub(super) struct Sight<'s> {
+    pub(super) mode: Mode,
+    pub(super) loaded: &'s [Loaded],
+    pub(super) about: (&'s Event, Option<&'s Policy>, &'s LocalWorld<'s>),
+    /// The id under which all that the call would lose was kept.
+    pub(super) kept: Option<&'s str>,
+}
+
+/// The outcome of asking the model.
+pub(super) enum Consulted {
+    /// The call runs, for this reason.
+    Runs(String),
+    /// It does not.
+    Refused,
+    /// A person answers, as without auto-pilot.
+    Person,
+}
+
+impl Host {
+    /// Keeps the user's prompts for later questions.
+    pub(super) fn listen(&self, mode: Mode, event: &Event, scribe: &Redactor<'_>) {
+        if !mode.is_auto_pilot() || event.moment != Moment::Prompt {
+            return;
+        }
+        for action in &event.actions {
+            if let Action::Prompt { text } = action {
+                // Without the user's words the model answers less, and no worse.
+                let _ = self.store().keep_prompt(scribe, whose(event), text);
+            }
+        }
+    }
+
+    /// Asks the model, if it may answer; gives what its answer comes to, and the answer for the record.
+    pub(super) fn consult(
+        &self,
+        sight: Sight<'_>,
+        heard: CallRef<'_>,
+        judgement: &mut Judgement,
+        scribe: &Redactor<'_>,
+    ) -> (Consulted, Option<Value>) {
+        let event = heard.event;
+        if !sight.mode.is_auto_pilot() || judgement.verdict.decision != Decision::Ask || event.is_done {
+            return (Consulted::Person, None);
+        }
+        let store = self.store();
+        let session = store.judged(whose(event));
+        let (config, rules) = match self.may_consult(sight, &session, judgement) {
+            Ok(may) => may,
+            Err(why) => {
+                judgement.verdict.chain.push(format!("{AUTO_PILOT}: a person answers, because {why}"));
+                return (Consulted::Person, None);
+            }
+        };
+        let exact = &heard.fingerprint.exact;
+        if session.has_refused(exact) {
+            let again = json!({"outcome": "refuse", "judge": config.shown(), "cached": true});
+            return (self.refused(heard, judgement, scribe), Some(again));
+        }
+        let (.., world) = sight.about;
+        let seen = Seen { event, judgement, rules: &rules, world, is_kept: sight.kept.is_some() };
+        let reply = match seen.data(scribe, &session.prompts) {
+            Ok(data) => self.ask_judge(&config, &data),
+            Err(why) => Reply::unasked(&config, Failure::too_long(why)),
+        };
+        judgement.verdict.chain.push(format!("{AUTO_PILOT}: the model's answer is {}", reply.outcome()));
+        let consulted = match reply.choice() {
+            Ok(Choice::Allow) => match store.keep_choice(scribe, whose(event), (true, exact)) {
+                Ok(()) => Consulted::Runs(format!("{AUTO_PILOT}: the model is sure that it belongs to the work")),
+                Err(error) => person_instead(&mut judgement.verdict, &format!("cannot be recorded: {error}")),
+            },
+            Ok(Choice::Refuse) => self.refused(heard, judgement, scribe),
+            Ok(Choice::Ask) => person_instead(&mut judgement.verdict, "is unsure"),
+            Err(failure) => {
+                judgement.verdict.chain.push(format!("{AUTO_PILOT}: no answer, because {}", failure.why()));
+                person_instead(&mut judgement.verdict, &format!("gave no answer ({})", reply.outcome()))
+            }
+        };
+        (consulted, Some(reply.json()))
+    }
+
+    /// The model to ask, and the rules about which it is asked.
+    ///
+    /// # Errors
+    /// The reason for which a person answers.
+    fn may_consult(
+        &self,
+        sight: Sight<'_>,
+        session: &Judged,
+        judgement: &Judgement,
+    ) -> Result<(JudgeConfig, Vec<JudgedRule>), String> {
+        let (event, Some(policy), world) = sight.about else { return Err("no policy is in force".into()) };
+        let config = JudgeConfig::from_layers(sight.loaded, &self.folders().home);
+        let config = config.ok_or("the policy names no model")?;
+        if session.has_ended {
+            return Err("auto-pilot ended in this session after three refusals in a row".into());
+        }
+        let engine = Engine::new(reflex_library::tables(), policy);
+        let rules = engine.judged_rules(event, world, judgement, sight.kept.is_some())?;
+        Ok((config, rules))
+    }
+
+    /// The answer to a question with these data.
+    pub fn ask_judge(&self, config: &JudgeConfig, data: &Value) -> Reply {
+        match Question::new(data) {
+            Ok(question) => {
+                self.wait_for(config.timeout.as_secs() + 1);
+                auto_pilot::ask(config, &question, &self.folders().state)
+            }
+            Err(auto_pilot::TooLong) => {
+                Reply::unasked(config, Failure::too_long("the call and its scripts are too long"))
+            }
+        }
+    }
+
+    /// The data of a question about a call in another world, with a copy of its losses.
+    ///
+    /// # Errors
+    /// The reason for which a person answers.
+    pub fn judge_data(&self, event: &Event, world: &dyn World, prompts: &[String]) -> Result<Value, String> {
+        let policy = Policy::named(reflex_library::tables(), AUTO_PILOT).ok_or("the policy is missing")?;
+        let engine = Engine::new(reflex_library::tables(), &policy);
+        let judgement = engine.judge(event, world);
+        let is_kept = judgement.verdict.at_stake.as_ref().is_some_and(|at_stake| at_stake.obstacle.is_none());
+        let rules = engine.judged_rules(event, world, &judgement, is_kept)?;
+        let store = self.store();
+        let seen = Seen { event, judgement: &judgement, rules: &rules, world, is_kept };
+        Ok(seen.data(&Redactor::of_call(&store, event, &judgement), prompts)?)
+    }
+
+    /// A refusal counts in its session, and the call still waits for a person.
+    fn refused(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Consulted {
+        let store = self.store();
+        let session = whose(heard.event);
+        let kept = store.keep_choice(scribe, session, (false, &heard.fingerprint.exact));
+        let ends = kept.is_err() || store.judged(session).has_ended;
+        let verdict = &mut judgement.verdict;
+        verdict.decision = Decision::Deny;
+        verdict.rewrite = None;
+        verdict.asked = "Auto-pilot refused this: it does not look like part of the task.".to_owned();
+        if ends {
+            verdict.chain.push(format!("{AUTO_PILOT}: ended in this session after {MAX_REFUSALS} refusals in a row"));
+            verdict.asked.push_str(&format!(
+                " After {MAX_REFUSALS} refusals in a row auto-pilot has ended for this session; the user decides now."
+            ));
+        }
+        Consulted::Refused
+    }
+}
+
+/// A person answers, and reads why the model did not.
+fn person_instead(verdict: &mut Verdict, why: &str) -> Consulted {
+    if let Some(reason) = verdict.reasons.first_mut() {
+        reason.remedy = format!("{} Auto-pilot's model {why}.", reason.remedy).trim_start().to_owned();
+        reason.full.push_str(&format!(" Auto-pilot's model {why}."));
+    }
+    Consulted::Person
+}
+
+/// A call in a question to the model.
+struct Seen<'s> {
+    event: &'s Event,
+    judgement: &'s Judgement,
+    rules: &'s [JudgedRule],
+    world: &'s dyn World,
+    is_kept: bool,
+}
+
+impl Seen<'_> {
+    /// The data of the question. Excludes the agent's prose, tool output and secrets.
+    ///
+    /// # Errors
+    /// The part that is too long or unreadable: a cut question could hide the harm.
+    fn data(&self, scribe: &Redactor<'_>, prompts: &[String]) -> Result<Value, &'static str> {
+        let Seen { event, judgement, .. } = self;
+        let call = record::shown(scribe, event);
+        let contents: Vec<&str> = event.actions.iter().filter_map(Action::content).collect();
+        if call.len() + contents.iter().map(|content| content.len()).sum::<usize>() > MAX_CALL {
+            return Err("the call is too long");
+        }
+        let text = |text: &str| String::from(scribe.clean(text));
+        let effect = |effect: &Effect| {
+            let targets: Vec<String> = effect.targets.iter().take(8).map(|target| text(&target.shown())).collect();
+            format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end().to_owned()
+        };
+        let rule = |rule: &JudgedRule| {
+            let mut found = judgement.verdict.findings.iter();
+            let message = found.find(|finding| finding.id == rule.id).map(|finding| text(&finding.message));
+            let restore = if rule.restore.is_empty() { "reflex undo".to_owned() } else { text(&rule.restore) };
+            json!({"id": rule.id, "message": message, "why": rule.why, "restored_by": restore})
+        };
+        let task = event.declared.as_ref().map(|task| text(&task.purpose.intent));
+        Ok(json!({
+            "agent": text(&event.client), "tool": text(&event.tool), "project": text(&event.workspace),
+            "folder": text(&event.cwd), "call": call,
+            "writes": contents.iter().map(|content| text(content)).collect::<Vec<_>>(),
+            "effects": judgement.analysis.effects.iter().take(MAX_LISTED).map(effect).collect::<Vec<_>>(),
+            "facts": judgement.asked.iter().take(MAX_LISTED).map(|fact| text(fact)).collect::<Vec<_>>(),
+            "rules": self.rules.iter().map(rule).collect::<Vec<_>>(),
+            "copy_kept": self.is_kept, "scripts": self.scripts(scribe)?, "prompts": prompts, "task": task,
+        }))
+    }
+
+    /// The scripts of this session that the call runs, as they are now.
+    fn scripts(&self, scribe: &Redactor<'_>) -> Result<Vec<Value>, &'static str> {
+        let runs =
+            |script: &&Script| script.usage != Usage::Written && self.world.is_of_session(&script.path) != Some(false);
+        let scripts: Vec<&Script> = self.judgement.analysis.scripts.iter().filter(runs).collect();
+        if scripts.len() > MAX_SCRIPTS {
+            return Err("it runs too many scripts of this session");
+        }
+        let shown = |script: &&Script| {
+            // For a task the analysis holds only its recipe; the model reads the whole file.
+            let text = self.world.content(&script.path).ok_or("a script of this session cannot be read")?;
+            if text.len() > MAX_SCRIPT {
+                return Err("a script of this session is too long");
+            }
+            Ok(json!({"path": &*scribe.clean(&script.path), "text": &*scribe.cleaned(&text, MAX_SCRIPT)}))
+        };
+        scripts.iter().map(shown).collect()
+    }
+}
