@@ -33,6 +33,7 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
     Ok(vec![
         ("docs/reference/rules.md", rules(&project.root)?),
         ("docs/reference/core.md", core(&project.root)?),
+        ("docs/reference/judged.md", judged(&project.root)?),
         ("docs/reference/secrets.md", secrets(&project.root)?),
         ("docs/reference/agents.md", fit::page()),
         ("docs/reference/rule.schema.json", schema(schema::rule()).map_err(|error| error.to_string())?),
@@ -100,6 +101,22 @@ fn core(root: &Path) -> Result<String, String> {
         if text("tier") == "core" && !decision.is_empty() {
             let message = cell(text("message")).replace(": {targets}", "").replace("{targets}", "…");
             page.push_str(&format!("| `{}` | {decision} | {message} | {} |\n", entry.name, example(entry)));
+        }
+    }
+    Ok(page)
+}
+
+fn judged(root: &Path) -> Result<String, String> {
+    let mut page = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# Rules that a model may judge\n\n\
+         In [auto-pilot](../auto-pilot.md) a model may answer the questions of these rules, and of no others.\n\n\
+         | rule | about | the loss is not final, because | restored by |\n|---|---|---|---|\n"
+        .to_owned();
+    for entry in &entries(root, "rules", Kind::Rules)? {
+        let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
+        if entry.value.get("judge") == Some(&Value::Bool(true)) {
+            let message = cell(text("message")).replace("{targets}", "…").replace("{lost}", "…");
+            let restore = if text("restore").is_empty() { "reflex undo" } else { text("restore") };
+            page.push_str(&format!("| `{}` | {message} | {} | `{restore}` |\n", entry.name, cell(text("why"))));
         }
     }
     Ok(page)

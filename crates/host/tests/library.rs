@@ -150,11 +150,25 @@ fn every_word_of_a_rule_is_known() {
         if Severity::named(severity).is_none() || Tier::named(tier).is_none() {
             problems.push(format!("{}: unknown severity or tier", entry.name));
         }
+        problems.extend(unfit_for_a_model(&entry));
         if let Some(when) = entry.value.get("when") {
             check_condition(&entry.name, when, &programs, &mut problems);
         }
     }
     report(problems);
+}
+
+/// The problem with the mark of a rule that a model may judge: its loss has to come back, by one way.
+fn unfit_for_a_model(entry: &Entry) -> Option<String> {
+    let has = |key: &str| entry.value.get(key).is_some();
+    let is_judged = entry.value.get("judge") == Some(&Value::Bool(true));
+    let is_loss = entry.value["category"] == "destructive" && !has("production") && !has("local");
+    let comes_back = has("undo") != has("restore");
+    match is_judged {
+        true if has("why") && comes_back && is_loss && !has("tier") => None,
+        false if !has("why") && !has("restore") => None,
+        _ => Some(format!("{}: `judge` needs `why`, one of `undo` and `restore`, and a plain loss", entry.name)),
+    }
 }
 
 fn names_of_program(entry: &Entry) -> Vec<String> {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use reflex_mock::{Call, Conversation, ToolResult};
 
 use super::claude;
+use super::judge;
 use super::person;
 use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
 use super::variants;
@@ -30,6 +31,7 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || claude::bash("git reset --hard")) },
     Case { name: "late-yes", play: |sandbox| late_yes(sandbox, claude::bash) },
     Case { name: "mode", play: |sandbox| allow_all(sandbox, claude::bash) },
+    Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, claude::bash) },
     Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, claude::bash, true) },
     Case {
         name: "missing-binary",

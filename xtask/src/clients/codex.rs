@@ -14,6 +14,7 @@ use super::cases::{
     switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
+use super::judge;
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, read, write};
 use super::variants;
@@ -35,6 +36,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || shell("git reset --hard")) },
         Case { name: "late-yes", play: |sandbox| late_yes(sandbox, shell) },
         Case { name: "mode", play: |sandbox| allow_all(sandbox, shell) },
+        Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, shell) },
         Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, shell, true) },
         Case { name: "missing-binary", play: |sandbox| missing_binary(sandbox, calls(sandbox), "reflex failed (127)") },
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },

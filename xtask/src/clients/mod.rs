@@ -6,6 +6,7 @@ mod client;
 mod codex;
 mod copilot;
 mod gemini;
+mod judge;
 mod mcp;
 mod npm;
 mod opencode;

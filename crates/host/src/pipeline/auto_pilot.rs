@@ -180,10 +180,7 @@ impl Host {
 
 /// A person answers, and reads why the model did not.
 fn person_instead(verdict: &mut Verdict, why: &str) -> Consulted {
-    if let Some(reason) = verdict.reasons.first_mut() {
-        reason.remedy = format!("{} Auto-pilot's model {why}.", reason.remedy).trim_start().to_owned();
-        reason.full.push_str(&format!(" Auto-pilot's model {why}."));
-    }
+    verdict.asked = format!("Auto-pilot's model {why}, so the user decides.");
     Consulted::Person
 }
 

@@ -49,7 +49,7 @@ impl Host {
         let left = asking.wait.saturating_sub(begun.elapsed());
         if left.is_zero() || !(is_present || is_told) || (!is_present && asking.unattended == Unattended::Park) {
             if is_told {
-                verdict.asked = PARKED.into();
+                note(verdict, PARKED);
             }
             return Asked::Stands;
         }
@@ -59,7 +59,7 @@ impl Host {
         match answer(&store, call, left, is_told) {
             Some(Answer::Given) => return Asked::Answered,
             Some(Answer::TakenOff) => say_no(verdict, ""),
-            Some(Answer::Open) | None => verdict.asked = unanswered(asking.wait),
+            Some(Answer::Open) | None => note(verdict, &unanswered(asking.wait)),
         }
         Asked::Stands
     }
@@ -117,6 +117,11 @@ fn answer(store: &Store, call: &Pending, most: Duration, is_told: bool) -> Optio
             return None;
         }
     }
+}
+
+/// Adds a sentence about asking to those that are there.
+fn note(verdict: &mut Verdict, text: &str) {
+    verdict.asked = format!("{} {text}", verdict.asked).trim_start().to_owned();
 }
 
 /// The words for an agent whose question got no answer in time.
