@@ -22,6 +22,17 @@ export function local(time: string): string {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
+/** The answer of auto-pilot's model in one line; empty if it was not asked. */
+export function judged(record: Json): string {
+  const judge = record["judge"];
+  if (typeof judge !== "object" || judge === null) return "";
+  const of = judge as Json;
+  const sure = typeof of["confidence"] === "number" ? `, ${Math.round(of["confidence"] * 100)} % sure` : "";
+  const time = typeof of["ms"] === "number" ? `, ${of["ms"]} ms` : "";
+  const why = text(of, "reason") || text(of, "why");
+  return `${text(of, "outcome")} by ${text(of, "judge")}${sure}${time}${why === "" ? "" : `: ${why}`}`;
+}
+
 export function decision(record: Json): string {
   const word = text(record, "decision");
   if (text(record, "kind") !== "call") return text(record, "kind");
@@ -201,6 +212,7 @@ function Detail({ of }: { of: Json }) {
           ))}
         </ul>
       )}
+      {judged(of) === "" ? null : <p>Auto-pilot: {judged(of)}</p>}
       <details>
         <summary>The whole record</summary>
         <pre tabIndex={0}>{JSON.stringify(of, null, 2)}</pre>

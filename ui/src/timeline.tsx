@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Json } from "./api";
-import { decision, list, local, subject, text } from "./record";
+import { decision, list, local, subject, text, judged } from "./record";
 
 /** More records are not looked at. */
 const MOST = 1000;
@@ -34,6 +34,7 @@ function notes(record: Json): string[] {
   const findings = list(record, "findings");
   const said = findings.some((finding) => text(finding, "detector") === "loopbreaker") ? ["repeats itself"] : [];
   if (findings.some((finding) => text(finding, "id").startsWith("session/"))) said.push("after what the session read");
+  if (judged(record) !== "") said.push(`auto-pilot: ${judged(record)}`);
   const ids = record["kept"];
   if (typeof ids === "string" && ids !== "") said.push(`reflex undo ${ids}`);
   return said;

@@ -109,14 +109,13 @@ fn core(root: &Path) -> Result<String, String> {
 fn judged(root: &Path) -> Result<String, String> {
     let mut page = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# Rules that a model may judge\n\n\
          In [auto-pilot](../auto-pilot.md) a model may answer the questions of these rules, and of no others.\n\n\
-         | rule | about | the loss is not final, because | restored by |\n|---|---|---|---|\n"
+         | rule | about | the loss is not final, because |\n|---|---|---|\n"
         .to_owned();
     for entry in &entries(root, "rules", Kind::Rules)? {
         let text = |key: &str| entry.value.get(key).and_then(Value::as_str).unwrap_or("");
         if entry.value.get("judge") == Some(&Value::Bool(true)) {
             let message = cell(text("message")).replace("{targets}", "…").replace("{lost}", "…");
-            let restore = if text("restore").is_empty() { "reflex undo" } else { text("restore") };
-            page.push_str(&format!("| `{}` | {message} | {} | `{restore}` |\n", entry.name, cell(text("why"))));
+            page.push_str(&format!("| `{}` | {message} | {} |\n", entry.name, cell(text("why"))));
         }
     }
     Ok(page)

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 use support::{Machine, Said, at_terminal_in, bash};
 
-/// The branch has a commit of its own, so the rule `git/reset-branch` asks, which a model may answer.
+/// The branch has a commit of its own, so the rule `git/reset-branch` asks where the user wants it to. A model may answer.
 const RESET: &str = "git checkout -B topic main";
 
 /// A judge that logs each question and answers with what lies in a file.
@@ -57,7 +57,7 @@ fn data(machine: &Machine) -> Value {
 
 /// A repository whose branch `topic` has a commit of its own, in auto-pilot; `None` where no program makes a terminal.
 fn machine() -> Option<Machine> {
-    with_policy("preset: balanced\n")
+    with_policy("rules: {git/reset-branch: ask}\n")
 }
 
 fn with_policy(policy: &str) -> Option<Machine> {
@@ -105,7 +105,7 @@ fn a_sure_model_lets_the_call_run_and_is_asked_each_time() {
     }
     assert_eq!(asked(&machine).len(), 2, "an allowance is not remembered");
     let record = records(&machine).pop().unwrap();
-    assert_eq!((&record["decision"], &record["grant"]), (&json!("pass"), &json!("auto-pilot")));
+    assert_eq!((&record["decision"], &record["grant"]), (&json!("pass"), &Value::Null), "no person approved it");
     assert_eq!((&record["judge"]["outcome"], &record["judge"]["reason"]), (&json!("allow"), &json!("as told")));
     let waiting = machine.reflex(["pending", "--json"]).run().stdout;
     assert!(!waiting.contains("checkout -B"), "{waiting}");
@@ -134,7 +134,7 @@ fn a_model_is_told_of_the_call_the_rule_and_the_users_words_and_of_no_secret() {
     machine.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"]).input(call.to_string()).run();
     let data = data(&machine);
     assert_eq!((&data["call"], &data["rules"][0]["id"]), (&json!(RESET), &json!("git/reset-branch")));
-    assert_eq!(data["rules"][0]["restored_by"], "git branch backup topic@{1}");
+    assert!(data["rules"][0]["why"].as_str().unwrap().contains("reflex undo"), "{data}");
     let prompts = data["prompts"][0].as_str().unwrap();
     assert!(prompts.starts_with("reset topic") && !prompts.contains("ghp_16C7"), "{prompts}");
     assert!(!data.to_string().contains("words of the agent"), "{data}");
@@ -184,7 +184,8 @@ fn what_is_no_sure_answer_goes_to_a_person_and_does_not_count() {
 fn a_slow_model_is_not_waited_for() {
     let Some(machine) = machine() else { return };
     let config = machine.home().join(".config/reflex/policy.yaml");
-    fs::write(config, "judge: {provider: command, command: sleep 60, timeout: 1s}\n").unwrap();
+    let slow = "rules: {git/reset-branch: ask}\njudge: {provider: command, command: sleep 60, timeout: 1s}\n";
+    fs::write(config, slow).unwrap();
     let said = hook(&machine, RESET);
     assert_eq!(decision(&said), "ask");
     assert!(said.stdout.contains("Auto-pilot's model gave no answer (slow)"), "{said:?}");
@@ -222,11 +223,27 @@ fn a_question_about_what_is_kept_is_answered_too() {
     answer(&machine, &says("allow", 1.0));
     let said = hook(&machine, "git reset --hard");
     assert_eq!(decision(&said), "none", "{said:?}");
-    assert_eq!(data(&machine)["copy_kept"], true);
     git(&machine, &["reset", "-q", "--hard"]);
     let kept = records(&machine).pop().unwrap()["kept"].as_str().unwrap().to_owned();
     let (_, said) = at_terminal_in(&machine, &machine.project(), &format!("undo {kept}"), "y\n").unwrap();
     assert_eq!(fs::read_to_string(&notes).unwrap(), "work", "{said}");
+}
+
+#[test]
+fn what_changes_while_the_model_is_asked_is_a_persons_question() {
+    let Some(machine) = with_policy("rules: {git/discard-changes: ask}\n") else { return };
+    let notes = machine.project().join("notes.txt");
+    fs::write(&notes, "first").unwrap();
+    git(&machine, &["add", "."]);
+    git(&machine, &["commit", "-q", "-m", "notes"]);
+    fs::write(&notes, "work").unwrap();
+    let line = format!("echo newer > '{}'; echo '{}'", notes.display(), says("allow", 1.0));
+    let judge = json!({"provider": "command", "command": line});
+    let config = machine.home().join(".config/reflex/policy.yaml");
+    fs::write(config, format!("rules: {{git/discard-changes: ask}}\njudge: {judge}\n")).unwrap();
+    let said = hook(&machine, "git reset --hard");
+    assert_eq!(decision(&said), "ask", "{said:?}");
+    assert!(said.stdout.contains("was asked before something about the call changed"), "{said:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! With a model that allows whatever it is asked about, the shipped cases with orders to it are played on real
-//! repositories: every file, commit and stash comes back by `reflex undo` or the rule's restore command.
+//! repositories: every file, commit and stash comes back by `reflex undo`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -12,7 +12,7 @@ use std::thread;
 use support::{Machine, at_terminal_in, bash};
 
 /// The rules that a model may judge and that keep a copy: the user wants to be asked about them all the same.
-const ASKED: [&str; 12] = [
+const ASKED: [&str; 14] = [
     "write/replaces-data",
     "write/replaces-work",
     "rm/uncommitted",
@@ -25,6 +25,8 @@ const ASKED: [&str; 12] = [
     "git/drop-stash",
     "git/delete-branch",
     "git/move-branch",
+    "git/reset-branch",
+    "git/reset-commits",
 ];
 
 /// Says yes, and keeps the question.
@@ -44,7 +46,7 @@ struct Played {
     is_asked: bool,
     /// Whether the call took anything away.
     took: bool,
-    /// The work that neither way brought back.
+    /// The work that did not come back.
     lost: Vec<String>,
 }
 
@@ -161,7 +163,7 @@ impl Repository {
             assert_eq!(decision, "allow", "{hook:?}");
             self.run(command);
             took = !self.lost(&before).is_empty();
-            self.bring_back(&record, &data);
+            self.bring_back(&record);
             lost = self.lost(&before);
         }
         Played { decision, is_asked, took, lost }
@@ -189,15 +191,9 @@ impl Repository {
         call.run();
     }
 
-    fn bring_back(&self, record: &Value, data: &Value) {
+    fn bring_back(&self, record: &Value) {
         if let Some(id) = record["kept"].as_str() {
             at_terminal_in(&self.machine, &self.root(), &format!("undo {id}"), "y\n").unwrap();
-        }
-        for rule in data["rules"].as_array().unwrap() {
-            let restore = rule["restored_by"].as_str().unwrap();
-            if restore.starts_with("git ") {
-                self.machine.program("sh", ["-c", restore]).folder(&self.root()).run();
-            }
         }
     }
 

@@ -163,11 +163,10 @@ fn unfit_for_a_model(entry: &Entry) -> Option<String> {
     let has = |key: &str| entry.value.get(key).is_some();
     let is_judged = entry.value.get("judge") == Some(&Value::Bool(true));
     let is_loss = entry.value["category"] == "destructive" && !has("production") && !has("local");
-    let comes_back = has("undo") != has("restore");
     match is_judged {
-        true if has("why") && comes_back && is_loss && !has("tier") => None,
-        false if !has("why") && !has("restore") => None,
-        _ => Some(format!("{}: `judge` needs `why`, one of `undo` and `restore`, and a plain loss", entry.name)),
+        true if has("why") && has("undo") && is_loss && !has("tier") => None,
+        false if !has("why") => None,
+        _ => Some(format!("{}: `judge` needs `why`, `undo` and a plain loss", entry.name)),
     }
 }
 

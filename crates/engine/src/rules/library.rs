@@ -11,7 +11,6 @@ use crate::model::finding::{Decision, Finding, Severity, Tier};
 use crate::model::rule_trace::RuleTrace;
 use crate::model::stopwatch::Stopwatch;
 use crate::model::truth::Ternary;
-use crate::model::world::Names;
 use crate::rules::condition::{Subject, evaluate};
 use crate::secrets::redaction::redacted;
 use crate::text::glob::glob;
@@ -128,12 +127,6 @@ fn finding(
     }
 }
 
-/// The command that brings back what an effect takes away, as the rule says; empty if it says none.
-pub(crate) fn restored_by(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> String {
-    let guilty = guilty_targets(rule, effect, facts);
-    Words { guilty: &guilty, effect, facts, lost: &Names::default(), known: true }.fill(rule.get("restore").text())
-}
-
 /// The message with the name that makes a place production, if the rule weighs production differently.
 fn in_production(message: String, rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> String {
     if rule.get(Fact::Production.name()).text().is_empty() {
@@ -169,7 +162,7 @@ struct Words<'a> {
     guilty: &'a [&'a Target],
     effect: &'a Effect,
     facts: &'a Facts<'a>,
-    lost: &'a Names,
+    lost: &'a crate::model::world::Names,
     known: bool,
 }
 

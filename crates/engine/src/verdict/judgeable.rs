@@ -9,19 +9,16 @@ use crate::model::effect::{Effect, EffectKind, Target, TargetKind};
 use crate::model::finding::{Decision, Finding, Tier};
 use crate::model::truth::Ternary;
 use crate::model::verdict::Verdict;
-use crate::rules::library::restored_by;
 use reflex_shell::ExecTarget;
 use reflex_tables::Node;
 
 /// A rule whose question a model may answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgedRule {
     /// Its id.
     pub id: &'static str,
     /// The reason for which the loss is not final.
     pub why: &'static str,
-    /// The command that brings the loss back; empty where a copy is kept.
-    pub restore: String,
 }
 
 /// Effects that stay on this machine and of which the rest of the judgement knows the loss. A call with any other goes to
@@ -80,15 +77,11 @@ fn rule(facts: &Facts<'_>, finding: &Finding, is_kept: bool) -> Result<JudgedRul
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index)).ok_or_else(reserved)?;
     let mut rules = facts.tables.get("triggers").get(effect.kind.name()).items();
     let rule = rules.find(|rule| rule.get("id").text() == finding.id).unwrap_or(Node::NIL);
-    let said = JudgedRule {
-        id: rule.get("id").text(),
-        why: rule.get("why").text(),
-        restore: restored_by(rule, effect, facts),
-    };
+    let said = JudgedRule { id: rule.get("id").text(), why: rule.get("why").text() };
     if said.why.is_empty() || finding.tier == Tier::Core || finding.fixed.is_some() {
         return Err(reserved());
     }
-    if said.restore.is_empty() && !is_kept {
+    if !is_kept {
         return Err(format!("no copy is kept of what {} would lose", finding.id));
     }
     Ok(said)

@@ -193,7 +193,7 @@ pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgem
         record.made("pending", id);
     }
     if let Some(grant) = told.grant {
-        record.text("grant", &scribe.name(grant));
+        record.made("grant", grant);
     }
     if let Some(id) = told.kept {
         record.made("kept", id);

@@ -1,6 +1,6 @@
 //! The path of one call: bytes in, answer out.
 
-use super::auto_pilot::{Consulted, Sight};
+use super::auto_pilot::{Allowed, Consulted, Sight};
 use super::broker::{self, Asked};
 use super::host::{Host, judged_with};
 use super::memory;
@@ -17,7 +17,7 @@ use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
 use crate::store::clean::Redactor;
 use crate::store::life::{Alarm, Subject};
-use crate::store::modes::{ALLOW_ALL, AUTO_PILOT};
+use crate::store::modes::AUTO_PILOT;
 use crate::store::session::{History, whose};
 use crate::system::{clock, random};
 use crate::world::LocalWorld;
@@ -37,15 +37,22 @@ impl Host {
         self.answer_as(agent, payload, None)
     }
 
-    /// The answer once a person has given theirs: it is judged anew, and what it would lose by now is kept then.
-    fn answer_again(&self, agent: &Agent, payload: &Payload<'_>, id: String, kept: Option<&str>) -> Reply {
+    /// The answer once a person or a model has given theirs: it is judged anew, and what it would lose by now is kept
+    /// then.
+    fn answer_again(
+        &self,
+        agent: &Agent,
+        payload: &Payload<'_>,
+        (id, allowed): (String, Option<Allowed>),
+        kept: Option<&str>,
+    ) -> Reply {
         kept.into_iter().for_each(|kept| self.backups().discard(kept));
-        self.answer_as(agent, payload, Some(id))
+        self.answer_as(agent, payload, Some(Again { id, allowed }))
     }
 
-    /// The same under the id of its record, if a person has just answered a question about it: then it is judged anew,
-    /// as things stand now, and waits no more.
-    fn answer_as(&self, agent: &Agent, payload: &Payload<'_>, again: Option<String>) -> Reply {
+    /// The same under the id of its record, if a question about it was just answered: then it is judged anew, as things
+    /// stand now, and waits no more.
+    fn answer_as(&self, agent: &Agent, payload: &Payload<'_>, again: Option<Again>) -> Reply {
         let begun = Instant::now();
         let event = match self.read(agent, payload) {
             Ok(event) => event,
@@ -73,14 +80,14 @@ impl Host {
         broker::tell_of_yes(&store, (agent, &event), &yeses, &mut judgement.verdict);
         let scribe = Redactor::of_call(&store, &event, &judgement);
         scribe.silence(&mut judgement.verdict);
-        let (id, fingerprint) = (again.clone().unwrap_or_else(random::uuid), judgement.fingerprint.clone());
+        let (id, fingerprint) = (Again::id(again.as_ref()), judgement.fingerprint.clone());
         let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
         let kept = self.keep_first(heard, &mut judgement, &scribe);
         let sight = Sight { mode, loaded: &loaded, about, kept: kept.as_deref() };
-        let mut asking = Asking { agent, heard, is_first: again.is_none(), passed, sight, judge: None };
+        let mut asking = Asking { agent, heard, again: again.as_ref(), passed, sight, judge: None };
         let released = match self.release_or_ask(&mut asking, &mut judgement, &scribe) {
-            Released::Answered => return self.answer_again(agent, payload, id, kept.as_deref()),
-            Released::By(what) => Some(what),
+            Released::Answered(allowed) => return self.answer_again(agent, payload, (id, allowed), kept.as_deref()),
+            Released::By(grant) => grant,
             Released::Waits(_) | Released::No => None,
         };
         note_canary(&store, &event, &judgement.verdict);
@@ -123,16 +130,16 @@ impl Host {
     fn release_or_ask(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
         self.listen(asking.sight.mode, asking.heard.event, scribe);
         if let Some(why) = asking.passed.take() {
-            return let_run(judgement, (ALLOW_ALL.to_owned(), why));
+            return let_run(judgement, (None, why));
         }
         match self.release(asking, judgement, scribe) {
-            Released::Waits(call) if asking.is_first => {
+            Released::Waits(call) if asking.again.is_none() => {
                 match self.ask((asking.agent, asking.heard.event), asking.sight.loaded, &mut judgement.verdict, &call) {
-                    Asked::Answered => Released::Answered,
+                    Asked::Answered => Released::Answered(None),
                     Asked::Stands => Released::No,
                 }
             }
-            released @ (Released::By(_) | Released::Waits(_) | Released::Answered | Released::No) => released,
+            released @ (Released::By(_) | Released::Waits(_) | Released::Answered(_) | Released::No) => released,
         }
     }
 
@@ -155,7 +162,7 @@ impl Host {
             },
         };
         match by {
-            Some(by) => let_run(judgement, by),
+            Some((grant, why)) => let_run(judgement, (Some(grant), why)),
             None => self.keep_waiting(pending, asking, judgement, scribe),
         }
     }
@@ -173,18 +180,28 @@ impl Host {
             broker::refuse(&mut judgement.verdict, &no);
             return Released::No;
         }
-        let (consulted, judge) = match asking.is_first {
-            true => self.consult(asking.sight, asking.heard, judgement, scribe),
-            false => (Consulted::Person, None),
+        let consulted = match asking.again {
+            Some(Again { allowed: Some(allowed), .. }) => allowed.still_holds(&pending, judgement),
+            Some(Again { allowed: None, .. }) => Consulted::Person(None),
+            None => self.consult(asking.sight, asking.heard, judgement, scribe),
         };
-        asking.judge = judge;
-        if let Consulted::Runs(why) = consulted {
-            return let_run(judgement, (AUTO_PILOT.to_owned(), why));
+        let is_refused = matches!(consulted, Consulted::Refused(_));
+        match consulted {
+            Consulted::Allowed(judge) => return Released::Answered(Some(Allowed::now(&pending, judge))),
+            Consulted::Runs(judge) => {
+                asking.judge = Some(judge);
+                return let_run(
+                    judgement,
+                    (None, format!("{AUTO_PILOT}: the model is sure that it belongs to the work")),
+                );
+            }
+            Consulted::Refused(judge) => asking.judge = Some(judge),
+            Consulted::Person(judge) => asking.judge = judge,
         }
         // Who cannot keep it still refuses it; the person then runs it in their own terminal.
         let Ok(id) = store.keep_pending(&pending) else { return Released::No };
         judgement.verdict.pending = Some(id.clone());
-        if matches!(consulted, Consulted::Refused) {
+        if is_refused {
             return Released::No;
         }
         if let Some(other) = store.yes_to_another(&pending) {
@@ -319,13 +336,13 @@ impl Host {
     }
 }
 
-/// Lets a call run by what this names, for this reason.
-fn let_run(judgement: &mut Judgement, (by, why): (String, String)) -> Released {
+/// Lets a call run by a person's grant, or by a mode, for this reason.
+fn let_run(judgement: &mut Judgement, (grant, why): (Option<String>, String)) -> Released {
     judgement.verdict.decision = Decision::Pass;
     judgement.verdict.rewrite = None;
     judgement.verdict.reasons.clear();
     judgement.verdict.chain.push(why);
-    Released::By(by)
+    Released::By(grant)
 }
 
 /// What is found beside the judgement counts in its verdict.
@@ -342,12 +359,27 @@ fn note_canary(store: &Store, event: &Event, verdict: &Verdict) {
     }
 }
 
+/// A call that is judged anew after an answer.
+struct Again {
+    /// The id of its record.
+    id: String,
+    /// The model's allowance, if a model answered.
+    allowed: Option<Allowed>,
+}
+
+impl Again {
+    /// The id of the record, a new one for a call that is judged for the first time.
+    fn id(again: Option<&Again>) -> String {
+        again.map_or_else(random::uuid, |again| again.id.clone())
+    }
+}
+
 /// A call that is answered, and how it is seen.
 struct Asking<'a> {
     agent: &'a Agent,
     heard: CallRef<'a>,
-    /// Whether no person was asked about it yet.
-    is_first: bool,
+    /// Set once a question about it was answered.
+    again: Option<&'a Again>,
     /// The chain step of a call that runs by a mode alone.
     passed: Option<String>,
     sight: Sight<'a>,
@@ -357,12 +389,12 @@ struct Asking<'a> {
 
 /// What became of a call that was stopped.
 enum Released {
-    /// This lets it pass.
-    By(String),
+    /// It passes, by the grant of this id or by a mode.
+    By(Option<String>),
     /// It waits for a person.
     Waits(Box<Pending>),
-    /// A person has answered just now.
-    Answered,
+    /// A person or a model has answered just now.
+    Answered(Option<Allowed>),
     /// Nothing lets it pass, and it does not wait for an answer that this hook could hear.
     No,
 }

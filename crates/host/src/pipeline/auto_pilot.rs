@@ -5,6 +5,7 @@ use super::host::Host;
 use crate::audit::record::{self, CallRef};
 use crate::auto_pilot::{self, Choice, Failure, Question, Reply};
 use crate::config::{JudgeConfig, Loaded, Mode};
+use crate::store::approvals::Pending;
 use crate::store::clean::Redactor;
 use crate::store::judged::{Judged, MAX_REFUSALS};
 use crate::store::modes::AUTO_PILOT;
@@ -37,14 +38,38 @@ pub(super) struct Sight<'s> {
     pub(super) kept: Option<&'s str>,
 }
 
-/// The outcome of asking the model.
+/// The outcome of asking the model, with its answer for the record.
 pub(super) enum Consulted {
-    /// The call runs, for this reason.
-    Runs(String),
-    /// It does not.
-    Refused,
+    /// The model allows the call as it was when it was asked.
+    Allowed(Value),
+    /// The call runs: it is still the same.
+    Runs(Value),
+    /// It does not run.
+    Refused(Value),
     /// A person answers, as without auto-pilot.
-    Person,
+    Person(Option<Value>),
+}
+
+/// A model's allowance. It holds for the call as it was when the model was asked: the same text, effects, orders and
+/// losses.
+pub(super) struct Allowed {
+    exact: String,
+    judge: Value,
+}
+
+impl Allowed {
+    pub(super) fn now(call: &Pending, judge: Value) -> Allowed {
+        Allowed { exact: call.exact.clone(), judge }
+    }
+
+    /// Whether the call is the same as before: while the model was asked, a script or a file may have changed.
+    pub(super) fn still_holds(&self, call: &Pending, judgement: &mut Judgement) -> Consulted {
+        if self.exact == call.exact && judgement.verdict.decision == Decision::Ask {
+            return Consulted::Runs(self.judge.clone());
+        }
+        person_instead(&mut judgement.verdict, "was asked before something about the call changed");
+        Consulted::Person(Some(self.judge.clone()))
+    }
 }
 
 impl Host {
@@ -61,17 +86,17 @@ impl Host {
         }
     }
 
-    /// Asks the model, if it may answer; gives what its answer comes to, and the answer for the record.
+    /// Asks the model, if it may answer.
     pub(super) fn consult(
         &self,
         sight: Sight<'_>,
         heard: CallRef<'_>,
         judgement: &mut Judgement,
         scribe: &Redactor<'_>,
-    ) -> (Consulted, Option<Value>) {
+    ) -> Consulted {
         let event = heard.event;
         if !sight.mode.is_auto_pilot() || judgement.verdict.decision != Decision::Ask || event.is_done {
-            return (Consulted::Person, None);
+            return Consulted::Person(None);
         }
         let store = self.store();
         let session = store.judged(whose(event));
@@ -79,34 +104,39 @@ impl Host {
             Ok(may) => may,
             Err(why) => {
                 judgement.verdict.chain.push(format!("{AUTO_PILOT}: a person answers, because {why}"));
-                return (Consulted::Person, None);
+                return Consulted::Person(None);
             }
         };
         let exact = &heard.fingerprint.exact;
         if session.has_refused(exact) {
             let again = json!({"outcome": "refuse", "judge": config.shown(), "cached": true});
-            return (self.refused(heard, judgement, scribe), Some(again));
+            self.refused(heard, judgement, scribe);
+            return Consulted::Refused(again);
         }
         let (.., world) = sight.about;
-        let seen = Seen { event, judgement, rules: &rules, world, is_kept: sight.kept.is_some() };
+        let seen = Seen { event, judgement, rules: &rules, world };
         let reply = match seen.data(scribe, &session.prompts) {
             Ok(data) => self.ask_judge(&config, &data),
             Err(why) => Reply::unasked(&config, Failure::too_long(why)),
         };
         judgement.verdict.chain.push(format!("{AUTO_PILOT}: the model's answer is {}", reply.outcome()));
-        let consulted = match reply.choice() {
+        let (told, verdict) = (reply.json(), &mut judgement.verdict);
+        match reply.choice() {
             Ok(Choice::Allow) => match store.keep_choice(scribe, whose(event), (true, exact)) {
-                Ok(()) => Consulted::Runs(format!("{AUTO_PILOT}: the model is sure that it belongs to the work")),
-                Err(error) => person_instead(&mut judgement.verdict, &format!("cannot be recorded: {error}")),
+                Ok(()) => return Consulted::Allowed(told),
+                Err(error) => person_instead(verdict, &format!("cannot be recorded: {error}")),
             },
-            Ok(Choice::Refuse) => self.refused(heard, judgement, scribe),
-            Ok(Choice::Ask) => person_instead(&mut judgement.verdict, "is unsure"),
-            Err(failure) => {
-                judgement.verdict.chain.push(format!("{AUTO_PILOT}: no answer, because {}", failure.why()));
-                person_instead(&mut judgement.verdict, &format!("gave no answer ({})", reply.outcome()))
+            Ok(Choice::Refuse) => {
+                self.refused(heard, judgement, scribe);
+                return Consulted::Refused(told);
             }
-        };
-        (consulted, Some(reply.json()))
+            Ok(Choice::Ask) => person_instead(verdict, "is unsure"),
+            Err(failure) => {
+                verdict.chain.push(format!("{AUTO_PILOT}: no answer, because {}", failure.why()));
+                person_instead(verdict, &format!("gave no answer ({})", reply.outcome()));
+            }
+        }
+        Consulted::Person(Some(told))
     }
 
     /// The model to ask, and the rules about which it is asked.
@@ -154,12 +184,12 @@ impl Host {
         let is_kept = judgement.verdict.at_stake.as_ref().is_some_and(|at_stake| at_stake.obstacle.is_none());
         let rules = engine.judged_rules(event, world, &judgement, is_kept)?;
         let store = self.store();
-        let seen = Seen { event, judgement: &judgement, rules: &rules, world, is_kept };
+        let seen = Seen { event, judgement: &judgement, rules: &rules, world };
         Ok(seen.data(&Redactor::of_call(&store, event, &judgement), prompts)?)
     }
 
     /// A refusal counts in its session, and the call still waits for a person.
-    fn refused(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Consulted {
+    fn refused(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) {
         let store = self.store();
         let session = whose(heard.event);
         let kept = store.keep_choice(scribe, session, (false, &heard.fingerprint.exact));
@@ -174,14 +204,12 @@ impl Host {
                 " After {MAX_REFUSALS} refusals in a row auto-pilot has ended for this session; the user decides now."
             ));
         }
-        Consulted::Refused
     }
 }
 
 /// A person answers, and reads why the model did not.
-fn person_instead(verdict: &mut Verdict, why: &str) -> Consulted {
+fn person_instead(verdict: &mut Verdict, why: &str) {
     verdict.asked = format!("Auto-pilot's model {why}, so the user decides.");
-    Consulted::Person
 }
 
 /// A call in a question to the model.
@@ -190,7 +218,6 @@ struct Seen<'s> {
     judgement: &'s Judgement,
     rules: &'s [JudgedRule],
     world: &'s dyn World,
-    is_kept: bool,
 }
 
 impl Seen<'_> {
@@ -213,8 +240,7 @@ impl Seen<'_> {
         let rule = |rule: &JudgedRule| {
             let mut found = judgement.verdict.findings.iter();
             let message = found.find(|finding| finding.id == rule.id).map(|finding| text(&finding.message));
-            let restore = if rule.restore.is_empty() { "reflex undo".to_owned() } else { text(&rule.restore) };
-            json!({"id": rule.id, "message": message, "why": rule.why, "restored_by": restore})
+            json!({"id": rule.id, "message": message, "why": rule.why})
         };
         let task = event.declared.as_ref().map(|task| text(&task.purpose.intent));
         Ok(json!({
@@ -224,7 +250,7 @@ impl Seen<'_> {
             "effects": judgement.analysis.effects.iter().take(MAX_LISTED).map(effect).collect::<Vec<_>>(),
             "facts": judgement.asked.iter().take(MAX_LISTED).map(|fact| text(fact)).collect::<Vec<_>>(),
             "rules": self.rules.iter().map(rule).collect::<Vec<_>>(),
-            "copy_kept": self.is_kept, "scripts": self.scripts(scribe)?, "prompts": prompts, "task": task,
+            "scripts": self.scripts(scribe)?, "prompts": prompts, "task": task,
         }))
     }
 

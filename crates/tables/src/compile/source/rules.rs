@@ -35,15 +35,12 @@ pub(super) struct Rule {
     /// work tree's changes with the index and the refs, or `silent`: the targets, and nobody is told.
     #[serde(default)]
     undo: Option<String>,
-    /// Whether a model may answer the rule's question. Requires that `undo` or `restore` brings back the loss.
+    /// Whether a model may answer the rule's question. Requires that `undo` brings back the loss.
     #[serde(default)]
     judge: bool,
     /// The reason for which the loss is not final.
     #[serde(default)]
     why: Option<String>,
-    /// The command that brings back the loss, where `undo` does not.
-    #[serde(default)]
-    restore: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     fires: Vec<Value>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -68,7 +65,6 @@ impl Rule {
             put(node, "local", self.local.map_or(Value::Null, Value::from));
             put(node, "undo", self.undo.map_or(Value::Null, Value::from));
             put(node, "why", self.why.filter(|_| self.judge).map_or(Value::Null, Value::from));
-            put(node, "restore", self.restore.map_or(Value::Null, Value::from));
             put(node, "production", self.production.map_or(Value::Null, Value::from));
         }
         lowered
