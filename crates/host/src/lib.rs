@@ -9,6 +9,7 @@
 //! - [`catalog`] handles reflexes as packages.
 //! - `install` writes hook entries into agents' settings and checks that they work.
 //! - [`git_hooks`] is the guard as a hook of git.
+//! - [`mcp`] is the guard in front of an MCP server.
 //! - [`reflexes`] runs the reflexes in force as one detector.
 //! - [`auto_pilot`] asks a model whether a call may run.
 //! - `audit` writes the record of a call.
@@ -20,6 +21,7 @@ pub mod catalog;
 pub mod config;
 pub mod git_hooks;
 mod install;
+pub mod mcp;
 mod pipeline;
 pub mod reflexes;
 pub mod store;

@@ -7,6 +7,7 @@ pub mod copilot;
 pub mod cursor;
 pub mod gemini;
 pub mod git;
+pub mod mcp;
 pub mod opencode;
 pub mod qwen;
 pub mod stranger;

@@ -20,6 +20,7 @@ mod import;
 mod judge;
 mod list;
 mod live;
+mod mcp;
 mod mode;
 mod pin;
 mod policy_line;
@@ -135,6 +136,7 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("off", matches)) => approve::off(matches),
         Some(("mode", matches)) => mode::run(matches),
         Some(("judge", matches)) => judge::run(matches),
+        Some(("mcp", matches)) => mcp::run(matches),
         Some(("pin", matches)) => pin::run(matches),
         Some(("report", matches)) => report::run(matches),
         Some(("why", matches)) => why::why(matches),
@@ -167,7 +169,7 @@ fn grammar() -> Command {
 
 /// Subcommands by the occasion at which a person needs them. Those in no group are for agents and scripts.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "pin", "off"]),
+    ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "mcp", "pin", "off"]),
     ("Try", &["demo", "check", "explain"]),
     ("Answer", &["pending", "approve", "deny", "allow", "grants", "ui", "serve", "trust", "task"]),
     ("Look back", &["report", "why", "undo", "gc", "audit", "report-fp"]),
@@ -237,6 +239,7 @@ fn commands() -> Command {
         .subcommands(ui::grammar())
         .subcommand(mode::grammar())
         .subcommand(judge::grammar())
+        .subcommand(mcp::grammar())
         .subcommand(backtest::grammar())
         .subcommands(people())
         .subcommand(

@@ -22,6 +22,7 @@ mod log;
 pub mod modes;
 pub(crate) mod note;
 mod pending;
+pub mod pins;
 pub mod presence;
 mod remnants;
 mod scope;

@@ -1,0 +1,177 @@
+//! Messages of MCP over standard input and output: one line of JSON each, kept as the bytes that they came as.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use std::io::{self, BufRead};
+
+/// Maximum length of a line, in bytes. A longer one ends the proxy: it cannot be judged, and is not passed on unjudged.
+const MAX_LINE: usize = 32 << 20;
+
+/// Keys of a request that decide about it.
+const REQUEST_KEYS: [&str; 5] = ["jsonrpc", "id", "method", "params", "result"];
+
+/// Keys of a tool call that decide about it.
+const CALL_KEYS: [&str; 2] = ["name", "arguments"];
+
+/// Reads one line with its end. `None` at the end of the input.
+///
+/// # Errors
+/// The input fails, or the line is longer than [`MAX_LINE`].
+pub(super) fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    loop {
+        let read = input.fill_buf()?;
+        if read.is_empty() {
+            return Ok((!line.is_empty()).then_some(line));
+        }
+        let end = read.iter().position(|byte| *byte == b'\n').map_or(read.len(), |at| at + 1);
+        let part = read.get(..end).unwrap_or_default();
+        if line.len() + part.len() > MAX_LINE {
+            return Err(io::Error::other(format!("a message is longer than {} MiB", MAX_LINE >> 20)));
+        }
+        line.extend_from_slice(part);
+        input.consume(end);
+        if line.last() == Some(&b'\n') {
+            return Ok(Some(line));
+        }
+    }
+}
+
+/// A message as far as the proxy reads it. Everything else in it stays raw.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Message<'l> {
+    /// The id as it is written; `None` for a notification.
+    pub(super) id: Option<&'l str>,
+    /// The method; `None` for a response.
+    pub(super) method: Option<String>,
+    /// The parameters as they are written.
+    pub(super) params: Option<&'l str>,
+    /// The result as it is written.
+    pub(super) result: Option<&'l str>,
+}
+
+/// The reason for which readers may disagree about a line.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Ambiguous(pub(super) String);
+
+type Fields<'l> = Vec<(String, &'l RawValue)>;
+
+impl<'l> Message<'l> {
+    /// Reads a line.
+    ///
+    /// # Errors
+    /// It is not a JSON object, or readers may disagree about it: a key occurs twice or in another case.
+    pub(super) fn parse(line: &'l str) -> Result<Message<'l>, Ambiguous> {
+        let fields = fields(line, &REQUEST_KEYS)?;
+        let raw = |key: &str| fields.iter().find(|(own, _)| own == key).map(|(_, value)| value.get());
+        let method = match raw("method") {
+            None => None,
+            Some(text) => Some(serde_json::from_str(text).map_err(|_| Ambiguous("the method is not a string".into()))?),
+        };
+        Ok(Message { id: raw("id"), method, params: raw("params"), result: raw("result") })
+    }
+}
+
+/// The tool and the arguments of a call, from its parameters.
+///
+/// # Errors
+/// As for a message; or the tool has no name.
+pub(super) fn call(params: Option<&str>) -> Result<(String, Option<&str>), Ambiguous> {
+    let fields = fields(params.unwrap_or("{}"), &CALL_KEYS)?;
+    let raw = |key: &str| fields.iter().find(|(own, _)| own == key).map(|(_, value)| value.get());
+    let name = raw("name").and_then(|name| serde_json::from_str(name).ok());
+    Ok((name.ok_or_else(|| Ambiguous("the call names no tool".into()))?, raw("arguments")))
+}
+
+/// The fields of an object in their order. Of `known` each is there at most once, and in no other spelling: the JSON
+/// package of Go, for one, compares keys without regard to case, and takes `ſ` for `s`.
+fn fields<'l>(text: &'l str, known: &[&str]) -> Result<Fields<'l>, Ambiguous> {
+    struct All<'l>(Fields<'l>);
+    impl<'l> Deserialize<'l> for All<'l> {
+        fn deserialize<D: serde::Deserializer<'l>>(deserializer: D) -> Result<Self, D::Error> {
+            struct Visitor;
+            impl<'l> serde::de::Visitor<'l> for Visitor {
+                type Value = All<'l>;
+                fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    formatter.write_str("an object")
+                }
+                fn visit_map<A: serde::de::MapAccess<'l>>(self, mut map: A) -> Result<All<'l>, A::Error> {
+                    let mut fields = Vec::new();
+                    while let Some(entry) = map.next_entry::<String, &'l RawValue>()? {
+                        fields.push(entry);
+                    }
+                    Ok(All(fields))
+                }
+            }
+            deserializer.deserialize_map(Visitor)
+        }
+    }
+    let All(fields) =
+        serde_json::from_str(text).map_err(|error| Ambiguous(format!("not an object of JSON: {error}")))?;
+    let mut seen = BTreeMap::new();
+    for (key, _) in &fields {
+        let folded = folded(key);
+        if !known.contains(&folded.as_str()) {
+            continue;
+        }
+        if folded != *key || seen.insert(folded, ()).is_some() {
+            return Err(Ambiguous(format!("the key `{key}` can be read in two ways")));
+        }
+    }
+    Ok(fields)
+}
+
+fn folded(key: &str) -> String {
+    let fold = |letter: char| match letter {
+        '\u{17f}' => 's',
+        '\u{212a}' => 'k',
+        letter => letter.to_ascii_lowercase(),
+    };
+    key.chars().map(fold).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_keeps_what_it_does_not_read() {
+        let line =
+            r#"{"jsonrpc":"2.0", "id" : 7 ,"method":"tools/call","params":{"name":"a","arguments":{"b": 1.0e5}}}"#;
+        let message = Message::parse(line).unwrap();
+        assert_eq!((message.id, message.method.as_deref()), (Some("7"), Some("tools/call")));
+        assert_eq!(call(message.params), Ok(("a".to_owned(), Some(r#"{"b": 1.0e5}"#))));
+        let text = r#"{"id":"x","method":"tools\u002fcall"}"#;
+        assert_eq!(Message::parse(text).unwrap().method.as_deref(), Some("tools/call"));
+    }
+
+    #[test]
+    fn what_servers_read_in_two_ways_is_no_message() {
+        for line in [
+            "",
+            "[]",
+            "null",
+            r#"{"id":1,"method":"ping"} {"id":2}"#,
+            r#"{"id":1,"method":"ping","method":"tools/call"}"#,
+            r#"{"id":1,"Method":"tools/call"}"#,
+            "{\"id\":1,\"method\":\"ping\",\"param\u{17f}\":{}}",
+            r#"{"id":1,"method":7}"#,
+            r#"{"id":1,'method':"tools/call"}"#,
+        ] {
+            assert!(Message::parse(line).is_err(), "{line}");
+        }
+        for params in [r#"{"name":"a","name":"b"}"#, r#"{"name":"a","Arguments":{}}"#, r#"{"arguments":{}}"#] {
+            assert!(call(Some(params)).is_err(), "{params}");
+        }
+    }
+
+    #[test]
+    fn lines_come_with_their_end_and_none_without_limit() {
+        let mut input: &[u8] = b"one\r\n\ntwo";
+        let lines: Vec<_> = std::iter::from_fn(|| read_line(&mut input).unwrap()).collect();
+        assert_eq!(lines, [&b"one\r\n"[..], b"\n", b"two"]);
+        let long = vec![b'a'; MAX_LINE + 1];
+        assert!(read_line(&mut long.as_slice()).is_err());
+    }
+}

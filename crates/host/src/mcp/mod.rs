@@ -1,0 +1,6 @@
+//! The guard in front of an MCP server: `reflex mcp`.
+
+mod frame;
+mod proxy;
+
+pub use proxy::Proxy;

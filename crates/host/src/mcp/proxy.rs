@@ -1,0 +1,478 @@
+//! A proxy between an MCP client and a server that it starts. Messages pass byte for byte; calls of tools are judged by a
+//! hook of their own, and a refused one is answered here.
+
+use super::frame::{Ambiguous, Message, call, read_line};
+use crate::store::Store;
+use crate::store::pins::Pins;
+use crate::system::os::{self, End};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Maximum number of hooks at a time.
+const MAX_HOOKS: usize = 8;
+
+/// Maximum number of requests that wait for their response.
+const MAX_PENDING: usize = 4096;
+
+/// Maximum length of a text that is judged, in bytes.
+const MAX_OUTPUT: usize = 1 << 20;
+
+/// The time between two notes of progress while a person is asked.
+const PROGRESS: Duration = Duration::from_secs(5);
+
+/// The time that a server has to end once its input has ended.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// A server, and how its calls are judged.
+pub struct Proxy {
+    /// The name of the server.
+    pub name: String,
+    /// The command that starts it.
+    pub server: Vec<String>,
+    /// Names the client's process: calls belong to its session.
+    pub session: String,
+    /// The working directory.
+    pub cwd: String,
+    /// The program and words that judge one payload on standard input.
+    pub hook: Vec<String>,
+    /// Keeps the pins.
+    pub store: Store,
+}
+
+/// A request that waits for its response.
+enum Waits {
+    /// A call of a tool, with its arguments.
+    Call { tool: String, arguments: Value },
+    /// A list of tools.
+    Tools,
+    /// The start of the session.
+    Start,
+}
+
+struct State {
+    pending: BTreeMap<String, Waits>,
+    /// Calls that are judged now; `true` once the client has cancelled one.
+    judging: BTreeMap<String, bool>,
+    pins: Pins,
+    /// Whether the server is used for the first time and has not listed all its tools yet.
+    is_first: bool,
+    hooks: usize,
+}
+
+struct Shared {
+    proxy: Proxy,
+    state: Mutex<State>,
+    free: Condvar,
+    client: Mutex<Box<dyn Write + Send>>,
+    server: Mutex<Option<ChildStdin>>,
+    child: Mutex<Child>,
+}
+
+/// The lock. A panic of its last holder is ignored: the data is consistent between two messages.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Proxy {
+    /// Starts the server and passes messages until one side ends. Returns the server's status.
+    ///
+    /// # Errors
+    /// The server cannot be started, its pins cannot be read, or a message is too long.
+    pub fn run(self, input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> io::Result<ExitStatus> {
+        let known = self.store.pins(&self.name)?;
+        let is_first = known.is_none();
+        let mut pins = known.unwrap_or_else(|| Pins { server: self.server.clone(), ..Pins::default() });
+        pins.see_server(&self.server);
+        let (program, words) = self.server.split_first().ok_or_else(|| io::Error::other("no server is named"))?;
+        let mut command = Command::new(program);
+        // With a group of its own it can be ended with all that it starts.
+        os::in_group_of_its_own(&mut command);
+        let mut child = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+        let (pending, judging) = (BTreeMap::new(), BTreeMap::new());
+        let shared = Arc::new(Shared {
+            proxy: self,
+            state: Mutex::new(State { pending, judging, pins, is_first, hooks: 0 }),
+            free: Condvar::new(),
+            client: Mutex::new(Box::new(output)),
+            server: Mutex::new(stdin),
+            child: Mutex::new(child),
+        });
+        let reader = Arc::clone(&shared);
+        // It may wait for the client for ever: the process ends with the server, not with this thread.
+        thread::spawn(move || {
+            let read = reader.from_client(input);
+            reader.end(read);
+        });
+        let mut input = BufReader::new(stdout.ok_or_else(|| io::Error::other("the server has no output"))?);
+        while let Some(line) = read_line(&mut input)? {
+            shared.from_server(line);
+        }
+        shared.idle();
+        locked(&shared.child).wait()
+    }
+}
+
+impl Shared {
+    fn to_client(&self, line: &[u8]) {
+        let mut client = locked(&self.client);
+        // A client that has gone reads nothing; its input ends, too.
+        let _ = client.write_all(line).and_then(|()| client.flush());
+    }
+
+    fn to_server(&self, line: &[u8]) -> io::Result<()> {
+        let mut server = locked(&self.server);
+        let server = server.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        server.write_all(line).and_then(|()| server.flush())
+    }
+
+    /// Ends the server's input, and the server if it does not end by itself.
+    fn end(&self, read: io::Result<()>) {
+        if let Err(error) = read {
+            eprintln!("reflex mcp: {}: {error}", self.proxy.name);
+        }
+        self.idle();
+        drop(locked(&self.server).take());
+        let begun = Instant::now();
+        while begun.elapsed() < GRACE {
+            if !matches!(locked(&self.child).try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        os::end_group(locked(&self.child).id(), End::AtOnce);
+    }
+
+    /// Waits until no hook runs.
+    fn idle(&self) {
+        let state = locked(&self.state);
+        drop(self.free.wait_while(state, |state| state.hooks > 0).unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn from_client(self: &Arc<Self>, input: impl Read) -> io::Result<()> {
+        let mut input = BufReader::new(input);
+        while let Some(line) = read_line(&mut input)? {
+            if line.trim_ascii().is_empty() {
+                self.to_server(&line)?;
+                continue;
+            }
+            let text = std::str::from_utf8(&line).map_err(|_| Ambiguous("not UTF-8".into()));
+            match text.and_then(|text| self.request(text.trim_end_matches(['\r', '\n']))) {
+                Ok(true) => self.to_server(&line)?,
+                Ok(false) => {}
+                Err(Ambiguous(why)) => self.to_client(&error("null", -32700, &format!("reflex: {why}"))),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a line of the client passes as it is; a call is judged first, by a thread of its own.
+    fn request(self: &Arc<Self>, line: &str) -> Result<bool, Ambiguous> {
+        let message = Message::parse(line)?;
+        let method = message.method.as_deref().unwrap_or_default();
+        let (Some(id), true) = (message.id, message.method.is_some()) else {
+            if method == "notifications/cancelled" {
+                self.cancel(message.params);
+            }
+            // A call without an id has no answer; servers run it all the same.
+            return if method == "tools/call" {
+                Err(Ambiguous("a call of a tool needs an id".into()))
+            } else {
+                Ok(true)
+            };
+        };
+        let (key, raw) = (normal(id), id.to_owned());
+        let waits = match method {
+            "tools/call" => {
+                let (tool, arguments) = call(message.params)?;
+                let arguments = arguments.map_or(Ok(json!({})), serde_json::from_str);
+                let arguments = arguments.map_err(|error| Ambiguous(format!("the arguments: {error}")))?;
+                Waits::Call { tool, arguments }
+            }
+            "tools/list" => Waits::Tools,
+            "initialize" => Waits::Start,
+            _ => return Ok(true),
+        };
+        {
+            let mut state = locked(&self.state);
+            if state.pending.len() + state.judging.len() >= MAX_PENDING || state.judging.contains_key(&key) {
+                drop(state);
+                self.to_client(&error(&raw, -32000, "reflex: too many calls at a time, or an id that is in use"));
+                return Ok(false);
+            }
+            if !matches!(waits, Waits::Call { .. }) {
+                state.pending.insert(key, waits);
+                return Ok(true);
+            }
+            state.judging.insert(key.clone(), false);
+        }
+        let (line, token) = (format!("{line}\n"), progress_token(message.params));
+        self.hooked(move |shared| shared.judge_call(&line, (&key, &raw), waits, token.as_deref()));
+        Ok(false)
+    }
+
+    fn cancel(&self, params: Option<&str>) {
+        let params: Value = params.and_then(|params| serde_json::from_str(params).ok()).unwrap_or_default();
+        if let Some(cancelled) = params.get("requestId").map(Value::to_string)
+            && let Some(is_cancelled) = locked(&self.state).judging.get_mut(&cancelled)
+        {
+            *is_cancelled = true;
+        }
+    }
+
+    /// Runs what asks a hook on a thread of its own, as soon as fewer than [`MAX_HOOKS`] run.
+    fn hooked(self: &Arc<Self>, work: impl FnOnce(&Shared) + Send + 'static) {
+        let state = locked(&self.state);
+        let mut state =
+            self.free.wait_while(state, |state| state.hooks >= MAX_HOOKS).unwrap_or_else(PoisonError::into_inner);
+        state.hooks += 1;
+        drop(state);
+        let shared = Arc::clone(self);
+        thread::spawn(move || {
+            work(&shared);
+            locked(&shared.state).hooks -= 1;
+            shared.free.notify_all();
+        });
+    }
+
+    fn judge_call(&self, line: &str, (key, raw): (&str, &str), waits: Waits, token: Option<&str>) {
+        let Waits::Call { tool, arguments } = &waits else { return };
+        let held = locked(&self.state).pins.holds(tool);
+        let answer = match held {
+            Some(why) => {
+                self.note(tool, why);
+                Answer::Refused(self.look_first(why))
+            }
+            None => {
+                let payload = self.payload("call", tool, &[("arguments", arguments.clone())]);
+                self.ask(&payload, token)
+            }
+        };
+        let mut state = locked(&self.state);
+        if state.judging.remove(key) == Some(true) {
+            return;
+        }
+        match answer {
+            Answer::Passed(_) => {
+                state.pending.insert(key.to_owned(), waits);
+                drop(state);
+                if self.to_server(line.as_bytes()).is_err() {
+                    locked(&self.state).pending.remove(key);
+                    self.to_client(&error(raw, -32000, "reflex: the server has ended"));
+                }
+            }
+            Answer::Refused(reason) => {
+                drop(state);
+                let result = json!({"content": [{"type": "text", "text": reason}], "isError": true});
+                self.to_client(format!("{{\"jsonrpc\":\"2.0\",\"id\":{raw},\"result\":{result}}}\n").as_bytes());
+            }
+        }
+    }
+
+    fn look_first(&self, why: &str) -> String {
+        let name = &self.proxy.name;
+        format!(
+            "Blocked: {why}. The user has to look at it first: `reflex mcp diff {name}`, then `reflex mcp trust {name}`."
+        )
+    }
+
+    /// Records that a held tool was called.
+    fn note(&self, tool: &str, why: &str) {
+        let fields = json!({"server": self.proxy.name, "tool": tool, "what": why});
+        if let Err(error) = self.proxy.store.note("mcp-held", fields) {
+            eprintln!("reflex mcp: not recorded: {error}");
+        }
+    }
+
+    fn payload(&self, event: &str, tool: &str, more: &[(&str, Value)]) -> Value {
+        let Proxy { name, session, cwd, .. } = &self.proxy;
+        let mut payload = Map::new();
+        let own = [("event", event), ("server", name), ("tool", tool), ("session", session), ("cwd", cwd)];
+        own.iter().for_each(|(key, text)| drop(payload.insert((*key).to_owned(), (*text).into())));
+        more.iter().for_each(|(key, value)| drop(payload.insert((*key).to_owned(), value.clone())));
+        Value::Object(payload)
+    }
+
+    /// The answer of a hook to a payload. The client hears of progress if it asked for it.
+    fn ask(&self, payload: &Value, token: Option<&str>) -> Answer {
+        let (sender, receiver) = channel();
+        let (hook, text) = (self.proxy.hook.clone(), payload.to_string());
+        thread::spawn(move || sender.send(hook_says(&hook, &text)));
+        for step in 1_u32.. {
+            match receiver.recv_timeout(PROGRESS) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(token) = token {
+                        let params = format!(
+                            "{{\"progressToken\":{token},\"progress\":{step},\"message\":\"waiting for the user\"}}"
+                        );
+                        let method = "notifications/progress";
+                        let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}\n");
+                        self.to_client(line.as_bytes());
+                    }
+                }
+            }
+        }
+        Answer::Refused(FAILED.into())
+    }
+
+    fn from_server(self: &Arc<Self>, line: Vec<u8>) {
+        let waits = self.awaited(&line);
+        let Some((waits, result)) = waits else { return self.to_client(&line) };
+        match waits {
+            Waits::Call { tool, arguments } => self.hooked(move |shared| {
+                let (text, is_error) = text_of(&result);
+                let more = [("arguments", arguments), ("output", text.into()), ("failed", is_error.into())];
+                match shared.ask(&shared.payload("result", &tool, &more), None) {
+                    Answer::Passed(warning) if warning.is_empty() => shared.to_client(&line),
+                    Answer::Passed(warning) => shared.to_client(&with_warning(&line, &warning)),
+                    Answer::Refused(reason) => shared.to_client(&with_warning(&line, &reason)),
+                }
+            }),
+            Waits::Tools => {
+                self.see_tools(&result);
+                self.offered("tools/list", result, line);
+            }
+            Waits::Start => {
+                self.see_instructions(&result);
+                self.offered("initialize", result, line);
+            }
+        }
+    }
+
+    /// The request that a line answers, and its result as it is written.
+    fn awaited(&self, line: &[u8]) -> Option<(Waits, String)> {
+        let message = Message::parse(std::str::from_utf8(line).ok()?.trim_end()).ok()?;
+        let key = message.id.filter(|_| message.method.is_none()).map(normal)?;
+        let waits = locked(&self.state).pending.remove(&key)?;
+        Some((waits, message.result?.to_owned()))
+    }
+
+    /// Pins tools on the first use, and notes the differences later.
+    fn see_tools(&self, result: &str) {
+        let Ok(result) = serde_json::from_str::<BTreeMap<String, &RawValue>>(result) else { return };
+        let tools = result.get("tools").and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
+        let mut state = locked(&self.state);
+        let is_first = state.is_first;
+        for tool in tools.unwrap_or_default() {
+            let name = serde_json::from_str::<Value>(tool.get()).ok();
+            if let Some(name) = name.as_ref().and_then(|tool| tool.get("name")?.as_str()) {
+                state.pins.see_tool(name, tool.get(), is_first);
+            }
+        }
+        state.is_first = is_first && result.contains_key("nextCursor");
+        self.keep(&state.pins);
+    }
+
+    fn see_instructions(&self, result: &str) {
+        let Ok(result) = serde_json::from_str::<BTreeMap<String, &RawValue>>(result) else { return };
+        let mut state = locked(&self.state);
+        let is_first = state.is_first;
+        state.pins.see_instructions(result.get("instructions").map_or("", |raw| raw.get()), is_first);
+        self.keep(&state.pins);
+    }
+
+    fn keep(&self, pins: &Pins) {
+        if let Err(error) = self.proxy.store.put_pins(&self.proxy.name, pins) {
+            eprintln!("reflex mcp: the pins of {} cannot be kept: {error}", self.proxy.name);
+        }
+    }
+
+    /// Judges a text that a server offers before any call: it is recorded, and the session remembers its orders.
+    fn offered(self: &Arc<Self>, what: &'static str, result: String, line: Vec<u8>) {
+        self.hooked(move |shared| {
+            let output = cut(&result).into();
+            if let Answer::Passed(warning) | Answer::Refused(warning) =
+                shared.ask(&shared.payload("offer", what, &[("output", output)]), None)
+                && !warning.is_empty()
+            {
+                eprintln!("reflex mcp: {}: {what}: {warning}", shared.proxy.name);
+            }
+            shared.to_client(&line);
+        });
+    }
+}
+
+/// The text for the model if no hook answers.
+const FAILED: &str = "Blocked: Reflex failed before it could judge this call, so it does not run.";
+
+/// The answer of a hook.
+enum Answer {
+    /// The call runs, or the result passes, with a warning for the model; empty without one.
+    Passed(String),
+    /// The call does not run.
+    Refused(String),
+}
+
+fn hook_says(hook: &[String], payload: &str) -> Answer {
+    let answer = || -> io::Result<Answer> {
+        let (program, words) = hook.split_first().ok_or(io::ErrorKind::NotFound)?;
+        let mut child = Command::new(program).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut input = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
+        input.write_all(payload.as_bytes())?;
+        drop(input);
+        let output = child.wait_with_output()?;
+        if output.stdout.is_empty() && output.status.success() {
+            return Ok(Answer::Passed(String::new()));
+        }
+        let said: Value = serde_json::from_slice(&output.stdout)?;
+        let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        Ok(if text("decision") == "allow" { Answer::Passed(text("reason")) } else { Answer::Refused(text("reason")) })
+    };
+    answer().unwrap_or_else(|error| Answer::Refused(format!("{FAILED} ({error})")))
+}
+
+/// An id that is the same however it is written.
+fn normal(id: &str) -> String {
+    serde_json::from_str::<Value>(id).map_or_else(|_| id.to_owned(), |id| id.to_string())
+}
+
+fn progress_token(params: Option<&str>) -> Option<String> {
+    let params: Value = serde_json::from_str(params?).ok()?;
+    Some(params.get("_meta")?.get("progressToken")?.to_string())
+}
+
+fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
+    let error = json!({"code": code, "message": message});
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n").into_bytes()
+}
+
+/// The text of a tool's result that a model reads, and whether it is an error.
+fn text_of(result: &str) -> (String, bool) {
+    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
+    let text = |block: &Value| {
+        let text = block.get("text").or_else(|| block.get("resource")?.get("text"));
+        text.and_then(Value::as_str).map(str::to_owned)
+    };
+    let structured = result.get("structuredContent").map(Value::to_string);
+    let all: Vec<String> = blocks.filter_map(text).chain(structured).collect();
+    (cut(&all.join("\n")).to_owned(), result.get("isError") == Some(&Value::Bool(true)))
+}
+
+fn cut(text: &str) -> &str {
+    let mut end = text.len().min(MAX_OUTPUT);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or_default()
+}
+
+/// The line of a result with one more block of text.
+fn with_warning(line: &[u8], warning: &str) -> Vec<u8> {
+    let Ok(mut message) = serde_json::from_slice::<Value>(line) else { return line.to_vec() };
+    let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else { return line.to_vec() };
+    let content = result.entry("content").or_insert_with(|| json!([]));
+    if let Some(blocks) = content.as_array_mut() {
+        blocks.push(json!({"type": "text", "text": warning}));
+    }
+    format!("{message}\n").into_bytes()
+}
