@@ -238,3 +238,31 @@ fn many_calls_in_flight_are_each_answered_once() {
     ids.sort_unstable();
     assert_eq!(ids, (100..400).collect::<Vec<u64>>(), "{}", said.stderr);
 }
+
+#[test]
+fn a_call_that_a_hook_of_the_same_client_has_judged_is_not_judged_again() {
+    let server = Server::new();
+    assert_eq!(text(&server.calls("ls")), "done");
+    let machine = &server.machine;
+    let arguments = r#"{"command":"git push --force origin topic"}"#;
+    let asked = json!({
+        "session_id": "s", "cwd": machine.project(), "hook_event_name": "PreToolUse", "tool_name": "mcp__shell__run",
+        "tool_input": serde_json::from_str::<Value>(arguments).unwrap(),
+    });
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{{"name":"run","arguments":{arguments}}}}}"#
+    );
+    fs::write(machine.project().join("payload"), asked.to_string()).unwrap();
+    fs::write(machine.project().join("calls"), format!("{LIST}\n{call}\n")).unwrap();
+    fs::write(machine.project().join("server.sh"), SERVER).unwrap();
+    let proxy = format!("{} mcp --name shell -- sh -c \"$(cat server.sh)\" < calls", machine.line());
+    let hook = format!("{} hook --agent claude --event PreToolUse < payload > asked", machine.line());
+    // A shell is the client: it starts the hook and the proxy.
+    let client = |line: &str| machine.program("sh", ["-c", line]).folder(&machine.project()).run().stdout;
+    assert!(client(&proxy).contains("isError"), "without the hook it is a question");
+    let both = client(&format!("{hook}; {proxy}; {proxy}"));
+    assert_eq!(both.matches("isError").count(), 1, "each verdict counts once: {both}");
+    assert_eq!(both.matches("done").count(), 1, "{both}");
+    client(&hook);
+    assert!(client(&format!("true; {proxy}")).contains("isError"), "another client has no part in it");
+}

@@ -8,7 +8,7 @@ use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_host::answers::record;
-use reflex_host::mcp::Proxy;
+use reflex_host::mcp::{Proxy, parent};
 use reflex_host::store::Store;
 use reflex_host::store::pins::Pins;
 use reflex_host::{Host, Mode, chosen_home};
@@ -71,7 +71,8 @@ fn proxy(store: Store, matches: &ArgMatches) -> u8 {
         Err(error) => return failed(&error.to_string()),
     };
     let session = format!("{name}-{}", std::process::id());
-    let proxy = Proxy { name, server, session, cwd: cwd.to_string_lossy().into_owned(), hook, store };
+    let cwd = cwd.to_string_lossy().into_owned();
+    let proxy = Proxy { name, server, session, client: parent(), cwd, hook, store };
     match proxy.run(io::stdin(), io::stdout()) {
         Ok(ended) => ended.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(status::INTERNAL),
         Err(error) => failed(&format!("{}: {error}", visible(&program))),

@@ -4,3 +4,8 @@ mod frame;
 mod proxy;
 
 pub use proxy::Proxy;
+
+/// The number of the process that started this one: of the proxy, the client.
+pub fn parent() -> Option<u32> {
+    crate::system::os::parent().ok().flatten()
+}

@@ -27,7 +27,7 @@ const MAX_OUTPUT: usize = 1 << 20;
 /// The time between two notes of progress while a person is asked.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-/// The time that a server has to end once its input has ended.
+/// The time that a server may stay silent once its input has ended.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// A server, and how its calls are judged.
@@ -36,8 +36,10 @@ pub struct Proxy {
     pub name: String,
     /// The command that starts it.
     pub server: Vec<String>,
-    /// Names the client's process: calls belong to its session.
+    /// Names this start of the server: calls belong to its session.
     pub session: String,
+    /// The number of the client's process.
+    pub client: Option<u32>,
     /// The working directory.
     pub cwd: String,
     /// The program and words that judge one payload on standard input.
@@ -64,6 +66,8 @@ struct State {
     /// Whether the server is used for the first time and has not listed all its tools yet.
     is_first: bool,
     hooks: usize,
+    /// The time of the server's last message.
+    heard: Instant,
 }
 
 struct Shared {
@@ -99,7 +103,7 @@ impl Proxy {
         let (pending, judging) = (BTreeMap::new(), BTreeMap::new());
         let shared = Arc::new(Shared {
             proxy: self,
-            state: Mutex::new(State { pending, judging, pins, is_first, hooks: 0 }),
+            state: Mutex::new(State { pending, judging, pins, is_first, hooks: 0, heard: Instant::now() }),
             free: Condvar::new(),
             client: Mutex::new(Box::new(output)),
             server: Mutex::new(stdin),
@@ -113,6 +117,7 @@ impl Proxy {
         });
         let mut input = BufReader::new(stdout.ok_or_else(|| io::Error::other("the server has no output"))?);
         while let Some(line) = read_line(&mut input)? {
+            locked(&shared.state).heard = Instant::now();
             shared.from_server(line);
         }
         shared.idle();
@@ -140,8 +145,8 @@ impl Shared {
         }
         self.idle();
         drop(locked(&self.server).take());
-        let begun = Instant::now();
-        while begun.elapsed() < GRACE {
+        locked(&self.state).heard = Instant::now();
+        while locked(&self.state).heard.elapsed() < GRACE {
             if !matches!(locked(&self.child).try_wait(), Ok(None)) {
                 return;
             }
@@ -296,6 +301,7 @@ impl Shared {
         let mut payload = Map::new();
         let own = [("event", event), ("server", name), ("tool", tool), ("session", session), ("cwd", cwd)];
         own.iter().for_each(|(key, text)| drop(payload.insert((*key).to_owned(), (*text).into())));
+        payload.insert("client".to_owned(), self.proxy.client.into());
         more.iter().for_each(|(key, value)| drop(payload.insert((*key).to_owned(), value.clone())));
         Value::Object(payload)
     }

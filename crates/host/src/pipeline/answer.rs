@@ -5,6 +5,7 @@ use super::broker::{self, Asked};
 use super::host::{Host, judged_with};
 use super::memory;
 use super::modes;
+use super::passed;
 use super::reply::{unrecorded, warn_if_unrecorded};
 use super::stop::StopCheck;
 use crate::audit::record::{self, CallRef, RecordContext, Timings};
@@ -34,7 +35,10 @@ use std::time::Instant;
 impl Host {
     /// Answers one payload of an agent.
     pub fn answer(&self, agent: &Agent, payload: &Payload<'_>) -> Reply {
-        self.answer_as(agent, payload, None)
+        match passed::is_judged(&self.store(), agent, payload) {
+            true => Reply::default(),
+            false => self.answer_as(agent, payload, None),
+        }
     }
 
     /// The answer once a person or a model has given theirs: it is judged anew, and what it would lose by now is kept
@@ -110,8 +114,7 @@ impl Host {
         {
             return unrecorded(agent, &event, error);
         }
-        let call = memory::delivered(memory::call(heard, &judgement, released.is_some()), &delivery);
-        let remembered = store.remember_by(&scribe, whose(&event), &call).and(keep(&scribe, &event, &judgement));
+        let remembered = remembered(&scribe, heard, &judgement, (&delivery, released.is_some()));
         warn_if_unrecorded((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
@@ -402,6 +405,19 @@ enum Released {
 /// The same call once a first question about it was answered with yes.
 fn behind(pending: Pending) -> Pending {
     Pending { exact: format!("{}+", pending.exact), lasting: format!("{}+", pending.lasting), ..pending }
+}
+
+/// Keeps a call in its session, with its traces for later calls and for a proxy.
+fn remembered(
+    scribe: &Redactor<'_>,
+    heard: CallRef<'_>,
+    judgement: &Judgement,
+    (delivery, is_granted): (&Delivery, bool),
+) -> io::Result<()> {
+    let (store, event) = (scribe.store(), heard.event);
+    let call = memory::delivered(memory::call(heard, judgement, is_granted), delivery);
+    let left = keep(scribe, event, judgement).and(passed::leave(store, event, delivery));
+    store.remember_by(scribe, whose(event), &call).and(left)
 }
 
 /// What the call leaves behind, unless it does not run.

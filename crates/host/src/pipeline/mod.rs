@@ -11,6 +11,7 @@ mod host;
 mod memory;
 mod modes;
 mod notify;
+mod passed;
 mod replay_case;
 mod reply;
 mod stop;

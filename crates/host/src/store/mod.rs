@@ -21,6 +21,7 @@ pub mod life;
 mod log;
 pub mod modes;
 pub(crate) mod note;
+pub(crate) mod passed;
 mod pending;
 pub mod pins;
 pub mod presence;

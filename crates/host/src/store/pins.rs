@@ -130,6 +130,11 @@ impl Store {
         self.folder.join("mcp")
     }
 
+    /// Whether the proxy has started this server before.
+    pub(crate) fn has_pins(&self, name: &str) -> bool {
+        self.pins_folder().join(format!("{name}.json")).is_file()
+    }
+
     /// The names of the servers that are pinned, sorted.
     pub fn pinned_servers(&self) -> Vec<String> {
         let entries = fs::read_dir(self.pins_folder()).into_iter().flatten().flatten();

@@ -105,17 +105,15 @@ fn mark_in(environment: &[u8]) -> Option<&'static str> {
     variables().find(|variable| names.contains(&variable.as_bytes()))
 }
 
+/// This process and those above it, nearest first.
+pub(crate) fn line_of_processes() -> impl Iterator<Item = os::Pid> {
+    let parent = |process: &os::Pid| os::Process::of(*process).and_then(|process| process.parent());
+    std::iter::successors(Some(std::process::id()), parent).take(MAX_ANCESTORS)
+}
+
 /// Whether the process of this number is this one or above it.
 pub(crate) fn is_below(number: os::Pid) -> bool {
-    let mut next = Some(std::process::id());
-    for _ in 0..MAX_ANCESTORS {
-        let Some(process) = next else { return false };
-        if process == number {
-            return true;
-        }
-        next = os::Process::of(process).and_then(|process| process.parent());
-    }
-    false
+    line_of_processes().any(|process| process == number)
 }
 
 /// Whether neither the process that started us nor those next to it have a terminal, as far as can be seen: the agent
