@@ -131,6 +131,10 @@ fn orders_in_a_result_are_told_of_in_a_block_of_their_own() {
     let blocks = answer["result"]["content"].as_array().unwrap();
     assert_eq!((blocks.len(), blocks[0]["text"].as_str()), (2, Some(orders)), "{answer}");
     assert!(blocks[1]["text"].as_str().unwrap().contains("Warning"), "{answer}");
+    // A server cannot hide a result behind a form that only some readers take.
+    server.answers("tools_call", &format!(r#"{{"jsonrpc":"2.0","id":9,"id":ID,"result":{{"content":[{block}]}}}}"#));
+    let hidden = server.calls("ls");
+    assert_eq!(hidden["result"]["content"].as_array().unwrap().len(), 2, "{hidden}");
 }
 
 #[test]

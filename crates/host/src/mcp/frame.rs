@@ -63,6 +63,10 @@ impl<'l> Message<'l> {
     /// # Errors
     /// It is not a JSON object, or readers may disagree about it: a key occurs twice or in another case.
     pub(super) fn parse(line: &'l str) -> Result<Message<'l>, Ambiguous> {
+        // Python's text files end a line there, too, so another message could follow it.
+        if line.contains('\r') {
+            return Err(Ambiguous("a carriage return is inside the line".into()));
+        }
         let fields = fields(line, &REQUEST_KEYS)?;
         let raw = |key: &str| fields.iter().find(|(own, _)| own == key).map(|(_, value)| value.get());
         let method = match raw("method") {
@@ -157,6 +161,7 @@ mod tests {
             r#"{"id":1,"Method":"tools/call"}"#,
             "{\"id\":1,\"method\":\"ping\",\"param\u{17f}\":{}}",
             r#"{"id":1,"method":7}"#,
+            "{\"x\":\r{\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\"}}\r}",
             r#"{"id":1,'method':"tools/call"}"#,
         ] {
             assert!(Message::parse(line).is_err(), "{line}");

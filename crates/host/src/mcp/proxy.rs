@@ -356,10 +356,17 @@ impl Shared {
 
     /// The request that a line answers, and its result as it is written.
     fn awaited(&self, line: &[u8]) -> Option<(Waits, String)> {
-        let message = Message::parse(std::str::from_utf8(line).ok()?.trim_end()).ok()?;
-        let key = message.id.filter(|_| message.method.is_none()).map(normal)?;
+        let line = std::str::from_utf8(line).ok()?.trim_end();
+        let (key, result) = match Message::parse(line) {
+            Ok(message) => (message.id.filter(|_| message.method.is_none()).map(normal)?, message.result?.to_owned()),
+            // Clients take the last value of a repeated key.
+            Err(Ambiguous(_)) => {
+                let message: Value = serde_json::from_str(line).ok()?;
+                (message.get("id")?.to_string(), message.get("result")?.to_string())
+            }
+        };
         let waits = locked(&self.state).pending.remove(&key)?;
-        Some((waits, message.result?.to_owned()))
+        Some((waits, result))
     }
 
     /// Pins tools on the first use, and notes the differences later.
