@@ -205,6 +205,7 @@ fn every_other_question_is_a_persons() {
         "rm -rf ~",
         "reflex mode allow-all",
         "reflex judge eval",
+        "cat ~/.config/reflex/judge.key",
     ] {
         let said = hook(&machine, command);
         assert!(["ask", "deny"].contains(&decision(&said).as_str()), "{command}: {said:?}");
