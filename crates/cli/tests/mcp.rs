@@ -270,3 +270,56 @@ fn a_call_that_a_hook_of_the_same_client_has_judged_is_not_judged_again() {
     client(&hook);
     assert!(client(&format!("true; {proxy}")).contains("isError"), "another client has no part in it");
 }
+
+#[test]
+fn init_puts_the_servers_of_clients_behind_the_proxy_and_uninstall_takes_it_out_again() {
+    let machine = Machine::new();
+    let files = [
+        (".claude.json", r#"{"mcpServers": {"files": {"command": "npx", "args": ["x"], "env": {"K": "private"}}}}"#),
+        (".codex/config.toml", "[mcp_servers.files]\ncommand = \"npx\"\n"),
+        (".cursor/mcp.json", "{\"mcpServers\": {\n\"web\": {\"url\": \"https://x.example\"}}}"),
+    ];
+    for (name, text) in files {
+        fs::create_dir_all(machine.home().join(name).parent().unwrap()).unwrap();
+        fs::write(machine.home().join(name), text).unwrap();
+    }
+    let read = |name: &str| fs::read_to_string(machine.home().join(name)).unwrap();
+    let found = machine.reflex(["doctor"]).run().stdout;
+    assert!(found.contains("note: Codex starts MCP servers directly") && found.contains(": files; `"), "{found}");
+
+    machine.reflex(["init", "--mcp", "--dry-run"]).run();
+    assert_eq!(files.map(|(name, _)| read(name)), files.map(|(_, text)| text.to_owned()));
+    let said = machine.reflex(["init", "--mcp", "--yes"]).run();
+    assert!(said.code == 0 && said.stdout.contains("reached over HTTP") && said.stdout.contains(": web"), "{said:?}");
+    let claude: Value = serde_json::from_str(&read(".claude.json")).unwrap();
+    let words = claude["mcpServers"]["files"]["args"].as_array().unwrap();
+    assert_eq!(words[words.len() - 4..], [json!("files"), json!("--"), json!("npx"), json!("x")]);
+    assert!(!machine.reflex(["doctor"]).run().stdout.contains("MCP"));
+
+    // An entry that was added later stays; plain `uninstall` takes the proxy out too.
+    fs::write(machine.home().join(".codex/config.toml"), read(".codex/config.toml") + "model = \"m\"\n").unwrap();
+    assert_eq!(machine.reflex(["uninstall", "--yes"]).run().code, 0);
+    assert_eq!(read(".claude.json"), files[0].1);
+    assert_eq!(read(".codex/config.toml"), format!("{}model = \"m\"\n", files[1].1));
+    let unknown = machine.reflex(["init", "--mcp", "--agent", "gemini"]).run();
+    assert!(unknown.code == 64 && unknown.stderr.contains("known clients: claude, codex"), "{unknown:?}");
+}
+
+#[test]
+fn init_writes_a_project_only_where_it_is_asked_to() {
+    let machine = Machine::new();
+    let file = machine.project().join(".mcp.json");
+    let text = "{\"mcpServers\": {\"a\": {\"command\": \"s\"}}}\n";
+    fs::write(&file, text).unwrap();
+    let run = |words: &[&str]| machine.reflex(words.iter().copied()).folder(&machine.project()).run();
+    run(&["init", "--mcp", "--yes"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    let said = run(&["init", "--mcp", "--scope", "project", "--yes"]);
+    let after = fs::read_to_string(&file).unwrap();
+    assert!(
+        after.contains("\"mcp\", \"--name\", \"a\", \"--\", \"s\"") && !after.contains("--home"),
+        "{after} {said:?}"
+    );
+    run(&["uninstall", "--mcp", "--scope", "project", "--yes"]);
+    assert_eq!(fs::read_to_string(&file).unwrap(), text);
+}

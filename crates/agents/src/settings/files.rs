@@ -143,6 +143,8 @@ pub struct Managed {
 pub enum SettingsError {
     /// It is not JSON, with where that shows.
     NotJson(String),
+    /// It is not TOML, with why.
+    NotToml(String),
     /// A part has another type than the agent documents.
     Shape(&'static str),
     /// It is somebody else's text, with why it cannot become ours.
@@ -153,6 +155,7 @@ impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             SettingsError::NotJson(problem) => write!(f, "it is not JSON: {problem}"),
+            SettingsError::NotToml(problem) => write!(f, "it is not TOML: {problem}"),
             SettingsError::Shape(part) => write!(f, "`{part}` has not the type that the agent expects"),
             SettingsError::Foreign(problem) => write!(f, "{problem}"),
         }

@@ -1,6 +1,6 @@
 //! `reflex doctor` and `reflex verify`: does the guard really stand before the agents' tools?
 
-use super::wire;
+use super::{wire, wire_mcp};
 use crate::commands::chosen::{self, has_hook, wired_in_project};
 use crate::status;
 use crate::terminal::age::{ago, until};
@@ -46,11 +46,12 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         .chain([("reflex".to_owned(), own_troubles())])
         .collect();
     let lowered = lowered(&layers());
+    let bypassing = wire_mcp::bypassing();
     if matches.get_flag("json") {
-        print_json(&as_json(&examined, &lowered).to_string());
+        print_json(&as_json(&examined, &lowered, &bypassing).to_string());
     } else {
         examined.iter().for_each(|(name, troubles)| show(name, troubles));
-        lowered.iter().for_each(|note| print(&format!("note: {}", visible(note))));
+        lowered.iter().chain(&bypassing).for_each(|note| print(&format!("note: {}", visible(note))));
     }
     if examined.iter().all(|(_, troubles)| troubles.is_empty()) { status::OK } else { status::FOUND }
 }
@@ -126,14 +127,14 @@ fn show(name: &str, troubles: &[Trouble]) {
     }
 }
 
-fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String]) -> Value {
+fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String], bypassing: &[String]) -> Value {
     let of = |(name, troubles): &(String, Vec<Trouble>)| {
         let list: Vec<Value> =
             troubles.iter().map(|trouble| json!({"problem": trouble.what, "fix": trouble.fix})).collect();
         json!({"subject": name, "last_call": last_call(name).map(timestamp), "troubles": list})
     };
     let examined: Vec<Value> = examined.iter().map(of).collect();
-    json!({"schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered})
+    json!({"schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered, "mcp": bypassing})
 }
 
 /// One line for each agent whose hooks all answered, and one for each hook that did not.

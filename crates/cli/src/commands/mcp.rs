@@ -23,14 +23,14 @@ pub(super) fn grammar() -> Command {
     let name = || Arg::new("server").required(true).value_name("NAME").help("The name of the server");
     Command::new("mcp")
         .about("Guard an MCP server: judge its tools' calls and results")
-        .arg(option("name", "NAME", "The server's name (default: its program)").default_value(""))
+        .arg(option("name", "NAME", "The server's name (default: its program)"))
         .arg(Arg::new("command").num_args(1..).last(true).value_name("SERVER ARGS").help("Starts the server"))
         .args_conflicts_with_subcommands(true)
         .arg_required_else_help(true)
         .subcommand(Command::new("list").about("List the servers that were used").arg(json()))
         .subcommand(Command::new("diff").about("Show what a server changed since you trusted it").arg(name()))
         .subcommand(Command::new("trust").about("Trust a server as it is now").arg(name()))
-        .after_help("In a client's settings, put `reflex mcp --name NAME --` before the server's command.")
+        .after_help("`reflex init --mcp` puts it in front of the servers of your clients.")
 }
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -52,9 +52,9 @@ fn proxy(store: Store, matches: &ArgMatches) -> u8 {
         complain("no server is named: `reflex mcp --name NAME -- SERVER ARGS`");
         return status::USAGE;
     };
-    let named = text(matches, "name");
+    let named = matches.get_one::<String>("name").cloned().unwrap_or_default();
     let own = Path::new(&program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = if named.is_empty() { own } else { named.to_owned() };
+    let name = if named.is_empty() { own } else { named };
     let is_plain = |name: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         (1..=MAX_NAME).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(plain)
@@ -93,8 +93,11 @@ fn with_pins(store: &Store, name: &str, then: impl FnOnce(Pins) -> u8) -> u8 {
     match store.pins(name) {
         Ok(Some(pins)) => then(pins),
         Ok(None) => {
-            let known = store.pinned_servers().join(", ");
-            complain(&format!("no server `{}` was used; known: {}", visible(name), visible(&known)));
+            let known = match store.pinned_servers().join(", ") {
+                none if none.is_empty() => "`reflex mcp` has not started one yet".to_owned(),
+                known => format!("known: {}", visible(&known)),
+            };
+            complain(&format!("no server `{}` was used; {known}", visible(name)));
             status::FOUND
         }
         Err(error) => failed(&error.to_string()),

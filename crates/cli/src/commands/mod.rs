@@ -44,6 +44,7 @@ mod ui;
 mod undo;
 mod why;
 mod wire;
+mod wire_mcp;
 
 use crate::status as code;
 use crate::terminal::arguments::{flag, json, option};
@@ -263,7 +264,7 @@ fn wiring() -> Vec<Command> {
             .arg(flag("replace", "Remove hooks of the older tools `arx` and `vf`"))
             .arg(flag("repair", "Remove what makes the agent reject the file: comments, trailing commas, a BOM")),
         in_git(wired(Command::new("uninstall").about("Remove the hooks")))
-            .arg(flag("purge", "Also delete the audit log, approvals and backups").conflicts_with("agent"))
+            .arg(flag("purge", "Also delete the audit log, approvals and backups").conflicts_with_all(["agent", "mcp"]))
             .arg(flag("dry-run", "Show the change without writing it")),
         emitted("emit"),
         Command::new("hooks")
@@ -556,6 +557,7 @@ fn in_git(command: Command) -> Command {
             flag("git", "The hooks of git in this repository instead: pre-commit and pre-push").conflicts_with("agent"),
         )
         .arg(flag("global", "With --git: of all repositories, by `core.hooksPath`").requires("git"))
+        .arg(flag("mcp", "The MCP servers of clients instead: `reflex mcp` in front of each").conflicts_with("git"))
 }
 
 fn emitted(name: &'static str) -> Command {

@@ -2,6 +2,7 @@
 
 use super::live;
 use super::pin::{self, Named};
+use super::wire_mcp;
 use crate::commands::chosen::{chosen, chosen_in_project, has_hook, unknown, wired_in_project};
 use crate::commands::status_facts::places;
 use crate::commands::undo::total;
@@ -42,7 +43,7 @@ pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
     let with_hook = || Wiring::all().into_iter().chain(wired_in_project()).filter(has_hook).collect::<Vec<_>>();
     let is_there = !with_hook().is_empty();
     let result = change(matches, Work::TakeOut);
-    if is_shown_only || result != status::OK || matches.get_flag("git") {
+    if is_shown_only || result != status::OK || matches.get_flag("git") || matches.get_flag("mcp") {
         return result;
     }
     let standing = with_hook();
@@ -103,7 +104,7 @@ fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Work {
+pub(super) enum Work {
     PutIn,
     TakeOut,
 }
@@ -178,20 +179,20 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
             }
         };
     }
-    let asked = matches.get_one::<String>("agent").map(String::as_str);
-    let wirings = match matches.get_one::<String>("scope").map(String::as_str) {
-        Some("project") => match project_here() {
-            Ok(here) => chosen_in_project(&here, asked),
-            Err(problem) => {
-                complain(&problem);
-                return status::USAGE;
-            }
-        },
-        _ => chosen(asked),
-    };
-    if wirings.is_empty() {
-        return unknown(asked);
+    if matches.get_flag("mcp") {
+        return wire_mcp::change(matches, work);
     }
+    // First of all, for a program that is removed afterwards starts no server.
+    if work == Work::TakeOut
+        && let Err(problem) = wire_mcp::take_out(matches)
+    {
+        complain(&visible(&problem));
+        return status::FOUND;
+    }
+    let wirings = match selected(matches) {
+        Ok(wirings) => wirings,
+        Err(code) => return code,
+    };
     if !matches.get_flag("dry-run") && names_another_key(&wirings) {
         return status::FOUND;
     }
@@ -227,6 +228,22 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
         pin::offer();
     }
     result
+}
+
+/// The settings files that the arguments name.
+fn selected(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
+    let asked = matches.get_one::<String>("agent").map(String::as_str);
+    let wirings = match matches.get_one::<String>("scope").map(String::as_str) {
+        Some("project") => {
+            let here = project_here().map_err(|problem| {
+                complain(&problem);
+                status::USAGE
+            })?;
+            chosen_in_project(&here, asked)
+        }
+        _ => chosen(asked),
+    };
+    if wirings.is_empty() { Err(unknown(asked)) } else { Ok(wirings) }
 }
 
 /// Names a home other than the environment's, and finds out whether the state folder can be written: both before a diff
@@ -308,12 +325,12 @@ fn without_older(matches: &ArgMatches, wiring: &Wiring) -> Result<(), String> {
     Ok(())
 }
 
-fn here() -> Result<PathBuf, String> {
+pub(super) fn here() -> Result<PathBuf, String> {
     std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))
 }
 
 /// The folder here, where it may lie in a project: in the home's own files agents look for the user's settings.
-fn project_here() -> Result<PathBuf, String> {
+pub(super) fn project_here() -> Result<PathBuf, String> {
     let here = here()?;
     let host = Host::new(Mode::default());
     let root = PathBuf::from(host.placed(Event::default()).workspace);
@@ -396,7 +413,7 @@ fn show(file: &str, change: &Change) {
 }
 
 /// A person answers at the terminal; where there is none, `--yes` has to say it.
-fn confirmed() -> Result<bool, String> {
+pub(super) fn confirmed() -> Result<bool, String> {
     if !std::io::stdin().is_terminal() {
         return Err("no terminal to ask on; use --yes to write or --dry-run to preview".into());
     }

@@ -7,6 +7,7 @@ pub mod doctor;
 mod lasting;
 pub mod live;
 pub mod matrix;
+pub mod mcp_servers;
 pub mod older;
 mod proof;
 pub mod state_folder;

@@ -1,0 +1,135 @@
+//! The clients' lists of MCP servers on this machine, and `reflex mcp` in front of them.
+
+use super::wiring::{Change, mode_of, own_path, write_whole};
+use crate::system::folders::{Folders, home_of_agents};
+use reflex_agents::settings::{MCP_CLIENTS, McpClient, ProxyCommand, Reach};
+use reflex_git::project_root;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One file in which a client names the servers that it starts. A file that does not exist names none.
+pub struct ServerList {
+    client: &'static McpClient,
+    file: PathBuf,
+    is_of_project: bool,
+    /// The home that entries name; none where others share the file or only the environment names the home.
+    home: Option<String>,
+}
+
+impl ServerList {
+    /// The user's file of every client.
+    pub fn all() -> Vec<ServerList> {
+        let folders = Folders::of_user();
+        let home = (!folders.may_only_tighten()).then(|| folders.home.to_string_lossy().into_owned());
+        let list = |client| ServerList { client, file: file_of(client), is_of_project: false, home: home.clone() };
+        MCP_CLIENTS.iter().map(list).collect()
+    }
+
+    /// The files of the project around a folder.
+    pub fn of_project_around(folder: &Path) -> Vec<ServerList> {
+        let home = Folders::of_user().home;
+        let root = PathBuf::from(project_root(&folder.to_string_lossy(), &home.to_string_lossy()));
+        let clients = MCP_CLIENTS.iter().filter(|client| !client.project.is_empty());
+        let list = |client: &'static McpClient| ServerList {
+            client,
+            file: root.join(client.project),
+            is_of_project: true,
+            home: None,
+        };
+        clients.map(list).collect()
+    }
+
+    /// The client.
+    pub fn client(&self) -> &'static McpClient {
+        self.client
+    }
+
+    /// The file.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Whether several people may share the file.
+    pub fn is_of_project(&self) -> bool {
+        self.is_of_project
+    }
+
+    /// The servers by name.
+    ///
+    /// # Errors
+    /// The file cannot be read or is not in the client's format.
+    pub fn servers(&self) -> Result<Vec<(String, Reach)>, String> {
+        let text = self.text()?.unwrap_or_default();
+        self.client.format.servers(bare(&text).1).map_err(|problem| self.refused(&problem.to_string()))
+    }
+
+    /// The change that puts `reflex mcp` in front of every server that is started as a program.
+    ///
+    /// # Errors
+    /// As [`ServerList::servers`].
+    pub fn guarded(&self) -> Result<Change, String> {
+        let binary = own_path()?;
+        let command = ProxyCommand { binary: &binary, home: self.home.as_deref() };
+        self.change(|text| self.client.format.guarded(text, command).map_err(|problem| problem.to_string()))
+    }
+
+    /// The change that starts every server as before. It is the exact inverse of the other.
+    ///
+    /// # Errors
+    /// As [`ServerList::servers`].
+    pub fn unguarded(&self) -> Result<Change, String> {
+        self.change(|text| self.client.format.unguarded(text).map_err(|problem| problem.to_string()))
+    }
+
+    fn change(&self, edit: impl Fn(&str) -> Result<String, String>) -> Result<Change, String> {
+        let Some(before) = self.text()? else { return Ok(Change { before: None, after: None }) };
+        let (mark, text) = bare(&before);
+        let after = edit(text).map_err(|problem| self.refused(&problem))?;
+        Ok(Change { after: Some(format!("{mark}{after}")), before: Some(before) })
+    }
+
+    /// Writes a change. Clients write these files at any time: one that changed since it was read is left alone.
+    ///
+    /// # Errors
+    /// The file changed meanwhile or cannot be written.
+    pub fn write(&self, change: &Change) -> Result<(), String> {
+        let Some(after) = &change.after else { return Ok(()) };
+        if self.text()? != change.before {
+            return Err(self.refused("it changed in the meantime; close the client and try again"));
+        }
+        write_whole(&self.file, after, mode_of(&self.file)).map_err(|error| self.refused(&error.to_string()))
+    }
+
+    fn text(&self) -> Result<Option<String>, String> {
+        match fs::read_to_string(&self.file) {
+            Ok(text) => Ok(Some(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.refused(&error.to_string())),
+        }
+    }
+
+    fn refused(&self, problem: &str) -> String {
+        format!("{}: {problem}; the file stays as it is", self.file.display())
+    }
+}
+
+/// A text of such files with secrets masked, to be shown.
+pub fn masked(text: &str) -> String {
+    reflex_engine::redacted(text, reflex_library::tables())
+}
+
+fn file_of(client: &McpClient) -> PathBuf {
+    let below_home = if std::env::consts::OS == "macos" { client.on_macos } else { client.file };
+    let named = client.variable.and_then(std::env::var_os).map(PathBuf::from).filter(|folder| folder.is_absolute());
+    // The variable names the folder in which the file itself is.
+    match (named, Path::new(below_home).file_name()) {
+        (Some(folder), Some(name)) => folder.join(name),
+        _ => home_of_agents().join(below_home),
+    }
+}
+
+/// The text without its byte-order mark, and the mark.
+fn bare(text: &str) -> (&str, &str) {
+    text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
+}
