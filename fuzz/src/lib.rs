@@ -5,6 +5,7 @@
 
 mod bridge;
 pub mod corpus;
+mod frame;
 mod library;
 mod print;
 mod wrappers;
@@ -14,6 +15,7 @@ mod wrappers;
 mod grammar;
 
 pub use bridge::bridge;
+pub use frame::mcp_frame;
 use grammar::{Chance, Dialect};
 use print::{canonical, outermost};
 use reflex_agents::{AGENTS, deliver, universal};
@@ -25,7 +27,7 @@ use reflex_tables::{Node, Tables};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target. Here `tables` takes the damage and keeps the blob for ever, which a fuzzer could not afford.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("bridge", bridge),
     ("shell_raw", shell_raw),
     ("shell_grammar", shell_grammar),
@@ -33,6 +35,7 @@ pub const TARGETS: [Target; 8] = [
     ("wrap", wrap),
     ("judge", judge),
     ("secrets", secrets),
+    ("mcp_frame", mcp_frame),
     ("tables", |bytes| tables(damaged(bytes).leak())),
 ];
 

@@ -4,6 +4,7 @@ mod discard;
 mod dispatch;
 mod ground;
 mod keep;
+mod mcp;
 mod measure;
 mod modules;
 mod page;
@@ -47,8 +48,9 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     let people = step("people's rules", || people::measure(&release.binary))?;
     let reflexes = step("reflexes", || reflexes::measure(&release.binary, &ground))?;
     let searches = step("search", || search::measure(&release.binary, &ground))?;
+    let mcp = step("MCP", || mcp::measure(&release.binary, &ground))?;
     let linkage = release.linkage;
-    let report = Report { linkage, rows, discards, keeps, dispatches, people, modules, reflexes, searches };
+    let report = Report { linkage, rows, discards, keeps, dispatches, people, modules, reflexes, searches, mcp };
     let text = report.render();
     let file = page::file(&project.root);
     fs::write(&file, &text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;

@@ -106,7 +106,7 @@ impl Hook<'_> {
     }
 
     /// A program that ends at once, started and fed just the same.
-    fn time_of_nothing(&self) -> Result<Duration, String> {
+    pub(crate) fn time_of_nothing(&self) -> Result<Duration, String> {
         let mut command = self.command(Path::new(NOTHING));
         let command = command.args(arguments(self.ground)).stderr(Stdio::null());
         let start = Instant::now();

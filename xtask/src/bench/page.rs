@@ -7,6 +7,7 @@ use super::discard;
 use super::dispatch::{self, Dispatch};
 use super::goal;
 use super::keep;
+use super::mcp::{self, Added};
 use super::modules;
 use super::payloads::{CALLS, Call};
 use super::people::{self, Cost};
@@ -108,6 +109,18 @@ const SOUGHT: &str = "search";
 /// The head of the first column of that table.
 const CONFIGURED: &str = "reflexes";
 
+const MCP: &str = "\
+## MCP servers
+
+The time that `reflex mcp` adds to a call of a tool that it allows, from the request to the response: the median of 1,000
+calls in turns with a server that is reached directly, divided by the time of `/bin/true`, and whether it stayed below a
+millisecond on the machine that wrote this page. A call is judged by a process of its own, and so is its result.
+
+";
+
+/// The head of the first column of that table.
+const PASSED: &str = "through `reflex mcp`";
+
 /// Keeping may cost so many hundredths of a copy.
 const MAX_OF_COPY: u32 = 130;
 
@@ -134,6 +147,8 @@ pub(crate) struct Report {
     pub(crate) modules: Vec<Vec<u32>>,
     /// One for each of [`SEARCHES`]; nothing where they were not measured.
     pub(crate) searches: Vec<Searched>,
+    /// One for each of [`mcp::CASES`]; empty if they were not measured.
+    pub(crate) mcp: Vec<Added>,
     /// One for each of [`reflexes::ROWS`]; nothing where they were not measured.
     pub(crate) reflexes: Vec<Spent>,
 }
@@ -183,6 +198,7 @@ impl Report {
         text.push_str(&self.shares());
         text.push_str(&self.searched());
         text.push_str(&self.of_reflexes());
+        text.push_str(&self.of_mcp());
         text.push_str(&format!("\n{FOOT}"));
         text
     }
@@ -244,6 +260,19 @@ impl Report {
         text
     }
 
+    /// The section about MCP servers; empty if they were not measured.
+    fn of_mcp(&self) -> String {
+        if self.mcp.is_empty() {
+            return String::new();
+        }
+        let mut text = format!("\n{MCP}| {PASSED} | time | below 1 ms |\n|---|--:|---|\n");
+        for (name, added) in mcp::CASES.iter().zip(&self.mcp) {
+            let in_time = if added.in_time { "yes" } else { "no" };
+            text.push_str(&format!("| {name} | {} | {in_time} |\n", hundredths(added.ratio)));
+        }
+        text
+    }
+
     /// Each goal that is missed, in words.
     pub(crate) fn misses(&self) -> Vec<String> {
         let mut misses: Vec<String> = self.rows.iter().flat_map(|row| row.misses(self.linkage)).collect();
@@ -264,6 +293,8 @@ impl Report {
         misses.extend(slow.map(|((name, _), _)| format!("a search for {name}: not below 200 ms here")));
         let over = reflexes::ROWS.iter().zip(&self.reflexes).filter(|(_, cost)| cost.ratio > reflexes::MOST);
         misses.extend(over.map(|(name, cost)| format!("{name}: {} `/bin/true`", hundredths(cost.ratio))));
+        let slow = mcp::CASES.iter().zip(&self.mcp).filter(|(_, added)| !added.in_time);
+        misses.extend(slow.map(|(name, _)| format!("reflex mcp, {name}: not below 1 ms here")));
         misses
     }
 
@@ -307,7 +338,13 @@ impl Report {
             let mut cells = line.split('|').skip(2);
             Some(Spent { ratio: digits(cells.next()?)?, instructions: digits(cells.nth(1)?) })
         });
+        let table = text.lines().skip_while(|line| !line.starts_with(&format!("| {PASSED} |"))).skip(2);
+        let mcp = table.take_while(|line| line.starts_with('|')).filter_map(|line| {
+            let mut cells = line.split('|').map(str::trim).skip(2);
+            Some(Added { ratio: digits(cells.next()?)?, in_time: cells.next()? == "yes" })
+        });
         Ok(Self {
+            mcp: mcp.collect(),
             people: people.collect(),
             reflexes: costs.collect(),
             modules: modules.collect(),
@@ -398,14 +435,16 @@ mod tests {
         let spent = |(ratio, instructions)| Spent { ratio, instructions };
         let reflexes = [(190, Some(1234)), (201, None)].map(spent).to_vec();
         let dispatches = dispatches.into();
-        let report = Report { linkage, rows, discards, keeps, dispatches, people, modules, reflexes, searches };
+        let mcp = [(150, true), (170, false)].map(|(ratio, in_time)| Added { ratio, in_time }).to_vec();
+        let report = Report { linkage, rows, discards, keeps, dispatches, people, modules, reflexes, searches, mcp };
         let text = report.render();
         let read = Report::parse(&text).unwrap();
         assert_eq!(read.render(), text);
         let dear = "rules of the user, 200 in one file: more than half a millisecond";
         let slow = "a search for two fields and a text that nothing holds: not below 200 ms here";
+        let passed = "reflex mcp, the last 1,000 of them: not below 1 ms here";
         let own = "three of one's own: 2.01 × `/bin/true`";
-        assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M", dear, slow, own]);
+        assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M", dear, slow, own, passed]);
     }
 
     #[test]

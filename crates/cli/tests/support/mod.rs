@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, ExitStatus, Output, Stdio};
 use std::sync::mpsc::{Receiver, channel};
@@ -215,6 +215,23 @@ impl Call {
         let running = Running { id: child.id(), stdin: None, ended: ended(child), patience: self.patience };
         thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
         running.finish()
+    }
+
+    /// Starts for a conversation: the lines that it writes, each with its end, arrive one by one.
+    pub(crate) fn start_conversation(mut self) -> (ChildStdin, Receiver<Vec<u8>>) {
+        self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = self.command.spawn().unwrap();
+        let (send, receive) = channel();
+        let (stdin, stdout) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        thread::spawn(move || {
+            let mut reader = BufReader::new(stdout);
+            let mut line = Vec::new();
+            while reader.read_until(b'\n', &mut line).is_ok_and(|count| count > 0) && send.send(line).is_ok() {
+                line = Vec::new();
+            }
+            child.wait()
+        });
+        (stdin, receive)
     }
 
     /// Starts with an open input into which nothing is written yet.

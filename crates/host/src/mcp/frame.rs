@@ -18,7 +18,7 @@ const CALL_KEYS: [&str; 2] = ["name", "arguments"];
 ///
 /// # Errors
 /// The input fails, or the line is longer than [`MAX_LINE`].
-pub(super) fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+pub fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     loop {
         let read = input.fill_buf()?;
@@ -40,20 +40,23 @@ pub(super) fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>>
 
 /// A message as far as the proxy reads it. Everything else in it stays raw.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Message<'l> {
+pub struct Message<'l> {
     /// The id as it is written; `None` for a notification.
-    pub(super) id: Option<&'l str>,
+    pub id: Option<&'l str>,
     /// The method; `None` for a response.
-    pub(super) method: Option<String>,
+    pub method: Option<String>,
     /// The parameters as they are written.
-    pub(super) params: Option<&'l str>,
+    pub params: Option<&'l str>,
     /// The result as it is written.
-    pub(super) result: Option<&'l str>,
+    pub result: Option<&'l str>,
 }
 
 /// The reason for which readers may disagree about a line.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Ambiguous(pub(super) String);
+pub struct Ambiguous(
+    /// The reason, as the client reads it.
+    pub String,
+);
 
 type Fields<'l> = Vec<(String, &'l RawValue)>;
 
@@ -62,7 +65,7 @@ impl<'l> Message<'l> {
     ///
     /// # Errors
     /// It is not a JSON object, or readers may disagree about it: a key occurs twice or in another case.
-    pub(super) fn parse(line: &'l str) -> Result<Message<'l>, Ambiguous> {
+    pub fn parse(line: &'l str) -> Result<Message<'l>, Ambiguous> {
         // Python's text files end a line there, too, so another message could follow it.
         if line.contains('\r') {
             return Err(Ambiguous("a carriage return is inside the line".into()));
@@ -77,11 +80,64 @@ impl<'l> Message<'l> {
     }
 }
 
+/// A response as its reader may take it: of a repeated key the last counts, as in JavaScript and Python.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Response<'l> {
+    /// The id as it is written.
+    pub id: Option<&'l str>,
+    /// The result as it is written.
+    pub result: Option<&'l str>,
+    /// The error as it is written.
+    pub error: Option<&'l str>,
+}
+
+impl<'l> Response<'l> {
+    /// Reads a server's line. `None` for a request or a notification, which have neither a result nor an error.
+    ///
+    /// # Errors
+    /// It is not a JSON object.
+    pub fn parse(line: &'l str) -> Result<Option<Response<'l>>, Ambiguous> {
+        let fields = all_fields(line)?;
+        let mut response = Response::default();
+        let mut is_one = false;
+        for (key, value) in &fields {
+            match folded(key).as_str() {
+                "id" => response.id = Some(value.get()),
+                "result" => (is_one, response.result) = (true, Some(value.get())),
+                "error" => (is_one, response.error) = (true, Some(value.get())),
+                _ => {}
+            }
+        }
+        Ok(is_one.then_some(response))
+    }
+}
+
+/// The strings of a JSON text, decoded, each on a line; of any other text, all of it. For text that one reader refuses
+/// and another takes, such as Python's `NaN`.
+pub fn strings(text: &str) -> String {
+    let mut found = String::new();
+    let mut rest = text;
+    while let Some((_, after)) = rest.split_once('"') {
+        let mut is_escaped = false;
+        let end = after.bytes().position(|byte| {
+            let is_end = byte == b'"' && !is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            is_end
+        });
+        let raw = end.and_then(|end| after.get(..end)).unwrap_or(after);
+        let decoded = serde_json::from_str(&format!("\"{raw}\"")).unwrap_or_else(|_| raw.to_owned());
+        found.push_str(&decoded);
+        found.push('\n');
+        rest = end.and_then(|end| after.get(end + 1..)).unwrap_or_default();
+    }
+    if found.is_empty() { text.to_owned() } else { found }
+}
+
 /// The tool and the arguments of a call, from its parameters.
 ///
 /// # Errors
 /// As for a message; or the tool has no name.
-pub(super) fn call(params: Option<&str>) -> Result<(String, Option<&str>), Ambiguous> {
+pub fn call(params: Option<&str>) -> Result<(String, Option<&str>), Ambiguous> {
     let fields = fields(params.unwrap_or("{}"), &CALL_KEYS)?;
     let raw = |key: &str| fields.iter().find(|(own, _)| own == key).map(|(_, value)| value.get());
     let name = raw("name").and_then(|name| serde_json::from_str(name).ok());
@@ -91,6 +147,21 @@ pub(super) fn call(params: Option<&str>) -> Result<(String, Option<&str>), Ambig
 /// The fields of an object in their order. Of `known` each is there at most once, and in no other spelling: the JSON
 /// package of Go, for one, compares keys without regard to case, and takes `ſ` for `s`.
 fn fields<'l>(text: &'l str, known: &[&str]) -> Result<Fields<'l>, Ambiguous> {
+    let fields = all_fields(text)?;
+    let mut seen = BTreeMap::new();
+    for (key, _) in &fields {
+        let folded = folded(key);
+        if !known.contains(&folded.as_str()) {
+            continue;
+        }
+        if folded != *key || seen.insert(folded, ()).is_some() {
+            return Err(Ambiguous(format!("the key `{key}` can be read in two ways")));
+        }
+    }
+    Ok(fields)
+}
+
+fn all_fields(text: &str) -> Result<Fields<'_>, Ambiguous> {
     struct All<'l>(Fields<'l>);
     impl<'l> Deserialize<'l> for All<'l> {
         fn deserialize<D: serde::Deserializer<'l>>(deserializer: D) -> Result<Self, D::Error> {
@@ -113,16 +184,6 @@ fn fields<'l>(text: &'l str, known: &[&str]) -> Result<Fields<'l>, Ambiguous> {
     }
     let All(fields) =
         serde_json::from_str(text).map_err(|error| Ambiguous(format!("not an object of JSON: {error}")))?;
-    let mut seen = BTreeMap::new();
-    for (key, _) in &fields {
-        let folded = folded(key);
-        if !known.contains(&folded.as_str()) {
-            continue;
-        }
-        if folded != *key || seen.insert(folded, ()).is_some() {
-            return Err(Ambiguous(format!("the key `{key}` can be read in two ways")));
-        }
-    }
     Ok(fields)
 }
 
@@ -169,6 +230,22 @@ mod tests {
         for params in [r#"{"name":"a","name":"b"}"#, r#"{"name":"a","Arguments":{}}"#, r#"{"arguments":{}}"#] {
             assert!(call(Some(params)).is_err(), "{params}");
         }
+    }
+
+    #[test]
+    fn responses_are_read_as_clients_may_read_them() {
+        assert_eq!(Response::parse(r#"{"id":1,"method":"ping"}"#), Ok(None));
+        let read = Response::parse(r#"{"id":1,"result":{},"id":"2","method":"x"}"#).unwrap().unwrap();
+        assert_eq!((read.id, read.result, read.error), (Some("\"2\""), Some("{}"), None));
+        assert!(Response::parse(r#"{"Error":{"x":1e400},"id":3}"#).unwrap().unwrap().error.is_some());
+        assert!(Response::parse(r#"{"id":1,"result":NaN}"#).is_err());
+    }
+
+    #[test]
+    fn strings_are_decoded_in_any_text() {
+        assert_eq!(strings(r#"{"a":"\u0049gn\"ore","x":NaN,"b":["c"]"#), "a\nIgn\"ore\nx\nb\nc\n");
+        assert_eq!(strings("no JSON"), "no JSON");
+        assert_eq!(strings(r#"{"open: \u0049"#), "open: I\n");
     }
 
     #[test]

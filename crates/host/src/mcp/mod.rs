@@ -3,6 +3,7 @@
 mod frame;
 mod proxy;
 
+pub use frame::{Ambiguous, Message, Response, call, read_line, strings};
 pub use proxy::Proxy;
 
 /// The number of the process that started this one: of the proxy, the client.

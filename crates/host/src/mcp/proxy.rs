@@ -1,7 +1,7 @@
 //! A proxy between an MCP client and a server that it starts. Messages pass byte for byte; calls of tools are judged by a
 //! hook of their own, and a refused one is answered here.
 
-use super::frame::{Ambiguous, Message, call, read_line};
+use super::frame::{Ambiguous, Message, Response, call, read_line, strings};
 use crate::store::Store;
 use crate::store::pins::Pins;
 use crate::system::os::{self, End};
@@ -56,6 +56,8 @@ enum Waits {
     Tools,
     /// The start of the session.
     Start,
+    /// Anything else.
+    Other,
 }
 
 struct State {
@@ -77,6 +79,16 @@ struct Shared {
     client: Mutex<Box<dyn Write + Send>>,
     server: Mutex<Option<ChildStdin>>,
     child: Mutex<Child>,
+}
+
+/// A place among the hooks. It becomes free however the thread ends that holds it.
+struct Slot(Arc<Shared>);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        locked(&self.0.state).hooks -= 1;
+        self.0.free.notify_all();
+    }
 }
 
 /// The lock. A panic of its last holder is ignored: the data is consistent between two messages.
@@ -203,7 +215,7 @@ impl Shared {
             }
             "tools/list" => Waits::Tools,
             "initialize" => Waits::Start,
-            _ => return Ok(true),
+            _ => Waits::Other,
         };
         {
             let mut state = locked(&self.state);
@@ -213,7 +225,8 @@ impl Shared {
                 return Ok(false);
             }
             if !matches!(waits, Waits::Call { .. }) {
-                state.pending.insert(key, waits);
+                // An id in use keeps its meaning: the response to a call is judged.
+                state.pending.entry(key).or_insert(waits);
                 return Ok(true);
             }
             state.judging.insert(key.clone(), false);
@@ -239,12 +252,8 @@ impl Shared {
             self.free.wait_while(state, |state| state.hooks >= MAX_HOOKS).unwrap_or_else(PoisonError::into_inner);
         state.hooks += 1;
         drop(state);
-        let shared = Arc::clone(self);
-        thread::spawn(move || {
-            work(&shared);
-            locked(&shared.state).hooks -= 1;
-            shared.free.notify_all();
-        });
+        let slot = Slot(Arc::clone(self));
+        thread::spawn(move || work(&slot.0));
     }
 
     fn judge_call(&self, line: &str, (key, raw): (&str, &str), waits: Waits, token: Option<&str>) {
@@ -331,42 +340,55 @@ impl Shared {
     }
 
     fn from_server(self: &Arc<Self>, line: Vec<u8>) {
-        let waits = self.awaited(&line);
-        let Some((waits, result)) = waits else { return self.to_client(&line) };
+        let text = std::str::from_utf8(&line).map(str::trim_end);
+        let response = text.map_err(|_| Ambiguous("not UTF-8".into())).and_then(Response::parse);
+        let Ok(Some(Response { id, result, error })) = response else {
+            let is_message = response.is_ok() || line.trim_ascii().is_empty();
+            return if is_message { self.to_client(&line) } else { self.unmatched(line) };
+        };
+        let waits = id.and_then(|id| locked(&self.state).pending.remove(&normal(id)));
+        let result = result.unwrap_or_default().to_owned();
         match waits {
-            Waits::Call { tool, arguments } => self.hooked(move |shared| {
-                let (text, is_error) = text_of(&result);
-                let more = [("arguments", arguments), ("output", text.into()), ("failed", is_error.into())];
-                match shared.ask(&shared.payload("result", &tool, &more), None) {
-                    Answer::Passed(warning) if warning.is_empty() => shared.to_client(&line),
-                    Answer::Passed(warning) => shared.to_client(&with_warning(&line, &warning)),
-                    Answer::Refused(reason) => shared.to_client(&with_warning(&line, &reason)),
-                }
-            }),
-            Waits::Tools => {
+            None => self.unmatched(line),
+            Some(Waits::Other) => self.to_client(&line),
+            Some(Waits::Call { tool, arguments }) => {
+                let error = error.unwrap_or_default().to_owned();
+                self.hooked(move |shared| shared.judge_result(&line, (&tool, arguments), (&result, &error)));
+            }
+            Some(Waits::Tools) => {
                 self.see_tools(&result);
                 self.offered("tools/list", result, line);
             }
-            Waits::Start => {
+            Some(Waits::Start) => {
                 self.see_instructions(&result);
                 self.offered("initialize", result, line);
             }
         }
     }
 
-    /// The request that a line answers, and its result as it is written.
-    fn awaited(&self, line: &[u8]) -> Option<(Waits, String)> {
-        let line = std::str::from_utf8(line).ok()?.trim_end();
-        let (key, result) = match Message::parse(line) {
-            Ok(message) => (message.id.filter(|_| message.method.is_none()).map(normal)?, message.result?.to_owned()),
-            // Clients take the last value of a repeated key.
-            Err(Ambiguous(_)) => {
-                let message: Value = serde_json::from_str(line).ok()?;
-                (message.get("id")?.to_string(), message.get("result")?.to_string())
+    fn judge_result(&self, line: &[u8], (tool, arguments): (&str, Value), (result, error): (&str, &str)) {
+        let (text, is_error) = text_of(result);
+        let text = if error.is_empty() { text } else { strings(error) + &text };
+        let failed = is_error || !error.is_empty();
+        let more = [("arguments", arguments), ("output", cut(&text).into()), ("failed", failed.into())];
+        match self.ask(&self.payload("result", tool, &more), None) {
+            Answer::Passed(warning) if warning.is_empty() => self.to_client(line),
+            Answer::Passed(warning) | Answer::Refused(warning) => self.to_client(&with_warning(line, &warning)),
+        }
+    }
+
+    /// A line that answers no request by its exact id, or that is not JSON as this reader has it. Clients are more
+    /// lenient in both, so it passes only if it holds no orders.
+    fn unmatched(self: &Arc<Self>, line: Vec<u8>) {
+        self.hooked(move |shared| {
+            let text = strings(&String::from_utf8_lossy(&line));
+            match shared.ask(&shared.payload("offer", "unmatched response", &[("output", cut(&text).into())]), None) {
+                Answer::Passed(warning) if warning.is_empty() => shared.to_client(&line),
+                Answer::Passed(warning) | Answer::Refused(warning) => {
+                    eprintln!("reflex mcp: {}: withheld a line that answers no request: {warning}", shared.proxy.name);
+                }
             }
-        };
-        let waits = locked(&self.state).pending.remove(&key)?;
-        Some((waits, result))
+        });
     }
 
     /// Pins tools on the first use, and notes the differences later.
@@ -460,7 +482,8 @@ fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
 
 /// The text of a tool's result that a model reads, and whether it is an error.
 fn text_of(result: &str) -> (String, bool) {
-    let result: Value = serde_json::from_str(result).unwrap_or_default();
+    // Numbers that are too large and lists that are too deep for this reader are not for all.
+    let Ok(result) = serde_json::from_str::<Value>(result) else { return (strings(result), false) };
     let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
     let text = |block: &Value| {
         let text = block.get("text").or_else(|| block.get("resource")?.get("text"));
@@ -468,7 +491,7 @@ fn text_of(result: &str) -> (String, bool) {
     };
     let structured = result.get("structuredContent").map(Value::to_string);
     let all: Vec<String> = blocks.filter_map(text).chain(structured).collect();
-    (cut(&all.join("\n")).to_owned(), result.get("isError") == Some(&Value::Bool(true)))
+    (all.join("\n"), result.get("isError") == Some(&Value::Bool(true)))
 }
 
 fn cut(text: &str) -> &str {
@@ -479,13 +502,30 @@ fn cut(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// The line of a result with one more block of text.
+/// The line of a response with a warning: one more block of text in a result, one more line in an error. A response into
+/// which none can be written is replaced.
 fn with_warning(line: &[u8], warning: &str) -> Vec<u8> {
-    let Ok(mut message) = serde_json::from_slice::<Value>(line) else { return line.to_vec() };
-    let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else { return line.to_vec() };
-    let content = result.entry("content").or_insert_with(|| json!([]));
-    if let Some(blocks) = content.as_array_mut() {
+    let warned = || -> Option<Value> {
+        let mut message = serde_json::from_slice::<Value>(line).ok()?;
+        if message.get("result").is_some() == message.get("error").is_some() {
+            return None;
+        }
+        if let Some(error) = message.get_mut("error") {
+            let text = error.get_mut("message")?;
+            *text = format!("{}\n{warning}", text.as_str()?).into();
+            return Some(message);
+        }
+        let result = message.get_mut("result")?.as_object_mut()?;
+        let blocks = result.entry("content").or_insert_with(|| json!([])).as_array_mut()?;
         blocks.push(json!({"type": "text", "text": warning}));
+        Some(message)
+    };
+    if let Some(message) = warned() {
+        return format!("{message}\n").into_bytes();
     }
-    format!("{message}\n").into_bytes()
+    let text = std::str::from_utf8(line).unwrap_or_default();
+    let id = Response::parse(text.trim_end()).ok().flatten().and_then(|response| response.id).unwrap_or("null");
+    let text = format!("{warning} The result is withheld, because clients may read it in different ways.");
+    let result = json!({"content": [{"type": "text", "text": text}], "isError": true});
+    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{result}}}\n").into_bytes()
 }

@@ -1,0 +1,109 @@
+//! The time that `reflex mcp` adds to an allowed call of a tool, from the request to the response.
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::ground::Ground;
+use super::measure::{Hook, median};
+use super::payloads;
+
+/// Calls in one session.
+const CALLS: usize = 10_000;
+
+/// Calls of which the median counts, at the beginning and at the end.
+const MEASURED: usize = 1_000;
+
+/// The time that a call may take longer than without the proxy.
+const MOST: Duration = Duration::from_millis(1);
+
+/// The two measurements, by their names on the page.
+pub(crate) const CASES: [&str; 2] = ["the first 1,000 of 10,000 calls", "the last 1,000 of them"];
+
+/// The time that was added to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Added {
+    /// Hundredths of the time of the program that does nothing.
+    pub(crate) ratio: u32,
+    /// Whether it was below a millisecond here.
+    pub(crate) in_time: bool,
+}
+
+/// One for each of [`CASES`].
+pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Added>, String> {
+    let own = std::env::current_exe().map_err(|error| format!("cannot find xtask: {error}"))?;
+    let mut direct = Conversation::start(Command::new(&own).arg("mcp"), ground)?;
+    let mut guarded = Command::new(binary);
+    guarded.arg("--home").arg(&ground.home).args(["mcp", "--name", "echo", "--"]).arg(&own).arg("mcp");
+    let mut guarded = Conversation::start(&mut guarded, ground)?;
+    let nothing = Hook { binary, ground, payload: payloads::shell("git status", &ground.repo) };
+    let mut times = CASES.map(|_| (Vec::new(), Vec::new(), Vec::new()));
+    for number in 0..CALLS {
+        let added = guarded.call(number)?;
+        let case = if number < MEASURED { 0 } else { 1 };
+        if (MEASURED..CALLS - MEASURED).contains(&number) {
+            continue;
+        }
+        if let Some((with, without, floor)) = times.get_mut(case) {
+            with.push(added);
+            without.push(direct.call(number)?);
+            floor.push(nothing.time_of_nothing()?);
+        }
+    }
+    let added = |(with, without, floor): (Vec<Duration>, Vec<Duration>, Vec<Duration>)| {
+        let added = median(with) - median(without);
+        Added { ratio: (added / median(floor) * 100.0).round() as u32, in_time: added < MOST.as_secs_f64() }
+    };
+    Ok(times.into_iter().map(added).collect())
+}
+
+/// A client and a server.
+struct Conversation {
+    server: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Conversation {
+    fn start(command: &mut Command, ground: &Ground) -> Result<Self, String> {
+        command.current_dir(&ground.repo).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut server = command.spawn().map_err(|error| format!("cannot start the server: {error}"))?;
+        let (Some(input), Some(output)) = (server.stdin.take(), server.stdout.take()) else {
+            return Err("the server has no pipes".into());
+        };
+        let mut conversation = Self { server, input, output: BufReader::new(output) };
+        let version = json!({"protocolVersion": "2025-11-25"});
+        conversation
+            .ask(&json!({"jsonrpc": "2.0", "id": "s", "method": "initialize", "params": version}).to_string())?;
+        conversation.ask(r#"{"jsonrpc":"2.0","id":"l","method":"tools/list"}"#)?;
+        Ok(conversation)
+    }
+
+    fn ask(&mut self, request: &str) -> Result<String, String> {
+        let failed = |error: std::io::Error| format!("the server does not answer: {error}");
+        self.input.write_all(format!("{request}\n").as_bytes()).map_err(failed)?;
+        let mut line = String::new();
+        self.output.read_line(&mut line).map_err(failed)?;
+        Ok(line)
+    }
+
+    /// Equal calls would be a loop, so each has a text of its own.
+    fn call(&mut self, number: usize) -> Result<Duration, String> {
+        let params = json!({"name": "shout", "arguments": {"text": format!("text {number}")}});
+        let request = json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).to_string();
+        let start = Instant::now();
+        let answer = self.ask(&request)?;
+        let time = start.elapsed();
+        if answer.contains(&format!("TEXT {number}")) { Ok(time) } else { Err(format!("call {number}: {answer}")) }
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        let _ = self.server.kill();
+        let _ = self.server.wait();
+    }
+}
