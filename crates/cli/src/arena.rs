@@ -113,6 +113,11 @@ unsafe impl GlobalAlloc for Arena {
     }
 }
 
+/// From here on all memory is the system's, which takes it back: for a command that runs for days.
+pub(crate) fn close() {
+    ARENA.next.store(Arena::end() as *mut u8, Ordering::Relaxed);
+}
+
 /// How much memory was handed out so far, whether or not it was given back.
 pub(crate) fn used() -> usize {
     let inside = (ARENA.next.load(Ordering::Relaxed) as usize).saturating_sub(BLOCK.0.get() as usize);

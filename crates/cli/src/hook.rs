@@ -10,7 +10,7 @@ use reflex_host::signing::choose_key;
 use reflex_host::store::approvals::settle;
 use reflex_host::{Host, Mode, SESSION_MODE, choose_home};
 use serde_json::{Map, Value};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::process::ExitCode;
 
 /// A payload may be this large; a file that an agent writes stands in it whole.
@@ -50,6 +50,10 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         }
     };
     let agent = arguments.caller(&Map::new());
+    // `reflex mcp` starts hooks ahead of their calls: the time of a call begins with its payload.
+    if agent.name == mcp::AGENT.name && io::stdin().lock().fill_buf().is_ok_and(<[u8]>::is_empty) {
+        return ExitCode::SUCCESS;
+    }
     lifeline::arm(arguments.failed(agent));
     fault::maybe();
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());

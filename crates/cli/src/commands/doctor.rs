@@ -1,6 +1,7 @@
 //! `reflex doctor` and `reflex verify`: does the guard really stand before the agents' tools?
 
-use super::{wire, wire_mcp};
+use super::wire;
+use super::wire_mcp;
 use crate::commands::chosen::{self, has_hook, wired_in_project};
 use crate::status;
 use crate::terminal::age::{ago, until};

@@ -1,5 +1,6 @@
 //! `reflex mcp`: the guard in front of an MCP server, and the pins of servers.
 
+use crate::arena;
 use crate::status;
 use crate::terminal::arguments::{json, option, text};
 use crate::terminal::consent::Consent;
@@ -47,6 +48,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 }
 
 fn proxy(store: Store, matches: &ArgMatches) -> u8 {
+    arena::close();
     let server: Vec<String> = matches.get_many("command").into_iter().flatten().cloned().collect();
     let Some(program) = server.first().cloned() else {
         complain("no server is named: `reflex mcp --name NAME -- SERVER ARGS`");

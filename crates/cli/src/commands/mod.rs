@@ -23,6 +23,7 @@ mod live;
 mod mcp;
 mod mode;
 mod pin;
+mod planned;
 mod policy_line;
 mod presets;
 mod reflexes;

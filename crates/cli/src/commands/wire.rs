@@ -2,6 +2,7 @@
 
 use super::live;
 use super::pin::{self, Named};
+use super::planned::{Work, confirmed, here, project_here, show};
 use super::wire_mcp;
 use crate::commands::chosen::{chosen, chosen_in_project, has_hook, unknown, wired_in_project};
 use crate::commands::status_facts::places;
@@ -9,11 +10,9 @@ use crate::commands::undo::total;
 use crate::status;
 use crate::terminal::confirm;
 use crate::terminal::consent::may_weaken;
-use crate::terminal::output::{complain, print, print_whole};
-use crate::terminal::paint::Paint;
+use crate::terminal::output::{complain, print};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
-use reflex_engine::Event;
 use reflex_host::answers::record;
 use reflex_host::git_hooks::Entries;
 use reflex_host::older::{self, OlderGuard};
@@ -22,8 +21,6 @@ use reflex_host::signing::InForce;
 use reflex_host::state_folder::obstacle;
 use reflex_host::{Change, Host, Mode, Wiring, settle};
 use serde_json::json;
-use std::io::IsTerminal;
-use std::path::PathBuf;
 
 pub(super) fn init(matches: &ArgMatches) -> u8 {
     change(matches, Work::PutIn)
@@ -99,29 +96,6 @@ fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
         Err(problem) => {
             complain(&visible(&problem));
             status::INTERNAL
-        }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Work {
-    PutIn,
-    TakeOut,
-}
-
-impl Work {
-    fn verb(self) -> &'static str {
-        match self {
-            Work::PutIn => "would write",
-            Work::TakeOut => "would remove",
-        }
-    }
-
-    /// What is said of a file in which there is nothing to do.
-    fn done(self) -> &'static str {
-        match self {
-            Work::PutIn => "is up to date",
-            Work::TakeOut => "has no Reflex hook",
         }
     }
 }
@@ -310,7 +284,7 @@ fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
 fn without_older(matches: &ArgMatches, wiring: &Wiring) -> Result<(), String> {
     for (file, change) in wiring.without_older(&here()?)? {
         let shown = visible(&file.display().to_string());
-        show(&shown, &change);
+        show(&shown, &change, 3, str::to_owned);
         if matches.get_flag("dry-run") {
             continue;
         }
@@ -323,21 +297,6 @@ fn without_older(matches: &ArgMatches, wiring: &Wiring) -> Result<(), String> {
         print(&format!("{}: {shown} is {done}", wiring.agent()));
     }
     Ok(())
-}
-
-pub(super) fn here() -> Result<PathBuf, String> {
-    std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))
-}
-
-/// The folder here, where it may lie in a project: in the home's own files agents look for the user's settings.
-pub(super) fn project_here() -> Result<PathBuf, String> {
-    let here = here()?;
-    let host = Host::new(Mode::default());
-    let root = PathBuf::from(host.placed(Event::default()).workspace);
-    if host.folders().home.starts_with(&root) {
-        return Err(format!("{} is not a project; change to one", visible(&root.display().to_string())));
-    }
-    Ok(here)
 }
 
 /// Taking back what the agent wrote is told only if there is something to take back.
@@ -371,7 +330,7 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, (work, change): (Work, &Change))
         print(&format!("{}: {file} {}", wiring.agent(), work.done()));
         return Ok(!matches.get_flag("dry-run"));
     }
-    show(&file, change);
+    show(&file, change, 3, str::to_owned);
     if matches.get_flag("dry-run") {
         return Ok(false);
     }
@@ -395,27 +354,4 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, (work, change): (Work, &Change))
         ));
     }
     Ok(true)
-}
-
-fn show(file: &str, change: &Change) {
-    let paint = Paint::of_stdout();
-    let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
-    let diff = similar::TextDiff::from_lines(before, after);
-    let text = diff.unified_diff().context_radius(3).header(file, file).to_string();
-    for line in text.lines() {
-        let painted = match line.as_bytes().first() {
-            Some(b'+') => paint.added(line),
-            Some(b'-') => paint.removed(line),
-            _ => line.to_owned(),
-        };
-        print_whole(&painted);
-    }
-}
-
-/// A person answers at the terminal; where there is none, `--yes` has to say it.
-pub(super) fn confirmed() -> Result<bool, String> {
-    if !std::io::stdin().is_terminal() {
-        return Err("no terminal to ask on; use --yes to write or --dry-run to preview".into());
-    }
-    Ok(confirm::confirmed("Write this? [y/N] "))
 }

@@ -1,14 +1,13 @@
 //! `reflex init --mcp` and `reflex uninstall --mcp`: `reflex mcp` in front of the servers of clients, and out again.
 
-use super::wire::{Work, confirmed, here, project_here};
+use super::planned::{Work, confirmed, here, project_here, show};
 use crate::status;
-use crate::terminal::output::{complain, print, print_whole};
-use crate::terminal::paint::Paint;
+use crate::terminal::output::{complain, print};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::settings::{MCP_CLIENTS, Reach};
 use reflex_host::mcp_servers::{ServerList, masked};
-use reflex_host::{Change, settle};
+use reflex_host::settle;
 
 pub(super) fn change(matches: &ArgMatches, work: Work) -> u8 {
     let lists = match lists(matches) {
@@ -96,7 +95,8 @@ fn one(matches: &ArgMatches, list: &ServerList, work: Work) -> Result<(), String
         }
         return Ok(());
     }
-    show(&file, &change);
+    // Lines around the changed ones hold the environment of servers.
+    show(&file, &change, 0, masked);
     if matches.get_flag("dry-run") {
         return Ok(());
     }
@@ -125,22 +125,5 @@ fn left_out(list: &ServerList) {
             "{title}: left as they are, because `command` or `args` are not strings: {}",
             visible(&unreadable.join(", "))
         ));
-    }
-}
-
-/// The changed lines alone: those around them hold other servers' environment. Secrets among the arguments are masked.
-fn show(file: &str, change: &Change) {
-    let paint = Paint::of_stdout();
-    let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
-    let diff = similar::TextDiff::from_lines(before, after);
-    let text = diff.unified_diff().context_radius(0).header(file, file).to_string();
-    for line in masked(&text).lines() {
-        let line = visible(line);
-        let painted = match line.as_bytes().first() {
-            Some(b'+') => paint.added(&line),
-            Some(b'-') => paint.removed(&line),
-            _ => line,
-        };
-        print_whole(&painted);
     }
 }

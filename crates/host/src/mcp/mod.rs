@@ -1,6 +1,7 @@
 //! The guard in front of an MCP server: `reflex mcp`.
 
 mod frame;
+mod hooks;
 mod proxy;
 
 pub use frame::{Ambiguous, Message, Response, call, read_line, strings};

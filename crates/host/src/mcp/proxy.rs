@@ -2,6 +2,7 @@
 //! hook of their own, and a refused one is answered here.
 
 use super::frame::{Ambiguous, Message, Response, call, read_line, strings};
+use super::hooks::{Answer, FAILED, Hooks, locked};
 use crate::store::Store;
 use crate::store::pins::Pins;
 use crate::system::os::{self, End};
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -74,6 +75,7 @@ struct State {
 
 struct Shared {
     proxy: Proxy,
+    hooks: Arc<Hooks>,
     state: Mutex<State>,
     free: Condvar,
     client: Mutex<Box<dyn Write + Send>>,
@@ -89,11 +91,6 @@ impl Drop for Slot {
         locked(&self.0.state).hooks -= 1;
         self.0.free.notify_all();
     }
-}
-
-/// The lock. A panic of its last holder is ignored: the data is consistent between two messages.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Proxy {
@@ -114,6 +111,7 @@ impl Proxy {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (pending, judging) = (BTreeMap::new(), BTreeMap::new());
         let shared = Arc::new(Shared {
+            hooks: Arc::new(Hooks::new(self.hook.clone())),
             proxy: self,
             state: Mutex::new(State { pending, judging, pins, is_first, hooks: 0, heard: Instant::now() }),
             free: Condvar::new(),
@@ -318,8 +316,12 @@ impl Shared {
     /// The answer of a hook to a payload. The client hears of progress if it asked for it.
     fn ask(&self, payload: &Value, token: Option<&str>) -> Answer {
         let (sender, receiver) = channel();
-        let (hook, text) = (self.proxy.hook.clone(), payload.to_string());
-        thread::spawn(move || sender.send(hook_says(&hook, &text)));
+        let (hooks, text) = (Arc::clone(&self.hooks), payload.to_string());
+        thread::spawn(move || {
+            // A receiver that has gone has refused the call.
+            let _ = sender.send(hooks.judge(&text));
+            hooks.refill();
+        });
         for step in 1_u32.. {
             match receiver.recv_timeout(PROGRESS) {
                 Ok(answer) => return answer,
@@ -434,35 +436,6 @@ impl Shared {
             shared.to_client(&line);
         });
     }
-}
-
-/// The text for the model if no hook answers.
-const FAILED: &str = "Blocked: Reflex failed before it could judge this call, so it does not run.";
-
-/// The answer of a hook.
-enum Answer {
-    /// The call runs, or the result passes, with a warning for the model; empty without one.
-    Passed(String),
-    /// The call does not run.
-    Refused(String),
-}
-
-fn hook_says(hook: &[String], payload: &str) -> Answer {
-    let answer = || -> io::Result<Answer> {
-        let (program, words) = hook.split_first().ok_or(io::ErrorKind::NotFound)?;
-        let mut child = Command::new(program).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
-        let mut input = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-        input.write_all(payload.as_bytes())?;
-        drop(input);
-        let output = child.wait_with_output()?;
-        if output.stdout.is_empty() && output.status.success() {
-            return Ok(Answer::Passed(String::new()));
-        }
-        let said: Value = serde_json::from_slice(&output.stdout)?;
-        let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        Ok(if text("decision") == "allow" { Answer::Passed(text("reason")) } else { Answer::Refused(text("reason")) })
-    };
-    answer().unwrap_or_else(|error| Answer::Refused(format!("{FAILED} ({error})")))
 }
 
 /// An id that is the same however it is written.

@@ -1,0 +1,73 @@
+//! A planned change of a settings file: the place, its diff, and a person's consent.
+
+use crate::terminal::confirm;
+use crate::terminal::output::print_whole;
+use crate::terminal::paint::Paint;
+use crate::terminal::visible::visible;
+use reflex_engine::Event;
+use reflex_host::{Change, Host, Mode};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    PutIn,
+    TakeOut,
+}
+
+impl Work {
+    pub(super) fn verb(self) -> &'static str {
+        match self {
+            Work::PutIn => "would write",
+            Work::TakeOut => "would remove",
+        }
+    }
+
+    /// The words for a file that needs no change.
+    pub(super) fn done(self) -> &'static str {
+        match self {
+            Work::PutIn => "is up to date",
+            Work::TakeOut => "has no Reflex hook",
+        }
+    }
+}
+
+pub(super) fn here() -> Result<PathBuf, String> {
+    std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))
+}
+
+/// The folder here, where it may lie in a project: in the home's own files agents look for the user's settings.
+pub(super) fn project_here() -> Result<PathBuf, String> {
+    let here = here()?;
+    let host = Host::new(Mode::default());
+    let root = PathBuf::from(host.placed(Event::default()).workspace);
+    if host.folders().home.starts_with(&root) {
+        return Err(format!("{} is not a project; change to one", visible(&root.display().to_string())));
+    }
+    Ok(here)
+}
+
+/// Prints the diff as `shown` has it, with this many lines around each change.
+pub(super) fn show(file: &str, change: &Change, around: usize, shown: impl Fn(&str) -> String) {
+    let paint = Paint::of_stdout();
+    let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
+    let diff = similar::TextDiff::from_lines(before, after);
+    let text = diff.unified_diff().context_radius(around).header(file, file).to_string();
+    for line in shown(&text).lines() {
+        let line = visible(line);
+        let painted = match line.as_bytes().first() {
+            Some(b'+') => paint.added(&line),
+            Some(b'-') => paint.removed(&line),
+            _ => line,
+        };
+        print_whole(&painted);
+    }
+}
+
+/// The answer of a person at the terminal; without a terminal, `--yes` is needed.
+pub(super) fn confirmed() -> Result<bool, String> {
+    if !std::io::stdin().is_terminal() {
+        return Err("no terminal to ask on; use --yes to write or --dry-run to preview".into());
+    }
+    Ok(confirm::confirmed("Write this? [y/N] "))
+}
