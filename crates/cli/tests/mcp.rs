@@ -451,3 +451,16 @@ fn a_call_gets_the_verdict_that_a_hook_gives_it() {
     // The first run: messages to people, deletions and merges are a person's to approve.
     assert!(calls.len() == 260 && stopped["dangerous"] >= 59 && stopped["ordinary"] <= 13, "{stopped:?}");
 }
+
+#[test]
+fn a_server_that_floods_or_never_ends_a_line_takes_bounded_memory() {
+    let machine = Machine::new();
+    let runs = |script: &str| machine.reflex(["mcp", "--", "sh", "-c", script]).patience(60).run();
+    let line = r#"{"jsonrpc":"2.0","method":"notifications/message"}"#;
+    let said = runs(&format!("yes '{line}' | head -c 20400000"));
+    assert_eq!((said.code, said.stdout.len()), (0, 20_400_000));
+    let said = runs("cat /dev/zero | tr '\\0' a");
+    assert!(said.code != 0 && said.stdout.is_empty() && said.stderr.contains("longer than 32 MiB"), "{}", said.stderr);
+    let said = runs(r#"yes '{"jsonrpc":"2.0","id":5,"result":{}}' | head -n 100"#);
+    assert_eq!(said.stdout.lines().count(), 100, "{}", said.stderr);
+}

@@ -25,6 +25,9 @@ const MAX_PENDING: usize = 4096;
 /// Maximum length of a text that is judged, in bytes.
 const MAX_OUTPUT: usize = 1 << 20;
 
+/// Maximum number of withheld lines that are reported on standard error.
+const MAX_NOTES: usize = 100;
+
 /// The time between two notes of progress while a person is asked.
 const PROGRESS: Duration = Duration::from_secs(5);
 
@@ -69,6 +72,8 @@ struct State {
     /// Whether the server is used for the first time and has not listed all its tools yet.
     is_first: bool,
     hooks: usize,
+    /// Lines of the server that answered no request.
+    unmatched: usize,
     /// The time of the server's last message.
     heard: Instant,
 }
@@ -113,7 +118,15 @@ impl Proxy {
         let shared = Arc::new(Shared {
             hooks: Arc::new(Hooks::new(self.hook.clone())),
             proxy: self,
-            state: Mutex::new(State { pending, judging, pins, is_first, hooks: 0, heard: Instant::now() }),
+            state: Mutex::new(State {
+                pending,
+                judging,
+                pins,
+                is_first,
+                hooks: 0,
+                unmatched: 0,
+                heard: Instant::now(),
+            }),
             free: Condvar::new(),
             client: Mutex::new(Box::new(output)),
             server: Mutex::new(stdin),
@@ -382,10 +395,19 @@ impl Shared {
     /// A line that answers no request by its exact id, or that is not JSON as this reader has it. Clients are more
     /// lenient in both, so it passes only if it holds no orders.
     fn unmatched(self: &Arc<Self>, line: Vec<u8>) {
+        let number = {
+            let mut state = locked(&self.state);
+            state.unmatched += 1;
+            state.unmatched
+        };
         self.hooked(move |shared| {
             let text = strings(&String::from_utf8_lossy(&line));
-            match shared.ask(&shared.payload("offer", "unmatched response", &[("output", cut(&text).into())]), None) {
+            // With a name of its own: equal lines are not calls that the model repeats.
+            let name = format!("unmatched response {number}");
+            match shared.ask(&shared.payload("offer", &name, &[("output", cut(&text).into())]), None) {
                 Answer::Passed(warning) if warning.is_empty() => shared.to_client(&line),
+                // A client that does not read standard error must not hold up the proxy.
+                Answer::Passed(_) | Answer::Refused(_) if number > MAX_NOTES => {}
                 Answer::Passed(warning) | Answer::Refused(warning) => {
                     eprintln!("reflex mcp: {}: withheld a line that answers no request: {warning}", shared.proxy.name);
                 }
