@@ -27,8 +27,21 @@ pub(crate) use payloads::{CALLS, shell};
 /// Growth up to this share is noise: of compilers, of the length of paths.
 const GROWTH_PERCENT: u32 = 15;
 
-/// Measures and writes the page.
-pub(crate) fn write(project: &Project) -> Result<(), String> {
+/// Measures MCP servers alone, and leaves the rest of the page as it is.
+fn write_mcp(project: &Project) -> Result<(), String> {
+    let release = release::build(project)?;
+    let ground = step("ground", Ground::prepare)?;
+    let mcp = step("MCP", || mcp::measure(&release.binary, &ground))?;
+    let text = Report { mcp, ..page::read(&project.root)? }.render();
+    let file = page::file(&project.root);
+    fs::write(&file, text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+}
+
+/// Measures and writes the page, or the part of it about MCP servers.
+pub(crate) fn write(project: &Project, part: &[&str]) -> Result<(), String> {
+    if !part.is_empty() {
+        return write_mcp(project);
+    }
     let release = release::build(project)?;
     let ground = step("ground", Ground::prepare)?;
     let hooks = hooks(&release, &ground)?;

@@ -49,6 +49,7 @@ usage: cargo xtask COMMAND
                     installer and checksums, in `dist/` of the target folder
   bench [--check]   measure the release and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
+  bench mcp         measure MCP servers alone and write that section of the page
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
   prose             look for translated constructions in comments and messages; with UPDATE=1 write smaller counts
@@ -73,7 +74,7 @@ fn main() -> ExitCode {
         // Started in a hostile home, see `hermetic`.
         [hermetic::ENCLOSED, reflex, words @ ..] => hermetic::enclosed(reflex, words),
         [TESTS, selection @ ..] => project().and_then(|project| run_tests(&project, selection)),
-        ["bench"] => project().and_then(|project| bench::write(&project)),
+        ["bench", part @ ..] if matches!(part, [] | ["mcp"]) => project().and_then(|own| bench::write(&own, part)),
         ["release"] => project().and_then(|project| release::build(&project)).map(|release| {
             println!("{}", release.binary.display());
         }),

@@ -50,18 +50,50 @@ fn covers(event: &Event, analysis: &Analysis, pack: &Effect, effect: &Effect, ta
     let taken = text.get(pack.origin.span.end as usize..effect.origin.span.start as usize).unwrap_or("");
     // Only where the packing has succeeded; what stands behind a bar or a line's end runs in any case.
     let tied = taken.contains("&&") && !taken.contains([';', '|', '\n']) && !taken.replace("&&", "").contains('&');
-    same && whole && tied && packs_whole(command, effect) && lies_elsewhere(command, path, folder, pack)
+    same && whole
+        && tied
+        && packs_whole(command, effect)
+        && lies_elsewhere(command, path, folder, pack)
+        && stays(analysis, pack, effect)
+}
+
+/// Whether the copy is written to a file and no other part of the call loses it.
+fn stays(analysis: &Analysis, pack: &Effect, loss: &Effect) -> bool {
+    let of_pack = |effect: &&Effect| (effect.action, effect.command) == (pack.action, pack.command);
+    let writes = |effect: &&Effect| matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate);
+    let written = analysis.effects.iter().filter(of_pack).filter(writes).flat_map(|effect| &effect.targets);
+    let copies: Vec<&str> = written.filter_map(Target::path).collect();
+    let loses = |effect: &&Effect| {
+        matches!(effect.kind, EffectKind::Delete | EffectKind::Overwrite | EffectKind::Truncate)
+            && !of_pack(effect)
+            && !std::ptr::eq(*effect, loss)
+    };
+    let mut lost = analysis.effects.iter().filter(loses).flat_map(|effect| &effect.targets).filter_map(Target::path);
+    let is_gone = |lost: &str| copies.iter().any(|copy| is_within(copy, lost) || is_within(lost, copy));
+    !copies.iter().any(|copy| is_within(copy, "/dev")) && !lost.any(is_gone)
 }
 
 /// Of a folder `cp` takes all only with an option; what is written over is a file.
 fn packs_whole(command: &Command, effect: &Effect) -> bool {
     let words = || command.words.iter().skip(1).filter_map(|word| word.literal());
-    let option = |word: &str| word.starts_with("--exclude") || word.starts_with("--include") || word.starts_with("-x");
+    let partial = ["--exclude", "--include", "-x", "--dry-run", "--list-only", "--attributes-only", "--symbolic-link"];
+    let option = |word: &str| partial.iter().any(|option| word.starts_with(option)) || leaves_out(&command.name, word);
+    let is_lost = |word: &str| word == "/dev/null" || word.ends_with("=/dev/null");
     let recursive =
         words().any(|word| word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R', 'a']));
     PACKERS.contains(&command.name.as_str())
-        && !words().any(|word| option(&word))
+        && !words().any(|word| option(&word) || is_lost(&word))
         && (command.name != "cp" || recursive || effect.kind != EffectKind::Delete)
+}
+
+/// Letters of options with which less than all is copied: nothing yet, links, what is not there or older.
+fn leaves_out(program: &str, word: &str) -> bool {
+    let letters = match program {
+        "rsync" => "nu",
+        "cp" => "snu",
+        _ => return false,
+    };
+    word.starts_with('-') && !word.starts_with("--") && word.contains(|letter| letters.contains(letter))
 }
 
 /// Whether nothing that the packer names lies in what is deleted, but the sources.

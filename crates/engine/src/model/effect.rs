@@ -126,6 +126,12 @@ impl Target {
     pub fn is_pattern(&self) -> bool {
         self.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_)))
     }
+
+    /// Whether the target is one of several files for a deletion: of a pattern, or of those in a folder whose name is
+    /// not known before the call runs (`data/$f`).
+    pub fn is_one_of_many(&self) -> bool {
+        self.is_pattern() || self.path().is_some() && self.value.is_unknown()
+    }
 }
 
 /// What an effect's targets are.

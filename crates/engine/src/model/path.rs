@@ -20,7 +20,7 @@ pub struct Folders<'a> {
 pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> TargetPath {
     let mut text = String::new();
     let mut everything = false;
-    for (piece, _) in &value.pieces {
+    for (at, (piece, _)) in value.pieces.iter().enumerate() {
         everything = false;
         match piece {
             Piece::Text(part) => text.push_str(part),
@@ -44,7 +44,12 @@ pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&st
                 None => return cut_short(&text, folders),
             },
             Piece::Output(Printed::User) => text.push_str("user"),
-            Piece::Output(Printed::Program(_)) | Piece::Unknown(_) => return cut_short(&text, folders),
+            Piece::Output(Printed::Program(_)) | Piece::Unknown(_) => {
+                return match ending(value, at) {
+                    Some(end) if !text.is_empty() => known(&format!("{text}*{end}"), false, folders),
+                    _ => cut_short(&text, folders),
+                };
+            }
         }
     }
     known(&text, everything, folders)
@@ -56,6 +61,13 @@ fn variable_path(name: &str, folders: Folders<'_>, variable: &dyn Fn(&str) -> Op
         "TMPDIR" | "TMP" | "TEMP" => Some(variable(name).unwrap_or_else(|| "/tmp".into())),
         _ => variable(name),
     }
+}
+
+/// The known end of a name of which this piece is not known: `.log` of `logs/$(date).log`.
+fn ending(value: &Value, at: usize) -> Option<String> {
+    let rest = value.pieces.get(at + 1..).unwrap_or_default();
+    let end: String = rest.iter().map(|(piece, _)| piece.as_text()).collect::<Option<_>>()?;
+    (!end.is_empty() && !end.contains(['/', '*', '?', '['])).then_some(end)
 }
 
 /// What is not known may be empty: the folder before it is meant. Without one nothing is known.

@@ -7,7 +7,7 @@ use crate::model::value::{Origin, Piece, Value};
 
 /// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,
 /// `last-word`, `dashed` (operands behind `--`, all if it is not there), `paths`, `roots`, `found`, `found-behind` (below
-/// the operands behind the first, by its pattern), `option:KEY`, `folder`; several of them with blanks between.
+/// the operands behind the first, by its pattern), `option:KEY`, `listed` (operands that are patterns), `searched`, `folder`; several of them with blanks between.
 #[derive(Debug, Clone, Copy)]
 pub struct Selector<'t>(pub &'t str);
 
@@ -36,6 +36,8 @@ impl Selector<'_> {
                 let names = Some(patterns(invocation, words)).filter(|names| !names.is_empty());
                 find::found(or_here(operands().skip(1).collect(), words), names.as_deref())
             }
+            "listed" => operands().filter(|word| invocation.has("itself") || is_pattern(word)).collect(),
+            "searched" => searched(invocation, words, operands().collect()),
             "folder" => or_here(Vec::new(), words),
             other => match other.strip_prefix("option:") {
                 Some(key) => invocation.values(key, words),
@@ -43,6 +45,26 @@ impl Selector<'_> {
             },
         }
     }
+}
+
+fn is_pattern(word: &Value) -> bool {
+    word.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_)))
+}
+
+/// The files in which a search for text may find it: those that are named, or all below.
+fn searched(invocation: &Invocation, words: &[Value], mut operands: Vec<Value>) -> Vec<Value> {
+    let is_text_given = ["pattern", "pattern-file", "listing"].iter().any(|key| invocation.has(key));
+    if !is_text_given && !operands.is_empty() {
+        operands.remove(0);
+    }
+    let program = words.first().map(Value::shown).unwrap_or_default();
+    let walks = ["rg", "ag", "ack"].contains(&program.rsplit('/').next().unwrap_or(""));
+    if !(walks || invocation.has("recursive") || operands.is_empty()) {
+        return operands;
+    }
+    // An operand may be a file or a folder.
+    let below = find::found(or_here(operands.clone(), words), None);
+    [operands, below].concat()
 }
 
 /// The subcommand's own word and all that follow: a program of that name is run with them.

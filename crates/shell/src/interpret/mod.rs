@@ -17,6 +17,7 @@ mod found;
 mod globs;
 mod holes;
 pub(crate) mod interpreter;
+mod narrowed;
 mod output;
 mod placeholders;
 mod process;

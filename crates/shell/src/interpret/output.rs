@@ -2,6 +2,7 @@
 
 use super::draft::program_name;
 use super::interpreter::Interpreter;
+use super::narrowed;
 use super::streams::Stream;
 use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::selector::Selector;
@@ -46,7 +47,15 @@ fn by_kind(name: &str, words: &[Value], invocation: Option<&Invocation>, origin:
                 return program_of(kind, invocation, words, origin);
             }
             (None, Some(invocation)) if kind.starts_with("path ") => return place(kind, invocation, words, origin),
-            (Some(selector), Some(invocation)) => return one_of(&Selector(selector).values(invocation, words), origin),
+            (Some(selector), Some(invocation)) => {
+                let (selector, option) = selector.split_once(" if ").unwrap_or((selector, ""));
+                let is_meant = option.is_empty() || invocation.has(option);
+                let paths = if is_meant { Selector(selector).values(invocation, words) } else { Vec::new() };
+                if !paths.is_empty() {
+                    return lines_of(&paths);
+                }
+                Printed::Program(name.into())
+            }
             _ => Printed::Program(name.into()),
         },
     };
@@ -85,12 +94,16 @@ fn program_of(kind: &str, invocation: &Invocation, words: &[Value], origin: Orig
     path
 }
 
-/// One value that stands for any of the paths, if one can; else they are not known.
-fn one_of(paths: &[Value], origin: Origin) -> Value {
-    match paths {
-        [path] => path.clone(),
-        _ => Value::piece(Piece::Output(Printed::Program("paths".into())), origin),
+/// The paths, each on a line. A single one has no end: it is that of a file that `$(…)` names.
+fn lines_of(paths: &[Value]) -> Value {
+    let mut lines = Value::default();
+    for path in paths {
+        if !lines.pieces.is_empty() {
+            lines.push_text("\n", path.origin());
+        }
+        lines.push(path.clone());
     }
+    lines
 }
 
 fn printed_text(name: &str, arguments: &[Value], origin: Origin) -> Option<Value> {
@@ -236,8 +249,15 @@ fn filtered(interpreter: &mut Interpreter<'_>, name: &str, arguments: &[Value], 
         }
     }
     // Some of the lines, or all in another order: of the same kind.
-    let passes = matches!(name, "sort" | "uniq" | "head" | "tail" | "grep" | "shuf" | "nl");
-    (passes && !input.pieces.is_empty()).then_some(input)
+    if input.pieces.is_empty() {
+        return None;
+    }
+    if matches!(name, "grep" | "egrep") {
+        return Some(narrowed::by_search(input, &arguments));
+    }
+    let passes = matches!(name, "sort" | "uniq" | "head" | "tail" | "fgrep" | "shuf" | "nl");
+    let keeps = || filter::keeps_names(name, &arguments) && narrowed::is_paths(&input);
+    (passes || keeps()).then_some(input)
 }
 
 /// What a tool reads, and its arguments without the files: files that the text has written, else its input.

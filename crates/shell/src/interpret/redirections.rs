@@ -3,7 +3,7 @@
 use super::interpreter::Interpreter;
 use super::process::{Content, Process};
 use super::streams::{Open, Sink, Stream};
-use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
+use crate::model::value::{Origin, Piece, Printed, Value};
 use crate::reading::{Access, CommandId, Redirection};
 use crate::syntax::tree::{Descriptor, Redirect, RedirectKind, Script};
 use std::rc::Rc;
@@ -160,8 +160,12 @@ impl Interpreter<'_> {
             RedirectKind::Read | RedirectKind::ReadWrite => {
                 let target = self.expand_whole(&redirect.target);
                 let descriptor = self.descriptor(redirect, 0);
-                let unknown =
-                    || Stream::new(Value::piece(Piece::Unknown(UnknownReason::Input), target.origin()), Vec::new());
+                let unknown = || {
+                    Stream::new(
+                        Value::piece(Piece::Output(Printed::Program("cat".into())), target.origin()),
+                        Vec::new(),
+                    )
+                };
                 let content = self.content(&target).unwrap_or_else(unknown);
                 if self.is_process(&target) {
                     // What it prints comes from it and from no file.

@@ -5,6 +5,7 @@ use super::interpreter::{Interpreter, MAX_DEPTH};
 use super::streams::Stream;
 use super::wrapped::Run;
 use crate::cli_grammar::invocation::Invocation;
+use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
 use crate::model::value::{Origin, UnknownReason, Value};
@@ -20,13 +21,22 @@ impl Interpreter<'_> {
     pub(super) fn code_variables(&mut self, id: Option<CommandId>, variables: &[(String, Value)], origin: Origin) {
         for (name, value) in variables {
             let entry = self.surroundings.programs.variable(name);
-            if entry.is_nil() || value.pieces.is_empty() || self.depth >= MAX_DEPTH {
+            if value.pieces.is_empty() || self.depth >= MAX_DEPTH {
+                continue;
+            }
+            let command = if entry.is_nil() && id.is_some() { self.command_in(value) } else { None };
+            if entry.is_nil() && command.is_none() {
                 continue;
             }
             let text = |text: &str| Value::text(text, origin);
             let lines = match entry.get("how").text() {
+                "" if command.is_some() => vec![vec![text("sh"), text("-c"), command.unwrap_or_default()]],
                 "script" if self.readable(value).is_none() => Vec::new(),
-                "script" => vec![vec![text("sh"), text("-c"), value.clone()]],
+                // `LESSOPEN='|lesspipe %s'`: the program reads what the command prints.
+                "script" => {
+                    let bar = value.prefix().len() - value.prefix().trim_start_matches(['|', '-']).len();
+                    vec![vec![text("sh"), text("-c"), value.without_prefix(bar)]]
+                }
                 "program" => vec![vec![value.clone()]],
                 "options" => vec![[vec![text(entry.get("program").text())], super::xargs::words_of(value)].concat()],
                 // `ENV=production` says something else to most programs.
@@ -73,6 +83,20 @@ impl Interpreter<'_> {
         printed
     }
 
+    /// The command that a value is, whoever reads it: `rm -rf x`, `!rm -rf x`, `silent !rm -rf x`. A text that only
+    /// begins with the name of a program, such as a title, has none of the signs of one: an option, a path, a pipe.
+    fn command_in(&self, value: &Value) -> Option<Value> {
+        const LONGEST: usize = 4096;
+        const SIGNS: [char; 6] = ['|', ';', '&', '>', '$', '`'];
+        let text = value.literal().filter(|text| text.len() <= LONGEST)?;
+        let text = text.split_once('!').map_or(&*text, |(_, command)| command).trim_start_matches(['|', ' ']);
+        let mut words = text.split_ascii_whitespace();
+        let name = words.next()?.rsplit('/').next()?;
+        let is_sign = |word: &str| word.starts_with(['-', '/', '~', '.']) || word.contains(SIGNS);
+        let is_known = Program::find(self.surroundings.programs, name).is_some();
+        (is_known && words.any(is_sign)).then(|| Value::text(text, value.origin()))
+    }
+
     fn setting(&mut self, kind: &str, value: &Value, id: CommandId, draft: &Draft) {
         let starts = |start: &str| value.prefix().starts_with(start);
         let text = match kind {
@@ -80,6 +104,10 @@ impl Interpreter<'_> {
             "helper" if starts("!") => value.without_prefix(1),
             "helper" if starts("/") => value.clone(),
             "file" if !starts("/dev/null") => return self.code(id, Code::File(value.clone()), Vec::new()),
+            "" => match self.command_in(value) {
+                Some(command) => command,
+                None => return,
+            },
             _ => return,
         };
         self.script_value(text, Run { id, language: Language::Shell, parameters: Vec::new(), lasting: false }, draft);

@@ -22,6 +22,54 @@ pub(crate) fn knows(name: &str) -> bool {
     TOOLS.iter().any(|(tool, _)| aliased(name) == *tool)
 }
 
+/// Whether the tool only drops lines or the text around names: `sed 's|^\./||'`,
+/// `awk '{print $2}'`, `cut -f2`. Anything else may make other names of them, or commands.
+pub(crate) fn keeps_names(name: &str, arguments: &[Value]) -> bool {
+    let Some((tool, valued)) = TOOLS.iter().find(|(tool, _)| aliased(name) == *tool) else { return false };
+    let Some(given) = Given::parse(arguments, valued) else { return false };
+    match *tool {
+        "cut" => true,
+        "tr" => given.has('d') || matches!(given.operands.as_slice(), [from, to] if is_blank(from) && is_blank(to)),
+        "sed" => given.script().is_some_and(|script| keeps_lines(&script)),
+        "awk" => given.script().is_some_and(|script| prints_field(&script)),
+        _ => false,
+    }
+}
+
+fn is_blank(set: &str) -> bool {
+    matches!(set, "\n" | "\\n" | "\0" | "\\0" | "\\000" | " " | "[:space:]" | "[:blank:]")
+}
+
+/// `/x/d`, `1d`, `/x/p`, `s|^\./||`: the script adds no text.
+fn keeps_lines(script: &str) -> bool {
+    let script = script.trim();
+    if let Some(address) = script.strip_suffix(['d', 'p']) {
+        let is_number =
+            !address.is_empty() && address.bytes().all(|byte| byte.is_ascii_digit() || b",$".contains(&byte));
+        let pattern = address.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
+        return is_number || pattern.is_some_and(|pattern| !pattern.contains('/'));
+    }
+    let mut letters = script.strip_prefix('s').unwrap_or_default().chars();
+    let Some(separator) = letters.next().filter(|letter| letter.is_ascii_punctuation()) else { return false };
+    let parts: Vec<&str> = letters.as_str().split(separator).collect();
+    matches!(parts.as_slice(), [_, "", "" | "g"])
+}
+
+/// `{print $1}`, `/x/ {print $NF}`
+fn prints_field(script: &str) -> bool {
+    let script: String = script.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let Some(open) = script.find('{') else { return false };
+    let (pattern, action) = script.split_at(open);
+    let field = action.strip_prefix("{print").and_then(|rest| rest.strip_suffix('}'));
+    let is_field = field.is_some_and(|field| {
+        field.is_empty()
+            || field
+                .strip_prefix('$')
+                .is_some_and(|name| name == "NF" || name.bytes().all(|byte| byte.is_ascii_digit()))
+    });
+    is_field && !pattern.contains(['(', '|', '{'])
+}
+
 /// Each tool with the letters of its options that take a value.
 const TOOLS: [(&str, &str); 29] = [
     ("base64", "w"),

@@ -568,9 +568,23 @@ impl ScriptResolver<'_> {
         .draft(&found.text, &reading);
         // Who names a script runs it with the variables that there are.
         let is_named = found.usage == Usage::Run && level == 1 && found.language == Language::Shell;
-        keep_known(&mut self.analysis.effects, first, &|effect| is_named && deletes_by_unset(effect, world));
+        let is_own = found.usage == Usage::Run && level == 1 && self.is_work_in_progress(&found.path);
+        keep_known(&mut self.analysis.effects, first, &|effect| {
+            is_named && deletes_by_unset(effect, world) || is_own && deletes_unknown(effect)
+        });
         let (path, text, usage, folder) = (found.path, found.text, found.usage, found.folder);
         self.analysis.scripts.push(Script { path, text, reading, usage, folder, place: found.place, level });
+    }
+
+    /// Whether the file is of the project and git has it in no commit as it is now, so it counts
+    /// as code of the call itself.
+    fn is_work_in_progress(&self, path: &str) -> bool {
+        let is_changed = || match self.world.is_tracked(path) {
+            Some(true) => self.world.uncommitted(path).is_some_and(|names| names.any()),
+            Some(false) => self.world.is_ignored(path) == Some(false),
+            None => false,
+        };
+        path::is_within(path, &self.event.workspace) && is_changed()
     }
 
     /// What the same text has written to the file.
@@ -688,6 +702,15 @@ fn deletes_by_unset(effect: &Effect, world: &dyn World) -> bool {
     };
     let is_whole = effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here;
     is_whole && effect.flags.contains(&"recursive") && effect.targets.iter().any(is_unset)
+}
+
+/// `rmtree(os.environ["D"])`: a tree whose path is unknown before the call runs.
+fn deletes_unknown(effect: &Effect) -> bool {
+    let is_unknown = |target: &Target| target.path == TargetPath::Unknown;
+    effect.kind == EffectKind::Delete
+        && effect.site == ExecTarget::Here
+        && effect.flags.contains(&"recursive")
+        && effect.targets.iter().any(is_unknown)
 }
 
 /// The language in which a file that runs is read: that of the program which runs it, else what its first line says.

@@ -1,0 +1,100 @@
+//! Paths of which a search leaves those that fit: `find . | grep '\.pyc$'`. A filter narrows what may come; it never
+//! adds to it.
+
+use crate::model::value::{Piece, Value};
+
+/// More alternatives than these leave the paths as they are.
+const MAX_NAMES: usize = 8;
+
+/// Whether a value stands for paths that a program found.
+pub(super) fn is_paths(value: &Value) -> bool {
+    value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_)))
+}
+
+/// The paths that a search by this pattern leaves, if they are all below one folder and the pattern is about names.
+pub(super) fn by_search(paths: Value, arguments: &[Value]) -> Value {
+    let names = pattern(arguments).and_then(|pattern| names(&pattern));
+    let ([.., (Piece::Glob(glob), _)], Some(names)) = (paths.pieces.as_slice(), names) else { return paths };
+    let is_one = !paths.pieces.iter().any(|(piece, _)| piece.as_text().is_some_and(|text| text.contains('\n')));
+    if glob != "**" || !is_one {
+        return paths;
+    }
+    let mut narrowed = Value::default();
+    for name in names {
+        if !narrowed.pieces.is_empty() {
+            narrowed.push_text("\n", paths.origin());
+        }
+        narrowed.push(paths.clone());
+        narrowed.push_text("/", paths.origin());
+        narrowed.push_piece(Piece::Glob(name), paths.origin());
+    }
+    narrowed
+}
+
+/// The pattern of a search that has no option by which it would leave other lines than those that fit.
+fn pattern(arguments: &[Value]) -> Option<String> {
+    let mut found = None;
+    for word in arguments {
+        let word = word.literal()?;
+        match word.strip_prefix('-') {
+            Some(letters) if letters.bytes().all(|byte| b"EiaePnH".contains(&byte)) => {}
+            Some(_) => return None,
+            None => found = found.or(Some(word.into_owned())),
+        }
+    }
+    found
+}
+
+/// Patterns of file names, one of which a name on the path fits if the path fits this regular expression. `None` if that
+/// does not follow.
+fn names(pattern: &str) -> Option<Vec<String>> {
+    let whole = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(pattern);
+    let alternatives: Vec<&str> = whole.split('|').map(|one| one.trim_end_matches('\\')).collect();
+    if alternatives.len() > MAX_NAMES {
+        return None;
+    }
+    alternatives.into_iter().map(name).collect()
+}
+
+/// `/node_modules/` is a whole name, `\.pyc$` the end of one, `cache` a part.
+fn name(pattern: &str) -> Option<String> {
+    let pattern = pattern.strip_prefix('^').map_or(pattern, |rest| rest.trim_start_matches("./"));
+    let (starts, pattern) = pattern.strip_prefix('/').map_or((false, pattern), |rest| (true, rest));
+    let (ends, pattern) = match pattern.strip_suffix('$').or(pattern.strip_suffix('/')) {
+        Some(rest) => (true, rest),
+        None => (false, pattern),
+    };
+    let mut glob = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => match letters.next()? {
+                escaped if escaped.is_ascii_punctuation() && !"*?[/".contains(escaped) => glob.push(escaped),
+                _ => return None,
+            },
+            '.' => glob.push('?'),
+            letter if letter.is_alphanumeric() || "_-~ ".contains(letter) => glob.push(letter),
+            _ => return None,
+        }
+    }
+    if !glob.contains(|letter: char| letter.is_alphanumeric()) {
+        return None;
+    }
+    Some(format!("{}{glob}{}", if starts { "" } else { "*" }, if ends { "" } else { "*" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn patterns_of_paths_become_patterns_of_names() {
+        let read = |pattern: &str| names(pattern).map(|names| names.join(" "));
+        assert_eq!(read("__pycache__").as_deref(), Some("*__pycache__*"));
+        assert_eq!(read(r"(__pycache__|\.pyc$)").as_deref(), Some("*__pycache__* *.pyc"));
+        assert_eq!(read("/node_modules/").as_deref(), Some("node_modules"));
+        for pattern in ["", ".", ".*", "^./", "[ab]", "a*", "(a|b)c", "a/b"] {
+            assert_eq!(read(pattern), None, "{pattern}");
+        }
+    }
+}
