@@ -17,7 +17,7 @@ const CALL_KEYS: [&str; 2] = ["name", "arguments"];
 /// Reads one line with its end. `None` at the end of the input.
 ///
 /// # Errors
-/// The input fails, or the line is longer than [`MAX_LINE`].
+/// The input fails, or the line is longer than 32 MiB.
 pub fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     loop {
