@@ -1,7 +1,6 @@
 //! Whether a target belongs to a class: a place, a property of its path, or a class of the library.
 
 use super::cache::{Facts, Pattern, Places, Seen};
-use super::paths::stands_for_many;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, Place, is_below, is_within};
 use crate::model::truth::Ternary;
@@ -32,7 +31,7 @@ impl Facts<'_> {
         match class {
             "contents" => return Ternary::from(*contents),
             "climbing" => return Ternary::from(climbing.is_some()),
-            "pattern" => return Ternary::from(stands_for_many(effect, target)),
+            "pattern" => return Ternary::from(effect.is_about_many(target)),
             "device" => return Ternary::from(text.starts_with("/dev/")),
             "guard" => return Ternary::from(self.is_guard(effect, target)),
             "guard-program" => return Ternary::from(self.is_guard_program(effect, target)),

@@ -69,7 +69,7 @@ impl Facts<'_> {
         lands: &str,
     ) -> Option<Pattern> {
         let TargetPath::Known { contents, .. } = target.path else { return None };
-        if stands_for_many(effect, target) {
+        if effect.is_about_many(target) {
             let deep = target.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(glob) if glob == "**"));
             let everything = match (contents, deep) {
                 (true, true) => "/**",
@@ -162,13 +162,6 @@ impl Facts<'_> {
         }
         real
     }
-}
-
-/// Whether the target is a pattern. What is written under an unknown name is a new file as a rule; what is deleted or
-/// emptied under one is there.
-pub(super) fn stands_for_many(effect: &Effect, target: &Target) -> bool {
-    let is_lost = matches!(effect.kind, EffectKind::Delete | EffectKind::Truncate);
-    if is_lost { target.is_one_of_many() } else { target.is_pattern() }
 }
 
 /// The name of the file that was packed into this one: `.env` of `.env.gz`.

@@ -80,6 +80,13 @@ pub enum TargetPath {
 }
 
 impl Effect {
+    /// Whether one of its targets stands for several files. A name that is unknown before the call runs is new as a rule
+    /// where something is written; what is deleted or emptied under one is there.
+    pub(crate) fn is_about_many(&self, target: &Target) -> bool {
+        let is_lost = matches!(self.kind, EffectKind::Delete | EffectKind::Truncate);
+        if is_lost { target.is_one_of_many() } else { target.is_pattern() }
+    }
+
     /// Something that a written file sets for later.
     pub(crate) fn configured(action: usize, flags: Vec<&'static str>, value: &str) -> Effect {
         let target = Target::new(Value::text(value, Origin::default()), TargetPath::None);
