@@ -41,7 +41,7 @@ pub use reading::{
     WHOLE_ENVIRONMENT, Words,
 };
 pub use reflex_work as work;
-pub use surroundings::{LoadModule, Module, ModuleName, Source, Surroundings};
+pub use surroundings::{Given, LoadModule, Module, ModuleName, Source, Surroundings};
 pub use syntax::names::is_name;
 pub use syntax::outline::outline;
 pub use syntax::written::{Written, written};

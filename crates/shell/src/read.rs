@@ -18,12 +18,13 @@ pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
 /// What would run if `text` was given to an interpreter of `language`.
 pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) -> Reading {
     let mut interpreter = Interpreter::new(surroundings, language, read_text);
+    let stdin = surroundings.given.stdin.clone().map_or_else(Stream::default, |text| Stream::new(text, Vec::new()));
     if language == Language::Shell {
-        interpreter.text(text, Placement::At { start: 0, derivation: None }, &Stream::default());
+        interpreter.text(text, Placement::At { start: 0, derivation: None }, &stdin);
     } else {
         let span = Span { start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
         let origin = Origin { span, derivation: None };
-        interpreter.in_language(SourceText { language, text, origin }, &Stream::default());
+        interpreter.in_language(SourceText { language, text, origin }, &stdin);
     }
     interpreter.finish()
 }

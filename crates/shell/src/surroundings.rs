@@ -13,10 +13,19 @@ pub struct Surroundings<'a> {
     /// What the user has named so: of a program (`git`), or of the shell itself where that is empty. Only asked for
     /// names that nothing else explains.
     pub alias: &'a dyn Fn(&str, &str) -> Option<String>,
-    /// The parameters `$0`, `$1`, … of the text.
-    pub parameters: Vec<Value>,
+    /// Its arguments and its input.
+    pub given: Given,
     /// The file of the text, and the files that it loads.
     pub source: Source<'a>,
+}
+
+/// A call's arguments and input for the text that it runs.
+#[derive(Debug, Clone, Default)]
+pub struct Given {
+    /// The parameters `$0`, `$1`, … of the text.
+    pub parameters: Vec<Value>,
+    /// The text on its standard input; `None` if it has the caller's.
+    pub stdin: Option<Value>,
 }
 
 /// The file in which a text stands, and how it comes to others: what it loads is read with it.
@@ -62,7 +71,7 @@ impl Surroundings<'static> {
             programs,
             variable: &|_| None,
             alias: &|_, _| None,
-            parameters: Vec::new(),
+            given: Given::default(),
             source: Source::default(),
         }
     }

@@ -106,6 +106,10 @@ impl Screen {
 
     /// The next key, waited for so long.
     pub(crate) fn key(&self, wait: Duration) -> Key {
+        // The input of a terminal that hung up is always ready and always empty. Its SIGHUP may be ignored.
+        if !io::stdin().is_terminal() {
+            return Key::Cancel;
+        }
         match poll(wait) {
             Ok(true) => {}
             Ok(false) => return Key::Nothing,

@@ -16,8 +16,8 @@ use crate::model::path::{self, Folders};
 use crate::model::world::World;
 use crate::text::encoded_paths;
 use reflex_shell::{
-    Access, Code, Command, CommandId, Gap, Invocation, Language, Origin, Piece, Program, Programs, Reading, Setting,
-    Source, Span, Surroundings, UnknownReason, Value, work,
+    Access, Code, Command, CommandId, Gap, Given, Invocation, Language, Origin, Piece, Program, Programs, Reading,
+    Setting, Source, Span, Surroundings, UnknownReason, Value, work,
 };
 use reflex_tables::Tables;
 use std::collections::BTreeSet;
@@ -151,7 +151,7 @@ impl EffectExtractor<'_> {
             programs: Programs::new(self.tables),
             variable: &|name| world.variable(name),
             alias: &|program, name| world.alias(program, name),
-            parameters: Vec::new(),
+            given: Given::default(),
             source: Source { path: "", load: Some(&|name| loader.load(name)) },
         };
         let reading = reflex_shell::read_as(language, text, &surroundings);

@@ -59,12 +59,13 @@ impl TaskFile {
         called.flat_map(|(_, script)| commands(script)).map(|text| format!("( {text}\n)\n")).collect()
     }
 
-    /// The shell text of these tasks and of all that they need; the first of the file if none is named.
+    /// The shell text of these tasks and of all that they need; the first of the file if none is named. The words that
+    /// the call passes to the task are its positional parameters.
     pub(crate) fn recipe(self, text: &str, wanted: &[String]) -> String {
         work::spend_bytes(text.len(), READ);
         match self {
             TaskFile::Makefile => lines_of(&makefile(text, wanted), wanted),
-            TaskFile::Justfile => lines_of(&justfile(text), wanted),
+            TaskFile::Justfile => lines_of(&justfile(text, wanted.first()), wanted),
             TaskFile::Package => package(text, wanted, &LIFECYCLE),
             TaskFile::Composer => package(text, wanted, &COMPOSER_LIFECYCLE),
         }
@@ -76,6 +77,8 @@ impl TaskFile {
 struct Task {
     needs: Vec<String>,
     lines: Vec<String>,
+    /// The parameters of a recipe in a justfile, with their defaults.
+    parameters: Vec<(String, String)>,
 }
 
 #[derive(Default)]
@@ -341,8 +344,8 @@ fn in_brackets(text: &str) -> Option<(&str, &str)> {
     Some((text.get(1..end)?, text.get(end + 1..)?))
 }
 
-/// Recipes of a justfile; `{{name}}` is a variable that the file may set.
-fn justfile(text: &str) -> Tasks {
+/// Recipes of a justfile; `{{name}}` is a variable that the file may set, or a parameter of the recipe.
+fn justfile(text: &str, called: Option<&String>) -> Tasks {
     let mut variables: BTreeMap<String, String> = BTreeMap::new();
     let mut file = Tasks::default();
     let mut current: Option<String> = None;
@@ -354,20 +357,40 @@ fn justfile(text: &str) -> Tasks {
             let name = name.trim().trim_start_matches("export ");
             variables.insert(name.to_owned(), just_value(value, &variables));
         } else if let Some((head, needs)) = line.split_once(':').filter(|_| !line.starts_with('#')) {
-            let name = head.split_whitespace().next().unwrap_or("").trim_start_matches('@').to_owned();
+            let mut words = head.split_whitespace();
+            let name = words.next().unwrap_or("").trim_start_matches('@').to_owned();
+            let parameters = words.map(just_parameter).collect();
             let needs = needs.split_whitespace().filter(|need| *need != "&&").map(str::to_owned).collect();
             file.first.get_or_insert_with(|| name.clone());
-            file.tasks.insert(name.clone(), Task { needs, lines: Vec::new() });
+            file.tasks.insert(name.clone(), Task { needs, lines: Vec::new(), parameters });
             current = Some(name);
         }
     }
-    for line in file.tasks.values_mut().flat_map(|task| task.lines.iter_mut()) {
-        *line = line.replace("{{", "${").replace("}}", "}").replace("${ ", "${").replace(" }", "}");
-        for (name, value) in &variables {
-            *line = line.replace(&format!("${{{name}}}"), value);
+    let called = called.or(file.first.as_ref()).cloned();
+    for (task, Task { lines, parameters, .. }) in &mut file.tasks {
+        let is_called = called.as_ref() == Some(task);
+        for line in lines {
+            *line = line.replace("{{", "${").replace("}}", "}").replace("${ ", "${").replace(" }", "}");
+            for (at, (name, default)) in parameters.iter().enumerate() {
+                let value = match name.strip_prefix(['*', '+']) {
+                    Some(_) if is_called => format!("${{@:{}}}", at + 1),
+                    None if is_called => format!("${{{}:-{default}}}", at + 1),
+                    Some(_) | None => default.clone(),
+                };
+                *line = line.replace(&format!("${{{}}}", name.trim_start_matches(['*', '+'])), &value);
+            }
+            for (name, value) in &variables {
+                *line = line.replace(&format!("${{{name}}}"), value);
+            }
         }
     }
     file
+}
+
+/// `mode`, `mode='x'`, `*args`, `$mode`
+fn just_parameter(word: &str) -> (String, String) {
+    let (name, default) = word.split_once('=').unwrap_or((word, ""));
+    (name.replace('$', ""), default.trim_matches(['"', '\'']).to_owned())
 }
 
 /// The value of a name of a justfile: texts, other names, and functions of them, joined by `+` and `/`.
@@ -449,7 +472,12 @@ fn package(text: &str, wanted: &[String], lifecycle: &[&str]) -> String {
             name => names.extend([format!("pre{name}"), name.to_owned(), format!("post{name}")]),
         }
     }
-    names.iter().filter_map(script).flat_map(commands).map(|text| format!("( {text}\n)\n")).collect()
+    let text = |name: &String| {
+        let given = if wanted.contains(name) { " \"$@\"" } else { "" };
+        let commands = script(name).map(commands).unwrap_or_default();
+        commands.into_iter().map(|text| format!("( {text}{given}\n)\n")).collect::<String>()
+    };
+    names.iter().map(text).collect()
 }
 
 /// One command, or a list of them. `@name` and the name of a class of PHP are not followed.
@@ -517,17 +545,18 @@ mod tests {
         let text = "d := env_var('HOME') / 'x'\nall := d + 's'\nclean:\n  rm {{d}} {{ all }}\n";
         check(TaskFile::Justfile, text, &["clean"], "( rm ${HOME}/x ${HOME}/xs\n)\n");
         let text = "dir := \"out\"\nbuild mode='x': clean\n  @cargo build {{mode}}\nclean:\n  rm -rf {{dir}}\n";
-        check(TaskFile::Justfile, text, &["build"], "( cargo build ${mode}\n)\n( rm -rf out\n)\n");
+        check(TaskFile::Justfile, text, &["build"], "( cargo build ${1:-x}\n)\n( rm -rf out\n)\n");
+        check(TaskFile::Justfile, "a B *C:\n  rm {{B}} {{C}}\n", &["a"], "( rm ${1:-} ${@:2}\n)\n");
     }
 
     #[test]
     fn a_script_runs_with_those_around_it() {
         let text = r#"{"scripts": {"prebuild": "a", "build": "b", "postinstall": "c"}}"#;
-        check(TaskFile::Package, text, &["build"], "( a\n)\n( b\n)\n");
+        check(TaskFile::Package, text, &["build"], "( a\n)\n( b \"$@\"\n)\n");
         check(TaskFile::Package, text, &["install"], "( c\n)\n");
         check(TaskFile::Package, "no json", &["x"], "");
         let text = r#"{"scripts": {"x": ["a", "@x", "Some\\\\Class::call"], "post-install-cmd": "b"}}"#;
-        check(TaskFile::Composer, text, &["x"], "( a\n)\n");
+        check(TaskFile::Composer, text, &["x"], "( a \"$@\"\n)\n");
         check(TaskFile::Composer, text, &["install"], "( b\n)\n");
     }
 }

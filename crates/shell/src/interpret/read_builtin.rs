@@ -99,17 +99,18 @@ impl Interpreter<'_> {
             words.iter().filter_map(Value::literal).filter(|name| is_name(name)).map(Into::into).collect();
         let stream = self.state.open.input(0);
         let known = stream.text.literal().filter(|_| plain && stream.present);
+        let name = names.first().map_or("MAPFILE", String::as_str);
         let Some(text) = known else {
-            let mut reads = Reads { names, other: true, ..Reads::default() };
-            if reads.names.is_empty() {
-                reads.names.push("MAPFILE".to_owned());
+            if plain && stream.present {
+                self.state.assign(name, stream.text.split(&['\n']));
+                return self.state.open.take(0, None);
             }
+            let reads = Reads { names: vec![name.to_owned()], other: true, ..Reads::default() };
             return self.read_unknown(&reads, &stream, draft);
         };
         let origin = stream.text.origin();
         let line = |line: &str| Value::text(if trims { line.trim_end_matches('\n') } else { line }, origin);
         let values = text.split_inclusive('\n').map(line).collect();
-        let name = names.first().map_or("MAPFILE", String::as_str);
         self.state.assign(name, values);
         self.state.open.take_all(0);
         self.status = Some(true);

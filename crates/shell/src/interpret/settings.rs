@@ -10,6 +10,7 @@ use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
 use crate::model::value::{Origin, UnknownReason, Value};
 use crate::reading::{Code, CommandId};
+use crate::text_tools::quoting;
 use reflex_tables::Node;
 
 /// So many pairs of `GIT_CONFIG_KEY_…` are read.
@@ -97,6 +98,34 @@ impl Interpreter<'_> {
         (is_known && words.any(is_sign)).then(|| Value::text(text, value.origin()))
     }
 
+    /// Options whose values are commands, of a program that runs some of them: `-toolexec 'sh -c x'`, `KEY="x -y"`,
+    /// `KEY=["sh", "-c", "x"]`. In operands `#(x -y)` is one.
+    pub(super) fn commands_in_words(
+        &mut self,
+        id: CommandId,
+        invocation: &Invocation,
+        draft: &Draft,
+    ) -> Option<Stream> {
+        const MOST_SIGNS: usize = 4;
+        for (index, word) in draft.words.iter().enumerate().skip(1) {
+            let Some(text) = word.literal() else { continue };
+            let is_option = !invocation.operands.contains(&index);
+            let values = text.match_indices('=').take(MOST_SIGNS).filter_map(|(at, _)| text.get(at + 1..));
+            let values = std::iter::once(&*text).chain(values).filter(|_| is_option);
+            let inner = text.split("#(").skip(1).filter_map(|rest| rest.rsplit_once(')')).map(|(inner, _)| inner);
+            let texts = values.chain(inner).map(|text| match listed(text) {
+                Some(words) => words,
+                None => text.trim_matches(['"', '\'']).to_owned(),
+            });
+            let command = texts.map(|text| Value::text(text, word.origin())).find_map(|text| self.command_in(&text));
+            if let Some(command) = command {
+                let run = Run { id, language: Language::Shell, parameters: Vec::new(), lasting: false };
+                self.script_value(command, run, draft);
+            }
+        }
+        None
+    }
+
     fn setting(&mut self, kind: &str, value: &Value, id: CommandId, draft: &Draft) {
         let starts = |start: &str| value.prefix().starts_with(start);
         let text = match kind {
@@ -173,6 +202,14 @@ impl Interpreter<'_> {
         again.stdin = draft.stdin.clone();
         Some(self.isolated(|this| this.command(again)))
     }
+}
+
+/// `["sh", "-c", "x"]` as a command line.
+fn listed(text: &str) -> Option<String> {
+    let items = text.strip_prefix('[')?.strip_suffix(']')?;
+    let word = |text: &str| if quoting::is_plain(text) { text.to_owned() } else { quoting::quoted(text) };
+    let words: Vec<String> = items.split('"').skip(1).step_by(2).map(word).collect();
+    Some(words.join(" "))
 }
 
 /// `git config [set] KEY VALUE`

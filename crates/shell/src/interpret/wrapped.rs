@@ -125,6 +125,9 @@ impl Interpreter<'_> {
             let named = self.program_in_file(entry, &parameters, draft);
             return join(named, self.file(selected("file").into_iter().next()?, run(parameters), draft));
         }
+        if entry.get("words").text() == "commands" {
+            return self.commands_in_words(id, invocation, draft);
+        }
         if entry.get("stdin").text() == "script" {
             let arguments = Selector("operands").values(invocation, &draft.words);
             let parameters = draft.words.iter().take(1).cloned().chain(arguments).collect();

@@ -248,6 +248,7 @@ impl ExprInterpreter<'_, '_> {
         let known = match items {
             ScriptValue::List(items) => Some(items.to_vec()),
             ScriptValue::Map(fields) => fold::fields(fields, "keys", self.origin).items().map(<[ScriptValue]>::to_vec),
+            ScriptValue::Text(text) if fold::has_lines(&text.value) => Some(fold::lines(text)),
             ScriptValue::Text(_) if self.vocabulary.dialect.bare_calls => Some(vec![items.clone()]),
             ScriptValue::Text(_) => fold::letters(items, self.origin),
             ScriptValue::Number(_)

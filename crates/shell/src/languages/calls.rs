@@ -79,6 +79,8 @@ impl ExprInterpreter<'_, '_> {
                     datum = self.apply(datum, Arguments::from_positional(block.into_iter().collect()));
                     place = None;
                 }
+                // TypeScript: `process.env.OUT!`
+                Some(Kind::Symbol("!")) if language == Language::JavaScript && !spaced => self.at += 1,
                 // A template behind a name is its argument: $`ls`.
                 Some(Kind::Text(chunks))
                     if language == Language::JavaScript && !spaced && matches!(datum, ScriptValue::Name(_)) =>

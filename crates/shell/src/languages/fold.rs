@@ -151,6 +151,20 @@ pub(super) fn letters(datum: &ScriptValue, origin: Origin) -> Option<Vec<ScriptV
     Some(text.chars().map(|letter| ScriptValue::from(Value::text(letter.to_string(), origin))).collect())
 }
 
+/// Whether a text is walked by its lines, as those of a file or of the input are. No code walks a text of several lines
+/// by its characters.
+pub(super) fn has_lines(value: &Value) -> bool {
+    let is_line = |(piece, _): &(Piece, Origin)| piece.as_text().is_some_and(|text| text.contains('\n'));
+    let is_known = |(piece, _): &(Piece, Origin)| !matches!(piece, Piece::Unknown(_) | Piece::Text(_));
+    value.pieces.iter().any(is_line) || value.pieces.iter().any(is_known)
+}
+
+/// The lines of a text without their ends.
+pub(super) fn lines(text: &Text) -> Vec<ScriptValue> {
+    let lines = text.value.split(&['\n']).into_iter();
+    lines.map(|value| ScriptValue::Text(Text { value, ..text.clone() })).collect()
+}
+
 /// Texts with another between them.
 pub(super) fn joined(items: &[ScriptValue], between: &str, origin: Origin) -> Text {
     let mut whole = Text::default();

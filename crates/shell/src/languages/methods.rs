@@ -123,6 +123,8 @@ impl ExprInterpreter<'_, '_> {
                 let list = all.get(2).and_then(ScriptValue::items).unwrap_or(&[]).to_vec();
                 self.apply(first, Arguments::from_positional(list))
             }
+            Function::DeclareOption => self.declare_option(arguments),
+            Function::ParsedOptions => self.parsed_options(),
             Function::Shift => {
                 let list = self.variable("$_").filter(|list| list.items().is_some());
                 let list = list.unwrap_or_else(|| self.meaning("$ARGV"));
@@ -677,7 +679,11 @@ fn reversed(datum: &ScriptValue, origin: Origin) -> ScriptValue {
 fn split(datum: &ScriptValue, between: Option<&ScriptValue>, origin: Origin) -> ScriptValue {
     let Some(text) = datum.literal() else {
         let ScriptValue::Text(text) = datum else { return ScriptValue::unknown(UnknownReason::NotEvaluated, origin) };
-        if between.is_none_or(|between| between.literal().as_deref() == Some(" ")) {
+        let between = between.map(ScriptValue::literal);
+        if between == Some(Some("\n".into())) && fold::has_lines(&text.value) {
+            return ScriptValue::list(fold::lines(text));
+        }
+        if between.is_none_or(|between| between.as_deref() == Some(" ")) {
             return ScriptValue::list(
                 text.value.split(&[' ', '\t', '\n']).into_iter().map(ScriptValue::from).collect(),
             );

@@ -19,6 +19,7 @@ mod lexer;
 mod lua;
 mod methods;
 mod modules;
+mod options;
 mod perl;
 mod php;
 pub(crate) mod powershell;

@@ -122,6 +122,9 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("print", F::PrintLine),
         ("sys.stdout.write", F::Print),
         ("os.chdir", F::ChangeFolder),
+        ("argparse.ArgumentParser", F::Nothing),
+        ("argparse.ArgumentParser.add_argument", F::DeclareOption),
+        ("argparse.ArgumentParser.parse_args", F::ParsedOptions),
     ],
     constants: &[
         ("termios.TIOCSTI", C::Text("21522")),

@@ -96,6 +96,10 @@ pub(super) enum Function {
     Apply,
     /// The first of a function's arguments, or of the text's.
     Shift,
+    /// `add_argument("--out")`
+    DeclareOption,
+    /// `parse_args()`
+    ParsedOptions,
 }
 
 /// A value that a name stands for.

@@ -10,6 +10,7 @@ use super::token::{Chunk, Kind, Token};
 use super::vocabulary::{Constant, Vocabulary};
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
+use crate::model::language::Language;
 use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use reflex_work as work;
 use std::cell::Cell;
@@ -398,6 +399,9 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
     fn arguments(&self, skip: usize) -> ScriptValue {
         let parameters = &self.interpreter.state.parameters;
         let own = parameters.iter().take(1).cloned();
+        // `node FILE X` has the program and the file before the first argument, `node -e CODE X` the program alone.
+        let is_node_file = self.vocabulary.dialect.language == Language::JavaScript && !self.modules.path.is_empty();
+        let skip = skip + usize::from(is_node_file && skip > 0);
         let before = own.cycle().take(if parameters.is_empty() { 0 } else { skip });
         let given = parameters.iter().skip(1).cloned();
         ScriptValue::list(before.chain(given).map(ScriptValue::from).collect())

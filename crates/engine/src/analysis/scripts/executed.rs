@@ -58,7 +58,7 @@ impl ScriptResolver<'_> {
     }
 
     fn executed_as(&mut self, index: usize, path: &str, (entry, form): (Node<'_>, &str), (now, gone): (&str, &str)) {
-        let wanted = Wanted { names: Vec::new(), only: false, given: "" };
+        let wanted = Wanted { names: Vec::new(), assignments: Vec::new(), only: false, given: "" };
         let read = |text: &str| forms::read(form, (self.tables, path, text), &wanted);
         let Some((language, text)) = read(now).filter(|(_, text)| !text.trim().is_empty()) else { return };
         if !self.has_room(path) {

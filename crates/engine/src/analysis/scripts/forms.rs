@@ -15,6 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Wanted {
     /// Its words: names of tasks among them.
     pub(super) names: Vec<String>,
+    /// Variables that the call sets, beside those among its words.
+    pub(super) assignments: Vec<(String, String)>,
     /// Whether only named tasks run.
     pub(super) only: bool,
     /// What a task of Python is given.
@@ -41,7 +43,7 @@ pub(super) fn read(form: &str, file: File<'_>, wanted: &Wanted) -> Option<(Langu
         "processes" => shell(processes(text)),
         "settings" => shell(settings(tables, path, text, ExecTarget::Here)),
         "workflow" => shell(settings(tables, path, text, ExecTarget::Remote)),
-        "taskfile" => shell(taskfile(text, &wanted.names)),
+        "taskfile" => shell(taskfile(text, wanted)),
         "toml-tasks" => shell(toml_tasks(text, &wanted.names)),
         "commands" => shell(listed_commands(text)),
         "generate" => shell(directives(text)),
@@ -91,9 +93,12 @@ fn settings(tables: Tables, path: &str, text: &str, site: ExecTarget) -> String 
 }
 
 /// The tasks of a Taskfile that are named, with what they need.
-fn taskfile(text: &str, wanted: &[String]) -> String {
+fn taskfile(text: &str, wanted: &Wanted) -> String {
     let mut tasks: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
-    let mut names: Vec<(String, String)> = Vec::new();
+    // A word of the call counts before a variable of the file, and that before the environment.
+    let set = wanted.names.iter().filter_map(|word| word.split_once('='));
+    let mut names: Vec<(String, String)> = set.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+    names.push(("CLI_ARGS".to_owned(), "$@".to_owned()));
     for (keys, value) in yaml::entries(text) {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
         match keys.as_slice() {
@@ -109,12 +114,17 @@ fn taskfile(text: &str, wanted: &[String]) -> String {
             ["tasks", name, "cmds" | "cmd"] | ["tasks", name, "cmds", "cmd" | "defer"] | ["tasks", name]
                 if !value.is_empty() =>
             {
-                tasks.entry((*name).to_owned()).or_default().1.push(value);
+                let lines = &mut tasks.entry((*name).to_owned()).or_default().1;
+                match value.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+                    Some(list) => lines.extend(texts_of(list).map(str::to_owned)),
+                    None => lines.push(value),
+                }
             }
             _ => {}
         }
     }
-    let mut waiting: Vec<String> = wanted.iter().filter(|name| tasks.contains_key(*name)).cloned().collect();
+    names.extend(wanted.assignments.iter().cloned());
+    let mut waiting: Vec<String> = wanted.names.iter().filter(|name| tasks.contains_key(*name)).cloned().collect();
     if waiting.is_empty() {
         waiting.push("default".to_owned());
     }
@@ -315,7 +325,7 @@ mod tests {
     #[track_caller]
     fn check(form: &str, text: &str, names: &[&str], expected: &str) {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        let wanted = Wanted { names, only: true, given: "" };
+        let wanted = Wanted { names, assignments: Vec::new(), only: true, given: "" };
         let read = read(form, (Tables::EMPTY, "/repo/x", text), &wanted).map(|(_, text)| text);
         assert_eq!(read.unwrap_or_default(), expected, "{form}");
     }

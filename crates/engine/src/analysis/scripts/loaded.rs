@@ -8,7 +8,7 @@ use crate::analysis::loading;
 use crate::model::analysis::Usage;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::path::{self, parent};
-use reflex_shell::{CommandId, ExecTarget, Value, work};
+use reflex_shell::{CommandId, ExecTarget, Given, Value, work};
 use reflex_tables::Node;
 
 /// More files than these are not looked for by one entry.
@@ -179,17 +179,20 @@ impl ScriptResolver<'_> {
         let names = reader.words.iter().filter(|word| !word.starts_with('-') && !when.contains(&word.as_str()));
         let wanted = Wanted {
             names: names.cloned().collect(),
+            assignments: self.known(&reader.assignments),
             only: entry.get("tasks").is_true(),
             given: entry.get("given").text(),
         };
         let (language, text) = forms::read(entry.get("form").text(), (self.tables, &path, &content), &wanted)?;
+        let words = self.analysis.command(effect).map(|command| command.words.to_vec()).unwrap_or_default();
+        let parameters = words.into_iter().skip_while(|word| word.literal().as_deref() != Some("--")).collect();
         (!text.trim().is_empty()).then(|| Found {
+            given: Given { parameters, stdin: None },
             folder: Some(reader.folder.clone()),
             path,
             text,
             language,
             usage: Usage::Task,
-            parameters: Vec::new(),
             assignments: self.known(&reader.assignments),
             place: None,
         })

@@ -28,9 +28,10 @@ use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
 use crate::text::glob;
 use reflex_shell::{
-    Command, ExecTarget, Language, Piece, Programs, Source, Span, Surroundings, UnknownReason, Value, work,
+    Command, ExecTarget, Given, Language, Piece, Programs, Source, Span, Stdin, Surroundings, UnknownReason, Value,
+    work,
 };
-use reflex_tables::Tables;
+use reflex_tables::{Node, Tables};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -114,7 +115,7 @@ struct Found {
     text: String,
     language: Language,
     usage: Usage,
-    parameters: Vec<Value>,
+    given: Given,
     folder: Option<String>,
     assignments: Vec<(String, String)>,
     /// The mounts of the place in which it runs.
@@ -252,7 +253,7 @@ impl ScriptResolver<'_> {
             text,
             language: Language::Shell,
             usage,
-            parameters: Vec::new(),
+            given: Given::default(),
             folder: effect.folder.clone(),
             assignments: Vec::new(),
             place: None,
@@ -281,7 +282,7 @@ impl ScriptResolver<'_> {
             text,
             language,
             usage: Usage::Run,
-            parameters: command.words.iter().skip(own).cloned().collect(),
+            given: Given { parameters: command.words.iter().skip(own).cloned().collect(), stdin: stdin_of(command) },
             folder,
             assignments: self.known(&command.assignments),
             place,
@@ -388,7 +389,7 @@ impl ScriptResolver<'_> {
             text,
             language,
             usage: Usage::Written,
-            parameters: Vec::new(),
+            given: Given::default(),
             folder,
             assignments: Vec::new(),
             place: None,
@@ -505,7 +506,7 @@ impl ScriptResolver<'_> {
             text: script.text,
             language: script.language,
             usage: Usage::Written,
-            parameters: Vec::new(),
+            given: Given::default(),
             folder: Some(self.event.workspace.clone()),
             assignments: Vec::new(),
             place: None,
@@ -546,7 +547,7 @@ impl ScriptResolver<'_> {
             programs: Programs::new(self.tables),
             variable: &|name| assigned(name).or_else(|| world.variable(name)),
             alias: &|program, name| if program.is_empty() { None } else { world.alias(program, name) },
-            parameters: found.parameters,
+            given: found.given,
             source: Source { path: &found.path, load: Some(&|name| loader.load(name)) },
         };
         let reading = reflex_shell::read_as(found.language, &found.text, &surroundings);
@@ -635,6 +636,14 @@ fn made(action: &Action, before: &str) -> Option<String> {
     stands.then(|| before.replacen(gone.as_str(), content, 1))
 }
 
+/// The text that a command reads, as far as it is known.
+fn stdin_of(command: &Command) -> Option<Value> {
+    match &command.stdin {
+        Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text.clone()),
+        Stdin::Inherited | Stdin::File(_) => None,
+    }
+}
+
 /// Tells that an effect has more sources than are read.
 fn tell_number(effect: &Effect) {
     if effect.targets.len() > MAX_SOURCES {
@@ -717,7 +726,9 @@ fn deletes_unknown(effect: &Effect) -> bool {
 fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
     let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
     let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
-    let Some(entry) = entries.find(|entry| entry.get("file").is_text() || entry.get("script").is_text()) else {
+    let names_code = |entry: &Node<'_>| ["file", "script", "stdin"].iter().any(|key| entry.get(key).is_text());
+    let applies = |entry: &Node<'static>| reflex_shell::applies(*entry, invocation);
+    let Some(entry) = entries.find(|entry| names_code(entry) && applies(entry)) else {
         // What runs programs of many kinds: a shell is only meant where it says so.
         return language_by_itself(path, text)
             .filter(|language| *language != Language::Shell || text.starts_with("#!"));

@@ -9,7 +9,7 @@ use crate::analysis::inside::Project;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::mounts::{Mount, MountTable, Source};
 use crate::model::path;
-use reflex_shell::{ExecTarget, Language, Value, work};
+use reflex_shell::{ExecTarget, Given, Language, Value, work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -128,7 +128,7 @@ impl ScriptResolver<'_> {
             text,
             language: Language::Shell,
             usage: Usage::Task,
-            parameters: Vec::new(),
+            given: Given::default(),
             folder: service.folder.clone(),
             assignments: Vec::new(),
             place: Some(Rc::new(MountTable { mounts, ..MountTable::default() })),
@@ -188,7 +188,7 @@ impl ScriptResolver<'_> {
                 text: script.text,
                 language: script.language,
                 usage: Usage::Task,
-                parameters: Vec::new(),
+                given: Given::default(),
                 folder: Some(if here { folder.clone() } else { inside.clone() }),
                 assignments: Vec::new(),
                 place: (!here).then(|| Rc::clone(&table)),

@@ -5,7 +5,7 @@ use crate::analysis::task_runners::{self, TaskFile};
 use crate::model::analysis::Usage;
 use crate::model::effect::Effect;
 use crate::model::path::{self, parent};
-use reflex_shell::{Command, Language, Value, work};
+use reflex_shell::{Command, Given, Language, Value, work};
 use std::collections::BTreeSet;
 
 /// More files than these are not taken into a makefile, which is told.
@@ -23,13 +23,13 @@ impl ScriptResolver<'_> {
         let folder = effect.folder.as_deref()?;
         let command = self.analysis.command(effect)?;
         let invocation = command.invocation.as_ref()?;
-        let given = |key: &str| invocation.values(key, &command.words).first().map(|value| value.shown());
-        let folder = given("prefix").map_or_else(|| folder.to_owned(), |prefix| path::absolute(&prefix, folder));
+        let option = |key: &str| invocation.values(key, &command.words).first().map(|value| value.shown());
+        let folder = option("prefix").map_or_else(|| folder.to_owned(), |prefix| path::absolute(&prefix, folder));
         let above = std::iter::successors(Some(folder.as_str()), |at| {
             (*at != self.event.workspace && *at != "/").then(|| parent(at))
         });
         let in_folder = |at: &str| kind.file_names().iter().map(|name| path::absolute(name, at)).collect::<Vec<_>>();
-        let files = match given("file") {
+        let files = match option("file") {
             Some(file) => vec![path::absolute(&file, &folder)],
             None if kind == TaskFile::Makefile => in_folder(&folder),
             None => above.flat_map(in_folder).collect(),
@@ -46,7 +46,8 @@ impl ScriptResolver<'_> {
             }
             content.map(|text| (file, text))
         })?;
-        let wanted: Vec<String> = effect.targets.iter().map(|target| target.value.shown()).collect();
+        let mut parameters = given(command, effect.targets.first().map(|target| &target.value));
+        let wanted = effect.targets.iter().map(|target| wanted(&target.value, &mut parameters)).collect::<Vec<_>>();
         let text = if kind == TaskFile::Makefile { self.with_includes(effect, text, &folder) } else { text };
         let text = if kind == TaskFile::Makefile { self.with_unset(effect, command, text) } else { text };
         let mut text = kind.recipe(&text, &wanted);
@@ -55,12 +56,12 @@ impl ScriptResolver<'_> {
         }
         let folder = if kind == TaskFile::Makefile { folder } else { parent(&path).to_owned() };
         let assignments = self.known(&command.assignments);
-        (!text.is_empty()).then(|| Found {
+        (!text.is_empty()).then_some(Found {
             path,
             text,
             language: Language::Shell,
             usage: Usage::Task,
-            parameters: Vec::new(),
+            given: Given { parameters, stdin: None },
             folder: Some(folder),
             assignments,
             place: None,
@@ -163,4 +164,28 @@ impl ScriptResolver<'_> {
         }
         texts
     }
+}
+
+/// The words that a call passes to the task that it names: `npm run clean -- WORD`, `just clean WORD`. The task's own
+/// name is the first.
+fn given(command: &Command, task: Option<&Value>) -> Vec<Value> {
+    let at = command.words.iter().position(|word| Some(word) == task).unwrap_or(command.words.len());
+    let behind = command.words.get(at..).unwrap_or(&[]);
+    let is_mark = |word: &Value| word.literal().as_deref() == Some("--");
+    let mark = behind.iter().position(is_mark);
+    let passed = behind.iter().enumerate().skip(1).filter(|(at, word)| {
+        // `npm` keeps the options before the mark for itself.
+        let is_own = command.name == "npm" && mark.is_none_or(|mark| *at < mark) && word.prefix().starts_with('-');
+        mark != Some(*at) && !is_own
+    });
+    behind.iter().take(1).cloned().chain(passed.map(|(_, word)| word.clone())).collect()
+}
+
+/// A word that names a task or sets one of its variables. A value that is known only in part is one more parameter, which
+/// the recipe is given by its number.
+fn wanted(word: &Value, parameters: &mut Vec<Value>) -> String {
+    let prefix = word.prefix();
+    let Some((name, _)) = prefix.split_once('=').filter(|_| word.literal().is_none()) else { return word.shown() };
+    parameters.push(word.without_prefix(name.len() + 1));
+    format!("{name}=${{{}}}", parameters.len() - 1)
 }
