@@ -1,6 +1,6 @@
 //! What is lost where a call writes over files: content that is in no commit and nowhere else.
 
-use super::cache::Facts;
+use super::cache::{Facts, Pattern};
 use super::classes::fixed_part;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
@@ -50,6 +50,10 @@ impl Facts<'_> {
             let known = self.names_below(effect, seen.real.exists);
             let names = known.or_else(|| has("from-container").then(|| self.all_below(folder))?)?;
             return Some(names.iter().take(MAX_WRITTEN).map(|name| path::absolute(name, folder)).collect());
+        }
+        if let Some(Pattern::Written(pattern)) = &seen.pattern {
+            let is_file = |path: &String| self.world.real(path, true).is_folder != Some(true);
+            return Some(self.world.expand(pattern)?.into_iter().filter(is_file).take(MAX_WRITTEN).collect());
         }
         let is_folder = seen.real.is_folder == Some(true);
         let landed = seen.paths.iter().take(seen.sure).filter(|path| !is_folder || **path != seen.real.path);

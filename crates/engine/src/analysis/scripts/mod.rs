@@ -852,6 +852,51 @@ mod tests {
     #[test]
     fn a_parameter_of_the_call_stands_in_the_script() {
         check("bash x.sh /srv", &[("x.sh", "rm -rf \"$1\"")], &[("/srv", Some(Usage::Run))]);
+        let run = |path| [(path, Some(Usage::Run))];
+        let js = [("x.js", "require('fs').rmSync(process.argv[2], {recursive: true})")];
+        check("node x.js out", &js, &run("/repo/out"));
+        check("bun x.js out", &js, &run("/repo/out"));
+        let options = "import argparse, shutil\np = argparse.ArgumentParser()\np.add_argument('dir')\n\
+            p.add_argument('-k', '--keep', action='store_true')\np.add_argument('--log-dir', default='logs')\n\
+            a = p.parse_args()\nshutil.rmtree(a.dir)\nshutil.rmtree(a.log_dir)";
+        let both = |dir, logs| [(dir, Some(Usage::Run)), (logs, Some(Usage::Run))];
+        check("python3 o.py --keep out", &[("o.py", options)], &both("/repo/out", "/repo/logs"));
+        check("python3 o.py --log-dir=x out", &[("o.py", options)], &both("/repo/out", "/repo/x"));
+    }
+
+    #[test]
+    fn the_input_of_the_call_is_that_of_the_script() {
+        let files = [("x.py", "import os, sys\nfor line in sys.stdin:\n  os.remove(line.strip())\n")];
+        check("echo a | python3 x.py", &files, &[("/repo/a", Some(Usage::Run))]);
+        check(
+            "printf 'a\\nb\\n' | python3 x.py",
+            &files,
+            &[("/repo/a", Some(Usage::Run)), ("/repo/b", Some(Usage::Run))],
+        );
+        check("ls -d out/* | python3 x.py", &files, &[("everything in /repo/out", Some(Usage::Run))]);
+    }
+
+    #[test]
+    fn words_of_the_call_reach_the_task() {
+        let files = [
+            ("package.json", r#"{"scripts": {"w": "rm -rf"}}"#),
+            ("justfile", "w DIR='build':\n  rm -rf {{DIR}}\n"),
+            (
+                "Taskfile.yml",
+                "tasks:\n  w:\n    cmds: ['rm -rf {{.DIR}}']\n  x:\n    cmds:\n      - rm {{.CLI_ARGS}}\n",
+            ),
+            ("Makefile", "DIRS ?= build\nclean:\n\trm -rf $(DIRS)\n"),
+        ];
+        let task = |path| [(path, Some(Usage::Task))];
+        check("npm run w -- out", &files, &task("/repo/out"));
+        check("yarn w out", &files, &task("/repo/out"));
+        check("npm run w --silent", &files, &[]);
+        check("just w out", &files, &task("/repo/out"));
+        check("just w", &files, &task("/repo/build"));
+        check("task w DIR=out", &files, &task("/repo/out"));
+        check("DIR=out task w", &files, &task("/repo/out"));
+        check("task x -- out", &files, &task("/repo/out"));
+        check("make clean DIRS=~/x", &files, &task("/home/me/x"));
     }
 
     #[test]
