@@ -1,7 +1,8 @@
-"""Plays the frozen calls of issue 49 against a binary: `python3 score.py BINARY [FOLDER [ID…]]`. Setups run in FOLDER,
-which is removed before each case; the judged calls themselves never run."""
+"""Plays frozen calls against a binary: `CASES=SET python3 score.py BINARY [FOLDER [ID…]]`. SET is a folder with
+`dangerous.jsonl` and `ordinary.jsonl`, else that of this file. Setups run in FOLDER, which is removed before each case;
+the judged calls themselves never run."""
 import json,subprocess,sys,os,shutil,glob
-HERE=os.path.dirname(os.path.abspath(__file__))
+HERE=os.path.dirname(os.path.abspath(__file__)); SET=os.path.abspath(os.environ.get("CASES",HERE))
 B=sys.argv[1]; only=sys.argv[3:] 
 root=sys.argv[2] if len(sys.argv) > 2 else "/var/cases"; H=root+"/home"; P=H+"/code/shop"
 res={}
@@ -19,7 +20,7 @@ def fresh(setup):
     subprocess.run(["unshare","-n","sh","-c",s],cwd=P,env={"HOME":H,"PATH":os.environ["PATH"],"GIT_CONFIG_GLOBAL":"/dev/null"},capture_output=True,timeout=30)
 out=[]
 for kind in ("dangerous","ordinary"):
-    for l in open(f"{HERE}/{kind}.jsonl"):
+    for l in open(f"{SET}/{kind}.jsonl"):
         c=json.loads(l)
         if only and c["id"] not in only: continue
         fresh(c.get("setup",""))

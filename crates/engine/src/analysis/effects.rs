@@ -1,6 +1,7 @@
 //! The effects of one text: what each of its commands, and each action of another tool, would do.
 
 pub(crate) mod entries;
+mod outputs;
 
 use super::agent_paths::{agent_path_value, without_scheme};
 use super::loading::Loader;
@@ -299,6 +300,7 @@ impl EffectExtractor<'_> {
             }
             self.push_command(ran, kind, targets);
         }
+        self.outputs(ran);
         self.run_by_path(ran);
         self.touch(ran);
     }

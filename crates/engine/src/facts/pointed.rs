@@ -3,8 +3,9 @@
 use super::cache::Facts;
 use crate::facts::connection::{self, Pointed};
 use crate::model::effect::{Effect, EffectKind};
+use crate::model::event::Action;
 use crate::text::sql;
-use reflex_shell::ExecTarget;
+use reflex_shell::{Command, ExecTarget};
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -53,13 +54,40 @@ impl Facts<'_> {
         pointed.hosts.iter().chain(&pointed.names).find(is_production)
     }
 
+    /// Whether all databases that the effect is about were made by the call itself: `createdb x && … && dropdb x`.
+    /// A command that runs whether or not the making worked may meet an older database.
+    fn is_made_before(&self, effect: &Effect, pointed: &Pointed) -> bool {
+        let statement = statement(effect).map(|text| sql::dropped_databases(&text)).unwrap_or_default();
+        let of_targets = || effect.targets.iter().map(|target| target.value.shown().to_lowercase()).collect();
+        let dropped: Vec<String> = match (effect.kind == EffectKind::Sql, statement.is_empty()) {
+            (true, false) => statement,
+            (true, true) => pointed.names.clone(),
+            (false, _) => of_targets(),
+        };
+        let Some(reading) = self.analysis.reading(effect).filter(|_| effect.script.is_none()) else { return false };
+        let Some(Action::Shell { command: text, .. }) = self.event.actions.get(effect.action) else { return false };
+        let own = effect.origin.span.start;
+        let leads = |command: &&Command| {
+            let behind = text.get(command.origin.span.end as usize..).unwrap_or("").trim_start();
+            command.origin.span.end <= own && behind.trim_start_matches(['\'', '"']).trim_start().starts_with("&&")
+        };
+        let made: Vec<String> = reading.commands.iter().filter(leads).flat_map(databases_made).collect();
+        !dropped.is_empty() && dropped.iter().all(|name| made.contains(name))
+    }
+
     /// Every host must be this machine: what a project's files say of one proves nothing about another.
     ///
     /// A database in a container has whatever data its volume has: that the container runs here makes it nobody's.
     pub(super) fn is_local(&self, effect: &Effect) -> bool {
         let pointed = self.pointed(effect);
         let here = pointed.hosts.iter().all(|name| self.in_class("local-name", name));
-        if !here || pointed.unclear || self.is_production(&pointed) {
+        if self.is_production(&pointed) {
+            return false;
+        }
+        if self.is_made_before(effect, &pointed) {
+            return true;
+        }
+        if !here || pointed.unclear {
             return false;
         }
         let statement = statement(effect).map(|text| sql::dropped_databases(&text)).unwrap_or_default();
@@ -68,9 +96,9 @@ impl Facts<'_> {
             [] => pointed.hosts.iter().chain(&pointed.names).any(is),
             dropped => dropped.iter().all(is),
         };
-        let kept_elsewhere = effect.site != ExecTarget::Here && loses_a_database(effect);
         // A namespace of that name may lie in any cluster; only a database's program talks to this machine by itself.
         let talks_here = matches!(effect.kind, EffectKind::DestroyDatabase | EffectKind::Sql);
+        let kept_elsewhere = effect.site != ExecTarget::Here && talks_here;
         match pointed.hosts.is_empty() {
             true => talks_here && is_test(),
             false => !kept_elsewhere || is_test(),
@@ -78,9 +106,16 @@ impl Facts<'_> {
     }
 }
 
-/// Whether a database as a whole would be gone.
-fn loses_a_database(effect: &Effect) -> bool {
-    effect.kind == EffectKind::DestroyDatabase || statement(effect).is_some_and(|text| sql::loses_a_database(&text))
+/// The databases that a command makes: `createdb NAME`, `mysqladmin create NAME`, `psql -c 'CREATE DATABASE NAME'`.
+fn databases_made(command: &Command) -> Vec<String> {
+    let words: Vec<String> = command.words.iter().skip(1).map(|word| word.shown().to_lowercase()).collect();
+    match command.name.as_str() {
+        "createdb" => words.last().filter(|word| !word.starts_with('-')).cloned().into_iter().collect(),
+        "mysqladmin" | "mariadb-admin" => {
+            words.iter().skip_while(|word| *word != "create").nth(1).cloned().into_iter().collect()
+        }
+        _ => words.iter().flat_map(|word| sql::created_databases(word)).collect(),
+    }
 }
 
 /// What a database is told, where that is known.

@@ -14,7 +14,7 @@ use crate::model::truth::Ternary;
 use crate::rules::condition::{Subject, evaluate};
 use crate::secrets::redaction::redacted;
 use crate::text::glob::glob;
-use reflex_shell::{Command, Invocation, Value, work};
+use reflex_shell::{Command, ExecTarget, Invocation, Value, work};
 use reflex_tables::Node;
 
 /// What a finding costs, in units of [`work`]: its words, and the facts behind it.
@@ -206,6 +206,9 @@ impl Words<'_> {
         let program = self.facts.analysis.command(self.effect).map_or("", |command| command.name.as_str());
         let template = self.command().and_then(|(_, invocation)| Some(invocation.grammars.first()?.dump(program)));
         let Some(template) = template.filter(|text| !text.is_empty()) else { return "a dump of the database".into() };
+        if self.effect.site != ExecTarget::Here {
+            return "a dump made in the same place".into();
+        }
         let pointed = self.facts.pointed(self.effect);
         let is_plain = |name: &&String| {
             !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-./".contains(&byte))

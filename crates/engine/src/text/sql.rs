@@ -4,24 +4,47 @@
 pub(crate) fn consequences(text: &str) -> impl Iterator<Item = &'static str> {
     let bare = without_strings(text).to_ascii_lowercase();
     let found: Vec<&'static str> = bare.split(';').filter_map(consequence).collect();
-    found.into_iter()
+    let rolls_back = is_rolled_back(&bare);
+    found.into_iter().filter(move |word| !rolls_back || !ROLLED_BACK.contains(word))
 }
 
-/// Whether a text drops a whole database. What a shell of MongoDB is told is a call.
-pub(crate) fn loses_a_database(text: &str) -> bool {
-    consequences(text).any(|word| word == "drop-database") || text.to_ascii_lowercase().contains(".dropdatabase(")
+/// Consequences that every database takes back with the transaction. MySQL commits before it drops or truncates.
+const ROLLED_BACK: [&str; 4] = ["delete-all", "delete-rows", "update-all", "update-rows"];
+
+/// Whether all statements form one transaction that ends with a rollback.
+fn is_rolled_back(bare: &str) -> bool {
+    let mut statements = bare.split(';').map(str::trim).filter(|statement| !statement.is_empty());
+    let begins = statements.next().is_some_and(|first| first.starts_with("begin") || first == "start transaction");
+    let mut rest: Vec<&str> = statements.collect();
+    let ends = rest.pop().is_some_and(|last| last == "rollback");
+    let keeps = |statement: &&str| {
+        ["commit", "end", "drop", "truncate", "alter", "create", "prepare"]
+            .iter()
+            .any(|word| statement.starts_with(word))
+    };
+    begins && ends && !rest.iter().any(keeps)
 }
 
 /// The names of the databases that the statements of a text drop.
 pub(crate) fn dropped_databases(text: &str) -> Vec<String> {
+    databases_after("drop", text)
+}
+
+/// The names of the databases that the statements of a text make, and that were not there before: with `IF NOT EXISTS`
+/// they may have been.
+pub(crate) fn created_databases(text: &str) -> Vec<String> {
+    databases_after("create", text)
+}
+
+fn databases_after(verb: &str, text: &str) -> Vec<String> {
     let bare = without_strings(text).to_ascii_lowercase();
-    let dropped = |statement: &str| {
+    let named = |statement: &str| {
         let mut words = statement.split_whitespace();
-        let drops = words.next() == Some("drop") && matches!(words.next(), Some("database" | "keyspace"));
-        let name = words.find(|word| !matches!(*word, "if" | "exists"));
-        name.filter(|_| drops).map(str::to_owned)
+        let is_meant = words.next() == Some(verb) && matches!(words.next(), Some("database" | "keyspace"));
+        let name = words.find(|word| verb != "drop" || !matches!(*word, "if" | "exists"));
+        name.filter(|name| is_meant && *name != "if").map(str::to_owned)
     };
-    bare.split(';').filter_map(dropped).collect()
+    bare.split(';').filter_map(named).collect()
 }
 
 /// The text with strings and comments taken out; quoted names stay, without their quotes.
@@ -105,6 +128,10 @@ mod tests {
     #[test]
     fn statements_are_told_by_their_first_words() {
         check("DROP  DATABASE a", &["drop-database"]);
+        check("BEGIN; DELETE FROM a; ROLLBACK;", &[]);
+        check("begin; delete from a; commit; begin; rollback", &["delete-all"]);
+        check("begin; drop table a; rollback", &["drop-table"]);
+        assert_eq!(created_databases("CREATE DATABASE a; create database if not exists b"), ["a"]);
         check("select 1; Truncate table a;", &["truncate"]);
         check("DELETE FROM a", &["delete-all"]);
         check("delete from a where id = 1", &["delete-rows"]);
@@ -123,13 +150,6 @@ mod tests {
         check("insert into log values ('delete from a')", &[]);
         check("select * from deleted", &[]);
         check("select 'it", &[]);
-    }
-
-    #[test]
-    fn a_whole_database_is_lost() {
-        assert!(loses_a_database("drop database a"));
-        assert!(loses_a_database("db.getSiblingDB('a').dropDatabase()"));
-        assert!(!loses_a_database("db.a.drop()") && !loses_a_database("drop table a"));
     }
 
     #[test]
