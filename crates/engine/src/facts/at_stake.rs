@@ -168,7 +168,7 @@ impl Facts<'_> {
     /// Every path that a target stands for, if that is known.
     fn paths_of(&self, effect: &Effect, target: &Target) -> Option<Vec<String>> {
         target.path()?;
-        if matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate) {
+        if matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate | EffectKind::Edit) {
             let written = self.written(effect, target)?;
             // Of many sources not all landings are looked at, and those of a pattern have no names.
             let is_whole = aliases::sources(effect, self.analysis).count() <= MAX_LANDINGS;

@@ -165,8 +165,13 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Whether the call itself sets the variable to what tests work on.
+    /// Whether the call itself sets the variable or the option to what tests work on.
     fn is_set_for_tests(&self, word: &str) -> bool {
+        if is_written(word) {
+            let mut told = Pointed::default();
+            self.written(word, &mut told);
+            return told.hosts.iter().chain(&told.names).any(|name| (self.text.is_test)(name));
+        }
         let is_variable = word.starts_with(|first: char| first.is_ascii_uppercase());
         let source = || self.assigned(word).or_else(|| self.text.set(word));
         matches!(is_variable.then(source), Some(Some(Source::Named(text))) if (self.text.is_test)(&text))

@@ -57,7 +57,8 @@ impl Facts<'_> {
     /// Whether all databases that the effect is about were made by the call itself: `createdb x && … && dropdb x`.
     /// A command that runs whether or not the making worked may meet an older database.
     fn is_made_before(&self, effect: &Effect, pointed: &Pointed) -> bool {
-        let statement = statement(effect).map(|text| sql::dropped_databases(&text)).unwrap_or_default();
+        let told = statement(effect).map(Cow::into_owned).unwrap_or_default().to_lowercase();
+        let statement = sql::dropped_databases(&told);
         let of_targets = || effect.targets.iter().map(|target| target.value.shown().to_lowercase()).collect();
         let dropped: Vec<String> = match (effect.kind == EffectKind::Sql, statement.is_empty()) {
             (true, false) => statement,
@@ -71,7 +72,9 @@ impl Facts<'_> {
             let behind = text.get(command.origin.span.end as usize..).unwrap_or("").trim_start();
             command.origin.span.end <= own && behind.trim_start_matches(['\'', '"']).trim_start().starts_with("&&")
         };
-        let made: Vec<String> = reading.commands.iter().filter(leads).flat_map(databases_made).collect();
+        let before = reading.commands.iter().filter(leads).flat_map(databases_made);
+        let first = told.split("drop ").next().unwrap_or("");
+        let made: Vec<String> = before.chain(sql::created_databases(first)).collect();
         !dropped.is_empty() && dropped.iter().all(|name| made.contains(name))
     }
 

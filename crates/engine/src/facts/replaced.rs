@@ -7,6 +7,7 @@ use crate::model::event::Action;
 use crate::model::path;
 use crate::model::truth::Ternary;
 use crate::model::world::{Known, Names, Untracked};
+use crate::text::glob;
 use std::collections::HashSet;
 
 /// The classes of files of which a person has no second copy elsewhere: keys and collected data.
@@ -51,13 +52,31 @@ impl Facts<'_> {
             let names = known.or_else(|| has("from-container").then(|| self.all_below(folder))?)?;
             return Some(names.iter().take(MAX_WRITTEN).map(|name| path::absolute(name, folder)).collect());
         }
-        if let Some(Pattern::Written(pattern)) = &seen.pattern {
-            let is_file = |path: &String| self.world.real(path, true).is_folder != Some(true);
-            return Some(self.world.expand(pattern)?.into_iter().filter(is_file).take(MAX_WRITTEN).collect());
+        if let Some(pattern) = &seen.pattern {
+            return self.fitting(pattern);
         }
         let is_folder = seen.real.is_folder == Some(true);
         let landed = seen.paths.iter().take(seen.sure).filter(|path| !is_folder || **path != seen.real.path);
         Some(landed.cloned().collect())
+    }
+
+    /// The files that a pattern means. Of a tree only those count that have work in no commit.
+    fn fitting(&self, pattern: &Pattern) -> Known<Vec<String>> {
+        let is_file = |path: &String| self.world.real(path, true).is_folder != Some(true);
+        let (folder, written) = match pattern {
+            Pattern::Tree(tree) => (tree.as_str(), None),
+            Pattern::Written(written) => match written.split_once("/**") {
+                Some((folder, _)) => (folder, Some(written)),
+                None => {
+                    let files = self.world.expand(written)?.into_iter();
+                    return Some(files.filter(is_file).take(MAX_WRITTEN).collect());
+                }
+            },
+        };
+        let changed = self.world.uncommitted(folder)?.names.into_iter();
+        let changed = changed.map(|name| path::absolute(&name, &self.event.workspace));
+        let fits = |path: &String| written.is_none_or(|written| glob::fits(written, path, &self.event.home));
+        Some(changed.chain(self.all_below(folder)?).filter(fits).filter(is_file).take(MAX_WRITTEN).collect())
     }
 
     /// What lies in a folder and in no commit: where nobody knows which names come, it may be any of it.
