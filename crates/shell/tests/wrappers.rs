@@ -416,6 +416,9 @@ fn configuration_and_variables_that_are_run_are_read() {
         "RSYNC_RSH='rm -rf victim' rsync a h:",
         "echo 'rm -rf victim' > e; BASH_ENV=e bash -c ls",
         "EDITOR='rm -rf victim' visudo",
+        // Whoever reads them: a value that is a command is read as one.
+        "X='rm -rf victim' ls",
+        "git -c user.name='rm -rf victim' commit",
     ]);
     none_deletes(&[
         "PAGER=cat git log",
@@ -425,9 +428,7 @@ fn configuration_and_variables_that_are_run_are_read() {
         "git -c alias.x='!rm -rf victim' status",
         "git config --get alias.x",
         "GIT_SSH_COMMAND='ssh -i key' git fetch",
-        "git -c user.name='rm -rf victim' commit",
         "NODE_OPTIONS=--max-old-space-size=4096 node a.js",
-        "X='rm -rf victim' ls",
         "ENV=production npm test",
         "git commit -m 'rm -rf victim'",
     ]);
