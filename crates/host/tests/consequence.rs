@@ -131,7 +131,7 @@ fn a_container_is_where_its_daemon_is() {
     check("docker volume rm data", daemon("desktop-linux"), ASK);
     check("docker volume rm data", daemon("shop-prod"), DENY);
     check("docker context use shop-prod; docker volume rm data", daemon("desktop-linux"), DENY);
-    // The container runs here; whose data its database holds, nothing says.
+    // The container runs here, and its volume may hold anybody's data.
     check("docker exec db psql -h localhost -c 'drop table a'", daemon("desktop-linux"), ASK);
     check("docker exec db psql -c 'drop table a'", daemon("desktop-linux"), ASK);
     check("docker exec db psql -d shop_test -c 'drop table a'", daemon("desktop-linux"), WARN);

@@ -416,7 +416,7 @@ fn configuration_and_variables_that_are_run_are_read() {
         "RSYNC_RSH='rm -rf victim' rsync a h:",
         "echo 'rm -rf victim' > e; BASH_ENV=e bash -c ls",
         "EDITOR='rm -rf victim' visudo",
-        // Whoever reads them: a value that is a command is read as one.
+        // A value that is a command is read as one, whichever program gets it.
         "X='rm -rf victim' ls",
         "git -c user.name='rm -rf victim' commit",
     ]);
