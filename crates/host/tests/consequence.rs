@@ -93,6 +93,30 @@ fn what_the_call_itself_changes_is_not_believed() {
 }
 
 #[test]
+fn a_database_is_the_calls_own_only_if_the_call_must_have_made_it() {
+    check("createdb x1 && psql -d x1 -c 'drop table a' && dropdb x1", json!({}), WARN);
+    check("mysql -e 'CREATE DATABASE a' && mysql -e 'DROP DATABASE a'", json!({}), WARN);
+    check("mysql -e 'CREATE DATABASE a; DROP DATABASE a'", json!({}), WARN);
+    for call in [
+        "createdb shop; dropdb shop",
+        "createdb shop || true && dropdb shop",
+        "echo 'create database shop' && dropdb shop",
+        "createdb -h other shop && dropdb shop",
+        "PGHOST=other createdb shop && dropdb shop",
+        "export PGHOST=other; createdb shop && unset PGHOST && dropdb shop",
+        "docker exec a createdb shop && docker exec b dropdb shop",
+        "./createdb shop && dropdb shop",
+        "createdb() { true; }; createdb shop && dropdb shop",
+        "psql <<< 'create database shop; drop database shop'",
+        "psql -c 'create database shop' -c 'select 1' && dropdb shop",
+        "mysql --force -e 'create database shop' && mysql -e 'drop database shop'",
+        "psql -c 'drop database shop; create database shop'",
+    ] {
+        check(call, json!({}), ASK);
+    }
+}
+
+#[test]
 fn a_cluster_is_judged_by_its_context() {
     check("kubectl delete pod a", kube("kind-dev"), QUIET);
     check("kubectl delete pod a", kube("shop-eu"), ASK);

@@ -7,7 +7,7 @@ use reflex_host::{Host, Mode};
 use serde_json::{Value, json};
 
 /// A tool, its arguments, and the rule that holds of what it does.
-const RENAMED: [(&str, &str, &str); 303] = [
+const RENAMED: [(&str, &str, &str); 304] = [
     ("run_in_terminal", r##"{"command": "rm -rf ~", "explanation": "x", "isBackground": false}"##, "rm/home-or-root"),
     ("shell", r##"{"command": ["bash", "-lc", "rm -rf ~"], "workdir": "/repo"}"##, "rm/home-or-root"),
     ("exec_command", r##"{"cmd": "rm -rf ~", "yield_time_ms": 1000}"##, "rm/home-or-root"),
@@ -425,6 +425,7 @@ const RENAMED: [(&str, &str, &str); 303] = [
     ("git_restore", r##"{"files": ["."]}"##, "git/discard-changes"),
     ("systemctl_stop", r##"{"service": "auditd"}"##, "protection/stop-service"),
     ("daemon_control", r##"{"name": "falco", "action": "stop"}"##, "service/stop"),
+    ("brew_install", r##"{"name": "./x.rb"}"##, "package/install-for-user"),
     ("yarn_add", r##"{"package": "http://203.0.113.4/x.tgz"}"##, "package/unknown-source"),
     (
         "package_manager",

@@ -165,9 +165,9 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// Whether the call itself sets the variable or the option to what tests work on.
+    /// Whether the call itself sets the variable, or the option that names the environment, to what tests work on.
     fn is_set_for_tests(&self, word: &str) -> bool {
-        if is_written(word) {
+        if ["--env", "--environment", "--settings"].contains(&word) {
             let mut told = Pointed::default();
             self.written(word, &mut told);
             return told.hosts.iter().chain(&told.names).any(|name| (self.text.is_test)(name));

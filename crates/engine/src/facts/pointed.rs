@@ -54,10 +54,18 @@ impl Facts<'_> {
         pointed.hosts.iter().chain(&pointed.names).find(is_production)
     }
 
-    /// Whether all databases that the effect is about were made by the call itself: `createdb x && … && dropdb x`.
-    /// A command that runs whether or not the making worked may meet an older database.
+    /// Whether all databases that the effect is about were made by the call itself: `createdb x && … && dropdb x`. That
+    /// proves something only if the drop depends on the making, and if both talk to the server that needs no naming.
     fn is_made_before(&self, effect: &Effect, pointed: &Pointed) -> bool {
-        let told = statement(effect).map(Cow::into_owned).unwrap_or_default().to_lowercase();
+        // A variable may name another server, or another program.
+        let sets = |other: &Effect| other.kind == EffectKind::SetVariable && other.action == effect.action;
+        let is_plain = effect.site == ExecTarget::Here && effect.script.is_none() && pointed.hosts.is_empty();
+        if !is_plain || self.analysis.effects.iter().any(sets) {
+            return false;
+        }
+        let Some(reading) = self.analysis.reading(effect) else { return false };
+        let Some(Action::Shell { command: text, .. }) = self.event.actions.get(effect.action) else { return false };
+        let told = self.statement_in_word(effect).unwrap_or_default();
         let statement = sql::dropped_databases(&told);
         let of_targets = || effect.targets.iter().map(|target| target.value.shown().to_lowercase()).collect();
         let dropped: Vec<String> = match (effect.kind == EffectKind::Sql, statement.is_empty()) {
@@ -65,17 +73,56 @@ impl Facts<'_> {
             (true, true) => pointed.names.clone(),
             (false, _) => of_targets(),
         };
-        let Some(reading) = self.analysis.reading(effect).filter(|_| effect.script.is_none()) else { return false };
-        let Some(Action::Shell { command: text, .. }) = self.event.actions.get(effect.action) else { return false };
         let own = effect.origin.span.start;
-        let leads = |command: &&Command| {
+        let leads = |(_, command): &(usize, &Command)| {
             let behind = text.get(command.origin.span.end as usize..).unwrap_or("").trim_start();
             command.origin.span.end <= own && behind.trim_start_matches(['\'', '"']).trim_start().starts_with("&&")
         };
-        let before = reading.commands.iter().filter(leads).flat_map(databases_made);
+        let commands = reading.commands.iter().enumerate().filter(leads);
+        let before = commands.flat_map(|(id, command)| self.databases_made(effect.action, id, command));
         let first = told.split("drop ").next().unwrap_or("");
         let made: Vec<String> = before.chain(sql::created_databases(first)).collect();
         !dropped.is_empty() && dropped.iter().all(|name| made.contains(name))
+    }
+
+    /// The databases that a command makes on the server that needs no naming, and without which it fails: `createdb NAME`,
+    /// `mysqladmin create NAME`, `psql -c 'CREATE DATABASE NAME'`.
+    fn databases_made(&self, action: usize, id: usize, command: &Command) -> Vec<String> {
+        let words: Vec<String> = command.words.iter().skip(1).map(|word| word.shown().to_lowercase()).collect();
+        let names_place = |word: &String| {
+            ["-h", "--host", "-f", "--force"].iter().any(|flag| word.starts_with(flag)) || word.contains("://")
+        };
+        let is_by_name = command.words.first().is_some_and(|first| first.shown() == command.name);
+        let is_plain = command.site == ExecTarget::Here && command.assignments.is_empty() && is_by_name;
+        if !is_plain || words.iter().any(names_place) {
+            return Vec::new();
+        }
+        match command.name.as_str() {
+            "createdb" => words.last().filter(|word| !word.starts_with('-')).cloned().into_iter().collect(),
+            "mysqladmin" | "mariadb-admin" => {
+                words.iter().skip_while(|word| *word != "create").nth(1).cloned().into_iter().collect()
+            }
+            _ => {
+                let of_command = |effect: &&Effect| {
+                    (effect.action, effect.script, effect.command) == (action, None, Some(id))
+                        && effect.kind == EffectKind::Sql
+                };
+                // Of several statements a client reports the last one alone.
+                let mut told = self.analysis.effects.iter().filter(of_command);
+                let only = told.next().filter(|_| told.next().is_none());
+                let text = only.and_then(|effect| self.statement_in_word(effect)).unwrap_or_default();
+                sql::created_databases(&text)
+            }
+        }
+    }
+
+    /// The statement of an effect in lower case, where it is a word of the command. A client goes on after an error in
+    /// a file or in its input.
+    fn statement_in_word(&self, effect: &Effect) -> Option<String> {
+        let text = statement(effect)?;
+        let command = self.analysis.command(effect)?;
+        let is_word = command.words.iter().any(|word| word.literal().is_some_and(|word| word.ends_with(&*text)));
+        is_word.then(|| text.to_lowercase())
     }
 
     /// Every host must be this machine: what a project's files say of one proves nothing about another.
@@ -84,14 +131,11 @@ impl Facts<'_> {
     pub(super) fn is_local(&self, effect: &Effect) -> bool {
         let pointed = self.pointed(effect);
         let here = pointed.hosts.iter().all(|name| self.in_class("local-name", name));
-        if self.is_production(&pointed) {
+        if !here || pointed.unclear || self.is_production(&pointed) {
             return false;
         }
         if self.is_made_before(effect, &pointed) {
             return true;
-        }
-        if !here || pointed.unclear {
-            return false;
         }
         let statement = statement(effect).map(|text| sql::dropped_databases(&text)).unwrap_or_default();
         let is = |name: &String| self.in_class("test-name", name);
@@ -106,18 +150,6 @@ impl Facts<'_> {
             true => talks_here && is_test(),
             false => !kept_elsewhere || is_test(),
         }
-    }
-}
-
-/// The databases that a command makes: `createdb NAME`, `mysqladmin create NAME`, `psql -c 'CREATE DATABASE NAME'`.
-fn databases_made(command: &Command) -> Vec<String> {
-    let words: Vec<String> = command.words.iter().skip(1).map(|word| word.shown().to_lowercase()).collect();
-    match command.name.as_str() {
-        "createdb" => words.last().filter(|word| !word.starts_with('-')).cloned().into_iter().collect(),
-        "mysqladmin" | "mariadb-admin" => {
-            words.iter().skip_while(|word| *word != "create").nth(1).cloned().into_iter().collect()
-        }
-        _ => words.iter().flat_map(|word| sql::created_databases(word)).collect(),
     }
 }
 

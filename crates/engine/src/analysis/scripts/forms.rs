@@ -1,7 +1,7 @@
 //! Files that a program reads by itself, each form as a text in a language that is read: notebooks, lists of tasks,
 //! builds in languages without a reader of their own.
 
-use super::language_by_itself;
+use super::language::language_by_itself;
 use super::texts;
 use crate::analysis::compiled;
 use crate::analysis::config_files;
