@@ -156,3 +156,39 @@ fn where_nothing_can_be_written_the_question_stands() {
     let (decision, reason) = here.machine.bash(&here.project, "rm notes.md").answer();
     assert!(decision == "ask" && reason.contains("No copy can be kept"), "{decision}: {reason}");
 }
+
+#[test]
+fn the_list_compares_the_work_and_not_the_index() {
+    let here = Here::new();
+    here.sh("echo changed > a; touch -d '2 days ago' a");
+    let id = here.kept("git checkout .");
+    // Git writes its index when it only looks.
+    here.sh("touch a; git status > /dev/null");
+    let state = |id: &str| {
+        let list = here.undo(&[]).stdout;
+        let row = list.lines().find(|line| line.starts_with(id)).unwrap().to_owned();
+        row.split_whitespace().nth(4).unwrap().to_owned()
+    };
+    assert_eq!(state(&id), "intact");
+    here.sh("git checkout -q .");
+    assert_eq!(state(&id), "changed");
+    here.sh("echo changed > a; git -c user.name=a -c user.email=a@b stash -q");
+    let stash = here.kept("git stash drop");
+    assert_eq!(state(&stash), "intact");
+    here.sh("git stash drop -q");
+    assert_ne!(state(&stash), "intact");
+}
+
+#[test]
+fn a_place_that_leads_elsewhere_is_named_with_the_way_that_works() {
+    let here = Here::new();
+    here.sh("mkdir -p docs && echo draft > docs/draft.md && touch -d '3 days ago' docs/draft.md");
+    let id = here.kept("rm docs/draft.md");
+    here.sh("rm -r docs && mkdir ../other && ln -s ../other docs");
+    let list = here.undo(&[]).stdout;
+    assert!(list.contains("moved") && list.contains("`--to DIR`"), "{list}");
+    let plan = here.undo(&[&id, "--dry-run"]).stdout;
+    assert!(plan.contains("--to DIR"), "{plan}");
+    assert_eq!(here.undo(&[&id, "--to", "back"]).code, 0);
+    assert_eq!(fs::read_to_string(here.project.join("back/docs/draft.md")).unwrap(), "draft\n");
+}

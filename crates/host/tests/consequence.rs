@@ -81,6 +81,21 @@ fn a_project_is_judged_by_what_its_settings_point_to() {
 }
 
 #[test]
+fn a_settings_file_that_an_option_names_says_what_it_is_about() {
+    let file = |name: &str, text: &str| json!({"files": {name: text, ".env": "DATABASE_URL=postgres://db.prod.example.com/shop"}});
+    let downgrade = "alembic -c conf/alembic-test.ini downgrade base";
+    check(downgrade, file("conf/alembic-test.ini", "sqlalchemy.url = postgres://localhost/shop_test\n"), WARN);
+    check(downgrade, file("conf/none", ""), WARN);
+    check(downgrade, file("conf/alembic-test.ini", "sqlalchemy.url = postgres://db.prod.example.com/shop\n"), DENY);
+    check(downgrade, file("conf/alembic-test.ini", "sqlalchemy.url = postgres://db.example.com/shop\n"), ASK);
+    check("alembic -c $CONFIG downgrade base", file("conf/none", ""), ASK);
+    check("alembic --config=conf/production.ini downgrade base", file("conf/none", ""), DENY);
+    let clean = "flyway -configFiles=conf/flyway-test.conf clean";
+    check(clean, file("conf/flyway-test.conf", "flyway.url=jdbc:postgresql://localhost:5432/shop_test\n"), WARN);
+    check(clean, file("conf/flyway-test.conf", "flyway.url=jdbc:postgresql://db.prod.example.com/shop\n"), DENY);
+}
+
+#[test]
 fn what_the_call_itself_changes_is_not_believed() {
     let reset = "npx drizzle-kit drop";
     check(&format!("cp .env.production .env; {reset}"), dotenv(LOCAL), ASK);

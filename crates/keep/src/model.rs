@@ -161,6 +161,8 @@ pub enum Refused {
     Special(PathBuf),
     /// A file was written to while it was copied.
     Changing(PathBuf),
+    /// A folder above it is a link or a file now; the id of the backup.
+    Elsewhere(PathBuf, String),
     /// The system would not have it.
     Failed(PathBuf, std::io::Error),
 }
@@ -175,6 +177,10 @@ impl fmt::Display for Refused {
             Refused::Missing(path) => write!(f, "`{}` is not there yet, so it cannot be kept", path.display()),
             Refused::Special(path) => write!(f, "`{}` is a device or socket, which cannot be kept", path.display()),
             Refused::Changing(path) => write!(f, "`{}` is being written to, so it cannot be kept", path.display()),
+            Refused::Elsewhere(path, id) => {
+                let path = path.display();
+                write!(f, "`{path}` is below a link or file now; `reflex undo {id} --to DIR` restores to a folder")
+            }
             Refused::Failed(path, error) => write!(f, "`{}` cannot be kept: {error}", path.display()),
         }
     }

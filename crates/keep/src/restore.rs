@@ -42,7 +42,7 @@ pub enum State {
     Dressed,
     /// Something else, which would be written over or taken away.
     Differs,
-    /// Something above it is now a link or no folder, so that it would lead elsewhere.
+    /// A folder above it is a link or a file now, and the plan does not replace that.
     Elsewhere,
 }
 
@@ -79,17 +79,28 @@ impl Backup {
     pub fn plan(&self, only: &[PathBuf], below: Option<&Path>) -> Plan {
         let base = self.base();
         let is_meant = |item: &&Item| only.is_empty() || only.iter().any(|path| item.path.starts_with(path));
-        let step = |item: &Item| {
-            let to = match below {
-                Some(folder) => folder.join(item.path.strip_prefix(&base).unwrap_or(&item.path)),
-                None => item.path.clone(),
-            };
-            Step { state: self.state(item, &to), to, item: item.clone() }
+        let to = |item: &Item| match below {
+            Some(folder) => folder.join(item.path.strip_prefix(&base).unwrap_or(&item.path)),
+            None => item.path.clone(),
         };
         let items = self.items.iter().filter(is_meant);
         // Elsewhere there is nothing to take away, and a repository of its own is not made.
         let items = items.filter(|item| below.is_none() || !item.is_only_for_its_place());
-        Plan { steps: items.map(step).collect(), in_place: below.is_none() }
+        let steps: Vec<(&Item, PathBuf)> = items.map(|item| (item, to(item))).collect();
+        let folders = steps.iter().filter(|(item, _)| item.kind == ItemKind::Folder);
+        let replaced: Vec<&PathBuf> =
+            folders.filter(|(item, to)| self.state(item, to) == State::Differs).map(|(_, to)| to).collect();
+        let state = |item: &Item, to: &Path| {
+            let is_below = replaced.iter().any(|folder| to != *folder && to.starts_with(folder));
+            match (is_below, item.kind == ItemKind::Absent) {
+                (true, true) => State::Same,
+                (true, false) => State::Missing,
+                (false, _) => self.state(item, to),
+            }
+        };
+        let step =
+            |(item, to): &(&Item, PathBuf)| Step { state: state(item, to), to: to.clone(), item: (*item).clone() };
+        Plan { steps: steps.iter().map(step).collect(), in_place: below.is_none() }
     }
 
     /// The folder in which all that it holds lay.
@@ -183,8 +194,7 @@ impl BackupStore {
     /// What stands there could not be kept, so that nothing was done; or something could not be restored.
     pub fn restore(&self, backup: &Backup, plan: &Plan, about: &About) -> Result<Option<String>, Refused> {
         if let Some(step) = plan.unreachable().next() {
-            let error = io::Error::other("a folder above it is now a link");
-            return Err(Refused::Failed(step.to.clone(), error));
+            return Err(Refused::Elsewhere(step.to.clone(), backup.id.clone()));
         }
         if plan.is_done() {
             return Ok(None);
@@ -200,9 +210,14 @@ impl BackupStore {
 
 /// What a plan will change, as it is before.
 fn before(plan: &Plan) -> Request {
-    let changes = |step: &&Step| step.state != State::Same && step.item.kind != ItemKind::Folder;
-    let folders = plan.steps.iter().filter(|step| step.item.kind == ItemKind::Folder && step.state == State::Differs);
+    let is_replaced = |step: &&Step| step.item.kind == ItemKind::Folder && step.state == State::Differs;
+    let folders = plan.steps.iter().filter(is_replaced);
+    let replaced: Vec<&Path> = folders.clone().map(|step| step.to.as_path()).collect();
+    // Below a link that a folder replaces lie files of another place, which stay as they are.
+    let is_below = |step: &&Step| replaced.iter().any(|folder| step.to != *folder && step.to.starts_with(folder));
+    let changes = |step: &&Step| step.state != State::Same && step.item.kind != ItemKind::Folder && !is_below(step);
     let made = plan.steps.iter().filter(|step| step.item.kind == ItemKind::Folder && step.state == State::Missing);
+    let made = made.filter(|step| !is_below(step));
     let paths = plan.steps.iter().filter(changes).chain(folders).chain(made);
     Request { if_there: paths.map(|step| step.to.clone()).collect(), ..Request::default() }
 }

@@ -162,10 +162,9 @@ fn list(store: &BackupStore, matches: &ArgMatches) -> u8 {
     for known in &listed {
         let About { client, what, undoes, .. } = known.about().unwrap_or_default();
         let what = if undoes.is_empty() { what } else { format!("before {undoes} was restored") };
-        let first = what.lines().next().unwrap_or_default();
         let state = store.backup(&known.id).map_or("damaged", |backup| word(&backup.plan(&[], None)));
         states.push(state);
-        let cells = [&known.id, &age(known.time), &size(known.bytes), state, &visible(&client), &visible(first)];
+        let cells = [&known.id, &age(known.time), &size(known.bytes), state, &visible(&client), &visible(&what)];
         table.push(cells.map(str::to_owned).to_vec());
     }
     print_table(0, &table);
@@ -185,21 +184,26 @@ fn row(known: &Listed) -> Value {
 
 /// The words for what became of the files since they were kept.
 const STATES: [(&str, &str); 5] = [
-    ("intact", "the files are as they were"),
-    ("changed", "the files differ from the backup"),
-    ("gone", "the files are deleted"),
-    ("moved", "a folder above them is a link now"),
+    ("intact", "the files hold what they held"),
+    ("changed", "files differ from the backup"),
+    ("gone", "files are deleted"),
+    ("moved", "a folder above them is a link or file now: `--to DIR`"),
     ("damaged", "the backup cannot be read"),
 ];
 
-/// Whether the places are still as the call left them.
+/// Whether the files are as the call left them. Git rewrites its index when it only looks, and a later commit moves
+/// refs: they count where a backup holds nothing else.
 fn word(plan: &Plan) -> &'static str {
-    let is = |state| plan.steps.iter().any(|step| step.state == state);
+    let is_in_git = |step: &&Step| step.to.components().any(|part| part.as_os_str() == ".git");
+    let is_index = |step: &&Step| step.to.ends_with(".git/index");
+    let holds_work = plan.steps.iter().any(|step| !is_in_git(&step) && step.item.kind != ItemKind::Folder);
+    let counts = |step: &&Step| if holds_work { !is_in_git(step) } else { !is_index(step) };
+    let is = |state| plan.steps.iter().filter(counts).any(|step| step.state == state);
     match () {
-        () if plan.is_done() => "intact",
         () if is(State::Elsewhere) => "moved",
-        () if plan.conflicts().next().is_some() => "changed",
-        () => "gone",
+        () if is(State::Differs) => "changed",
+        () if is(State::Missing) => "gone",
+        () => "intact",
     }
 }
 
@@ -213,7 +217,7 @@ fn show(backup: &Backup, plan: &Plan, reader: Reader) {
             continue;
         }
         let what = match (step.state, &step.item.kind) {
-            (State::Elsewhere, _) => "cannot restore, a folder above it is a link now:",
+            (State::Elsewhere, _) => "cannot restore, below a link or file now (use --to DIR):",
             (State::Missing, _) => "restore",
             (State::Dressed, _) => "restore the permissions and times of",
             (_, ItemKind::Absent) => "REMOVE",

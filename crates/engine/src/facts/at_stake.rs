@@ -162,6 +162,14 @@ impl Facts<'_> {
                 }
             }
         }
+        // Both change the index as well, and restoring the files alone would leave it changed.
+        let is_indexed = |command: &Command| command.name == "git" && matches!(subcommand(command), Some("mv" | "rm"));
+        if self.analysis.command(effect).is_some_and(is_indexed) {
+            let folder = self.repository_here(effect)?;
+            if !into.repositories.iter().any(|known| known.folder == folder) {
+                into.repositories.push(RepositoryAtStake { folder, ..RepositoryAtStake::default() });
+            }
+        }
         Ok(())
     }
 
@@ -189,20 +197,7 @@ impl Facts<'_> {
     }
 
     fn stake_repository(&self, effect: &Effect, into: &mut AtStake) -> Result<(), String> {
-        let unknown = || "what git would throw away is unknown".to_owned();
-        let command = self.analysis.command(effect).filter(|command| command.name == "git").ok_or_else(unknown)?;
-        let folder = effect.folder.clone().ok_or_else(unknown)?;
-        let places = ["git-dir", "work-tree", "submodules", "submodule", "pointer"];
-        if places.iter().any(|flag| effect.flags.contains(flag)) || self.runs_in_submodules() || self.sets_git() {
-            return Err("it reaches into another work tree".into());
-        }
-        // An option names the folder: that of the target is then the repository's.
-        let is_named = command.words.iter().any(|word| word.literal().as_deref() == Some("-C"));
-        let folder = match effect.targets.iter().find_map(Target::path) {
-            Some(target) if is_named => self.world.work_tree(target).ok_or_else(unknown)?,
-            None if is_named => return Err("it reaches into another work tree".into()),
-            _ => self.world.work_tree(&folder).ok_or_else(unknown)?,
-        };
+        let folder = self.repository_here(effect)?;
         let mut files = Vec::new();
         for target in effect.targets.iter().filter(|target| target.path().is_some()) {
             files.extend(self.work_of(effect, target)?);
@@ -228,6 +223,24 @@ impl Facts<'_> {
             None => into.repositories.push(RepositoryAtStake { folder, files, moves, cleans, unlinks }),
         }
         Ok(())
+    }
+
+    /// The work tree that a git command changes, if that is the one of its folder.
+    fn repository_here(&self, effect: &Effect) -> Result<String, String> {
+        let unknown = || "what git would throw away is unknown".to_owned();
+        let command = self.analysis.command(effect).filter(|command| command.name == "git").ok_or_else(unknown)?;
+        let folder = effect.folder.clone().ok_or_else(unknown)?;
+        let places = ["git-dir", "work-tree", "submodules", "submodule", "pointer"];
+        if places.iter().any(|flag| effect.flags.contains(flag)) || self.runs_in_submodules() || self.sets_git() {
+            return Err("it reaches into another work tree".into());
+        }
+        // An option names the folder: that of the target is then the repository's.
+        let is_named = command.words.iter().any(|word| word.literal().as_deref() == Some("-C"));
+        match effect.targets.iter().find_map(Target::path) {
+            Some(target) if is_named => self.world.work_tree(target).ok_or_else(unknown),
+            None if is_named => Err("it reaches into another work tree".into()),
+            _ => self.world.work_tree(&folder).ok_or_else(unknown),
+        }
     }
 
     /// The files of the work tree that git has in no commit.

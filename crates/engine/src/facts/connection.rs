@@ -2,8 +2,9 @@
 //!
 //! An entry of `library/programs` says in `points` where its program looks for the host, context or account, and in
 //! `names` what else may tell production from the rest. A word of such a list is an option (`--host`, or by its key
-//! `option:host`), `operand` (the first one), `operands`, a variable (`DATABASE_URL`), or the kind of a settings file (`kube`, `docker`, …). Options beat the rest;
-//! of the rest everything counts that says something, because projects do not agree on an order.
+//! `option:host`), `operand` (the first one), `operands`, a variable (`DATABASE_URL`), an option that names a settings
+//! file (`in:--config`), or the kind of a settings file (`kube`, `docker`, …). Options beat the rest; of the rest
+//! everything counts that says something, because projects do not agree on an order.
 
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event};
@@ -172,6 +173,10 @@ impl Place<'_> {
             self.written(word, &mut told);
             return told.hosts.iter().chain(&told.names).any(|name| (self.text.is_test)(name));
         }
+        if let Some(option) = word.strip_prefix("in:") {
+            let stem = |file: &str| path::name_of(file).split('.').next().is_some_and(|stem| (self.text.is_test)(stem));
+            return self.values(option).iter().any(|value| matches!(value, Source::Named(file) if stem(file)));
+        }
         let is_variable = word.starts_with(|first: char| first.is_ascii_uppercase());
         let source = || self.assigned(word).or_else(|| self.text.set(word));
         matches!(is_variable.then(source), Some(Some(Source::Named(text))) if (self.text.is_test)(&text))
@@ -193,17 +198,48 @@ impl Place<'_> {
             let values = operands.filter_map(|index| self.command.words.get(*index)?.literal());
             return values.for_each(|value| told.add(&value));
         }
+        match word.strip_prefix("in:") {
+            Some(option) => self.values(option).into_iter().for_each(|file| self.settings_file(file, told)),
+            None => self.values(word).into_iter().for_each(|value| told.take(value)),
+        }
+    }
+
+    /// The values of an option, `--host NAME` or `--host=NAME`.
+    fn values(&self, option: &str) -> Vec<Source> {
+        let mut values = Vec::new();
         let mut words = self.command.words.iter().skip(1);
         while let Some(value) = words.next() {
             let prefix = value.prefix();
-            let Some(rest) = prefix.strip_prefix(word) else { continue };
-            let joined = rest.strip_prefix('=').or(Some(rest).filter(|_| word.len() == 2));
+            let Some(rest) = prefix.strip_prefix(option) else { continue };
+            let joined = rest.strip_prefix('=').or(Some(rest).filter(|_| option.len() == 2));
             match (literal(value), joined) {
-                (Some(whole), _) if whole == word => told.take(Source::from_text(words.next().and_then(literal))),
-                (Some(_), Some(joined)) => told.add(joined),
-                (None, Some(_)) => told.unclear = true,
+                (Some(whole), _) if whole == option => values.push(Source::from_text(words.next().and_then(literal))),
+                (Some(_), Some(joined)) => values.push(Source::Named(joined.to_owned())),
+                (None, Some(_)) => values.push(Source::Unclear),
                 (_, None) => {}
             }
+        }
+        values
+    }
+
+    /// The URLs of a settings file that an option names. Its own name counts as one of a database: it may be that of
+    /// production or of tests.
+    fn settings_file(&self, file: Source, told: &mut Pointed) {
+        let file = match file {
+            Source::Named(file) => file,
+            Source::Unclear | Source::Absent => return told.take(file),
+        };
+        told.names.extend(path::name_of(&file).split('.').next().map(str::to_lowercase));
+        match self.text.file(&path::absolute(&file, self.folder())) {
+            Ok(text) => {
+                let urls = text.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once("://"));
+                for (before, rest) in urls {
+                    let scheme = before.rsplit(|character: char| !character.is_ascii_alphanumeric()).next();
+                    let rest = rest.trim().trim_end_matches(['"', '\'', ',', ';']);
+                    told.add(&format!("{}://{rest}", scheme.unwrap_or_default()));
+                }
+            }
+            Err(Unclear) => told.unclear = true,
         }
     }
 
@@ -261,7 +297,9 @@ impl Place<'_> {
                 Some(workspace) => Some(workspace),
                 None => own(".terraform/environment")?.map(|name| name.trim().to_owned()),
             },
-            "alembic" => of_line(own("alembic.ini")?, "sqlalchemy.url ="),
+            "alembic" if self.values("-c").is_empty() && self.values("--config").is_empty() => {
+                of_line(own("alembic.ini")?, "sqlalchemy.url =")
+            }
             "prisma" => {
                 self.prisma(told)?;
                 None
@@ -455,7 +493,7 @@ impl Pointed {
 
 /// Whether a source stands in the command itself.
 fn is_written(word: &str) -> bool {
-    word.starts_with('-') || word.starts_with("operand") || word.starts_with("option:")
+    word.starts_with('-') || ["operand", "option:", "in:"].iter().any(|start| word.starts_with(start))
 }
 
 /// A URL of something that it works on; a page or a file is what it reads.

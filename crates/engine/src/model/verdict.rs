@@ -77,7 +77,7 @@ pub struct AtStake {
 }
 
 /// What git would throw away.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RepositoryAtStake {
     /// A folder in its work tree.
     pub folder: String,

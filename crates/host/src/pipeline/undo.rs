@@ -7,7 +7,7 @@ use crate::audit::record::{CallRef, shown};
 use crate::store::clean::Redactor;
 use reflex_engine::{AtStake, Decision, Judgement, Moment, RepositoryAtStake, is_within};
 use reflex_git::{Ignored, Repository};
-use reflex_keep::{About, Backup, BackupStore, Bounds, Plan, Refused, Request};
+use reflex_keep::{About, Backup, BackupStore, Bounds, ItemKind, Plan, Refused, Request, State, Step};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -138,7 +138,9 @@ impl Host {
         };
         let mut folders: BTreeSet<PathBuf> = files.iter().flat_map(above).collect();
         if known.cleans || known.moves {
-            folders.extend(empty_folders(&root));
+            let empty = empty_folders(&root);
+            folders.extend(empty.iter().flat_map(above));
+            folders.extend(empty);
         }
         let own = state_of(&git_dir);
         let shared = OF_REPOSITORY.iter().map(|name| common_dir.join(name));
@@ -175,7 +177,14 @@ impl Host {
         let what = format!("restoring {}", backup.id);
         let about =
             About { what, undoes: String::new(), record: String::new(), tree: String::new(), ..backup.about.clone() };
-        self.backups().restore(backup, plan, &about)
+        let undo = self.backups().restore(backup, plan, &about)?;
+        let is_made = |step: &&Step| {
+            matches!(step.item.kind, ItemKind::File { .. }) && matches!(step.state, State::Missing | State::Differs)
+        };
+        let made = plan.steps.iter().filter(is_made).map(|step| step.to.as_path());
+        let noted = self.store().note_restored(made);
+        noted.map_err(|error| Refused::Failed(self.store().state().to_owned(), error))?;
+        Ok(undo)
     }
 }
 

@@ -26,6 +26,7 @@ mod pending;
 pub mod pins;
 pub mod presence;
 mod remnants;
+pub(crate) mod restored;
 mod scope;
 mod search;
 pub mod session;

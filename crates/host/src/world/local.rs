@@ -5,6 +5,7 @@ use super::archive;
 use super::entries::Entries;
 use super::survey;
 use crate::store::Store;
+use crate::store::restored::Restored;
 use crate::store::session::{History, SessionKey};
 use crate::system::folders;
 use crate::system::os;
@@ -45,6 +46,8 @@ pub struct LocalWorld<'s> {
     history: OnceCell<History>,
     /// When it began: asked about every path, and it stands in a file.
     session_begun: OnceCell<SystemTime>,
+    /// Files that were restored, read once a file of the session's age is asked about.
+    restored: OnceCell<Restored>,
     /// Whether the call has run: what it wrote is there already.
     ran: bool,
     /// What the session has used; `None` where this call is no call of it.
@@ -76,6 +79,7 @@ impl<'s> LocalWorld<'s> {
             session: None,
             history: OnceCell::new(),
             session_begun: OnceCell::new(),
+            restored: OnceCell::new(),
             ran: false,
             spent: None,
             repositories: RefCell::default(),
@@ -201,6 +205,13 @@ impl<'s> LocalWorld<'s> {
     fn begun_at(&self) -> Option<SystemTime> {
         let (store, whose) = self.session?;
         Some(*self.session_begun.get_or_init(|| store.begun(whose)))
+    }
+
+    /// Whether something was made when the session had begun, and not restored since.
+    fn is_made_since(&self, path: &str, made: SystemTime) -> Known<bool> {
+        let (store, _) = self.session?;
+        let begun = self.begun_at()?;
+        Some(begun <= made && !self.restored.get_or_init(|| store.restored()).has(path, made))
     }
 
     /// Whether a repository has the path.
@@ -417,8 +428,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn is_of_session(&self, path: &str) -> Known<bool> {
-        let begun = self.begun_at()?;
-        Some(begun <= os::created(Path::new(path))?)
+        self.is_made_since(path, os::created(Path::new(path))?)
     }
 
     fn written(&self) -> BTreeSet<String> {
@@ -431,7 +441,7 @@ impl World for LocalWorld<'_> {
         let data = Path::new(path).symlink_metadata().ok().filter(std::fs::Metadata::is_file)?;
         let written = data.modified().ok()?;
         let made = os::created(Path::new(path)).unwrap_or(written);
-        Some(Age { is_older: made < begun, is_untouched: written < begun })
+        Some(Age { is_older: !self.is_made_since(path, made)?, is_untouched: written < begun })
     }
 
     fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage {
