@@ -83,6 +83,18 @@ impl Ground {
             ("docs/guide.md", "one\n"),
             ("docs/more.md", "two\n"),
             ("tool.sh", "#!/bin/sh\n"),
+            ("tools/wipe.sh", "#!/bin/sh\nrm -rf data notes.md\n"),
+            ("tools/outer.sh", "echo first\nsh tools/wipe.sh\nsh tool.sh\n"),
+            ("tools/along.sh", "mv todo todo-old\nrm -rf todo-old data\n"),
+            ("tools/discard.sh", "git reset -q --hard\ngit clean -fdq\n"),
+            ("tools/wipe.py", "import os, shutil\nshutil.rmtree('todo')\nos.remove('notes.md')\n"),
+            ("tools/gen.sh", "make\n"),
+            ("tools/late.sh", "sh tools/gen.sh\nrm notes.md\n"),
+            ("tools/loop.sh", "for i in 1 2; do rm -f notes.md; make; done\n"),
+            ("tools/named.sh", "mv \"$1\" $(cat list) data\nrm -rf data\n"),
+            ("tools/twice.sh", "sh tools/wipe.sh\nmake\nsh tools/wipe.sh\n"),
+            ("tools/trap.sh", "trap 'rm notes.md' EXIT\nmake\n"),
+            ("Makefile", "clean:\n\trm -rf data\n\nwipe: clean\n\trm -f notes.md\n"),
             (".gitignore", ".env\ndata/\nnode_modules/\n"),
         ] {
             ground.write(name, text);
@@ -328,6 +340,24 @@ fn several_things_come_back_together() {
         "git status && rm notes.md",
         "mv src todo/src && rm -rf todo",
         "python3 -c \"import os; os.rename('src', 'todo/src')\" && rm -rf todo",
+    ];
+    play_all(commands.map(String::from).to_vec());
+}
+
+#[test]
+fn losses_by_scripts_and_tasks_come_back() {
+    let commands = [
+        "sh tools/wipe.sh",
+        "bash tools/wipe.sh | tail -3",
+        "sh tools/outer.sh",
+        "sh tools/along.sh",
+        "sh tools/discard.sh",
+        "python3 tools/wipe.py",
+        "make clean",
+        "make wipe && sh tool.sh",
+        "bash -c 'sh tools/wipe.sh'",
+        "cat tools/wipe.sh | sh",
+        "cd tools && sh -c 'cd .. && sh tools/wipe.sh'",
     ];
     play_all(commands.map(String::from).to_vec());
 }
@@ -657,6 +687,13 @@ fn what_another_part_of_the_call_may_change_is_asked_about() {
         "git stash pop && rm notes.md",
         "git unheard-of; git reset --hard",
         "find . -maxdepth 1 -name notes.md -exec rm {} \\; -exec sh gen.sh \\;",
+        "sh tools/late.sh",
+        "sh tools/loop.sh",
+        "sh tools/twice.sh",
+        "sh tools/trap.sh",
+        "sh tools/named.sh notes.md",
+        "sh tools/gen.sh && sh tools/wipe.sh",
+        "sh tools/wipe.sh & sh tools/gen.sh",
     ] {
         asks(&ground, command, "No copy can be kept: ");
     }

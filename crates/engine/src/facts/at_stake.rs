@@ -6,29 +6,18 @@
 use super::cache::{Facts, Pattern};
 use super::paths::MAX_LANDINGS;
 use crate::analysis::aliases;
+use crate::model::analysis::{Script, Starter, Usage};
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::finding::Finding;
 use crate::model::path;
 use crate::model::truth::Ternary;
 use crate::model::verdict::{AtStake, RepositoryAtStake};
 use crate::model::world::{Known, Names, Untracked};
-use reflex_shell::{Command, CommandId, ExecTarget, Value};
+use reflex_shell::{Command, CommandId, ExecTarget, Reading, Value};
+use std::cmp::Ordering;
 
 /// More paths than these are not kept for one call.
 const MAX_PATHS: usize = 2000;
-
-/// What may make or change any file before the rest of the call runs.
-const OPAQUE: [EffectKind; 9] = [
-    EffectKind::RunFile,
-    EffectKind::RunTask,
-    EffectKind::RunUnknown,
-    EffectKind::RunFetched,
-    EffectKind::RunDecoded,
-    EffectKind::Unreadable,
-    EffectKind::StartAgent,
-    EffectKind::ApplyPatch,
-    EffectKind::Unjudged,
-];
 
 /// Commands of git that leave commits, the index and the work tree as they are. What `add` takes up, `reset` deletes.
 const LOOKING: [&str; 9] = ["status", "log", "diff", "show", "rev-parse", "ls-files", "fetch", "blame", "config"];
@@ -99,10 +88,8 @@ impl Facts<'_> {
         if effect.site != ExecTarget::Here {
             return Err("it lies on another system".into());
         }
-        if effect.script.is_some() {
-            return Err("a script decides what is lost".into());
-        }
-        if self.comes_after_opaque(effect, keeping) {
+        let Some(own) = self.starts(place_of(effect)) else { return Err("a script decides what is lost".into()) };
+        if self.comes_after_opaque(effect, &own, keeping) {
             return Err("an earlier part of the call may change what is lost".into());
         }
         match keeping {
@@ -117,38 +104,62 @@ impl Facts<'_> {
 
     /// Whether something may run before that makes or changes any file: a program or task whose work is not known, or
     /// git where it brings files. What it moved to where the effect then deletes would be lost and not be kept.
-    fn comes_after_opaque(&self, effect: &Effect, keeping: Keeping) -> bool {
-        let is_opaque = |other: &&Effect| OPAQUE.contains(&other.kind);
-        // What a script does is done when the command runs that starts it.
-        let is_started = |other: &Effect| {
-            let same = |one: &&Effect| one.action == other.action && one.script.is_none();
-            self.analysis.effects.iter().filter(is_opaque).any(|one| same(&one))
+    fn comes_after_opaque(&self, effect: &Effect, own: &[Starter], keeping: Keeping) -> bool {
+        let precedes = |action: usize, one: Starter| match action.cmp(&effect.action) {
+            Ordering::Less => true,
+            Ordering::Equal => self.precedes(action, one, own),
+            Ordering::Greater => false,
         };
-        let mut opaque = self.analysis.effects.iter().filter(is_opaque);
-        let runs = opaque.any(|other| match (other.action == effect.action, other.script) {
-            (true, Some(_)) => !is_started(other),
-            (true, None) => self.may_run_before(other, effect),
-            (false, _) => other.action < effect.action,
-        });
-        runs || self.analysis.readings.iter().enumerate().any(|(action, reading)| {
-            let before = |id| match (action == effect.action, effect.command) {
-                (true, Some(own)) => id != own && reading.may_run_before(id, own),
-                (true, None) => true,
-                (false, _) => action < effect.action,
-            };
-            let mut commands = reading.commands.iter().enumerate();
-            commands.any(|(id, command)| is_unknown(command, keeping) && before(id))
-        })
+        let opaque = self.analysis.effects.iter().filter(|other| other.kind.is_opaque());
+        let unknown = |reading: &'_ Reading| -> Vec<CommandId> {
+            let commands = reading.commands.iter().enumerate();
+            commands.filter(|(_, command)| is_unknown(command, keeping)).map(|(id, _)| id).collect()
+        };
+        let of_action = |(action, reading)| {
+            unknown(reading).into_iter().any(|id| precedes(action, Starter { script: None, command: Some(id) }))
+        };
+        let of_script = |(index, script): (usize, &Script)| {
+            let unclear = script.unclear.iter().copied().chain(unknown(&script.reading).into_iter().map(Some));
+            unclear.map(|command| Starter { script: Some(index), command }).any(|one| precedes(script.action, one))
+        };
+        let scripts = self.analysis.scripts.iter().enumerate().filter(|(_, script)| script.usage != Usage::Written);
+        opaque.map(|other| (other.action, place_of(other))).any(|(action, one)| precedes(action, one))
+            || self.analysis.readings.iter().enumerate().any(of_action)
+            || scripts.clone().any(of_script)
     }
 
-    fn may_run_before(&self, other: &Effect, effect: &Effect) -> bool {
-        let (Some(one), Some(own)) = (other.command, effect.command) else { return true };
-        let parent = |id: CommandId| self.analysis.readings.get(effect.action)?.commands.get(id)?.parent;
-        one != own
-            && (other.origin.span.start < effect.origin.span.start
-                // What one program starts, such as `find` with two `-exec`, runs in turns.
-                || parent(one).is_some() && parent(one) == parent(own)
-                || self.analysis.readings.get(effect.action).is_none_or(|reading| reading.may_run_before(one, own)))
+    /// Where a command stands: the place itself, that of the command that starts its script, and so on to the call's
+    /// text. `None` where that is not known.
+    fn starts(&self, mut place: Starter) -> Option<Vec<Starter>> {
+        let mut starts = vec![place];
+        while let Some(script) = place.script {
+            place = self.analysis.scripts.get(script)?.starter?;
+            starts.push(place);
+        }
+        Some(starts)
+    }
+
+    /// Whether a command may run before another one of its action, of which all places are given.
+    fn precedes(&self, action: usize, one: Starter, own: &[Starter]) -> bool {
+        let Some(starts) = self.starts(one) else { return true };
+        // The innermost text in which both stand.
+        let common = starts.iter().enumerate().find_map(|(depth, one)| {
+            let at = own.iter().position(|own| own.script == one.script)?;
+            Some((depth, one.command?, at, own.get(at)?.command?))
+        });
+        let Some((depth, one, at, own_command)) = common else { return true };
+        let Some(reading) = own.get(at).and_then(|own| self.analysis.reading_of(action, own.script)) else {
+            return true;
+        };
+        let parent = |id: CommandId| reading.commands.get(id)?.parent;
+        match one == own_command {
+            // Two scripts of one command.
+            true => depth > 0 && at > 0,
+            // What one program starts, such as `find` with two `-exec`, runs in turns.
+            false => {
+                reading.may_run_before(one, own_command) || parent(one).is_some() && parent(one) == parent(own_command)
+            }
+        }
     }
 
     fn stake_files(&self, effect: &Effect, into: &mut AtStake) -> Result<(), String> {
@@ -192,7 +203,7 @@ impl Facts<'_> {
     }
 
     fn changes_patterns(&self) -> bool {
-        let mut commands = self.analysis.readings.iter().flat_map(|reading| &reading.commands);
+        let mut commands = self.analysis.texts_that_run().flat_map(|reading| &reading.commands);
         commands.any(|command| matches!(command.name.as_str(), "shopt" | "setopt" | "unsetopt" | "emulate"))
     }
 
@@ -273,7 +284,7 @@ impl Facts<'_> {
     fn sets_git(&self) -> bool {
         let is_named = |(name, _): &(String, Value)| name.starts_with("GIT_");
         let is_set = |word: &Value| word.literal().is_none_or(|word| word.to_ascii_lowercase().starts_with("core."));
-        let mut settings = self.analysis.readings.iter().flat_map(|reading| &reading.settings);
+        let mut settings = self.analysis.texts_that_run().flat_map(|reading| &reading.settings);
         settings.any(|setting| setting.name.starts_with("GIT_"))
             || self.git_commands().any(|command| {
                 let pairs = command.words.iter().zip(command.words.iter().skip(1));
@@ -304,13 +315,13 @@ impl Facts<'_> {
     }
 
     fn git_commands(&self) -> impl Iterator<Item = &Command> {
-        self.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(|command| command.name == "git")
+        self.analysis.texts_that_run().flat_map(|reading| &reading.commands).filter(|command| command.name == "git")
     }
 
     /// What the call moves is not lost; where it was moved over something that is kept, giving that back would lose it.
     fn moved_along(&self, at_stake: &mut AtStake) {
         let moved = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Move);
-        let here = moved.filter(|effect| effect.site == ExecTarget::Here && effect.script.is_none());
+        let here = moved.filter(|effect| effect.site == ExecTarget::Here && self.starts(place_of(effect)).is_some());
         for (effect, target) in here.flat_map(|effect| effect.targets.iter().map(move |target| (effect, target))) {
             let paths = self.paths_of(effect, target);
             let Some(paths) = paths else {
@@ -320,6 +331,10 @@ impl Facts<'_> {
             at_stake.paths.extend(paths.into_iter().filter(|path| self.world.real(path, false).exists == Some(true)));
         }
     }
+}
+
+fn place_of(effect: &Effect) -> Starter {
+    Starter { script: effect.script, command: effect.command }
 }
 
 fn subcommand(command: &Command) -> Option<&'static str> {

@@ -1,16 +1,16 @@
-//! What an event would do: its texts as they were read, the effects, and the files that it runs or writes.
+//! The analysis of an event: its parsed texts, its effects, and the files that it runs or writes.
 
 use crate::model::effect::{Effect, Id};
 use crate::model::mounts::MountTable;
-use reflex_shell::{Command, Reading};
+use reflex_shell::{Command, CommandId, Reading};
 use std::rc::Rc;
 
-/// What an event would do, worked out once and shared by all detectors.
+/// The effects of an event, computed once and shared by all detectors.
 #[derive(Debug, Default)]
 pub struct Analysis {
-    /// One for each action of the event; empty for those that are no shell text.
+    /// One reading per action of the event; empty if the action is not a shell text.
     pub readings: Vec<Reading>,
-    /// Everything that would happen.
+    /// All effects of the event, in the order in which they are found.
     pub effects: Vec<Effect>,
     /// Files whose text the call runs or writes, in the order in which they are found.
     pub scripts: Vec<Script>,
@@ -34,12 +34,23 @@ impl Analysis {
         self.reading(effect)?.commands.get(effect.command?)
     }
 
-    /// The reading in which an effect stands: of its action's text, or of a script.
+    /// The reading that contains an effect: that of its action's text, or of a script.
     pub fn reading(&self, effect: &Effect) -> Option<&Reading> {
-        match effect.script {
+        self.reading_of(effect.action, effect.script)
+    }
+
+    /// The reading of an action's text, or of a script.
+    pub(crate) fn reading_of(&self, action: usize, script: Option<usize>) -> Option<&Reading> {
+        match script {
             Some(script) => self.scripts.get(script).map(|script| &script.reading),
-            None => self.readings.get(effect.action),
+            None => self.readings.get(action),
         }
+    }
+
+    /// The texts that run: those of the actions and of the scripts.
+    pub(crate) fn texts_that_run(&self) -> impl Iterator<Item = &Reading> {
+        let scripts = self.scripts.iter().filter(|script| script.usage != Usage::Written);
+        self.readings.iter().chain(scripts.map(|script| &script.reading))
     }
 }
 
@@ -48,21 +59,36 @@ impl Analysis {
 pub struct Script {
     /// The file.
     pub path: String,
-    /// What was read: the file's text, or the recipes of the tasks that are run.
+    /// The file's text, or the recipes of the tasks that are run.
     pub text: String,
-    /// What it would run.
+    /// Its commands.
     pub reading: Reading,
-    /// Why it is read.
+    /// The reason for reading it.
     pub usage: Usage,
     /// The folder in which it begins, if that is known.
     pub(crate) folder: Option<String>,
     /// The mounts of the place in which it runs, if that is not this machine.
     pub(crate) place: Option<Rc<MountTable>>,
-    /// How many scripts stand between the call and this one.
+    /// The action of the event that runs or writes it.
+    pub(crate) action: usize,
+    /// The length of the chain of scripts that leads to this one; 1 if the call itself starts it.
     pub(crate) level: usize,
+    /// The command that starts it, if exactly one does.
+    pub(crate) starter: Option<Starter>,
+    /// Commands of it that may change files of which only a run tells.
+    pub(crate) unclear: Vec<Option<CommandId>>,
 }
 
-/// What a call does with a script.
+/// The position of a command, for example of the one that starts a script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Starter {
+    /// The script, or `None` for the call's own text.
+    pub(crate) script: Option<usize>,
+    /// Its number there.
+    pub(crate) command: Option<CommandId>,
+}
+
+/// The role of a script in a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Usage {
     /// The file is run.
@@ -74,7 +100,7 @@ pub enum Usage {
 }
 
 impl Script {
-    /// Where a byte of the text stands: `x.sh:3`, or the file of a task.
+    /// The position of a byte of the text: `x.sh:3`, or the file of a task.
     pub fn place(&self, at: u32) -> String {
         let before = self.text.get(..at as usize).unwrap_or("");
         match self.usage {

@@ -150,6 +150,18 @@ pub enum TargetKind {
     Name,
 }
 
+const OPAQUE: [EffectKind; 9] = [
+    EffectKind::RunFile,
+    EffectKind::RunTask,
+    EffectKind::RunUnknown,
+    EffectKind::RunFetched,
+    EffectKind::RunDecoded,
+    EffectKind::Unreadable,
+    EffectKind::StartAgent,
+    EffectKind::ApplyPatch,
+    EffectKind::Unjudged,
+];
+
 macro_rules! effect_kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal $sort:ident;)+) => {
         /// What happens.
@@ -168,6 +180,11 @@ macro_rules! effect_kinds {
             /// What its targets are.
             pub fn target_kind(self) -> TargetKind {
                 match self { $(EffectKind::$kind => TargetKind::$sort,)+ }
+            }
+
+            /// Whether it may make or change any file, so that only a run tells which.
+            pub(crate) fn is_opaque(self) -> bool {
+                OPAQUE.contains(&self)
             }
 
             /// The kind of this word.

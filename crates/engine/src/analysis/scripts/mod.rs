@@ -21,7 +21,7 @@ use super::loading::{self, Loader};
 use super::mcp;
 use super::replaced::replaced;
 use super::task_runners::TaskFile;
-use crate::model::analysis::{Analysis, Script, Usage};
+use crate::model::analysis::{Analysis, Script, Starter, Usage};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, Event};
 use crate::model::mounts::MountTable;
@@ -30,8 +30,8 @@ use crate::model::world::{MAX_CONTENT, World};
 use crate::text::glob;
 use language::{is_code, language_by_itself, language_if_run, language_of, may_reach};
 use reflex_shell::{
-    Command, ExecTarget, Given, Language, Piece, Programs, Source, Span, Stdin, Surroundings, UnknownReason, Value,
-    work,
+    Command, CommandId, ExecTarget, Given, Language, Piece, Programs, Source, Span, Stdin, Surroundings, UnknownReason,
+    Value, work,
 };
 use reflex_tables::Tables;
 use std::borrow::Cow;
@@ -157,14 +157,16 @@ impl ScriptResolver<'_> {
             None
         };
         let (action, own) = (effect.action, effect.script);
+        let starter = Starter { script: own, command: effect.command };
         let Some(found) = found else { return };
         if let Some(effect) =
             self.analysis.effects.get_mut(index).filter(|effect| effect.kind == EffectKind::RunUnknown)
         {
             effect.kind = EffectKind::RunFile;
         }
-        let again = |script: &Script| script.path == found.path && script.text == found.text && own.is_some();
-        if self.analysis.scripts.iter().any(again) {
+        let again = |script: &&mut Script| script.path == found.path && script.text == found.text && own.is_some();
+        if let Some(known) = self.analysis.scripts.iter_mut().find(again) {
+            known.starter = None;
             return;
         }
         if level > MAX_LEVELS {
@@ -175,6 +177,9 @@ impl ScriptResolver<'_> {
         if self.has_room(&found.path) {
             let runs = found.usage != Usage::Written;
             self.read(action, level, found);
+            if let Some(script) = self.analysis.scripts.last_mut() {
+                script.starter = Some(starter);
+            }
             self.tell_gaps(runs);
         }
     }
@@ -572,11 +577,13 @@ impl ScriptResolver<'_> {
         // Who names a script runs it with the variables that there are.
         let is_named = found.usage == Usage::Run && level == 1 && found.language == Language::Shell;
         let is_own = found.usage == Usage::Run && level == 1 && self.is_work_in_progress(&found.path);
-        keep_known(&mut self.analysis.effects, first, &|effect| {
+        let unclear = keep_known(&mut self.analysis.effects, first, &|effect| {
             is_named && deletes_by_unset(effect, world) || is_own && deletes_unknown(effect)
         });
         let (path, text, usage, folder) = (found.path, found.text, found.usage, found.folder);
-        self.analysis.scripts.push(Script { path, text, reading, usage, folder, place: found.place, level });
+        let place = found.place;
+        let script = Script { path, text, reading, usage, folder, place, action, level, starter: None, unclear };
+        self.analysis.scripts.push(script);
     }
 
     /// Whether the file is of the project and git has it in no commit as it is now, so it counts
@@ -696,13 +703,20 @@ fn is_beyond(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>, tabl
 }
 
 /// What a script does to something that is only known when it runs is not held against it: people pass it the right
-/// thing. In the call itself it is.
-fn keep_known(effects: &mut Vec<Effect>, first: usize, counts: &dyn Fn(&Effect) -> bool) {
-    let mut index = 0;
+/// thing. In the call itself it is. The commands of which something was left out that may make or move any file.
+fn keep_known(effects: &mut Vec<Effect>, first: usize, counts: &dyn Fn(&Effect) -> bool) -> Vec<Option<CommandId>> {
+    let (mut index, mut unclear) = (0, Vec::new());
     effects.retain_mut(|effect| {
         index += 1;
-        index <= first || counts(effect) || effects::keep_known(effect)
+        let targets = effect.targets.len();
+        let is_kept = index <= first || counts(effect) || effects::keep_known(effect);
+        let is_whole = is_kept && effect.targets.len() == targets;
+        if !is_whole && (effect.kind.is_opaque() || effect.kind == EffectKind::Move) {
+            unclear.push(effect.command);
+        }
+        is_kept
     });
+    unclear
 }
 
 /// `rm -rf "$NAME"/*` where nothing sets the name: what is left of the path is what it deletes.
