@@ -192,3 +192,30 @@ fn a_place_that_leads_elsewhere_is_named_with_the_way_that_works() {
     assert_eq!(here.undo(&[&id, "--to", "back"]).code, 0);
     assert_eq!(fs::read_to_string(here.project.join("back/docs/draft.md")).unwrap(), "draft\n");
 }
+
+#[test]
+fn check_decides_as_the_hook_does() {
+    let here = Here::new();
+    here.sh("mkdir many && cd many && seq 2100 | xargs touch && cd .. && truncate -s 65M huge && printf 'make\nrm notes.md\n' > late.sh");
+    here.sh("printf 'rm notes.md\n' > wipe.sh; echo changed > a; touch -d '3 days ago' many huge late.sh wipe.sh a");
+    for command in
+        ["rm notes.md", "rm -rf many", "rm huge", "git checkout .", "sh late.sh", "sh wipe.sh", "ls", "rm -rf /usr"]
+    {
+        let (hook, reason) = answered(&here, command);
+        let check = here.machine.reflex(["check", command]).folder(&here.project).run();
+        let word = check.stdout.split_whitespace().next().unwrap().to_owned();
+        let agrees = match word.as_str() {
+            "keep" => hook == "warn" && reason.contains("Kept"),
+            "allow" => hook == "silent",
+            "block" => hook == "deny",
+            word => hook == word,
+        };
+        assert!(agrees, "{command}: {hook} {reason}, and {check:?}");
+    }
+}
+
+/// The decision of the hook, and what it says.
+fn answered(here: &Here, command: &str) -> (String, String) {
+    let said = here.machine.bash(&here.project, command);
+    (said.answer().0, said.stdout)
+}

@@ -1,4 +1,4 @@
-//! Keeps copies of files before they are lost, and gives them back exactly: content, mode, times, links, attributes.
+//! Backs up files before they are lost, and restores them exactly: content, mode, times, links, attributes.
 //!
 //! ```
 //! use reflex_keep::{About, BackupStore, Bounds, Request};
@@ -20,8 +20,8 @@
 //! # std::io::Result::Ok(())
 //! ```
 //!
-//! A backup is made under another name and takes its own when it is whole, so that whoever is killed in between leaves
-//! nothing that could be taken for one. What does not fit within the [`Bounds`] is refused before anything is copied.
+//! A backup is created under a temporary name and renamed when it is complete, so a killed process leaves no partial
+//! backup. A request beyond the [`Bounds`] is refused before anything is copied.
 
 mod manifest;
 mod model;

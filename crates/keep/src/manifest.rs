@@ -1,4 +1,4 @@
-//! The list of what a backup holds, as lines of JSON: what it is about, every item, and how many there are.
+//! The manifest of a backup, as lines of JSON: a header, one line per item, and the number of items.
 
 use crate::model::{About, Backup, Item, ItemKind};
 use crate::os;
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
-/// The file's name within a backup's folder.
+/// The file's name in a backup's folder.
 pub(crate) const NAME: &str = "manifest";
 
 /// The text of a manifest.
@@ -26,14 +26,14 @@ pub(crate) fn text(backup: &Backup) -> String {
     text
 }
 
-/// What a backup is about, without its items.
+/// Reads the header alone.
 pub(crate) fn about(folder: &Path) -> Option<About> {
     let mut first = String::new();
     BufReader::new(File::open(folder.join(NAME)).ok()?).read_line(&mut first).ok()?;
     Some(about_of(&serde_json::from_str(&first).ok()?))
 }
 
-/// The backup of a folder. One of which a part is missing is an error.
+/// Reads the backup in a folder. A truncated manifest is an error.
 pub(crate) fn read(folder: &Path) -> io::Result<Backup> {
     let text = std::fs::read_to_string(folder.join(NAME))?;
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "its list of files is damaged");
@@ -152,7 +152,7 @@ fn numbers(value: &Value) -> Option<Vec<u64>> {
     value.as_array()?.iter().map(Value::as_u64).collect()
 }
 
-/// A path as a text, or as its bytes in hexadecimal where it is none.
+/// A path as a string, or as `{"hex": …}` if it is not valid UTF-8.
 fn path_value(path: &Path) -> Value {
     path.to_str().map_or_else(|| json!({"hex": hex(&os::bytes(path))}), Value::from)
 }

@@ -1,126 +1,127 @@
-//! What a backup is made of, what it may cost, and why there is none.
+//! The parts of a backup, its limits, and the reasons to refuse one.
 
 use std::fmt;
 use std::path::PathBuf;
 
-/// What is to be kept.
+/// The files and folders to back up.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
-    /// Files and folders with all that lies in them. Each must be there.
+    /// Files and folders with their contents. Each must exist.
     pub roots: Vec<PathBuf>,
-    /// The same, which may be missing: restoring then takes away what is there.
+    /// Files and folders that may be missing. Restoring removes a file that was missing before.
     pub if_there: Vec<PathBuf>,
-    /// Folders without what lies in them.
+    /// Folders without their contents.
     pub folders: Vec<PathBuf>,
-    /// Folders of files that are written once and never changed, such as git's objects. They are linked rather than
-    /// copied, and what is missing of them is put back.
+    /// Folders of immutable files, such as git's objects. They are hard-linked, not copied, and a restore
+    /// only puts missing ones back.
     pub unchanging: Vec<PathBuf>,
-    /// Whether it is left to the system when the backup reaches the disk: a loss of power then loses it.
+    /// Whether to skip the sync to disk. A power failure may then lose the backup.
     pub is_lazy: bool,
 }
 
-/// What a backup was made for.
+/// The call for which a backup was made.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct About {
-    /// The record of the call in the audit log.
+    /// The id of the call's record in the audit log.
     pub record: String,
-    /// Who called.
+    /// The agent.
     pub client: String,
-    /// In which session.
+    /// The agent's session.
     pub session: String,
-    /// In which project.
+    /// The project.
     pub workspace: String,
-    /// What was about to happen, in a few words without secrets.
+    /// A short description of the call, without secrets.
     pub what: String,
-    /// The backup that was restored, if this one holds what was there before.
+    /// The restored backup, if this one holds the state before that restore; empty otherwise.
     pub undoes: String,
-    /// The work tree of which all files are kept, so that others in it have come later.
+    /// The work tree, if all of its files are in the backup: any other file in it is newer. Empty otherwise.
     pub tree: String,
 }
 
-/// A backup that is whole.
+/// A complete backup.
 #[derive(Debug, Clone)]
 pub struct Backup {
-    /// Its name.
+    /// Its id.
     pub id: String,
-    /// When it was made, in milliseconds since 1970.
+    /// Creation time in milliseconds since 1970.
     pub time: u64,
-    /// The size of what it holds.
+    /// Total size of its files in bytes.
     pub bytes: u64,
-    /// What it was made for.
+    /// The call for which it was made.
     pub about: About,
-    /// What it holds, folders before what lies in them.
+    /// Its files and folders.
     pub items: Vec<Item>,
-    /// Where it lies.
+    /// Its folder in the store.
     pub(crate) folder: PathBuf,
 }
 
-/// One file, folder or link as it was.
+/// One file, folder or link at the time of the backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Item {
-    /// Where it was: absolute, the links above it followed.
+    /// Absolute path with all links above it resolved.
     pub path: PathBuf,
-    /// What it was.
+    /// Its type and content.
     pub kind: ItemKind,
-    /// Who could do what with it.
+    /// Permission bits.
     pub mode: u32,
-    /// Whose it was: user and group.
+    /// User and group id.
     pub owner: (u32, u32),
-    /// When it was read and written, in seconds and nanoseconds.
+    /// Access and modification time, each in seconds and nanoseconds since 1970.
     pub times: [(i64, i64); 2],
-    /// Its extended attributes.
+    /// Extended attributes, as pairs of name and value.
     pub attributes: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-/// What stood at a path.
+/// The type of an item.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ItemKind {
     /// A regular file.
     File {
-        /// The number of its copy; files that are one file under several names share it.
+        /// The number of its copy. Hard links to one file share a copy.
         copy: u64,
-        /// How long it was.
+        /// Size in bytes.
         size: u64,
-        /// Whether it never changes, so that only a missing one is put back.
+        /// Whether the file is immutable, so that only a missing one is restored.
         unchanging: bool,
-        /// Of a file with several names, device and number: written in place, it is restored in place.
+        /// Device and inode of a file with several hard links. If it is still that file, its content is restored in
+        /// place.
         place: Option<(u64, u64)>,
     },
     /// A folder.
     Folder,
     /// A symbolic link.
     Link {
-        /// Where it leads.
+        /// The link's target.
         to: PathBuf,
     },
     /// A named pipe.
     Pipe,
-    /// Nothing.
+    /// No file; restoring removes one that is there now.
     Absent,
 }
 
-/// How much may be kept.
+/// Limits of one backup and of the store.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// So many bytes are copied for one request.
+    /// Maximum number of bytes copied for one request.
     pub bytes: u64,
-    /// So many files are looked at for one request.
+    /// Maximum number of files and folders in one request.
     pub files: usize,
-    /// So many bytes are kept where the file system shares them instead of copying.
+    /// Maximum number of bytes in one request if the file system can share blocks instead of copying them.
     pub shared_bytes: u64,
-    /// So many files that never change are linked.
+    /// Maximum number of immutable files linked for one request.
     pub linked_files: usize,
-    /// So many bytes are kept in all.
+    /// Maximum size of the store in bytes.
     pub total: u64,
-    /// So many of them by one session.
+    /// Maximum size of the backups of one session in bytes.
     pub of_session: u64,
-    /// So many backups there are.
+    /// Maximum number of backups.
     pub backups: usize,
-    /// After this time a backup is packed, in milliseconds.
+    /// Age at which a backup is packed, in milliseconds.
     pub rest: u64,
-    /// A backup is kept so long, in milliseconds.
+    /// Age at which a backup expires, in milliseconds.
     pub lifetime: u64,
-    /// None that is younger than this makes room for another, in milliseconds.
+    /// Age below which a backup is never removed to make room, in milliseconds.
     pub safe: u64,
 }
 
@@ -144,26 +145,26 @@ impl Default for Bounds {
     }
 }
 
-/// Why nothing was kept.
+/// The reason for which a backup or a restore was refused.
 #[derive(Debug)]
 pub enum Refused {
-    /// A request is larger than what is kept of one: its bytes, or at least so many.
+    /// The request exceeds [`Bounds::bytes`]; its size in bytes, or a lower bound of it.
     TooLarge(u64),
-    /// More files than are kept at once.
+    /// The request exceeds the number of files; a lower bound of it.
     TooMany(usize),
-    /// The store holds all it may, and what it holds is too young to go.
+    /// The store is full, and all of its backups are younger than [`Bounds::safe`].
     Full,
-    /// The session has kept all that one may.
+    /// The session has reached [`Bounds::of_session`].
     SessionFull,
-    /// Something that is to be kept is not there.
+    /// A file that must exist does not.
     Missing(PathBuf),
-    /// Something is neither file, folder, link nor pipe.
+    /// A path is a device or a socket.
     Special(PathBuf),
-    /// A file was written to while it was copied.
+    /// A file changed while it was copied.
     Changing(PathBuf),
-    /// A folder above it is a link or a file now; the id of the backup.
+    /// A folder above the path is a link or a file now; with the id of the backup.
     Elsewhere(PathBuf, String),
-    /// The system would not have it.
+    /// An I/O error at this path.
     Failed(PathBuf, std::io::Error),
 }
 
@@ -186,7 +187,7 @@ impl fmt::Display for Refused {
     }
 }
 
-/// Bytes as a person reads them: `812 B`, `3.4 MB`.
+/// Formats a size in bytes: `812 B`, `3.4 MB`.
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     let mut unit = "B";

@@ -1,8 +1,9 @@
-//! What has rested for a while takes less space: equal contents are one file, compressed with zstd (RFC 8878).
+//! Packs older backups: equal contents are stored once and compressed with zstd (RFC 8878).
 //!
-//! A packed content lies in a folder of its own under its digest, and every copy of it is a further name of that file. Its
-//! number of names therefore tells whether anybody still needs it. The plain copy goes when its packed form has been read
-//! back and stands beside it, so whoever is killed in between leaves at least one of the two.
+//! A packed content is a file named by its digest, in a folder of its own. Every copy of it is a hard link to that
+//! file, so
+//! its link count shows whether a backup still needs it. The plain copy is removed once its packed form has been read
+//! back, so a killed process leaves at least one of the two.
 
 use crate::model::{Backup, Bounds, ItemKind};
 use crate::os;
@@ -19,13 +20,13 @@ use std::path::{Path, PathBuf};
 /// The folder of packed contents.
 const PACKED: &str = ".packed";
 
-/// How the name of a packed copy ends.
+/// The extension of a packed copy.
 const END: &str = "zst";
 
-/// What is being packed; never taken for a content.
+/// The prefix of unfinished files.
 const DRAFT: &str = "draft";
 
-/// What a copy holds, packed or not.
+/// The content of a copy, packed or not.
 #[derive(Debug)]
 pub struct Content(Form);
 
@@ -41,7 +42,7 @@ impl std::fmt::Debug for Form {
 }
 
 impl Content {
-    /// The file that holds it as it is, if one does.
+    /// The plain file, if it is not packed.
     pub(crate) fn plain(&self) -> Option<&File> {
         match &self.0 {
             Form::Plain(file) => Some(file),
@@ -59,7 +60,7 @@ impl Read for Content {
     }
 }
 
-/// Opens a copy by the path that it has while it is plain.
+/// Opens a copy by the path of its plain form.
 pub(crate) fn open(copy: &Path) -> io::Result<Content> {
     match os::open_source(copy) {
         Ok(file) => Ok(Content(Form::Plain(file))),
@@ -75,10 +76,10 @@ fn unpacked(packed: &Path) -> io::Result<Content> {
 }
 
 impl BackupStore {
-    /// Packs the backups that have rested as long as the bounds say; how many bytes that made free.
+    /// Packs the backups older than [`Bounds::rest`](crate::Bounds::rest); returns the number of bytes freed.
     ///
     /// # Errors
-    /// Something could not be read or written. What is packed by then stays so, the rest stays as it was.
+    /// A file could not be read or written. Backups that were packed before stay packed.
     pub fn pack(&self) -> io::Result<u64> {
         let mut freed = 0;
         for listed in self.listed().iter().filter(|known| known.is_plain() && self.has_rested(known)) {
@@ -94,7 +95,7 @@ impl BackupStore {
         store::age(listed.time) >= self.bounds().rest
     }
 
-    /// Packs the copies of one backup; how many bytes it takes that no other one does.
+    /// Packs the copies of one backup; returns the bytes that no other backup shares.
     fn pack_backup(&self, backup: &Backup) -> io::Result<u64> {
         let mut copies = BTreeSet::new();
         for item in &backup.items {
@@ -105,7 +106,7 @@ impl BackupStore {
         let mut stored = 0;
         for (copy, size) in copies {
             let plain = backup.copy_of(copy);
-            // What shares its blocks with the original costs nothing, and would when it is packed.
+            // A copy that shares its blocks with the original takes no space until it is packed.
             if size > Bounds::default().bytes || size == 0 {
                 stored += size;
             } else if plain.symlink_metadata().is_ok() {
@@ -115,7 +116,7 @@ impl BackupStore {
         Ok(stored)
     }
 
-    /// Packs one copy; the bytes that it takes if nothing else holds the same.
+    /// Packs one copy; returns its size unless another copy holds the same content.
     fn pack_copy(&self, plain: &Path) -> io::Result<u64> {
         let mut content = Vec::new();
         os::open_source(plain)?.read_to_end(&mut content)?;
@@ -143,12 +144,12 @@ impl BackupStore {
         Ok(if is_new { os::stat(&packed)?.size } else { 0 })
     }
 
-    /// Lets go the contents that no backup holds any more, and drafts that somebody left.
+    /// Removes contents without a backup, and abandoned drafts.
     pub(crate) fn drop_unused(&self) -> io::Result<()> {
         let entries = fs::read_dir(self.folder().join(PACKED)).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
             let is_unused = os::stat(&path).is_ok_and(|there| there.names == 1);
-            // Whoever packs it now has not linked it yet.
+            // A process that is packing has not linked it yet.
             let is_old = store::is_abandoned(&path);
             if is_unused && is_old {
                 fs::remove_file(path)?;
@@ -187,7 +188,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl Backup {
-    /// The content of an item, if it is a file.
+    /// The content of an item; `None` if it is not a file.
     ///
     /// # Errors
     /// Its copy cannot be opened.
@@ -198,7 +199,7 @@ impl Backup {
         }
     }
 
-    /// Where the copy of this number lies while it is plain.
+    /// The path of the plain copy of this number.
     pub(crate) fn copy_of(&self, copy: u64) -> PathBuf {
         self.folder.join(copy.to_string())
     }

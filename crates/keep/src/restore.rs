@@ -1,7 +1,7 @@
-//! Gives back what a backup holds: a plan that says what it would write over, then the plan carried out.
+//! Restoring a backup: first a plan that shows the conflicts, then its execution.
 //!
-//! Every file is made under another name beside its own and takes its place at once. What stands there before is kept
-//! first, so that a restoration can be undone like anything else; whoever is killed in between restores once more.
+//! Each file is written under a temporary name in its folder and renamed into place. The current state is backed up
+//! first, so a restore can be undone. A restore that was killed can be repeated.
 
 use crate::model::{About, Backup, Item, ItemKind, Refused, Request};
 use crate::os;
@@ -12,42 +12,42 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// What restoring a backup would do.
+/// The steps of a restore.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// One step for each item that is meant, folders before what lies in them.
+    /// One step per selected item.
     pub steps: Vec<Step>,
     in_place: bool,
 }
 
-/// What would become of one place.
+/// The restore of one item.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What is restored.
+    /// The item.
     pub item: Item,
-    /// Where.
+    /// The destination.
     pub to: PathBuf,
-    /// What stands there now.
+    /// The state of the destination.
     pub state: State,
 }
 
-/// What stands where something is to be restored.
+/// The current state of a destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// What the backup holds.
+    /// Equal to the backup.
     Same,
-    /// Nothing.
+    /// No file there.
     Missing,
-    /// The same content, with other permissions, times or attributes.
+    /// Equal content; permissions, times or attributes differ.
     Dressed,
-    /// Something else, which would be written over or taken away.
+    /// Other content, which the restore overwrites or removes.
     Differs,
-    /// A folder above it is a link or a file now, and the plan does not replace that.
+    /// A folder above it is a link or a file now, and the plan does not replace it.
     Elsewhere,
 }
 
 impl Plan {
-    /// The same where these files are taken away too.
+    /// Adds the removal of these files to the plan.
     #[must_use]
     pub fn without(mut self, files: impl IntoIterator<Item = PathBuf>) -> Plan {
         for to in files.into_iter().filter(|file| os::stat(file).is_ok() && is_reached_without_links(file)) {
@@ -58,24 +58,24 @@ impl Plan {
         self
     }
 
-    /// What would be written over or taken away.
+    /// The steps that overwrite or remove a file.
     pub fn conflicts(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.state == State::Differs && !matches!(step.item.kind, ItemKind::Folder))
     }
 
-    /// What cannot be restored where it was.
+    /// The steps that cannot be carried out in place.
     pub fn unreachable(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.state == State::Elsewhere)
     }
 
-    /// Whether there is anything to do.
+    /// Whether all destinations equal the backup already.
     pub fn is_done(&self) -> bool {
         self.steps.iter().all(|step| step.state == State::Same)
     }
 }
 
 impl Backup {
-    /// What restoring would do: of everything, or only of what lies at or below some paths; in place, or below a folder.
+    /// Plans a restore of all items, or of those at or below the paths in `only`; in place, or into the folder `below`.
     pub fn plan(&self, only: &[PathBuf], below: Option<&Path>) -> Plan {
         let base = self.base();
         let is_meant = |item: &&Item| only.is_empty() || only.iter().any(|path| item.path.starts_with(path));
@@ -84,7 +84,7 @@ impl Backup {
             None => item.path.clone(),
         };
         let items = self.items.iter().filter(is_meant);
-        // Elsewhere there is nothing to take away, and a repository of its own is not made.
+        // In another folder no file has to be removed, and git's own files would make a second repository.
         let items = items.filter(|item| below.is_none() || !item.is_only_for_its_place());
         let steps: Vec<(&Item, PathBuf)> = items.map(|item| (item, to(item))).collect();
         let folders = steps.iter().filter(|(item, _)| item.kind == ItemKind::Folder);
@@ -103,7 +103,7 @@ impl Backup {
         Plan { steps: steps.iter().map(step).collect(), in_place: below.is_none() }
     }
 
-    /// The folder in which all that it holds lay.
+    /// The innermost folder that contains all items, without those that are only for their place.
     pub fn base(&self) -> PathBuf {
         let mut base: Option<PathBuf> = None;
         for item in self.items.iter().filter(|item| !item.is_only_for_its_place()) {
@@ -138,7 +138,7 @@ impl Backup {
         if !same {
             return State::Differs;
         }
-        // Reading a file changes when it was read, and that is nobody's work.
+        // The access time changes with every read and does not count.
         let [_, written] = item.times;
         let is_dressed = there.mode == item.mode && there.times.last() == Some(&written)
             || matches!(item.kind, ItemKind::Link { .. });
@@ -148,7 +148,7 @@ impl Backup {
 }
 
 impl Item {
-    /// What makes sense only where it was: what was not there, and what belongs to a repository's own files.
+    /// Whether the item is restored in place only: a missing file, or one of a repository's own files.
     pub fn is_only_for_its_place(&self) -> bool {
         let in_git = |part: Component<'_>| part.as_os_str() == ".git";
         let unchanging = matches!(self.kind, ItemKind::File { unchanging: true, .. });
@@ -160,7 +160,7 @@ fn same<'p>((one, other): (Component<'p>, Component<'p>)) -> Option<Component<'p
     (one == other).then_some(one)
 }
 
-/// Whether no folder above a path is a link: what was a folder may lead anywhere by now.
+/// Whether every existing ancestor of a path is a folder. A link could lead out of the place that was backed up.
 fn is_reached_without_links(path: &Path) -> bool {
     let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
     let mut above = above.map(|above| above.symlink_metadata());
@@ -170,7 +170,7 @@ fn is_reached_without_links(path: &Path) -> bool {
     })
 }
 
-/// Whether a copy, packed or not, holds what stands at a path.
+/// Whether a copy, packed or not, equals the file at a path.
 fn is_same(copy: &Path, other: &Path) -> bool {
     let open = |path| os::open_source(path).map(io::BufReader::new);
     let (Ok(mut one), Ok(mut other)) = (pack::open(copy), open(other)) else { return false };
@@ -188,10 +188,11 @@ fn is_same(copy: &Path, other: &Path) -> bool {
 }
 
 impl BackupStore {
-    /// Carries out a plan. In place, what it writes over or takes away is kept first; the id of that backup.
+    /// Carries out a plan. In place, the files that it overwrites or removes are backed up first; returns that backup's
+    /// id.
     ///
     /// # Errors
-    /// What stands there could not be kept, so that nothing was done; or something could not be restored.
+    /// The current state could not be backed up, so no file was changed; or an item could not be restored.
     pub fn restore(&self, backup: &Backup, plan: &Plan, about: &About) -> Result<Option<String>, Refused> {
         if let Some(step) = plan.unreachable().next() {
             return Err(Refused::Elsewhere(step.to.clone(), backup.id.clone()));
@@ -208,12 +209,12 @@ impl BackupStore {
     }
 }
 
-/// What a plan will change, as it is before.
+/// The backup of everything that a plan changes.
 fn before(plan: &Plan) -> Request {
     let is_replaced = |step: &&Step| step.item.kind == ItemKind::Folder && step.state == State::Differs;
     let folders = plan.steps.iter().filter(is_replaced);
     let replaced: Vec<&Path> = folders.clone().map(|step| step.to.as_path()).collect();
-    // Below a link that a folder replaces lie files of another place, which stay as they are.
+    // If a folder replaces a link, the link alone is backed up: the files it leads to are not touched.
     let is_below = |step: &&Step| replaced.iter().any(|folder| step.to != *folder && step.to.starts_with(folder));
     let changes = |step: &&Step| step.state != State::Same && step.item.kind != ItemKind::Folder && !is_below(step);
     let made = plan.steps.iter().filter(|step| step.item.kind == ItemKind::Folder && step.state == State::Missing);
@@ -224,7 +225,7 @@ fn before(plan: &Plan) -> Request {
 
 struct Restorer<'a> {
     backup: &'a Backup,
-    /// Where a copy was put already: further names of the same file are links to it.
+    /// The first restored path of each copy; further hard links are made to it.
     placed: HashMap<u64, PathBuf>,
 }
 
@@ -240,7 +241,7 @@ impl Restorer<'_> {
         for step in &steps {
             self.step(step).map_err(|error| Refused::Failed(step.to.clone(), error))?;
         }
-        // A folder's times change with what is made in it, and a folder may forbid that.
+        // Last, because writing into a folder changes its times, and its mode may forbid writing.
         for step in steps.iter().rev().filter(|step| step.item.kind == ItemKind::Folder) {
             dress(&step.to, &step.item).map_err(|error| Refused::Failed(step.to.clone(), error))?;
         }
@@ -279,11 +280,11 @@ impl Restorer<'_> {
             fs::remove_dir_all(to)?;
         }
         fs::rename(&draft, to)?;
-        // Of two names of one file the system takes a renaming for done, and leaves both.
+        // `rename` does nothing if both names are links to one file.
         remove(&draft)
     }
 
-    /// Makes an item under a name that it does not keep.
+    /// Creates an item under a temporary name.
     fn make(&mut self, Step { item, to, .. }: &Step, draft: &Path) -> io::Result<()> {
         match &item.kind {
             ItemKind::File { copy, size, unchanging, .. } => {
@@ -302,7 +303,7 @@ impl Restorer<'_> {
         dress(draft, item)
     }
 
-    /// Another name beside it that still leads to the same file with the same content.
+    /// Another hard link in the same folder that still has the same content.
     fn other_name(&self, item: &Item, to: &Path) -> Option<PathBuf> {
         let ItemKind::File { copy, place: Some(place), .. } = &item.kind else { return None };
         let beside = fs::read_dir(to.parent()?).ok()?.flatten().map(|entry| entry.path());
@@ -312,9 +313,9 @@ impl Restorer<'_> {
         beside.filter(is_it).find(|path| is_same(&self.backup.copy_of(*copy), path))
     }
 
-    /// The same file still, which other names may lead to as well: what was written into it is written back.
+    /// Restores the content in place, so that other hard links see it, too.
     fn rewrite(&self, copy: u64, size: u64, to: &Path) -> io::Result<()> {
-        // The file is the only one of its kind: nothing is written before all of the copy could be read.
+        // A damaged copy must not destroy the file: read the whole copy before writing.
         let whole = io::copy(&mut self.source(copy, size)?, &mut io::sink())?;
         is_whole(whole, size)?;
         let mut source = self.source(copy, size)?;
@@ -353,11 +354,12 @@ fn make_folder(to: &Path) -> io::Result<()> {
     }
     fs::create_dir_all(to)?;
     let mode = os::stat(to)?.mode;
-    // Its own mode comes last: until then things are made in it.
+    // The final mode is set last; until then files are created in it.
     if mode & 0o700 == 0o700 { Ok(()) } else { os::set_mode(to, mode | 0o700) }
 }
 
-/// Owner, mode, attributes and times, in the order in which none undoes another.
+/// Sets owner, attributes, mode and times. `chown` resets mode bits, and every change sets a time, so the order
+/// matters.
 fn dress(path: &Path, item: &Item) -> io::Result<()> {
     os::set_owner(path, item.owner);
     os::set_attributes(path, &item.attributes)?;

@@ -1,4 +1,4 @@
-//! The folder of all backups: makes one, lists them, lets old ones go.
+//! The folder of all backups: creates, lists and expires them.
 
 use crate::manifest;
 use crate::model::{About, Backup, Bounds, Item, ItemKind, Refused, Request};
@@ -10,23 +10,23 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// What is being made, and what is going: neither is ever offered.
+/// Prefixes of incomplete backups, while they are created and removed. They are never listed.
 const MAKING: &str = ".making-";
 const GOING: &str = ".going-";
 
-/// Whoever makes or removes a backup is done after this time or was killed.
+/// An incomplete backup of this age belongs to a process that was killed.
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// So many backups that are too old go when a new one is made; `sweep` removes all of them.
+/// Maximum number of expired backups that are removed per new backup; `sweep` removes all.
 const MAX_EXPIRED: usize = 8;
 
-/// Of so few files each is on the disk before the call runs; of more the system is trusted to bring them there.
+/// Up to this number of files each one is synced to disk before the call runs.
 const MAX_SYNCED: usize = 8;
 
-/// Files up to this size are read in one go.
+/// Files up to this size, in bytes, are read at once.
 const SHORT: u64 = 256 * 1024;
 
-/// No letters and digits that look alike.
+/// Characters of an id, without those that look alike.
 const LETTERS: [char; 32] = [
     '2', '3', '4', '5', '6', '7', '8', '9', 'A', 'B', 'C', 'D', 'E', 'F', 'G', 'H', 'J', 'K', 'L', 'M', 'N', 'P', 'Q',
     'R', 'S', 'T', 'U', 'V', 'W', 'X', 'Y', 'Z',
@@ -39,67 +39,67 @@ pub struct BackupStore {
     bounds: Bounds,
 }
 
-/// A backup by what its folder's name tells: nothing has to be opened to count.
+/// A backup as its folder's name describes it, so that counting opens no file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// Its id.
     pub id: String,
-    /// When it was made, in milliseconds since 1970.
+    /// Creation time in milliseconds since 1970.
     pub time: u64,
-    /// The size of what it holds.
+    /// Total size of its files in bytes.
     pub bytes: u64,
-    /// The space that it takes once it is packed.
+    /// Size on disk in bytes, once it is packed.
     stored: Option<u64>,
     session: String,
     folder: PathBuf,
 }
 
 impl Listed {
-    /// What it was made for.
+    /// The call for which it was made; `None` if the manifest cannot be read.
     pub fn about(&self) -> Option<About> {
         manifest::about(&self.folder)
     }
 
-    /// The space that it takes, in bytes.
+    /// Size on disk in bytes.
     pub fn stored(&self) -> u64 {
         self.stored.unwrap_or(self.bytes)
     }
 
-    /// Whether it was never packed.
+    /// Whether it is not packed yet.
     pub(crate) fn is_plain(&self) -> bool {
         self.stored.is_none()
     }
 }
 
-/// What went when the store was tidied up.
+/// The result of [`BackupStore::sweep`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Swept {
-    /// Backups that were too old.
+    /// Number of expired backups.
     pub removed: usize,
-    /// Their size.
+    /// Their size on disk in bytes.
     pub bytes: u64,
 }
 
 impl BackupStore {
-    /// The store in a folder, which need not be there.
+    /// The store in a folder, which is created with the first backup.
     pub fn new(folder: PathBuf, bounds: Bounds) -> BackupStore {
         BackupStore { folder, bounds }
     }
 
-    /// Where it lies.
+    /// The store's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// How much it may hold.
+    /// Its limits.
     pub(crate) fn bounds(&self) -> &Bounds {
         &self.bounds
     }
 
-    /// Keeps all that a request names, or nothing of it; the id of the new backup.
+    /// Backs up the whole request, or fails; returns the id of the new backup.
     ///
     /// # Errors
-    /// Why not all of it could be kept.
+    /// The reason why the request cannot be backed up as a whole.
     pub fn keep(&self, request: &Request, about: &About) -> Result<String, Refused> {
         let walk = walk(request, &self.bounds)?;
         let syncs = !request.is_lazy;
@@ -123,6 +123,38 @@ impl BackupStore {
         Ok(id)
     }
 
+    /// Checks whether [`BackupStore::keep`] would accept a request of this session, without copying. It does not detect
+    /// unreadable files, nor files that change meanwhile.
+    ///
+    /// # Errors
+    /// The reason why the request cannot be backed up as a whole.
+    pub fn try_keep(&self, request: &Request, session: &str) -> Result<(), Refused> {
+        let walk = walk(request, &self.bounds)?;
+        let mut listed = self.listed();
+        listed.retain(|known| age(known.time) < self.bounds.lifetime);
+        let of_session: u64 = listed.iter().filter(|known| known.session == mark(session)).map(Listed::stored).sum();
+        if of_session.saturating_add(walk.bytes) > self.bounds.of_session {
+            return Err(Refused::SessionFull);
+        }
+        let safe = listed.iter().filter(|known| age(known.time) < self.bounds.safe);
+        if safe.map(Listed::stored).sum::<u64>().saturating_add(walk.bytes) > self.bounds.total {
+            return Err(Refused::Full);
+        }
+        let is_shared = |found: &Found| {
+            let probe = self.folder.join(format!("{MAKING}{}", self.fresh_id().ok()?));
+            let source = os::open_original(&found.path).ok()?;
+            let shared = os::create(&probe).and_then(|target| os::share(&target, &source)).is_ok();
+            fs::remove_file(&probe).ok()?;
+            Some(shared)
+        };
+        let largest = walk.found.iter().filter(|found| found.stat.as_ref().is_some_and(|stat| stat.kind == Kind::File));
+        let largest = largest.max_by_key(|found| found.stat.as_ref().map_or(0, |stat| stat.size));
+        match walk.bytes > self.bounds.bytes && largest.and_then(is_shared) != Some(true) {
+            true => Err(Refused::TooLarge(walk.bytes)),
+            false => Ok(()),
+        }
+    }
+
     fn fill(&self, walk: Walk, syncs: bool, mut backup: Backup) -> Result<(), Refused> {
         let making = backup.folder.clone();
         let failed = |error| Refused::Failed(making.clone(), error);
@@ -136,7 +168,7 @@ impl BackupStore {
         written.and_then(|()| if syncs { sync(&making) } else { Ok(()) }).map_err(failed)
     }
 
-    /// Lets go what is old until there is room.
+    /// Removes the oldest backups until there is room.
     fn make_room(&self, bytes: u64, session: &str) -> Result<(), Refused> {
         let mut listed = self.listed();
         for _ in 0..MAX_EXPIRED {
@@ -149,7 +181,7 @@ impl BackupStore {
             return Err(Refused::SessionFull);
         }
         while total > self.bounds.total || listed.len() >= self.bounds.backups {
-            // The newest stands first.
+            // The newest comes first.
             let oldest = listed.pop().filter(|oldest| age(oldest.time) >= self.bounds.safe).ok_or(Refused::Full)?;
             self.remove(&oldest).map_err(|error| Refused::Failed(oldest.folder.clone(), error))?;
             total = total.saturating_sub(oldest.stored());
@@ -174,7 +206,7 @@ impl BackupStore {
         }
     }
 
-    /// Every backup that is whole, the newest first.
+    /// All complete backups, newest first.
     pub fn listed(&self) -> Vec<Listed> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut listed: Vec<Listed> = entries.filter_map(|entry| listed(&entry.path())).collect();
@@ -182,19 +214,19 @@ impl BackupStore {
         listed
     }
 
-    /// The backup of this id; letters of any case will do.
+    /// The backup of this id, in upper or lower case.
     ///
     /// # Errors
-    /// There is none, or it is damaged.
+    /// `NotFound` if there is no such backup, `InvalidData` if it is damaged.
     pub fn backup(&self, id: &str) -> io::Result<Backup> {
         let listed = self.listed().into_iter().find(|known| known.id.eq_ignore_ascii_case(id));
         manifest::read(&listed.ok_or(io::ErrorKind::NotFound)?.folder)
     }
 
-    /// Removes a backup that is not needed after all, if it is there.
+    /// Removes a backup, if it exists.
     pub fn discard(&self, id: &str) {
         if let Some(listed) = self.listed().iter().find(|known| known.id == id) {
-            // What stays goes when it is too old.
+            // If that fails, the backup expires later.
             let _ = self.remove(listed);
         }
     }
@@ -204,10 +236,10 @@ impl BackupStore {
         self.listed().iter().filter(|known| age(known.time) >= self.bounds.lifetime).count()
     }
 
-    /// Removes what is too old, and what somebody left behind who was killed.
+    /// Removes expired backups, and incomplete ones of killed processes.
     ///
     /// # Errors
-    /// Something could not be removed.
+    /// A backup could not be removed.
     pub fn sweep(&self) -> io::Result<Swept> {
         let mut swept = Swept::default();
         for old in self.listed().iter().filter(|known| age(known.time) >= self.bounds.lifetime) {
@@ -225,10 +257,10 @@ impl BackupStore {
         Ok(swept)
     }
 
-    /// Whether something could be kept now.
+    /// Checks that the store accepts a new backup.
     ///
     /// # Errors
-    /// The store cannot be written to, or is full of what is too young to go.
+    /// The store cannot be written, or is full of backups that must not be removed yet.
     pub fn check(&self) -> Result<(), Refused> {
         let failed = |error| Refused::Failed(self.folder.clone(), error);
         let id = self.fresh_id()?;
@@ -242,7 +274,7 @@ impl BackupStore {
         if is_full && is_young { Err(Refused::Full) } else { Ok(()) }
     }
 
-    /// From its first moment on, a backup that goes is not offered.
+    /// Renames first, so that a backup is never listed while it is removed.
     fn remove(&self, listed: &Listed) -> io::Result<()> {
         let going = self.folder.join(format!("{GOING}{}", listed.id));
         fs::rename(&listed.folder, &going)?;
@@ -250,7 +282,7 @@ impl BackupStore {
     }
 }
 
-/// Names the space that a backup takes now that it is packed. Somebody else may have done so already, or let it go.
+/// Puts the packed size into the folder's name. Another process may have renamed or removed it meanwhile.
 pub(crate) fn restamp(listed: &Listed, stored: u64) -> io::Result<()> {
     let Listed { id, time, bytes, session, folder, .. } = listed;
     match fs::rename(folder, folder.with_file_name(format!("{id}-{time}-{bytes}-{session}-{stored}"))) {
@@ -259,7 +291,7 @@ pub(crate) fn restamp(listed: &Listed, stored: u64) -> io::Result<()> {
     }
 }
 
-/// Whether nobody has worked on it for so long that whoever did was killed.
+/// Whether it has not changed for so long that its process must have been killed.
 pub(crate) fn is_abandoned(path: &Path) -> bool {
     let touched = path.symlink_metadata().and_then(|data| data.modified());
     touched.is_ok_and(|time| time.elapsed().is_ok_and(|age| age >= ABANDONED))
@@ -279,16 +311,16 @@ fn listed(folder: &Path) -> Option<Listed> {
     })
 }
 
-/// Copies what was found into a folder that nobody sees yet.
+/// Copies files into the folder of an incomplete backup.
 struct Copier<'a> {
     folder: &'a Path,
-    /// Whether the file system must share what it holds, for it is too much to be copied.
+    /// Whether the request is too large to be copied, so that the file system must share blocks.
     must_share: bool,
-    /// Whether sharing is worth another try.
+    /// Whether sharing blocks has not failed yet.
     shares: bool,
-    /// Whether each copy is brought to the disk.
+    /// Whether each copy is synced to disk.
     syncs: bool,
-    /// The copies of files that have several names.
+    /// The copies of files with several hard links, by device and inode.
     copies: HashMap<(u64, u64), u64>,
     next: u64,
     buffer: Vec<u8>,
@@ -333,7 +365,7 @@ impl<'a> Copier<'a> {
         Ok(Item { kind, mode: stat.mode, owner: stat.owner, times: stat.times, attributes, path })
     }
 
-    /// One more name of a file that never changes, which holds it when the other name goes.
+    /// Backs up an immutable file by a hard link.
     fn linked(&mut self, path: &Path, stat: &Stat) -> io::Result<ItemKind> {
         let (copy, to) = self.fresh();
         if fs::hard_link(path, &to).is_err() {
@@ -372,7 +404,7 @@ impl<'a> Copier<'a> {
     }
 
     fn content(&mut self, source: &mut File, target: &mut File, size: u64) -> io::Result<Result<(), Refused>> {
-        // What is short is read and written faster than the system is asked to share it.
+        // Copying a short file is faster than asking the system to share it.
         if self.shares && (size > SHORT || self.must_share) {
             if os::share(target, source).is_ok() {
                 return Ok(Ok(()));
@@ -410,7 +442,7 @@ pub(crate) fn age(time: u64) -> u64 {
     now().saturating_sub(time)
 }
 
-/// A short mark of a session's name that may stand in a file's name (FNV-1a).
+/// A hash of a session's name that is valid in a file name (FNV-1a, 64 bits).
 fn mark(session: &str) -> String {
     let hash = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
     format!("{:016x}", session.bytes().fold(0xcbf2_9ce4_8422_2325, hash))

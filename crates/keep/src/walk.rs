@@ -1,4 +1,4 @@
-//! What a request comes to: everything that lies at and below its paths, counted before anything is copied.
+//! Expands a request to all files at and below its paths, and counts them before anything is copied.
 
 use crate::model::{Bounds, Refused, Request};
 use crate::os::{self, Kind, Stat};
@@ -6,31 +6,31 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is kept together with a file: what a database has not yet written into it.
+/// Suffixes of files that belong to a database file: pages that it does not contain yet.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
-/// Something that is to be kept.
+/// A file, folder or missing file of a request.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) path: PathBuf,
-    /// Nothing where nothing is there.
+    /// `None` if the path does not exist.
     pub(crate) stat: Option<Stat>,
-    /// Whether it is a file that never changes.
+    /// Whether it is an immutable file.
     pub(crate) unchanging: bool,
 }
 
-/// All of a request, folders before what lies in them.
+/// All files of a request. A folder comes before its contents if it was named with them.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) found: Vec<Found>,
-    /// The size of what is copied.
+    /// Number of bytes to copy.
     pub(crate) bytes: u64,
     files: usize,
     linked: usize,
     known: HashSet<PathBuf>,
 }
 
-/// Looks at everything that a request names.
+/// Expands a request.
 pub(crate) fn walk(request: &Request, bounds: &Bounds) -> Result<Walk, Refused> {
     let mut walk = Walk::default();
     for root in &request.roots {
@@ -54,7 +54,7 @@ pub(crate) fn walk(request: &Request, bounds: &Bounds) -> Result<Walk, Refused> 
 }
 
 impl Walk {
-    /// Adds what stands at a path with all that lies in it; whether anything does.
+    /// Adds the file or the tree at a path; returns whether it exists.
     fn visit(&mut self, root: &Path, unchanging: bool, bounds: &Bounds) -> Result<bool, Refused> {
         let mut left = vec![root.to_owned()];
         let mut is_there = false;
@@ -110,7 +110,7 @@ fn children(folder: &Path) -> Result<Vec<PathBuf>, Refused> {
     Ok(entries.into_iter().map(|entry| entry.path()).collect())
 }
 
-/// The files beside one that belong to it, if they are there.
+/// The existing companions of a database file.
 fn companions(path: &Path) -> Vec<PathBuf> {
     let beside = COMPANIONS.iter().map(|end| {
         let mut name = path.as_os_str().to_owned();

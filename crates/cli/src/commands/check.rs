@@ -33,10 +33,12 @@ pub(super) struct Question {
 impl Question {
     /// What is said of it.
     pub(super) fn judgement(&self) -> Judgement {
-        match &self.sent {
+        let mut judgement = match &self.sent {
             Some(sent) => self.host.judge_sent(&self.event, sent),
             None => self.host.judge(&self.event),
-        }
+        };
+        self.host.foresee_keeping(&self.event, &mut judgement);
+        judgement
     }
 }
 

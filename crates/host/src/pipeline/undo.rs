@@ -5,7 +5,7 @@
 use super::host::Host;
 use crate::audit::record::{CallRef, shown};
 use crate::store::clean::Redactor;
-use reflex_engine::{AtStake, Decision, Judgement, Moment, RepositoryAtStake, is_within};
+use reflex_engine::{AtStake, Decision, Event, Judgement, Moment, RepositoryAtStake, is_within};
 use reflex_git::{Ignored, Repository};
 use reflex_keep::{About, Backup, BackupStore, Bounds, ItemKind, Plan, Refused, Request, State, Step};
 use std::collections::BTreeSet;
@@ -80,6 +80,22 @@ impl Host {
                 judgement.verdict.not_kept(&why);
                 None
             }
+        }
+    }
+
+    /// Decides as the hook would where something cannot be kept, without keeping anything.
+    pub fn foresee_keeping(&self, event: &Event, judgement: &mut Judgement) {
+        if judgement.verdict.decision == Decision::Deny {
+            return;
+        }
+        let Some(at_stake) = judgement.verdict.at_stake.clone() else { return };
+        let store = self.store();
+        let session = Redactor::new(&store).name(&event.session).to_string();
+        let kept = self.request(&at_stake).and_then(|(request, _)| {
+            self.backups().try_keep(&request, &session).map_err(|refused| refused.to_string())
+        });
+        if let Err(why) = kept {
+            judgement.verdict.not_kept(&why);
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the operating systems do in their own ways: attributes, times, shared copies.
+//! Operations that differ between operating systems: attributes, times, clones.
 
 mod model;
 #[cfg(not(unix))]

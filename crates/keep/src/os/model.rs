@@ -1,23 +1,23 @@
-//! What the system says of a file.
+//! The metadata of a file.
 
 use crate::model::ItemKind;
 
-/// What the system says of a file, without following a link at its end.
+/// The metadata of a file; a link at the end of the path is not followed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub(crate) kind: Kind,
     pub(crate) mode: u32,
     pub(crate) owner: (u32, u32),
     pub(crate) times: [(i64, i64); 2],
-    /// When anything of it last changed.
+    /// Change time of the inode, in seconds and nanoseconds.
     pub(crate) changed: (i64, i64),
     pub(crate) size: u64,
-    /// Device and number: what two names of one file share.
+    /// Device and inode.
     pub(crate) place: (u64, u64),
     pub(crate) names: u64,
 }
 
-/// What stands at a path.
+/// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     File,
@@ -28,7 +28,7 @@ pub(crate) enum Kind {
 }
 
 impl Stat {
-    /// Whether what stands here is of the item's kind.
+    /// Whether the file has the type of an item.
     pub(crate) fn is_a(&self, item: &ItemKind) -> bool {
         match item {
             ItemKind::File { .. } => self.kind == Kind::File,

@@ -1,4 +1,4 @@
-//! Systems on which nothing is kept yet: every request is refused, so that what may be lost is asked about.
+//! Systems without backups: every request is refused, so a loss leads to a prompt.
 
 use super::model::{Kind, Stat};
 use std::fs::{File, Metadata};
@@ -9,44 +9,44 @@ fn unsupported<T>() -> io::Result<T> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// What stands at a path; of a link the link itself.
+/// The metadata of a file.
 pub(crate) fn stat(_path: &Path) -> io::Result<Stat> {
     unsupported()
 }
 
-/// What the system has said already.
+/// Converts metadata.
 pub(crate) fn stat_of(data: &Metadata) -> Stat {
     let kind = Kind::Other;
     let size = data.len();
     Stat { kind, mode: 0, owner: (0, 0), times: [(0, 0); 2], changed: (0, 0), size, place: (0, 0), names: 1 }
 }
 
-/// Opens a file that is to be kept.
+/// Opens a file for a backup.
 pub(crate) fn open_original(_path: &Path) -> io::Result<File> {
     unsupported()
 }
 
-/// Opens a file for copying.
+/// Opens a file for reading.
 pub(crate) fn open_source(_path: &Path) -> io::Result<File> {
     unsupported()
 }
 
-/// Opens a file whose content is written anew.
+/// Opens a file for rewriting its content.
 pub(crate) fn open_target(_path: &Path) -> io::Result<File> {
     unsupported()
 }
 
-/// A new file that only its owner can read.
+/// Creates a file.
 pub(crate) fn create(_path: &Path) -> io::Result<File> {
     unsupported()
 }
 
-/// A new folder that only its owner can look into.
+/// Creates a folder.
 pub(crate) fn create_folder(_path: &Path) -> io::Result<()> {
     unsupported()
 }
 
-/// Makes a copy that shares its bytes with the source.
+/// Clones a file.
 pub(crate) fn share(_to: &File, _from: &File) -> io::Result<()> {
     unsupported()
 }
@@ -56,50 +56,50 @@ pub(crate) fn attributes_of(_file: &File, _path: &Path) -> io::Result<Vec<(Vec<u
     unsupported()
 }
 
-/// The extended attributes of what stands at a path.
+/// The extended attributes of a file.
 pub(crate) fn attributes(_path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     unsupported()
 }
 
-/// Gives a file its attributes.
+/// Sets extended attributes.
 pub(crate) fn set_attributes(_path: &Path, _attributes: &[(Vec<u8>, Vec<u8>)]) -> io::Result<()> {
     unsupported()
 }
 
-/// Gives a file to its owner.
+/// Sets the owner.
 pub(crate) fn set_owner(_path: &Path, _owner: (u32, u32)) {}
 
-/// Sets who may do what with a file.
+/// Sets the mode.
 pub(crate) fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
     unsupported()
 }
 
-/// Sets when a file was read and written.
+/// Sets access and modification time.
 pub(crate) fn set_times(_path: &Path, _times: [(i64, i64); 2]) -> io::Result<()> {
     unsupported()
 }
 
-/// Makes a symbolic link.
+/// Creates a symbolic link.
 pub(crate) fn link(_to: &Path, _at: &Path) -> io::Result<()> {
     unsupported()
 }
 
-/// Makes a named pipe.
+/// Creates a named pipe.
 pub(crate) fn pipe(_at: &Path) -> io::Result<()> {
     unsupported()
 }
 
-/// A path as the bytes that it is made of.
+/// The bytes of a path.
 pub(crate) fn bytes(path: &Path) -> Vec<u8> {
     path.to_string_lossy().into_owned().into_bytes()
 }
 
-/// The path that these bytes are.
+/// The path with these bytes.
 pub(crate) fn path(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// A number that nobody can guess.
+/// A random number.
 pub(crate) fn random() -> io::Result<u64> {
     unsupported()
 }

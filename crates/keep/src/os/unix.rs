@@ -13,15 +13,15 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Attributes and their names are not longer than this on any common file system.
+/// Maximum size of an attribute and of the list of names on Linux: `XATTR_SIZE_MAX`, `XATTR_LIST_MAX`.
 const MAX_ATTRIBUTE: usize = 64 * 1024;
 
-/// What stands at a path; of a link the link itself.
+/// The metadata of a file; of a link, those of the link itself.
 pub(crate) fn stat(path: &Path) -> io::Result<Stat> {
     Ok(stat_of(&path.symlink_metadata()?))
 }
 
-/// What the system has said already.
+/// Converts metadata.
 pub(crate) fn stat_of(data: &Metadata) -> Stat {
     let kind = match FileType::from_raw_mode(data.mode() as rustix::fs::RawMode) {
         FileType::RegularFile => Kind::File,
@@ -42,21 +42,21 @@ pub(crate) fn stat_of(data: &Metadata) -> Stat {
     }
 }
 
-/// Opens a file that is to be kept. No link is followed on the way to it either: what was judged is what is copied, also
-/// if somebody puts a link in a folder's place in between.
+/// Opens a file for a backup. No link is followed in any part of the path, so that a link that replaces a folder
+/// after the judgement cannot redirect the copy.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_original(path: &Path) -> io::Result<File> {
     use rustix::fs::{ResolveFlags, openat2};
     let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     match rustix::io::retry_on_intr(|| openat2(CWD, path, how, Mode::empty(), ResolveFlags::NO_SYMLINKS)) {
         Ok(file) => Ok(file.into()),
-        // Older kernels do not have it, and containers may not let it through.
+        // `openat2` is missing before Linux 5.6, and container profiles may forbid it.
         Err(Errno::NOSYS | Errno::PERM) => open_checked(path),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Opens a file that is to be kept. No link is followed on the way to it either.
+/// Opens a file for a backup. No link is followed in any part of the path.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn open_original(path: &Path) -> io::Result<File> {
     open_checked(path)
@@ -70,35 +70,35 @@ fn open_checked(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Opens a file for copying. A link at its end is not followed, a pipe not waited for.
+/// Opens a file for reading. A link at the end is not followed, and a pipe does not block.
 pub(crate) fn open_source(path: &Path) -> io::Result<File> {
     let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how, Mode::empty()))?.into())
 }
 
-/// Opens a file whose content is written anew. A link is not followed.
+/// Opens a file for rewriting its content. A link at the end is not followed.
 pub(crate) fn open_target(path: &Path) -> io::Result<File> {
     let how = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how, Mode::empty()))?.into())
 }
 
-/// A new file that only its owner can read.
+/// Creates a file with mode 0600.
 pub(crate) fn create(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
 
-/// A new folder that only its owner can look into, with those above it.
+/// Creates a folder and its ancestors with mode 0700.
 pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Makes a copy that shares its bytes with the source until one of them is written to.
+/// Clones a file; the file system shares the blocks until one side is written.
 #[cfg(target_os = "linux")]
 pub(crate) fn share(to: &File, from: &File) -> io::Result<()> {
     Ok(rustix::fs::ioctl_ficlone(to, from)?)
 }
 
-/// Makes a copy that shares its bytes with the source until one of them is written to.
+/// Clones a file; the file system shares the blocks until one side is written.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn share(_to: &File, _from: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
@@ -106,7 +106,7 @@ pub(crate) fn share(_to: &File, _from: &File) -> io::Result<()> {
 
 /// The extended attributes of an open file.
 pub(crate) fn attributes_of(file: &File, path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
-    // Most files have none, which the first question tells.
+    // The first call returns the size, which is 0 for most files.
     let mut few = [0; 256];
     match flistxattr(file, &mut few) {
         Ok(0) | Err(Errno::NOTSUP) => Ok(Vec::new()),
@@ -115,7 +115,7 @@ pub(crate) fn attributes_of(file: &File, path: &Path) -> io::Result<Vec<(Vec<u8>
     }
 }
 
-/// The extended attributes of what stands at a path; of a link those of the link.
+/// The extended attributes of a file; of a link, those of the link itself.
 pub(crate) fn attributes(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let mut names = vec![0; MAX_ATTRIBUTE];
     let length = match llistxattr(path, &mut names) {
@@ -134,12 +134,12 @@ pub(crate) fn attributes(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
     Ok(found)
 }
 
-/// Labels of the security system are the system's own: it gives each new file its label.
+/// Whether an attribute is backed up. Security labels are not: the system sets them for each new file.
 fn is_kept(name: &[u8]) -> bool {
     !name.is_empty() && !name.starts_with(b"security.selinux") && !name.starts_with(b"com.apple.provenance")
 }
 
-/// Gives a file its attributes.
+/// Sets extended attributes; other attributes of the file stay.
 pub(crate) fn set_attributes(path: &Path, attributes: &[(Vec<u8>, Vec<u8>)]) -> io::Result<()> {
     for (name, value) in attributes {
         lsetxattr(path, OsStr::from_bytes(name), value, XattrFlags::empty())?;
@@ -147,53 +147,53 @@ pub(crate) fn set_attributes(path: &Path, attributes: &[(Vec<u8>, Vec<u8>)]) -> 
     Ok(())
 }
 
-/// Gives a file to its owner, where this user may.
+/// Sets the owner, if this user may.
 pub(crate) fn set_owner(path: &Path, (user, group): (u32, u32)) {
     let (user, group) = (Uid::from_raw(user), Gid::from_raw(group));
-    // Only the superuser gives files away; for everybody else their own is theirs already.
+    // Only root may change owners; other users own their files already.
     let _ = chownat(CWD, path, Some(user), Some(group), AtFlags::SYMLINK_NOFOLLOW);
 }
 
-/// Sets who may do what with a file that is no link.
+/// Sets the mode; the path must not be a link.
 pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
     std::fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
-/// Sets when a file was read and written; of a link the link's own times.
+/// Sets access and modification time; of a link, those of the link itself.
 pub(crate) fn set_times(path: &Path, times: [(i64, i64); 2]) -> io::Result<()> {
     let [read, written] = times.map(|(seconds, nanos)| Timespec { tv_sec: seconds, tv_nsec: nanos as _ });
     let times = Timestamps { last_access: read, last_modification: written };
     Ok(utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
 }
 
-/// Makes a symbolic link.
+/// Creates a symbolic link.
 pub(crate) fn link(to: &Path, at: &Path) -> io::Result<()> {
     std::os::unix::fs::symlink(to, at)
 }
 
-/// Makes a named pipe.
+/// Creates a named pipe.
 #[cfg(target_os = "linux")]
 pub(crate) fn pipe(at: &Path) -> io::Result<()> {
     Ok(rustix::fs::mknodat(CWD, at, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?)
 }
 
-/// Makes a named pipe.
+/// Creates a named pipe.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn pipe(_at: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// A path as the bytes that it is made of.
+/// The bytes of a path.
 pub(crate) fn bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// The path that these bytes are.
+/// The path with these bytes.
 pub(crate) fn path(bytes: Vec<u8>) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }
 
-/// A number that nobody can guess.
+/// A random number from the operating system.
 pub(crate) fn random() -> io::Result<u64> {
     let mut bytes = [0; 8];
     #[cfg(target_os = "linux")]
