@@ -82,10 +82,15 @@ fn a_project_is_judged_by_what_its_settings_point_to() {
 
 #[test]
 fn a_settings_file_that_an_option_names_says_what_it_is_about() {
-    let file = |name: &str, text: &str| json!({"files": {name: text, ".env": "DATABASE_URL=postgres://db.prod.example.com/shop"}});
+    let far = "DATABASE_URL=postgres://db.prod.example.com/shop";
+    let files =
+        |name: &str, text: &str, code: &str| json!({"files": {name: text, "migrations/env.py": code, ".env": far}});
+    let file = |name: &str, text: &str| files(name, text, "");
     let downgrade = "alembic -c conf/alembic-test.ini downgrade base";
-    check(downgrade, file("conf/alembic-test.ini", "sqlalchemy.url = postgres://localhost/shop_test\n"), WARN);
-    check(downgrade, file("conf/none", ""), WARN);
+    let local = "script_location = migrations\nsqlalchemy.url = postgres://localhost/shop_test\n";
+    check(downgrade, file("conf/alembic-test.ini", local), WARN);
+    check(downgrade, files("conf/alembic-test.ini", local, "url = os.environ[\"DATABASE_URL\"]"), ASK);
+    check(downgrade, file("conf/none", ""), ASK);
     check(downgrade, file("conf/alembic-test.ini", "sqlalchemy.url = postgres://db.prod.example.com/shop\n"), DENY);
     check(downgrade, file("conf/alembic-test.ini", "sqlalchemy.url = postgres://db.example.com/shop\n"), ASK);
     check("alembic -c $CONFIG downgrade base", file("conf/none", ""), ASK);
@@ -93,6 +98,7 @@ fn a_settings_file_that_an_option_names_says_what_it_is_about() {
     let clean = "flyway -configFiles=conf/flyway-test.conf clean";
     check(clean, file("conf/flyway-test.conf", "flyway.url=jdbc:postgresql://localhost:5432/shop_test\n"), WARN);
     check(clean, file("conf/flyway-test.conf", "flyway.url=jdbc:postgresql://db.prod.example.com/shop\n"), DENY);
+    check(clean, file("conf/flyway-test.conf", "flyway.url=${DB_URL}\n"), ASK);
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Where a command points that works on something outside of this machine: a database, a cluster, an account.
+//! The destination of a command that works on something outside of this machine: a database, a cluster, an account.
 //!
-//! An entry of `library/programs` says in `points` where its program looks for the host, context or account, and in
-//! `names` what else may tell production from the rest. A word of such a list is an option (`--host`, or by its key
-//! `option:host`), `operand` (the first one), `operands`, a variable (`DATABASE_URL`), an option that names a settings
-//! file (`in:--config`), or the kind of a settings file (`kube`, `docker`, …). Options beat the rest; of the rest
-//! everything counts that says something, because projects do not agree on an order.
+//! An entry of `library/programs` lists in `points` the sources in which its program looks for the host, context or
+//! account, and in `names` other sources that can distinguish production. A word of such a list is an option (`--host`,
+//! or by its key `option:host`), `operand` (the first one), `operands`, a variable (`DATABASE_URL`), an option that
+//! names a settings file (`in:--config`), or the kind of a settings file (`kube`, `docker`, …). Options take
+//! precedence; all other sources with a value count, because projects do not agree on an order.
 
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, Event};
@@ -15,47 +15,47 @@ use reflex_shell::{Command, ExecTarget, Piece, Program, Value};
 /// Files in which projects keep variables.
 const DOTENV: [&str; 5] = [".env", ".env.local", ".env.development", ".env.development.local", "prisma/.env"];
 
-/// Those that a project reads only for its tests.
+/// Variable files that a project reads only for its tests.
 const DOTENV_OF_TESTS: [&str; 3] = [".env.test", ".env.testing", ".env.test.local"];
 
-/// Variables that name the kind of environment of a framework.
+/// Variables that name the environment of a framework.
 const ENVIRONMENTS: [&str; 4] = ["RAILS_ENV", "RACK_ENV", "MIX_ENV", "APP_ENV"];
 
-/// Files that name what a project is made with, and words there that say that it reads its variables from files.
+/// Files that name the dependencies of a project, and words in them which show that it reads its variables from files.
 const MANIFESTS: [&str; 4] = ["Gemfile", "Gemfile.lock", "mix.exs", "composer.json"];
 const LOADERS: [&str; 5] = ["dotenv", "figaro", "laravel/framework", "symfony/", "envy"];
 
-/// Programs that hand on the variables of such files.
+/// Programs that pass on the variables of such files.
 const HANDING: [&str; 6] = ["foreman", "dotenv", "honcho", "overmind", "direnv", "dotenvx"];
 
-/// Behind more effects than these nothing is looked for: a text with so many is not made by a person.
+/// Maximum number of effects that are searched; a person does not write a text with more.
 pub(crate) const MAX_EFFECTS: usize = 4096;
 
-/// What is known about where a command points.
+/// The known destination of a command.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pointed {
-    /// Hosts, contexts, profiles, accounts: each must be this machine's for the whole to be.
+    /// Hosts, contexts, profiles, accounts. The command is local only if each of them is this machine.
     pub(crate) hosts: Vec<String>,
-    /// Databases, namespaces, buckets: they may have the name of production, and prove nothing else.
+    /// Databases, namespaces, buckets: a name can indicate production, and proves nothing else.
     pub(crate) names: Vec<String>,
-    /// Something is set, and not known to what.
+    /// Whether a destination is set to an unknown value.
     pub(crate) unclear: bool,
 }
 
-/// What the text of a call tells about it.
+/// The context of a command in the text of a call.
 pub(crate) struct Text<'a> {
-    /// What is judged.
+    /// The judged event.
     pub(crate) event: &'a Event,
     /// The machine.
     pub(crate) world: &'a dyn World,
     /// The effects before the one in question: they set variables, write files, choose contexts.
     pub(crate) before: Vec<&'a Effect>,
-    /// Whether something has the name of what tests work on.
+    /// Whether a name is typical of test data.
     pub(crate) is_test: &'a dyn Fn(&str) -> bool,
 }
 
 impl Text<'_> {
-    /// Where the first command points; the others run it, the innermost first.
+    /// Returns the destination of the first command; the others run it, the innermost first.
     pub(crate) fn pointed(&self, site: ExecTarget, commands: &[&Command]) -> Pointed {
         let mut pointed = Pointed::default();
         if self.before.len() > MAX_EFFECTS {
@@ -68,10 +68,10 @@ impl Text<'_> {
             let before = pointed.hosts.len();
             self.command(command, commands, &mut pointed);
             let leads_away = index > 0 && commands.get(index - 1).is_some_and(|inner| inner.site != command.site);
-            // Another system of which nothing is known may be any.
+            // An unknown other system can be any system.
             pointed.unclear |= leads_away && pointed.hosts.len() == before;
         }
-        // What is this machine's name there may be the end of a tunnel.
+        // An address of this machine can be the end of a tunnel.
         let tunnels = self.before.iter().filter(|effect| effect.kind == EffectKind::OpenTunnel);
         let ends: Vec<String> =
             tunnels.flat_map(|effect| &effect.targets).filter_map(|end| literal(&end.value)).collect();
@@ -98,7 +98,7 @@ impl Text<'_> {
         if told.hosts.is_empty() && !told.unclear {
             points.iter().filter(|word| !is_written(word)).for_each(|word| place.source(word, &mut told));
         }
-        // A program that reads no setting connects to what it always does. A tool's server was started by somebody else.
+        // A program without a setting connects to its default. A tool's server was started elsewhere.
         let is_started_here = self.event.actions.iter().all(|action| matches!(action, Action::Shell { .. }));
         let default = points.iter().find_map(|word| word.strip_prefix("default:")).filter(|_| is_started_here);
         default.filter(|_| told.hosts.is_empty() && !told.unclear).into_iter().for_each(|host| told.add(host));
@@ -111,7 +111,7 @@ impl Text<'_> {
         pointed.unclear |= told.unclear;
     }
 
-    /// What the text itself sets a variable to before it comes to the command.
+    /// Returns the value that the text sets for a variable before the command.
     fn set(&self, name: &str) -> Option<Source> {
         let sets = |effect: &&&Effect| {
             effect.kind == EffectKind::SetVariable
@@ -122,14 +122,14 @@ impl Text<'_> {
         Some(last.argument.as_ref().map_or(Source::Absent, |value| Source::from_text(literal(value))))
     }
 
-    /// The context that the text chooses for programs of this kind before it comes to the command.
+    /// Returns the context that the text selects for programs of this kind before the command.
     fn chosen(&self, kind: &str) -> Option<&Value> {
         let chooses = |effect: &&&Effect| effect.kind == EffectKind::SelectContext && effect.flags.contains(&kind);
         let last = self.before.iter().rev().find(chooses)?;
         last.targets.last().map(|target| &target.value)
     }
 
-    /// A small file's text, unless the call writes it before.
+    /// Returns the content of a small file, unless the call writes it first.
     fn file(&self, path: &str) -> Result<Option<String>, Unclear> {
         let writes = |effect: &&Effect| {
             matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit | EffectKind::Link)
@@ -139,10 +139,10 @@ impl Text<'_> {
     }
 }
 
-/// The text changes what would have to be known.
+/// The text changes a value that is needed.
 struct Unclear;
 
-/// What one place says.
+/// The value from one source.
 #[derive(Debug, PartialEq, Eq)]
 enum Source {
     Absent,
@@ -161,28 +161,24 @@ struct Place<'a> {
     text: &'a Text<'a>,
     command: &'a Command,
     commands: &'a [&'a Command],
-    /// The call itself says that tests are meant: what the project's files say of its other databases does not count.
+    /// Whether the call itself selects tests, so that other databases in the project's files do not count.
     means_test: bool,
 }
 
 impl Place<'_> {
-    /// Whether the call itself sets the variable, or the option that names the environment, to what tests work on.
+    /// Whether the call itself sets the variable, or the option that names the environment, to a test value.
     fn is_set_for_tests(&self, word: &str) -> bool {
         if ["--env", "--environment", "--settings"].contains(&word) {
             let mut told = Pointed::default();
             self.written(word, &mut told);
             return told.hosts.iter().chain(&told.names).any(|name| (self.text.is_test)(name));
         }
-        if let Some(option) = word.strip_prefix("in:") {
-            let stem = |file: &str| path::name_of(file).split('.').next().is_some_and(|stem| (self.text.is_test)(stem));
-            return self.values(option).iter().any(|value| matches!(value, Source::Named(file) if stem(file)));
-        }
         let is_variable = word.starts_with(|first: char| first.is_ascii_uppercase());
         let source = || self.assigned(word).or_else(|| self.text.set(word));
         matches!(is_variable.then(source), Some(Some(Source::Named(text))) if (self.text.is_test)(&text))
     }
 
-    /// An option or the first operand.
+    /// Adds the values of an option or an operand.
     fn written(&self, word: &str, told: &mut Pointed) {
         if let (Some(key), Some(invocation)) = (word.strip_prefix("option:"), &self.command.invocation) {
             let values = invocation.values(key, &self.command.words);
@@ -204,7 +200,7 @@ impl Place<'_> {
         }
     }
 
-    /// The values of an option, `--host NAME` or `--host=NAME`.
+    /// Returns the values of an option, `--host NAME` or `--host=NAME`.
     fn values(&self, option: &str) -> Vec<Source> {
         let mut values = Vec::new();
         let mut words = self.command.words.iter().skip(1);
@@ -222,24 +218,32 @@ impl Place<'_> {
         values
     }
 
-    /// The URLs of a settings file that an option names. Its own name counts as one of a database: it may be that of
-    /// production or of tests.
+    /// Adds the URLs of a settings file that an option names. The file's own name counts as a database name: it can
+    /// indicate production or tests.
     fn settings_file(&self, file: Source, told: &mut Pointed) {
         let file = match file {
             Source::Named(file) => file,
             Source::Unclear | Source::Absent => return told.take(file),
         };
         told.names.extend(path::name_of(&file).split('.').next().map(str::to_lowercase));
-        match self.text.file(&path::absolute(&file, self.folder())) {
-            Ok(text) => {
-                let urls = text.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once("://"));
-                for (before, rest) in urls {
-                    let scheme = before.rsplit(|character: char| !character.is_ascii_alphanumeric()).next();
-                    let rest = rest.trim().trim_end_matches(['"', '\'', ',', ';']);
-                    told.add(&format!("{}://{rest}", scheme.unwrap_or_default()));
-                }
-            }
-            Err(Unclear) => told.unclear = true,
+        let Ok(Some(text)) = self.text.file(&path::absolute(&file, self.folder())) else { return told.unclear = true };
+        let urls: Vec<_> = text.lines().filter_map(|line| line.split_once("://")).collect();
+        told.unclear |= urls.is_empty() || self.reads_variables(&text);
+        for (before, rest) in urls {
+            let scheme = before.rsplit(|character: char| !character.is_ascii_alphanumeric()).next();
+            let rest = rest.trim().trim_end_matches(['"', '\'', ',', ';']);
+            told.add(&format!("{}://{rest}", scheme.unwrap_or_default()));
+        }
+    }
+
+    /// Whether the `env.py` of Alembic settings may replace their URL by a variable or by settings of the application.
+    fn reads_variables(&self, settings: &str) -> bool {
+        const READERS: [&str; 5] = ["environ", "getenv", "dotenv", "decouple", "ettings"];
+        let Some(folder) = field(settings, "script_location =") else { return false };
+        let file = path::absolute("env.py", &path::absolute(&folder, self.folder()));
+        match self.text.file(&file) {
+            Ok(text) => text.is_none_or(|text| READERS.iter().any(|reader| text.contains(reader))),
+            Err(Unclear) => true,
         }
     }
 
@@ -253,7 +257,7 @@ impl Place<'_> {
         }
         if let Some(target) = self.text.chosen(word) {
             return match target.pieces.as_slice() {
-                // A connection whose address stands in a variable.
+                // A connection whose address is in a variable.
                 [(Piece::Variable(name), _)] => self.variable(name, here, told),
                 _ => told.take(Source::from_text(literal(target))),
             };
@@ -264,7 +268,7 @@ impl Place<'_> {
         }
     }
 
-    /// What the kind of settings file names.
+    /// Returns the name in this kind of settings file.
     fn settings(&self, kind: &str, told: &mut Pointed) -> Result<Option<String>, Unclear> {
         let home = |file: &str| self.text.file(&path::absolute(file, &self.text.event.home));
         let own = |file: &str| self.text.file(&path::absolute(file, self.folder()));
@@ -308,7 +312,7 @@ impl Place<'_> {
         })
     }
 
-    /// Without a context the program talks to this machine; what is not readable is not known.
+    /// Returns the docker context. Without one the program uses this machine; an unreadable file makes it unknown.
     fn docker(&self) -> Result<Option<String>, Unclear> {
         let path = path::absolute(".docker/config.json", &self.text.event.home);
         let local = || Some("unix:///var/run/docker.sock".to_owned());
@@ -322,7 +326,7 @@ impl Place<'_> {
         })
     }
 
-    /// The data source of a schema: its URL stands there, or in the variable that it names.
+    /// Adds the data source of a schema: its URL is in the schema, or in the variable that the schema names.
     fn prisma(&self, told: &mut Pointed) -> Result<(), Unclear> {
         let given = self.command.words.iter().filter_map(literal).collect::<Vec<_>>();
         let behind = given.iter().position(|word| word == "--schema").and_then(|at| given.get(at + 1));
@@ -348,12 +352,13 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// A variable of the command, the text, the environment, and only without any of those of the project's files.
+    /// Adds a variable of the command, the text or the environment; only if none of them sets it, that of the project's
+    /// files.
     fn variable(&self, name: &str, here: bool, told: &mut Pointed) {
         let named = self.assigned(name).or_else(|| self.text.set(name).filter(|_| here));
         let named = named.filter(|source| *source != Source::Absent);
         let named = named.or_else(|| Some(Source::Named(self.text.world.variable(name).filter(|_| here)?)));
-        // What kind of environment a variable names is no host of that name.
+        // The environment in such a variable is not a host of that name.
         let marked = |text: String| if name.ends_with("_ENV") { format!("env:{text}") } else { text };
         match named {
             Some(Source::Named(text)) => told.add(&marked(text)),
@@ -366,7 +371,7 @@ impl Place<'_> {
         }
     }
 
-    /// Of the project's own variables only the one that is asked for is looked at, and of that only where it leads.
+    /// Returns the requested variable from the project's variable files; only its destination is used.
     fn dotenv(&self, name: &str) -> Vec<Source> {
         let start = format!("{name}=");
         let mut folders = vec![self.text.event.workspace.as_str()];
@@ -382,8 +387,8 @@ impl Place<'_> {
         found.filter(|source| *source != Source::Absent).collect()
     }
 
-    /// Whether the call itself says that tests are run, in a project that reads no file of variables by itself: what the
-    /// developers' own file says is then about another database.
+    /// Whether the call itself selects tests in a project that does not load variable files: the developers' own file
+    /// then describes another database.
     fn is_apart(&self) -> bool {
         let of_tests = |name: &&str| {
             let told = self.assigned(name).or_else(|| self.text.set(name));
@@ -407,14 +412,14 @@ impl Place<'_> {
         }
     }
 
-    /// What is set for this command alone, or for one that runs it.
+    /// Returns the value that is set for this command alone, or for one that runs it.
     fn assigned(&self, name: &str) -> Option<Source> {
         let mut assigned = self.commands.iter().flat_map(|command| &command.assignments);
         let set = assigned.find(|(assigned, _)| assigned == name).map(|(_, value)| Source::from_text(literal(value)));
         set.or_else(|| self.handed_in(name))
     }
 
-    /// `docker exec -e NAME=VALUE`: what a wrapper sets for what it runs elsewhere.
+    /// Returns the value that a wrapper sets for a command elsewhere: `docker exec -e NAME=VALUE`.
     fn handed_in(&self, name: &str) -> Option<Source> {
         let start = format!("{name}=");
         let wrappers = self.commands.iter().skip(1).filter(|wrapper| wrapper.site != self.command.site);
@@ -443,7 +448,8 @@ impl Pointed {
         }
     }
 
-    /// A URL by its hosts and its last part, never by who signs in; `host=… dbname=…` likewise; any other name as it is.
+    /// Adds a text: of a URL its hosts and last component, never the user; likewise of `host=… dbname=…`; any other
+    /// text is a host.
     fn add(&mut self, text: &str) {
         let text = text.trim().to_lowercase();
         if let Some((scheme, rest)) = text.split_once("://") {
@@ -478,7 +484,7 @@ impl Pointed {
         self.names.extend(Some(name.to_owned()).filter(|name| !name.is_empty()));
     }
 
-    /// Without its port; an address of sixth version without its brackets; a socket's path is this machine.
+    /// Adds a host without its port, an IPv6 address without its brackets; a socket's path is this machine.
     fn add_host(&mut self, host: &str) {
         let (_, host) = host.rsplit_once('@').unwrap_or(("", host));
         let inner = host.strip_prefix('[').and_then(|rest| rest.split(']').next());
@@ -491,12 +497,12 @@ impl Pointed {
     }
 }
 
-/// Whether a source stands in the command itself.
+/// Whether a source is in the command itself.
 fn is_written(word: &str) -> bool {
     word.starts_with('-') || ["operand", "option:", "in:"].iter().any(|start| word.starts_with(start))
 }
 
-/// A URL of something that it works on; a page or a file is what it reads.
+/// Whether the word is a URL of a server to work on; the URL of a page or file is only read.
 fn is_server(word: &str) -> bool {
     let scheme = word.split_once("://").map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| !matches!(scheme, "http" | "https" | "file" | "fileb"))
@@ -506,14 +512,14 @@ fn literal(value: &Value) -> Option<String> {
     value.literal().map(|text| text.into_owned())
 }
 
-/// What stands behind a word at the beginning of a line.
+/// Returns the text after a word at the beginning of a line.
 fn field(text: &str, name: &str) -> Option<String> {
     let value = text.lines().find_map(|line| line.trim_start().trim_start_matches("export ").strip_prefix(name))?;
     let value = value.trim().trim_matches([',', '"', '\'']).to_owned();
     (!value.is_empty()).then_some(value)
 }
 
-/// The name of the subscription that Azure's settings mark as the default.
+/// Returns the name of the subscription that Azure's settings mark as the default.
 fn default_subscription(text: &str) -> Option<String> {
     let is_default = |entry: &&str| entry.split_whitespace().collect::<String>().contains("\"isDefault\":true");
     let entry = text.split("\"environmentName\"").find(is_default)?;
