@@ -1,4 +1,5 @@
-//! What a shell text would run: its commands with their arguments, what flows between them, and what is not known.
+//! Parser and interpreter of shell texts: finds the commands that a text would run with their arguments, the data that
+//! flows between them, and the parts that are unknown.
 //!
 //! ```
 //! use reflex_shell::{Programs, Surroundings, read};
@@ -10,13 +11,14 @@
 //! assert_eq!(words, ["rm", "-rf", "~"]);
 //! ```
 //!
-//! Pure and useful alone: [`read()`] takes a text and the table of programs, and gives a [`Reading`]. It knows nothing of
-//! danger, touches no disk, clock or environment, and never fails: what it does not understand is a [`Gap`].
+//! Pure and usable on its own: [`read()`] takes a text and the table of programs and returns a [`Reading`]. It does not
+//! judge danger, does not access the disk, the clock or the environment, and never fails: a part that it does not
+//! understand becomes a [`Gap`].
 //!
-//! The rooms below, each importing only from those before it: `model` (values, languages),
-//! `text_tools` (functions on texts), `cli_grammar` (which word of a command is what), `reading` (the result) and
-//! `surroundings` (what is known beforehand), `syntax` (the tree of a shell text), `interpret` (walks the tree),
-//! `expand` (what a word becomes), `languages` (the readers of all others), `read` (picks the reader of a text).
+//! The modules, each importing only from those before it: `model` (values, languages), `text_tools` (functions on
+//! texts), `cli_grammar` (the role of each word of a command), `reading` (the result) and `surroundings` (facts known
+//! in advance), `syntax` (the tree of a shell text), `interpret` (walks the tree), `expand` (expansion of words),
+//! `languages` (the readers of all other languages), `read` (selects the reader of a text).
 
 mod cli_grammar;
 mod expand;

@@ -1,4 +1,4 @@
-//! Reads a text: hands it to the reader of its language, and hands that choice down to who finds a text in a text.
+//! Dispatches a text to the reader of its language. The interpreter gets the same function for texts nested in texts.
 
 use crate::interpret::interpreter::{Interpreter, SourceText};
 use crate::interpret::streams::Stream;
@@ -10,12 +10,12 @@ use crate::surroundings::Surroundings;
 use crate::syntax::parser::Placement;
 use crate::text_tools::{decode, patch};
 
-/// What would run if a shell was given `text`.
+/// Returns the commands that a shell would run for `text`.
 pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
     read_as(Language::Shell, text, surroundings)
 }
 
-/// What would run if `text` was given to an interpreter of `language`.
+/// Returns the commands that an interpreter of `language` would run for `text`.
 pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) -> Reading {
     let mut interpreter = Interpreter::new(surroundings, language, read_text);
     let stdin = surroundings.given.stdin.clone().map_or_else(Stream::default, |text| Stream::new(text, Vec::new()));
@@ -29,7 +29,7 @@ pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) 
     interpreter.finish()
 }
 
-/// Walks a text by the reader of its language.
+/// Walks a text with the reader of its language.
 fn read_text(interpreter: &mut Interpreter<'_>, source: SourceText<'_>, stdin: &Stream) -> Stream {
     let SourceText { language, text, origin } = source;
     match language {

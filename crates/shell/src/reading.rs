@@ -1,4 +1,4 @@
-//! The result of reading a text: the commands that it would run, and what is not known of it.
+//! The result of reading a text: the commands that it would run, and the parts that are unknown.
 
 use crate::cli_grammar::invocation::Invocation;
 use crate::model::language::Language;
@@ -6,32 +6,32 @@ use crate::model::value::{Derivation, DerivationId, Origin, UnknownReason, Value
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The step by which what a loaded file does follows from the text that loads it.
+/// Name of the derivation step from a text to the file that it loads.
 pub(crate) const LOADED: &str = "loaded file";
 
-/// The same for a file that is as its project's history has it.
+/// Name of the same step for a file that matches its project's history.
 pub(crate) const UNCHANGED: &str = "unchanged loaded file";
 
 /// Everything a text would run.
 #[derive(Debug, Default)]
 pub struct Reading {
-    /// In the order in which they are found; a wrapper stands before what it wraps.
+    /// The commands in the order of discovery; a wrapper precedes the command that it wraps.
     pub commands: Vec<Command>,
-    /// What is not known.
+    /// The parts of the text whose effect is unknown.
     pub gaps: Vec<Gap>,
-    /// The steps by which texts were derived.
+    /// The steps by which texts were derived from other texts.
     pub derivations: Vec<Derivation>,
-    /// Variables and switches that the text sets or takes away.
+    /// Variables and shell options that the text sets or unsets.
     pub settings: Vec<Setting>,
     /// Functions that start themselves more than once or in the background: fork bombs.
     pub multiplying: Vec<Origin>,
-    /// What the text does to its own shell, in the order in which it is found.
+    /// Changes that the text makes to its own shell, in the order of discovery.
     pub changes: Vec<Change>,
-    /// Files that the text writes, where it is known what stands in them at its end: their path below the folder in
-    /// which the text begins, or below the root, and their content.
+    /// Files that the text writes and whose final content is known, as pairs of path and content. The path is relative
+    /// to the text's initial working directory, or to the root directory for an absolute one.
     pub files: Vec<(String, String)>,
-    /// Commands of which nobody knows which runs first: those of one loop or one pipe, and of a job in the background
-    /// with all that follow.
+    /// Ranges of commands whose order is unknown: those of one loop or one pipeline, and those of a background job with
+    /// all commands that follow.
     pub unordered: Vec<Range<CommandId>>,
 }
 
@@ -41,79 +41,79 @@ impl Reading {
         one < other || self.unordered.iter().any(|range| range.contains(&one) && range.contains(&other))
     }
 
-    /// Whether the text has taken in the file at this path.
+    /// Whether the text loads the file at this path.
     pub fn has_loaded(&self, path: &str) -> bool {
         let is_it = |step: &Derivation| matches!(step.step, LOADED | UNCHANGED) && *step.text == *path;
         self.derivations.iter().any(is_it)
     }
 
-    /// Whether what stands there comes out of a file that the text loads.
+    /// Whether this origin is in a file that the text loads.
     pub fn is_loaded(&self, origin: Origin) -> bool {
         self.steps(origin).any(|derivation| matches!(derivation.step, LOADED | UNCHANGED))
     }
 
-    /// Whether what stands there is done by a file that the text loads and that is as its project's history has it.
+    /// Whether this origin is in a loaded file that matches its project's history.
     pub fn is_of_unchanged(&self, origin: Origin) -> bool {
         self.steps(origin).any(|derivation| derivation.step == UNCHANGED)
     }
 
-    /// The steps by which what stands there was derived, the last first.
+    /// Returns the derivation steps of an origin, the last step first.
     fn steps(&self, origin: Origin) -> impl Iterator<Item = &Derivation> {
         let step = |id: DerivationId| self.derivations.get(usize::from(id.0));
         let first = origin.derivation.and_then(step);
-        // A step stands behind the one that it follows from.
+        // A step follows the one that it derives from.
         std::iter::successors(first, move |derivation| derivation.from.derivation.and_then(step)).take(MAX_STEPS)
     }
 }
 
-/// More steps do not follow from each other.
+/// Maximum length of a chain of derivation steps.
 const MAX_STEPS: usize = 256;
 
-/// Something by which a text changes its own shell. No program runs.
+/// A change that a text makes to its own shell without running a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What it is.
+    /// The kind of change.
     pub kind: ChangeKind,
-    /// How many commands were found before it.
+    /// The number of commands found before it.
     pub before: CommandId,
     /// Its place in the text.
     pub origin: Origin,
 }
 
-/// What a text does to its own shell.
+/// A kind of change to the shell itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// `X=1`, `export X=1`: the variable and what it is now.
+    /// `X=1`, `export X=1`: the variable and its new value.
     Variable(String, Vec<Value>),
-    /// A builtin that is followed and is no command of the reading: `cd`, `set`, `alias`. All its words.
+    /// A builtin that is interpreted and not listed as a command: `cd`, `set`, `alias`. All its words.
     Builtin(Words),
-    /// The call of a function of the text. All its words.
+    /// A call of a function that the text defines. All its words.
     Call(Words),
 }
 
-/// A variable or a switch of the shell that the text sets or takes away.
+/// A variable or a shell option that the text sets or unsets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
-    /// The variable's name; a switch with its sign (`+history`).
+    /// The name of the variable, or of the option with its sign (`+history`).
     pub name: String,
-    /// The new value; `None` if it is taken away.
+    /// The new value; `None` if it is unset.
     pub value: Option<Value>,
     /// Its place in the text.
     pub origin: Origin,
-    /// On which system.
+    /// The system on which it is set.
     pub site: ExecTarget,
 }
 
-/// A part of the text whose effect is not known before it runs.
+/// A part of the text whose effect is unknown before it runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// The part.
+    /// The part's place in the text.
     pub origin: Origin,
-    /// Why it is not known.
+    /// The reason why it is unknown.
     pub why: UnknownReason,
 }
 
-/// The words of a command: all that look at them share them, for there may be very many.
+/// The words of a command, shared by all readers, as a command may have very many.
 pub type Words = Arc<Vec<Value>>;
 
 /// Index into [`Reading::commands`].
@@ -122,55 +122,55 @@ pub type CommandId = usize;
 /// One command that would run.
 #[derive(Debug, Clone)]
 pub struct Command {
-    /// The program's file name without its folder; empty if it is not known.
+    /// The program's file name without its folder; empty if unknown.
     pub name: String,
-    /// All words, the program's own first.
+    /// All words, starting with the program.
     pub words: Words,
-    /// Which word is what, if the program is known.
+    /// The role of each word, if the program is known.
     pub invocation: Option<Invocation>,
-    /// Variables set for this command alone.
+    /// Variables set for this command only.
     pub assignments: Vec<(String, Value)>,
     /// Files opened for it.
     pub redirects: Vec<Redirection>,
-    /// Where its input comes from.
+    /// The source of its standard input.
     pub stdin: Stdin,
-    /// Code it would run that is not known from the text, with the commands that print it.
+    /// Code that it would run and that is not known from the text, with the commands that print the code.
     pub unread: Vec<(Code, Vec<CommandId>)>,
-    /// The folder it runs in, relative to the text's own; `None` if that is not known.
+    /// Its working directory, relative to that of the text; `None` if unknown.
     pub folder: Option<Value>,
-    /// The folder it runs in if the `cd` before it fails, where the text goes on in that case.
+    /// Its working directory if the preceding `cd` fails, for a text that continues in that case.
     pub folder_without_cd: Option<Value>,
-    /// On which system it runs.
+    /// The system on which it runs.
     pub site: ExecTarget,
     /// The command that runs it, if it is wrapped or substituted.
     pub parent: Option<CommandId>,
-    /// Whether a word, a file or another command takes what it prints.
+    /// Whether a word, a file or another command consumes its output.
     pub is_collected: bool,
-    /// In what its words are written: it says how paths are divided.
+    /// The language of its words, which determines the path separator.
     pub language: Language,
-    /// The whole command in the text.
+    /// The span of the command in the text.
     pub origin: Origin,
 }
 
-/// A path that no file has: it stands for the values of all variables of the environment, where a text in another
-/// language hands them on.
+/// A path that does not exist. It represents the values of all environment variables, for a text in another language
+/// that passes them on.
 pub const WHOLE_ENVIRONMENT: &str = "/proc/self/environment";
 
-/// Code that a command would run and that does not stand in the text.
+/// Code that a command would run and that is not part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Code {
-    /// A text that is not known.
+    /// An unknown text.
     Text(Value),
-    /// A text of which a part is not known; the rest has been read.
+    /// A partly unknown text; the known parts have been read.
     Part(Value),
-    /// What it reads from its input.
+    /// The text that the command reads from standard input.
     Stdin(Value),
     /// The content of a file.
     File(Value),
 }
 
 impl Code {
-    /// The text, or the file's path.
+    /// Returns the text, or the path of the file.
     pub fn value(&self) -> &Value {
         match self {
             Code::Text(value) | Code::Part(value) | Code::Stdin(value) | Code::File(value) => value,
@@ -181,15 +181,15 @@ impl Code {
 /// A file opened by a redirection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redirection {
-    /// What is done with the file.
+    /// The kind of access.
     pub access: Access,
-    /// The number that the file is opened as: 0 for the input, 1 for the output.
+    /// The descriptor under which the file is opened: 0 for standard input, 1 for standard output.
     pub descriptor: u32,
-    /// The file.
+    /// The path of the file.
     pub target: Value,
 }
 
-/// What a redirection does with its file.
+/// The kind of access of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// `<`
@@ -200,22 +200,22 @@ pub enum Access {
     Append,
 }
 
-/// Where a command's input comes from.
+/// The source of a command's standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Stdin {
-    /// Whatever the text as a whole reads.
+    /// The standard input of the text itself.
     #[default]
     Inherited,
-    /// The output of these commands, the earlier members of its pipeline; of the text, the pieces that are known.
+    /// The output of these commands, the earlier members of its pipeline, with the known pieces of that output.
     Pipe(Vec<CommandId>, Value),
-    /// A text that is known: a heredoc, a here-string, a decoded pipe.
+    /// A known text: a here-document, a here-string, the output of a decoded pipeline.
     Text(Value),
     /// A file.
     File(Value),
 }
 
 impl Stdin {
-    /// The commands whose output is read.
+    /// Returns the commands whose output is read.
     pub fn sources(&self) -> &[CommandId] {
         match self {
             Stdin::Pipe(commands, _) => commands,
@@ -224,20 +224,20 @@ impl Stdin {
     }
 }
 
-/// On which system a command runs.
+/// The system on which a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum ExecTarget {
-    /// This one.
+    /// This machine.
     #[default]
     Here,
     /// Another host.
     Remote,
-    /// A container or another root folder.
+    /// A container or another root directory.
     Container,
 }
 
 impl ExecTarget {
-    /// Its word.
+    /// The name of the system in lower case.
     pub fn name(self) -> &'static str {
         match self {
             ExecTarget::Here => "here",

@@ -1,71 +1,71 @@
-//! What the reader is told about where a text would run.
+//! The facts about the environment of a text that the caller passes to the reader.
 
 use crate::cli_grammar::program::Programs;
 use crate::model::language::Language;
 use crate::model::value::Value;
 
-/// What is known about where the text would run.
+/// The known facts about the environment in which the text would run.
 pub struct Surroundings<'a> {
     /// The grammars of programs.
     pub programs: Programs,
-    /// The value of an environment variable, if it is known.
+    /// Returns the value of an environment variable, if it is known.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// What the user has named so: of a program (`git`), or of the shell itself where that is empty. Only asked for
-    /// names that nothing else explains.
+    /// Returns the user's alias of a name, given the program (`git`) and the name; the program is empty for an alias of
+    /// the shell. Only called for names that have no other meaning.
     pub alias: &'a dyn Fn(&str, &str) -> Option<String>,
-    /// Its arguments and its input.
+    /// The arguments and the standard input of the text.
     pub given: Given,
-    /// The file of the text, and the files that it loads.
+    /// The file of the text, and the loader of the files that it imports.
     pub source: Source<'a>,
 }
 
-/// A call's arguments and input for the text that it runs.
+/// The arguments and the input that a call passes to the text that it runs.
 #[derive(Debug, Clone, Default)]
 pub struct Given {
-    /// The parameters `$0`, `$1`, … of the text.
+    /// The positional parameters `$0`, `$1`, … of the text.
     pub parameters: Vec<Value>,
-    /// The text on its standard input; `None` if it has the caller's.
+    /// The text on its standard input; `None` if it inherits the caller's.
     pub stdin: Option<Value>,
 }
 
-/// The file in which a text stands, and how it comes to others: what it loads is read with it.
+/// The file that contains a text, and access to the files that it loads, which are read along with it.
 #[derive(Clone, Copy, Default)]
 pub struct Source<'a> {
-    /// The path of the file, absolute; empty for a text that stands in none.
+    /// The absolute path of the file; empty for a text without a file.
     pub path: &'a str,
-    /// The file that a text means, if there is such a file.
+    /// Finds a file that the text loads, if it exists.
     pub load: Option<&'a LoadModule<'a>>,
 }
 
 /// Finds the file that a text loads.
 pub type LoadModule<'a> = dyn Fn(&ModuleName<'_>) -> Option<Module> + 'a;
 
-/// How a text names what it loads.
+/// A reference from a text to a file that it loads.
 #[derive(Debug, Clone, Copy)]
 pub struct ModuleName<'t> {
-    /// In what the text is written.
+    /// The language of the text.
     pub language: Language,
-    /// The file of the text that loads, absolute; empty if it stands in none.
+    /// The absolute path of the loading file; empty for a text without a file.
     pub from: &'t str,
     /// The function that loads; `import` for a statement.
     pub function: &'t str,
-    /// What it is given: a path, or a name whose dots part folders.
+    /// Its argument: a path, or a name whose dots separate folders.
     pub name: &'t str,
 }
 
 /// A file of code that a text loads.
 #[derive(Debug, Clone)]
 pub struct Module {
-    /// Where it lies.
+    /// The path of the file.
     pub path: String,
-    /// What stands in it.
+    /// The content of the file.
     pub text: String,
-    /// It is as the history of its project has it: what it does counts only as far as it is known.
+    /// Whether the file matches its project's history. Only its known effects count then.
     pub is_unchanged: bool,
 }
 
 impl Surroundings<'static> {
-    /// Surroundings of which nothing else is known.
+    /// Returns surroundings without any other known facts.
     pub fn new(programs: Programs) -> Surroundings<'static> {
         Surroundings {
             programs,

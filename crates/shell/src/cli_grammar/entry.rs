@@ -1,10 +1,10 @@
-//! An entry of a grammar: whether it applies to an invocation, and which part of the values it means.
+//! Entries of a grammar: the conditions under which they apply, and the parts of values that they select.
 
 use super::invocation::Invocation;
 use crate::model::value::Value;
 use reflex_tables::Node;
 
-/// Whether an entry of a grammar applies: one of `when`, all of `and`, none of `unless` is given.
+/// Whether an entry applies: one of `when`, all of `and` and none of `unless` is given.
 pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
     let when = entry.get("when");
     (when.is_nil() || when.texts().any(|key| invocation.given(key)))
@@ -12,10 +12,11 @@ pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
         && !entry.get("unless").texts().any(|key| invocation.given(key))
 }
 
-/// What of the values is meant: `each-line` takes their lines one by one; `containing` keeps those with this text in them;
-/// `starting` those that begin with one of these texts, without it; `behind` what stands behind one of them; `quoted` the
-/// quoted texts that follow them; `after-last` cuts off what stands before it; `lacking` drops those with a text in them; `divided` takes what is left apart at each of
-/// these letters. With `any-case` letters fit in either case.
+/// Narrows values to the parts that an entry selects: `each-line` splits them into lines; `containing` keeps those that
+/// contain this text; `starting` keeps those that start with one of these texts, and strips it; `behind` keeps the part
+/// after one of them; `quoted` keeps the quoted texts after them; `after-last` strips everything up to the last
+/// occurrence; `lacking` drops those that contain a text; `divided` splits the rest at each of these characters. With
+/// `any-case`, matching ignores ASCII case.
 pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
     if entry.get("each-line").is_true() {
         let lines = values.iter().flat_map(|value| value.split(&['\n']));
@@ -59,7 +60,7 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
     }
 }
 
-/// What stands behind the texts of `behind`.
+/// Narrows values to the parts that follow one of the entry's texts.
 fn narrow_behind(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&str, &str) -> Option<usize>) {
     let behind = entry.get("behind");
     let cut =
@@ -90,14 +91,14 @@ fn narrow_behind(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&s
     }
 }
 
-/// So many quoted texts of one value are looked at.
+/// Maximum number of quoted texts read from one value.
 const MAX_QUOTED: usize = 64;
 
 fn blanks(text: &str) -> usize {
     text.len() - text.trim_start().len()
 }
 
-/// The quoted texts of one call as the words of one command: `cmd("rm", ["-r", "x"])` is `rm -r x`.
+/// Joins the quoted texts of one call to the words of one command: `cmd("rm", ["-r", "x"])` is `rm -r x`.
 fn quoted_words(value: &Value) -> Option<Value> {
     let prefix = value.prefix();
     let mut rest = prefix.as_ref();
@@ -109,7 +110,7 @@ fn quoted_words(value: &Value) -> Option<Value> {
         let word = next.literal()?.into_owned();
         let blank = if text.is_empty() { "" } else { " '" };
         text.push_str(blank);
-        // What is one text there is one word here.
+        // Each quoted text is one word of the command.
         text.push_str(&word.replace('\'', ""));
         text.push_str(if blank.is_empty() { "" } else { "'" });
         rest = rest.get(start + 2 + word.len()..).unwrap_or("");
@@ -117,7 +118,7 @@ fn quoted_words(value: &Value) -> Option<Value> {
     (!text.is_empty()).then(|| Value::text(text, value.origin()))
 }
 
-/// The first quoted text in the value, with what is not known in it; all that follows the quote if it has no end.
+/// Returns the first quoted text of the value with its unknown pieces; an unterminated one extends to the end.
 fn quoted(value: &Value) -> Option<Value> {
     let prefix = value.prefix();
     let start = prefix.find(['"', '\'', '`'])?;

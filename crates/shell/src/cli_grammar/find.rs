@@ -1,15 +1,15 @@
-//! What a search (`find`) may find: its roots, and which names its expression leaves.
+//! The possible matches of a search (`find`): its roots, and the names that its expression allows.
 
 use super::invocation::Invocation;
 use crate::model::value::{Origin, Piece, Value};
 
-/// Words of an expression that are neither options nor roots.
+/// Operators of an expression: neither options nor roots.
 const OPERATORS: [&str; 4] = ["(", ")", "!", ","];
 
-/// Keys of options that do something to what is found; where there is none, it is printed.
+/// Keys of the options that act on matches. An expression without one prints the matches.
 const ACTIONS: [&str; 4] = ["delete", "exec", "print-to", "fprintf"];
 
-/// The roots of a search; the working folder where none is named.
+/// Returns the roots of a search; the working directory if it names none.
 pub(crate) fn roots(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
     let operands = invocation.operands.iter().filter_map(|index| words.get(*index));
     let is_operator = |word: &&Value| word.literal().is_some_and(|text| OPERATORS.contains(&&*text));
@@ -20,7 +20,7 @@ pub(crate) fn roots(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
     vec![Value::text(".", words.first().map_or(Origin::default(), Value::origin))]
 }
 
-/// What a search below the roots may find: anything, or what these name patterns allow.
+/// Returns patterns for the matches below the roots: any path, or paths with one of these names.
 pub(crate) fn found(roots: Vec<Value>, names: Option<&[Value]>) -> Vec<Value> {
     let mut found = Vec::new();
     for root in roots {
@@ -45,7 +45,8 @@ fn below(root: &Value, name: Option<&Value>) -> Value {
     value
 }
 
-/// The names to which an expression limits a search; `None` where it leaves all. Of names that must all fit, each may.
+/// Returns the names to which an expression limits a search; `None` if it allows all. Each of several names that must
+/// match together counts as possible.
 pub(crate) fn names(invocation: &Invocation, words: &[Value]) -> Option<Vec<Value>> {
     let mut open = vec![Group::default()];
     let mut at = 1;
@@ -69,14 +70,14 @@ pub(crate) fn names(invocation: &Invocation, words: &[Value]) -> Option<Vec<Valu
         }
         at = option.filter(|option| !option.words.is_empty()).map_or(at + 1, |option| option.words.end.max(at + 1));
     }
-    // A group that nobody closes ends with the expression.
+    // An unclosed group ends with the expression.
     while open.len() > 1 {
         close(&mut open);
     }
     open.pop().and_then(Group::ends)
 }
 
-/// Ends the innermost group: what it allows is a part of the one around it.
+/// Ends the innermost group, whose names become a part of the enclosing one.
 fn close(open: &mut Vec<Group>) {
     let Some(inner) = open.pop() else { return };
     let mut outer = open.pop().unwrap_or_default();
@@ -85,21 +86,21 @@ fn close(open: &mut Vec<Group>) {
     open.push(outer);
 }
 
-/// A part of an expression in parentheses: branches of which one must hold, each of which has parts that all must.
+/// A parenthesized part of an expression: alternative branches, each a conjunction of parts.
 #[derive(Default)]
 struct Group {
     branches: Vec<Branch>,
-    /// The names of the branch that is read, if it has any.
+    /// The names of the current branch, if it has any.
     branch: Option<Vec<Value>>,
-    /// Whether the branch only keeps the search out of folders.
+    /// Whether the branch prunes folders from the search.
     pruned: bool,
-    /// Whether the branch does something to what it finds.
+    /// Whether the branch acts on its matches.
     acts: bool,
-    /// Whether the next part is meant the other way round.
+    /// Whether the next part is negated.
     negated: bool,
 }
 
-/// A branch that was read to its end.
+/// A completed branch.
 struct Branch {
     /// The names that it allows; `None` if it allows all.
     names: Option<Vec<Value>>,
@@ -108,7 +109,7 @@ struct Branch {
 
 impl Group {
     fn and(&mut self, names: Option<Vec<Value>>) {
-        // What is not of a name may be of any other.
+        // A negated name allows any other name.
         let names = names.filter(|_| !std::mem::take(&mut self.negated));
         self.branch = match (self.branch.take(), names) {
             (Some(known), Some(names)) => Some([known, names].concat()),
@@ -125,7 +126,7 @@ impl Group {
 
     fn ends(mut self) -> Option<Vec<Value>> {
         self.branch_ends();
-        // A branch that only looks does not count beside one that acts.
+        // If any branch acts, branches without an action do not count.
         let acts = self.branches.iter().any(|branch| branch.acts);
         let counts = self.branches.into_iter().filter(|branch| branch.acts || !acts);
         let names: Option<Vec<Vec<Value>>> = counts.map(|branch| branch.names).collect();

@@ -1,24 +1,24 @@
-//! Which word of a command is what: subcommand, option, option's value, operand.
+//! The role of each word of a command: subcommand, option, option value, operand.
 
 use super::program::{Follows, Program, Style};
 use crate::model::value::Value;
 use reflex_tables::Node;
 use std::ops::Range;
 
-/// The words of a command, read by its program's grammar.
+/// The words of a command, parsed by the grammar of its program.
 #[derive(Debug, Clone)]
 pub struct Invocation {
-    /// Names of the subcommands, outermost first; empty for a program without.
+    /// Names of the subcommands, outermost first; empty without any.
     pub path: Vec<&'static str>,
-    /// The grammars: the program's, then each subcommand's.
+    /// The grammars: that of the program, then that of each subcommand.
     pub grammars: Vec<Program>,
-    /// Options in their order.
+    /// The options in their order on the command line.
     pub options: Vec<Argument>,
-    /// Indexes of the words that are operands.
+    /// Indexes of the operands among the words.
     pub operands: Vec<usize>,
-    /// How many operands stand before `--`, if it is there.
+    /// The number of operands before `--`, if it is present.
     pub dashes: Option<usize>,
-    /// Indexes of the words that look like options and that the grammar does not know: the next word may belong to them.
+    /// Indexes of words that look like options and are not in the grammar. The next word may be their value.
     pub unknown: Vec<usize>,
 }
 
@@ -29,9 +29,9 @@ pub struct Argument {
     pub key: &'static str,
     /// The index of its word.
     pub word: usize,
-    /// Its value, if it takes one and has it.
+    /// Its value, if it takes and has one.
     pub value: Option<Value>,
-    /// The words that belong to it, for options that take several.
+    /// The words that belong to it, for an option with several.
     pub words: Range<usize>,
 }
 
@@ -41,9 +41,9 @@ impl Invocation {
         self.options.iter().any(|option| option.key == key)
     }
 
-    /// Whether a word of a `when:` or `unless:` holds: an option's key, `operands` (there are some), `several` (there are
-    /// more than one), `program` (there are more than the wrapper's own), `subcommand` (one of the grammar's is named),
-    /// `nested` (and one of that one's), `revision` (the first of several operands names a commit and no path).
+    /// Whether a condition of `when:` or `unless:` holds: an option's key, `operands` (at least one), `several` (more
+    /// than one), `program` (more than the wrapper's own), `subcommand` (one of the grammar's is named), `nested` (a
+    /// subcommand of a subcommand is named), `revision` (the first of several operands names a commit and not a path).
     pub fn given(&self, key: &str) -> bool {
         match key {
             "operands" => !self.operands.is_empty(),
@@ -56,8 +56,9 @@ impl Invocation {
         }
     }
 
-    /// Whether the command only prints its help: the program, names of subcommands and one word that asks for it. What
-    /// runs other programs may mean theirs, and what takes no subcommands may have acted on its operands before.
+    /// Whether the command only prints its help: the program, names of subcommands and one word that asks for help. A
+    /// program that runs others may pass that word to them, and one without subcommands may have acted on its operands
+    /// before.
     pub fn asks_help(&self, words: &[Value]) -> bool {
         let Some(last) = words.last().filter(|word| word.prefix().starts_with('-')).and_then(Value::literal) else {
             return false;
@@ -80,7 +81,7 @@ impl Invocation {
             && between.all(is_name)
     }
 
-    /// The values given to the options of this key, those of several words included.
+    /// Returns the values of the options of this key, including those of several words.
     pub fn values(&self, key: &str, words: &[Value]) -> Vec<Value> {
         let of_key = self.options.iter().filter(|option| option.key == key);
         of_key
@@ -89,7 +90,7 @@ impl Invocation {
             .collect()
     }
 
-    /// What kind of text the command prints; empty if the grammar does not say.
+    /// Returns the kind of text that the command prints; empty if the grammar does not specify one.
     pub(crate) fn prints(&self) -> &'static str {
         let Some(prints) = self.grammar().map(Program::prints) else { return "" };
         let fits = |entry: &Node<'static>| {
@@ -103,7 +104,7 @@ impl Invocation {
         }
     }
 
-    /// The grammar of the innermost subcommand.
+    /// Returns the grammar of the innermost subcommand.
     pub fn grammar(&self) -> Option<Program> {
         self.grammars.last().copied()
     }
@@ -130,7 +131,7 @@ impl Invocation {
 struct Reader<'w> {
     words: &'w [Value],
     at: usize,
-    /// How the innermost subcommand's words are read.
+    /// The syntax of the innermost subcommand's words.
     style: Style,
     invocation: Invocation,
 }
@@ -162,7 +163,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Options as Windows writes them: names without case, behind a dash or a slash.
+    /// Parses options in Windows syntax: case-insensitive names after a dash or a slash.
     fn read_windows(&mut self) {
         while let Some(word) = self.words.get(self.at) {
             let text = word.prefix().to_lowercase();
@@ -185,7 +186,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `-Name value`, `-Name:value`, `-Name`; names may be cut short. Whether the word was one.
+    /// `-Name value`, `-Name:value`, `-Name`; names may be abbreviated. Returns whether the word was a parameter.
     fn parameter(&mut self, text: &str) -> bool {
         let name = text.split(':').next().unwrap_or(text);
         let known = self.find(name);
@@ -195,7 +196,7 @@ impl Reader<'_> {
         }
         let begun = || self.invocation.grammars.iter().rev().find_map(|grammar| grammar.begun_option(name));
         let Some((key, follows)) = known.or_else(begun) else {
-            // Not known, and most such are switches.
+            // Unknown parameters are mostly switches.
             self.at += 1;
             return true;
         };
@@ -215,7 +216,7 @@ impl Reader<'_> {
         true
     }
 
-    /// `/s`, `/s/q`, `/t:5`, `/v NAME`, also behind a dash where the grammar has it. Whether the word was one.
+    /// `/s`, `/s/q`, `/t:5`, `/v NAME`; with a dash too, if the grammar has it. Returns whether the word was an option.
     fn slashed(&mut self, text: &str) -> bool {
         if text.starts_with('-') {
             return self.slash_option(text, 0);
@@ -226,7 +227,7 @@ impl Reader<'_> {
         if names.clone().count() == 1 || !names.clone().all(known) {
             let skipped = text.len() - inside.trim_start_matches('/').len() - 1;
             let found = self.slash_option(text.get(skipped..).unwrap_or(text), skipped);
-            // Not known: a switch, if it can be no path.
+            // An unknown option is a switch, unless it may be a path.
             let is_switch = !found && !inside.contains(['/', '\\']) && !inside.is_empty();
             self.at += usize::from(is_switch);
             return found || is_switch;
@@ -246,7 +247,7 @@ impl Reader<'_> {
             return true;
         }
         let colon = text.find(':').filter(|colon| self.find(text.get(..*colon).unwrap_or("")).is_some());
-        // `cmd /cdir`: what takes all that follows takes what is glued to it, too.
+        // `cmd /cdir`: an option that takes all that follows also takes the text attached to it.
         let glued = || self.find(text.get(..2)?).filter(|(_, follows)| *follows == Follows::Rest).map(|_| 2);
         let Some(end) = colon.or_else(glued) else { return false };
         let Some((key, follows)) = self.find(text.get(..end).unwrap_or("")) else { return false };
@@ -260,7 +261,7 @@ impl Reader<'_> {
         true
     }
 
-    /// Whether the wrapper's own operands are complete.
+    /// Whether all of the wrapper's own operands are present.
     fn leads(&self) -> bool {
         self.invocation.operands.len() >= self.invocation.grammar().map_or(0, Program::leading)
     }
@@ -270,7 +271,7 @@ impl Reader<'_> {
         self.at = self.words.len();
     }
 
-    /// The first operand of a program that has subcommands names one.
+    /// Enters the subcommand that the first operand names, if the program has subcommands.
     fn descend(&mut self, text: &str) -> bool {
         if !self.invocation.operands.is_empty() {
             return false;
@@ -307,7 +308,7 @@ impl Reader<'_> {
 
     fn option(&mut self, text: &str) {
         if let Some((key, follows)) = self.find(text) {
-            // `-o"$HOME"`: what is not known of the word is the value.
+            // `-o"$HOME"`: the unknown part of the word is the value.
             let glued = self.words.get(self.at).map(|word| word.without_prefix(text.len()));
             let glued = glued.filter(|rest| !rest.pieces.is_empty());
             if glued.is_some() && matches!(follows, Follows::Value | Follows::JoinedValue) {
@@ -332,7 +333,7 @@ impl Reader<'_> {
         self.at += 1;
     }
 
-    /// An option whose whole word is its name.
+    /// Reads an option that fills its word.
     fn found(&mut self, key: &'static str, follows: Follows) {
         let word = self.at;
         self.at += 1;
@@ -362,7 +363,7 @@ impl Reader<'_> {
         self.invocation.options.push(argument);
     }
 
-    /// `--name=value`, or a name cut short.
+    /// `--name=value`, or an abbreviated name.
     fn long(&mut self, text: &str) {
         let name = text.split('=').next().unwrap_or(text);
         let Some((key, follows)) = self.find(name).or_else(|| self.find_shortened(name)) else {
@@ -370,7 +371,7 @@ impl Reader<'_> {
         };
         if text.len() > name.len() {
             let value = self.words.get(self.at).map(|word| word.without_prefix(name.len() + 1));
-            // `--dry-run=false` takes the flag back.
+            // `--dry-run=false` removes the flag.
             let said = value.as_ref().and_then(Value::literal).unwrap_or_default().to_ascii_lowercase();
             if follows == Follows::Nothing && matches!(said.as_str(), "false" | "no" | "off" | "0") {
                 return self.invocation.options.retain(|option| option.key != key);
@@ -384,7 +385,7 @@ impl Reader<'_> {
         self.at += usize::from(takes_next);
     }
 
-    /// `--program=rm -rf x`: what takes all that follows takes it behind a joined value, too.
+    /// `--program=rm -rf x`: an option that takes all that follows does so after a joined value, too.
     fn take_rest(&mut self, follows: Follows) {
         if let Some(last) = self.invocation.options.last_mut().filter(|_| follows == Follows::Rest) {
             last.words = self.at + 1..self.words.len();
@@ -392,7 +393,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `--no-NAME` takes back `--NAME`.
+    /// `--no-NAME` removes `--NAME`.
     fn not_found(&mut self, name: &str, text: &str) {
         let undone = name.strip_prefix("--no-").and_then(|rest| self.find(&format!("--{rest}")));
         match undone {
@@ -402,7 +403,7 @@ impl Reader<'_> {
         }
     }
 
-    /// `-rf`, `-n5`: each letter an option until one takes the rest as its value.
+    /// `-rf`, `-n5`: each character is an option until one takes the rest as its value.
     fn cluster(&mut self, text: &str) {
         let mut name = String::from("-");
         for (offset, letter) in text.char_indices().skip(1) {

@@ -1,4 +1,4 @@
-//! The command line of a program, read by the grammar that the library has for it.
+//! The command line of a program, parsed by its grammar in the library.
 
 pub(crate) mod entry;
 pub(crate) mod find;

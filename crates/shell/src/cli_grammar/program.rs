@@ -1,16 +1,16 @@
-//! What the table knows about a program: its options, its subcommands, what it runs and what it does.
+//! The grammar of a program: its options, its subcommands, the commands that it runs, and its effects.
 
 use reflex_tables::{Node, Tables};
 
-/// The grammars of all programs that are known, by name.
+/// The grammars of all known programs, by name.
 #[derive(Debug, Clone, Copy)]
 pub struct Programs(Node<'static>);
 
 impl Programs {
-    /// No grammars: of each command only its words are known.
+    /// No grammars: commands have words only.
     pub const NONE: Programs = Programs(Node::NIL);
 
-    /// Those of a library.
+    /// Returns the grammars of a library.
     pub fn new(library: Tables) -> Programs {
         Programs(library.get("programs"))
     }
@@ -19,7 +19,7 @@ impl Programs {
         self.0.entries().map(|(name, node)| (name, Program(node)))
     }
 
-    /// What is known of an environment variable that names a program.
+    /// Returns the entry of an environment variable that names a program.
     pub(crate) fn variable(self, name: &str) -> Node<'static> {
         self.0.get(&format!("${name}"))
     }
@@ -29,7 +29,7 @@ impl Programs {
 #[derive(Debug, Clone, Copy)]
 pub struct Program(pub(crate) Node<'static>);
 
-/// How the words of a program are read.
+/// The syntax of a program's command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
     Mixed,
@@ -42,13 +42,13 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    /// Whether it is a program of Windows: names of it and of its options have no case.
+    /// Whether it is a Windows syntax: names of the program and its options are case-insensitive.
     pub(crate) fn is_windows(self) -> bool {
         matches!(self, Style::PowerShell | Style::PowerShellFirst | Style::Slash | Style::SlashFirst)
     }
 }
 
-/// What follows an option's name.
+/// The words that an option takes after its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Follows {
     Nothing,
@@ -56,12 +56,12 @@ pub(crate) enum Follows {
     JoinedValue,
     UntilSemicolon,
     Rest,
-    /// So many words.
+    /// This number of words.
     Several(usize),
 }
 
 impl Program {
-    /// The program of this name, if the table has it.
+    /// Returns the program of this name, if the table has it.
     pub fn find(programs: Programs, name: &str) -> Option<Program> {
         let node = programs.0.get(name);
         (!node.is_nil()).then_some(Program(node))
@@ -79,7 +79,7 @@ impl Program {
         }
     }
 
-    /// How many operands are its own before the program that it runs.
+    /// The number of the program's own operands before the program that it runs.
     pub(crate) fn leading(self) -> usize {
         self.0.get("leading").number() as usize
     }
@@ -93,18 +93,18 @@ impl Program {
         !self.0.get("commands").is_empty()
     }
 
-    /// Whether its first words say what it does: subcommands, or words that its effects ask for.
+    /// Whether its first words determine its effect: subcommands, or words that its effects match.
     pub(crate) fn names_subcommands(self) -> bool {
         self.has_subcommands() || self.effects().any(|entry| !entry.get("word").is_nil())
     }
 
-    /// The key of an option's name and what follows it.
+    /// Returns the key of an option by its name, and the words that it takes.
     pub(crate) fn option(self, name: &str) -> Option<(&'static str, Follows)> {
         let node = self.0.get("options").get(name);
         (!node.is_nil()).then(|| (node.get("key").text(), follows(node)))
     }
 
-    /// A long option may be shortened as long as it stays the only one.
+    /// Returns a long option by a prefix of its name, if the prefix is unambiguous.
     pub(crate) fn shortened_option(self, start: &str) -> Option<(&'static str, Follows)> {
         let mut found = self.0.get("options").entries().filter(|(name, _)| name.starts_with(start));
         let (_, node) = found.next()?;
@@ -112,99 +112,99 @@ impl Program {
         found.all(|(_, other)| other.get("key").text() == key).then(|| (key, follows(node)))
     }
 
-    /// How the commands that it runs are found in its arguments.
+    /// The entries that find the commands it runs in its arguments.
     pub fn runs(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("runs").items()
     }
 
-    /// Which files it fills, and from where.
+    /// The entries for the files that it fills, with the sources of their content.
     pub fn copies(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("copies-to").items()
     }
 
-    /// The word between several of its commands, if it takes several.
+    /// The word that separates its commands, if it takes several.
     pub(crate) fn separator(self) -> Option<&'static str> {
         Some(self.0.get("separator").text()).filter(|word| !word.is_empty())
     }
 
-    /// Keys of its configuration whose values it runs.
+    /// The configuration keys whose values it runs.
     pub(crate) fn settings(self) -> Node<'static> {
         self.0.get("settings")
     }
 
-    /// Whether it runs what it reads: a shell.
+    /// Whether it runs its standard input as a script: a shell.
     pub fn reads_script(self) -> bool {
         self.runs().any(|entry| entry.get("stdin").text() == "script")
     }
 
-    /// Whether it runs what it reads as a text of the shell.
+    /// Whether it runs its standard input as a shell text.
     pub fn reads_shell_text(self) -> bool {
         self.runs().any(|entry| entry.get("stdin").text() == "script" && entry.get("language").is_nil())
     }
 
-    /// Whether its operands are texts or names, and paths among them are not opened.
+    /// Whether its operands are texts or names. Paths among them are not opened.
     pub fn has_opaque_operands(self) -> bool {
         self.0.get("opaque-operands").is_true()
     }
 
-    /// Whether operands are run: they are judged as commands of their own.
+    /// Whether it runs its operands, which are then judged as commands of their own.
     pub fn runs_operands(self) -> bool {
         let of_operands = |entry: Node<'static>, key: &str| entry.get(key).text().starts_with("operands");
         self.runs().any(|entry| ["argv", "script", "file"].iter().any(|key| of_operands(entry, key)))
     }
 
-    /// Whether its name is no word of other programs.
+    /// Whether its name is distinctive: not a word that other programs take as an argument.
     pub(crate) fn is_distinct(self) -> bool {
         self.0.get("distinct").is_true()
     }
 
-    /// Whether scripts of projects often have its name too.
+    /// Whether project scripts often have the same name.
     pub(crate) fn is_common(self) -> bool {
         self.0.get("common").is_true()
     }
 
-    /// Whether it runs code of whatever language.
+    /// Whether it runs code of any language.
     pub fn runs_code(self) -> bool {
         self.runs().next().is_some()
     }
 
-    /// Where it looks for the host, context or account that it works on.
+    /// The sources of the host, context or account that it works on.
     pub fn points(self) -> impl Iterator<Item = &'static str> {
         self.0.get("points").texts()
     }
 
-    /// Its subcommands whose words reach other people or agents: a message, a comment, a prompt; `*` if all do.
+    /// The subcommands whose words reach other people or agents: a message, a comment, a prompt; `*` for all.
     pub fn publishes(self) -> impl Iterator<Item = &'static str> {
         self.0.get("publishes").texts()
     }
 
-    /// What else may tell production from the rest.
+    /// The operands and options that name its resource, and may tell production from other systems.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         self.0.get("names").texts()
     }
 
-    /// The command that keeps a copy of the database on which the program of this name works; empty if none is known.
+    /// The command that dumps the database on which the program of this name works; empty if unknown.
     pub fn dump(self, name: &str) -> &'static str {
         self.0.get("dump").get(name).text()
     }
 
-    /// What it does: one entry per effect.
+    /// The effects of the program, one entry each.
     pub fn effects(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("effects").items()
     }
 
-    /// The parameter that takes what comes through PowerShell's pipe; empty if none does.
+    /// The parameter that receives PowerShell pipeline input; empty if none does.
     pub(crate) fn piped(self) -> &'static str {
         self.0.get("piped").text()
     }
 
-    /// The first option whose name begins so: an ambiguous one runs nothing.
+    /// Returns the first option with this prefix. An ambiguous prefix is an error, so the choice does not matter.
     pub(crate) fn begun_option(self, start: &str) -> Option<(&'static str, Follows)> {
         let mut found = self.0.get("options").entries().filter(|(name, _)| name.starts_with(start));
         found.next().map(|(_, node)| (node.get("key").text(), follows(node)))
     }
 
-    /// What kinds of text it prints: one, or the first whose condition holds.
+    /// The kinds of text that it prints: one kind, or a list of which the first with a matching condition applies.
     pub(crate) fn prints(self) -> Node<'static> {
         self.0.get("prints")
     }

@@ -1,18 +1,19 @@
-//! Selectors: which words of an invocation an entry of a grammar means.
+//! Selectors: the words of an invocation that an entry of a grammar refers to.
 
 use super::find;
 use super::invocation::Invocation;
 use super::program::Style;
 use crate::model::value::{Origin, Piece, Value};
 
-/// Which words of an invocation are meant: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`,
-/// `last-word`, `dashed` (operands behind `--`, all if it is not there), `paths`, `roots`, `found`, `found-behind` (below
-/// the operands behind the first, by its pattern), `option:KEY`, `listed` (operands that are patterns), `searched`, `folder`; several of them with blanks between.
+/// A selector of words: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`, `last-word`, `dashed`
+/// (operands after `--`, or all without it), `paths`, `roots`, `found`, `found-behind` (paths below the operands after
+/// the first, matched by its pattern), `option:KEY`, `listed` (operands that are patterns), `searched`, `folder`; or
+/// several of them, separated by spaces.
 #[derive(Debug, Clone, Copy)]
 pub struct Selector<'t>(pub &'t str);
 
 impl Selector<'_> {
-    /// The values that the selector means; several selectors, with blanks between them, mean one after the other.
+    /// Returns the selected values, in the order of the selectors.
     pub fn values(self, invocation: &Invocation, words: &[Value]) -> Vec<Value> {
         let values = self.0.split(' ').flat_map(|one| Selector(one).selected(invocation, words));
         if invocation.grammar().is_some_and(|grammar| grammar.style() == Style::PowerShell) {
@@ -51,7 +52,7 @@ fn is_pattern(word: &Value) -> bool {
     word.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_)))
 }
 
-/// The files in which a search for text may find it: those that are named, or all below.
+/// Returns the files in which a text search may match: the named ones, or all below.
 fn searched(invocation: &Invocation, words: &[Value], mut operands: Vec<Value>) -> Vec<Value> {
     let is_text_given = ["pattern", "pattern-file", "listing"].iter().any(|key| invocation.has(key));
     if !is_text_given && !operands.is_empty() {
@@ -67,13 +68,13 @@ fn searched(invocation: &Invocation, words: &[Value], mut operands: Vec<Value>) 
     [operands, below].concat()
 }
 
-/// The subcommand's own word and all that follow: a program of that name is run with them.
+/// Returns the subcommand's own word and all words after it, with which a program of that name runs.
 fn subcommand(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
     let Some(name) = invocation.path.first() else { return Vec::new() };
     words.iter().skip(1).skip_while(|word| word.literal().as_deref() != Some(*name)).cloned().collect()
 }
 
-/// Operands behind `--`, and those before it that can only be paths.
+/// Returns the operands after `--`, and those before it that can only be paths.
 fn paths(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
     let is_path = |(index, word): &(usize, &Value)| {
         invocation.dashes.is_some_and(|dashes| *index >= dashes) || looks_like_path(word)
@@ -88,7 +89,7 @@ fn looks_like_path(word: &Value) -> bool {
     piece || text == "." || ["./", "..", "/", ":/"].iter().any(|start| text.starts_with(start))
 }
 
-/// The names that a search by extension or by a part of the name may find.
+/// Returns the name patterns of a search by extension or by a part of the name.
 fn patterns(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
     let around = |before: &str, word: &Value, after: &str| {
         let mut name = Value::text(before, word.origin());
@@ -107,7 +108,7 @@ fn patterns(invocation: &Invocation, words: &[Value]) -> Vec<Value> {
     pattern.map(|word| around("*", word, "*")).into_iter().collect()
 }
 
-/// The working folder where nothing else is named.
+/// Returns the values, or the working directory if there are none.
 fn or_here(values: Vec<Value>, words: &[Value]) -> Vec<Value> {
     if !values.is_empty() {
         return values;

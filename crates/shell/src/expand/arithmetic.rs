@@ -1,4 +1,4 @@
-//! Arithmetic of the shell: `$(( … ))`, `let`, subscripts, counting loops.
+//! Shell arithmetic: `$(( … ))`, `let`, subscripts, counting loops.
 
 use super::fields;
 use crate::interpret::interpreter::Interpreter;
@@ -6,14 +6,14 @@ use crate::model::value::{Origin, Value};
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::Word;
 
-/// Expressions, and variables that hold expressions, may stand this deep in each other.
+/// Maximum nesting of expressions, and of variables that contain expressions.
 const MAX_DEPTH: u32 = 24;
 
-/// A longer expression is not worked out.
+/// Maximum length in bytes of an expression; the result of a longer one is unknown.
 const MAX_LENGTH: usize = 4096;
 
 impl Interpreter<'_> {
-    /// What the inside of `(( … ))` comes to, if that is known; assignments in it are done.
+    /// Evaluates the inside of `(( … ))` with its assignments. Returns the result, if known.
     pub(crate) fn arithmetic_word(&mut self, word: &Word) -> Option<i64> {
         if word.parts.is_empty() {
             return Some(0);
@@ -22,7 +22,7 @@ impl Interpreter<'_> {
         self.evaluate(&value)
     }
 
-    /// What a text comes to that a shell takes for arithmetic.
+    /// Evaluates a text that a shell takes as arithmetic. Returns the result, if known.
     pub(crate) fn evaluate(&mut self, value: &Value) -> Option<i64> {
         let Some(text) = value.literal() else {
             self.run_subscript(value);
@@ -31,7 +31,7 @@ impl Interpreter<'_> {
         self.evaluate_text(&text, value.origin(), 0)
     }
 
-    /// The number as a text, or some digits if it is not known.
+    /// Returns the result as text, or a pattern of digits if it is unknown.
     pub(crate) fn number_value(&mut self, value: &Value) -> Value {
         match self.evaluate(value) {
             Some(result) => Value::text(result.to_string(), value.origin()),
@@ -44,7 +44,7 @@ impl Interpreter<'_> {
             return None;
         }
         self.run_substitutions(text, origin);
-        // Quotes in a subscript are taken away before it is evaluated.
+        // The shell removes quotes in a subscript before it evaluates it.
         let letters: Vec<char> = text.chars().filter(|letter| *letter != '"').collect();
         let mut expression = Expression { letters: &letters, at: 0, depth, idle: 0, origin };
         let result = expression.comma(self)?;
@@ -52,7 +52,7 @@ impl Interpreter<'_> {
         (expression.at == letters.len()).then_some(result)
     }
 
-    /// A name with a subscript: what stands in it is expanded, even where it came out of quotes.
+    /// Runs the substitutions in the subscript of a name, which the shell expands even if the name was quoted.
     pub(crate) fn run_subscript(&mut self, name: &Value) {
         if !name.pieces.iter().any(|(piece, _)| piece.as_text().is_some_and(|text| text.contains('['))) {
             return;
@@ -94,24 +94,24 @@ impl Interpreter<'_> {
     }
 }
 
-/// An expression that is read and worked out at once.
+/// An expression that is evaluated while it is parsed.
 struct Expression<'t> {
     letters: &'t [char],
     at: usize,
     depth: u32,
-    /// Above zero where the result is not used: nothing is assigned.
+    /// Positive in parts whose result is unused. Assignments have no effect there.
     idle: u32,
     origin: Origin,
 }
 
-/// A variable that can be assigned.
+/// A variable or element that can be assigned.
 struct Place {
     name: String,
     element: Option<i64>,
     known: bool,
 }
 
-/// Binary operators, the loosest first.
+/// Binary operators by precedence, lowest first.
 const LEVELS: [&[&str]; 10] = [
     &["||"],
     &["&&"],
@@ -225,7 +225,7 @@ impl Expression<'_> {
         }
     }
 
-    /// Whether the cursor stands at a longer operator than this one.
+    /// Whether the text at the cursor is a longer operator than this one.
     fn is_longer(&self, operator: &str) -> bool {
         let longer = ["||", "&&", "<<", ">>", "<=", ">=", "==", "**", "|=", "&=", "^=", "+=", "-=", "*=", "/=", "%="];
         longer.iter().any(|long| long.len() > operator.len() && long.starts_with(operator) && self.next_is(long))
@@ -321,7 +321,7 @@ impl Expression<'_> {
         }
         self.at += 1;
         let element = self.comma(shell);
-        // A subscript that is no arithmetic is the name of an element.
+        // A subscript that is not arithmetic is the name of an element.
         while self.letters.get(self.at).is_some_and(|letter| *letter != ']') {
             self.at += 1;
         }
@@ -376,7 +376,8 @@ fn apply(operator: &str, left: i64, right: i64) -> Option<i64> {
     })
 }
 
-/// Digits, small letters, large letters, `@` and `_` count from 0 to 63; up to base 36 both cases are the same.
+/// Parses a number in this base. Digits, lower case, upper case, `@` and `_` have the values 0 to 63; up to base 36,
+/// case does not matter.
 fn in_base(base: i64, digits: &str) -> Option<i64> {
     let worth = |letter: char| match letter {
         '0'..='9' => Some(i64::from(u32::from(letter) - u32::from('0'))),

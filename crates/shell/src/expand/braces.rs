@@ -5,13 +5,13 @@ use crate::syntax::names::is_name;
 use crate::syntax::tree::{Element, Operator, Parameter, Part};
 use std::rc::Rc;
 
-/// More words than this out of one brace expression are a gap.
+/// Maximum number of words from one brace expression; more are a gap.
 pub(super) const MAX_BRACE_WORDS: usize = 2048;
 
-/// More brace expressions than this in one word are a gap.
+/// Maximum number of brace expressions in one word; more are a gap.
 pub(super) const MAX_BRACES: usize = 16;
 
-/// The alternatives of a word with braces; a word without a comma or a range between its braces is left as it is.
+/// Returns the alternatives of a word with braces. Braces without a comma or a range are left unchanged.
 pub(super) fn braces(parts: &[Part]) -> Vec<Vec<Part>> {
     let Some((before, options, after)) = first_brace(parts) else {
         return vec![parts.to_vec()];
@@ -33,7 +33,7 @@ pub(super) fn braces(parts: &[Part]) -> Vec<Vec<Part>> {
 
 type Braced = (Vec<Part>, Vec<Vec<Part>>, Vec<Part>);
 
-/// The first brace that is an expression, as what stands before it, its alternatives and what stands behind it.
+/// Returns the first brace expression: the parts before it, its alternatives, and the parts after it.
 fn first_brace(parts: &[Part]) -> Option<Braced> {
     let mut open: Vec<(usize, Vec<usize>)> = Vec::new();
     let mut found: Option<(usize, Vec<usize>, usize)> = None;
@@ -63,7 +63,7 @@ fn first_brace(parts: &[Part]) -> Option<Braced> {
     Some((parts.get(..start)?.to_vec(), options, parts.get(end + 1..)?.to_vec()))
 }
 
-/// `{1..5}`, `{a..e}`, `{9..1..2}`, `{01..10}`.
+/// Parses `{1..5}`, `{a..e}`, `{9..1..2}`, `{01..10}`.
 fn sequence(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
     let [Part::Text { text, quoted: false, origin }] = parts else { return None };
     let (first, rest) = text.split_once("..")?;
@@ -85,7 +85,7 @@ fn is_padded(number: &str) -> bool {
     digits.len() > 1 && digits.starts_with('0')
 }
 
-/// From one end to the other, upwards or downwards; one more than is read at most.
+/// Returns the steps from one end to the other, upwards or downwards; at most one more than the limit.
 fn steps(from: i64, to: i64, step: u64) -> impl Iterator<Item = i64> {
     let count = (from.abs_diff(to) / step).min(MAX_BRACE_WORDS as u64);
     let step = i64::try_from(step).unwrap_or(i64::MAX);
@@ -95,7 +95,7 @@ fn steps(from: i64, to: i64, step: u64) -> impl Iterator<Item = i64> {
     })
 }
 
-/// `$a{1,2}` is `$a1 $a2`: letters that braces put behind a bare name belong to it.
+/// `$a{1,2}` is `$a1 $a2`: characters that braces append to a bare name belong to the name.
 pub(super) fn grown(parts: Vec<Part>) -> Vec<Part> {
     let mut grown: Vec<Part> = Vec::with_capacity(parts.len());
     for part in parts {

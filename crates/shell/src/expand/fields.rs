@@ -1,16 +1,16 @@
-//! The pieces of a word before it is split, and the fields that splitting makes of them.
+//! The pieces of a word before field splitting, and the resulting fields.
 
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
 
-/// A piece of a word before it is split.
+/// A piece of a word before field splitting.
 pub(super) enum Raw {
-    /// Unquoted results are split at blanks and may hold patterns.
+    /// A piece. Unquoted results are split at separators and may contain patterns.
     Piece { piece: Piece, origin: Origin, splits: bool },
-    /// Between the words of `"$@"`.
+    /// A boundary between the words of `"$@"`.
     Break,
 }
 
-/// A number that is not known is some digits.
+/// Returns an unknown number, as a pattern of digits.
 pub(super) fn number() -> Piece {
     Piece::Glob("[0-9]*".into())
 }
@@ -21,7 +21,7 @@ pub(super) fn text_of(text: String, origin: Origin) -> Raw {
 
 pub(super) fn push_value(raw: &mut Vec<Raw>, value: Value, splits: bool) {
     if value.pieces.is_empty() && !splits {
-        // Quotes make a word even of nothing.
+        // A quoted empty value is still a word.
         raw.push(text_of(String::new(), Origin::default()));
     }
     raw.extend(value.pieces.into_iter().map(|(piece, origin)| Raw::Piece { piece, origin, splits }));
@@ -38,7 +38,7 @@ pub(super) fn trim_newlines(mut value: Value) -> Value {
     value
 }
 
-/// What would be split, where it is not known how.
+/// Makes text unknown that would be split at unknown separators.
 pub(super) fn unsplit(raw: Raw) -> Raw {
     match raw {
         Raw::Piece { piece: Piece::Text(_), origin, splits: true } => {
@@ -48,7 +48,7 @@ pub(super) fn unsplit(raw: Raw) -> Raw {
     }
 }
 
-/// Splits unquoted results at the separators and finds the patterns in them.
+/// Splits unquoted results at the separators and marks the patterns in them.
 pub(super) fn split(raw: Vec<Raw>, separators: &str) -> Vec<Value> {
     let mut fields = Fields::default();
     for raw in raw {
@@ -64,12 +64,12 @@ pub(super) fn split(raw: Vec<Raw>, separators: &str) -> Vec<Value> {
     fields.words
 }
 
-/// The words that splitting has made so far.
+/// The words produced by splitting so far.
 #[derive(Default)]
 struct Fields {
     words: Vec<Value>,
     word: Option<Value>,
-    /// A blank ended the last word: another separator right behind it belongs to the same gap.
+    /// Whether a blank ended the last word: a separator that follows directly belongs to the same gap.
     after_blank: bool,
 }
 
@@ -101,7 +101,7 @@ impl Fields {
         }
     }
 
-    /// Blanks only part words; each other separator ends one, even an empty one.
+    /// Applies a separator. Blanks only separate words; any other separator ends one, even an empty one.
     fn separate(&mut self, separator: char) {
         let had_word = self.word.is_some();
         let is_blank = matches!(separator, ' ' | '\t' | '\n');

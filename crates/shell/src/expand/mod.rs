@@ -1,4 +1,4 @@
-//! Expansion: what a word becomes by braces, parameters, substitutions, arithmetic and splitting.
+//! Expansion of words: braces, parameters, substitutions, arithmetic and field splitting.
 
 mod arithmetic;
 mod braces;

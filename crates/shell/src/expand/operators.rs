@@ -1,14 +1,14 @@
-//! What the operators of `${…}` do to a known text.
+//! The operators of `${…}` on known texts.
 
 use super::fields::number;
 use crate::model::value::{Origin, Value};
 use crate::syntax::tree::{Letters, Which};
 use crate::text_tools::patterns::Pattern;
 
-/// In a longer text, patterns are not looked for.
+/// Maximum length in characters of a text in which patterns are matched; one sixteenth of it for replacements.
 const MAX_LETTERS: usize = 8192;
 
-/// A place that may be counted from the end; before the first there is nothing.
+/// Converts an index that may be counted from the end; one before the start becomes out of range.
 pub(super) fn from_end(place: i64, length: usize) -> usize {
     match usize::try_from(place) {
         Ok(place) => place,
@@ -16,7 +16,7 @@ pub(super) fn from_end(place: i64, length: usize) -> usize {
     }
 }
 
-/// `${#name}`: letters of a text, elements of a list.
+/// `${#name}`: the number of characters in a text, or of elements in an array.
 pub(super) fn length(name: &str, set: Option<Vec<Value>>, origin: Origin) -> Value {
     let counted = match set.as_deref() {
         Some(values) if is_list(name) => values.iter().all(|value| value.literal().is_some()).then_some(values.len()),
@@ -24,14 +24,14 @@ pub(super) fn length(name: &str, set: Option<Vec<Value>>, origin: Origin) -> Val
             values.iter().all(|value| value.literal().is_some()).then_some(values.len())
         }
         Some([]) => Some(0),
-        // Shells differ in what they count of other letters.
+        // Shells differ in how they count non-ASCII characters.
         Some([value]) => value.literal().filter(|text| text.is_ascii()).map(|text| text.len()),
         Some(_) | None => None,
     };
     counted.map_or_else(|| Value::piece(number(), origin), |count| Value::text(count.to_string(), origin))
 }
 
-/// `^`, `^^`, `,`, `,,`
+/// The case operators `^`, `^^`, `,`, `,,`.
 pub(super) fn change_case(value: &Value, to: Letters, first: bool) -> Option<Value> {
     let text = value.literal()?;
     let turn = |letter: char| match letter.is_uppercase() {
@@ -59,7 +59,7 @@ pub(super) fn quoted(value: &Value) -> Option<Value> {
     Some(Value::text(format!("'{text}'"), value.origin()))
 }
 
-/// `${name/pattern/with}` and its kin.
+/// `${name/pattern/with}` and its variants.
 pub(super) fn replace(value: &Value, pattern: &Pattern, with: &Value, which: Which) -> Option<Value> {
     let (text, with) = (value.literal()?, with.literal()?);
     let replaced = match (which, pattern.text()) {
@@ -73,7 +73,7 @@ pub(super) fn replace(value: &Value, pattern: &Pattern, with: &Value, which: Whi
         _ if with.contains('&') => return None,
         _ => replaced(&text.chars().collect::<Vec<char>>(), pattern, &with, which)?,
     };
-    // Newer shells put what was found in the place of `&`.
+    // Newer shells replace `&` with the matched text.
     (!with.contains('&')).then(|| Value::text(replaced, value.origin()))
 }
 
@@ -113,7 +113,7 @@ fn replaced(letters: &[char], pattern: &Pattern, with: &str, which: Which) -> Op
     (!pattern.is_exhausted()).then_some(text)
 }
 
-/// `${name%pattern}` and its kin.
+/// `${name%pattern}` and its variants.
 pub(super) fn cut(value: &Value, pattern: &Pattern, front: bool, longest: bool) -> Option<Value> {
     let text = value.literal()?;
     if let Some(fixed) = pattern.text() {
@@ -133,7 +133,7 @@ pub(super) fn cut(value: &Value, pattern: &Pattern, front: bool, longest: bool) 
     (!pattern.is_exhausted()).then(|| Value::text(kept, value.origin()))
 }
 
-/// Whether the name stands for all elements of an array.
+/// Whether the name refers to all elements of an array.
 pub(super) fn is_list(name: &str) -> bool {
     name.ends_with("[@]") || name.ends_with("[*]")
 }

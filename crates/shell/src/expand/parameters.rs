@@ -1,4 +1,4 @@
-//! The values of parameters, and what the operators of `${…}` make of them.
+//! The values of parameters, and the results of the operators of `${…}`.
 
 use super::fields::{Raw, number, push_value, text_of};
 use super::operators::{change_case, cut, from_end, is_list, length, quoted, replace};
@@ -36,7 +36,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The name with its subscript worked out: `a[@]`, `a[2]`; `None` if that is not known.
+    /// Returns the name with its subscript evaluated: `a[@]`, `a[2]`; `None` if the subscript is unknown.
     fn element_name(&mut self, parameter: &Parameter, origin: Origin) -> Option<String> {
         let name = &parameter.name;
         match &parameter.element {
@@ -63,7 +63,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// What an operator would expand is expanded even where its result is not worked out.
+    /// Expands the operand of an operator whose result is not evaluated, as the shell expands it anyway.
     fn run_operand(&mut self, operator: &Operator) {
         match operator {
             Operator::Default { word, .. }
@@ -86,7 +86,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The word that stands for the parameter, if it does: the default of what is not set.
+    /// Returns the word that replaces the parameter, if one does: the default of an unset one.
     fn replacement(&mut self, name: &str, operator: &Operator) -> Option<Word> {
         let is_set = |this: &mut Self, of_empty: bool| {
             let set = this.lookup(name, Origin::default());
@@ -112,7 +112,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Outside of quotes, only what is quoted in the word itself is not split.
+    /// Expands an unquoted operand, in which only the quoted parts are not split.
     fn raw_operand(&mut self, word: &Word, raw: &mut Vec<Raw>) {
         for part in &word.parts {
             if let Part::Text { text, quoted: false, origin } = part {
@@ -181,14 +181,14 @@ impl Interpreter<'_> {
         }
     }
 
-    /// `${!name}`, which for a reference tells what it refers to.
+    /// `${!name}`; for a reference, the name that it refers to.
     fn indirect(&mut self, name: &str, set: Option<Vec<Value>>, origin: Origin) -> Vec<Value> {
         if let Some(other) = self.state.reference(name) {
             return vec![Value::text(other, origin)];
         }
         let unknown = vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)];
         if name == "#" {
-            // The last parameter, which without any is the shell's own name.
+            // The last parameter; without any, the name of the shell.
             let last = self.state.parameters.last().filter(|_| self.state.parameters.len() > 1).cloned();
             let own = || self.lookup("0", origin).and_then(|values| values.into_iter().next());
             return vec![last.or_else(own).unwrap_or_else(|| Value::piece(Piece::Variable("0".into()), origin))];
@@ -204,7 +204,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// `${name@P}`: the value is expanded as a prompt, substitutions in it run.
+    /// `${name@P}`: expands the value as a prompt, including its substitutions.
     fn expand_again(&mut self, value: &Value) -> Value {
         let origin = value.origin();
         let text = value.literal();
@@ -216,7 +216,7 @@ impl Interpreter<'_> {
         let parts = self.parse(&text, placement, |parser| parser.heredoc_parts());
         let expanded = self.expand_whole(&Word { parts, origin });
         self.ascend();
-        // What prompts write with a backslash is not worked out.
+        // Backslash escapes of prompts are not evaluated.
         if text.contains('\\') { Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin) } else { expanded }
     }
 
@@ -227,7 +227,7 @@ impl Interpreter<'_> {
                 .iter()
                 .map(|value| change(value).unwrap_or_else(|| unknown(UnknownReason::NotEvaluated)))
                 .collect(),
-            // It is the environment's.
+            // The value comes from the environment.
             None => vec![unknown(UnknownReason::Input)],
         }
     }
@@ -244,7 +244,7 @@ impl Interpreter<'_> {
         };
         let values = set?;
         if values.iter().any(|value| value.literal().is_none()) {
-            // What is not known may stand for several.
+            // An unknown value may expand to several.
             return None;
         }
         let taken = |count: usize, start: usize| match length {
@@ -252,7 +252,7 @@ impl Interpreter<'_> {
             None => Some(count.saturating_sub(start)),
         };
         match name {
-            // Parameters are counted from one.
+            // Positional parameters are numbered from one.
             "@" | "*" if start > 0 => {
                 let start = usize::try_from(start).ok()? - 1;
                 let length = taken(values.len(), start)?;
@@ -278,7 +278,7 @@ impl Interpreter<'_> {
         Some(vec![Value::text(text.chars().skip(start).take(length).collect::<String>(), value.origin())])
     }
 
-    /// The values of a parameter; `None` if the text does not set it.
+    /// Returns the values of a parameter; `None` if the text does not set it.
     pub(crate) fn lookup(&mut self, name: &str, origin: Origin) -> Option<Vec<Value>> {
         let one = |piece| Some(vec![Value::piece(piece, origin)]);
         match name {
@@ -305,7 +305,7 @@ impl Interpreter<'_> {
             }
             let index = element.trim_end_matches(']').parse().unwrap_or(0);
             return match values {
-                // What differs between branches may have been a list.
+                // A variable that differs between branches may have been an array.
                 [value] if value.literal().is_none() => Some(values.to_vec()),
                 values => Some(values.iter().skip(index).take(1).cloned().collect()),
             };
@@ -324,7 +324,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Whether the parameter stands for all elements of an array.
+/// Whether the values count as set. With `of_empty`, empty values do not.
 fn counts_as_set(values: &[Value], of_empty: bool) -> bool {
     if of_empty { !values.iter().all(is_empty) } else { !values.is_empty() }
 }

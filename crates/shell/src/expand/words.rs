@@ -1,4 +1,4 @@
-//! What a word becomes: parameters, substitutions, braces and splitting.
+//! Expansion of a word: parameters, substitutions, braces and field splitting.
 
 use super::braces::{MAX_BRACE_WORDS, MAX_BRACES, braces, grown};
 use super::fields::{Raw, number, push_value, split, trim_newlines, unsplit};
@@ -10,11 +10,11 @@ use crate::text_tools::patterns::Pattern;
 use reflex_work as work;
 use std::borrow::Cow;
 
-/// What parts words where the text does not set `IFS`.
+/// The field separators of a text that does not set `IFS`.
 const BLANKS: &str = " \t\n";
 
 impl Interpreter<'_> {
-    /// The values that a word becomes: none, one or many.
+    /// Returns the values that a word expands to: zero, one or many.
     pub(crate) fn expand(&mut self, word: &Word) -> Vec<Value> {
         if !word.parts.iter().any(|part| matches!(part, Part::Brace { .. })) {
             return self.expand_parts(&word.parts);
@@ -29,7 +29,7 @@ impl Interpreter<'_> {
         alternatives.into_iter().flat_map(|parts| self.expand_parts(&grown(parts))).collect()
     }
 
-    /// The values of all words of a command.
+    /// Returns the values of all words of a command.
     pub(crate) fn expand_all(&mut self, words: &[Word]) -> Vec<Value> {
         let mut values = Vec::with_capacity(words.len());
         for word in words {
@@ -41,7 +41,7 @@ impl Interpreter<'_> {
         values
     }
 
-    /// A word that is nothing but text stands as it is.
+    /// Returns the value of a word that consists only of text.
     fn plain(&self, word: &Word) -> Option<Value> {
         match word.parts.as_slice() {
             [Part::Text { text, .. }] if text.is_empty() => Some(Value::default()),
@@ -58,7 +58,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The value of a word where nothing is split: an assignment, a redirection, `case`.
+    /// Returns the value of a word that is not split: in an assignment, a redirection, `case`.
     pub(crate) fn expand_whole(&mut self, word: &Word) -> Value {
         let mut value = Value::default();
         for raw in self.raw(&word.parts) {
@@ -75,7 +75,7 @@ impl Interpreter<'_> {
         self.known_separators().map_or_else(|| BLANKS.into(), Cow::into_owned)
     }
 
-    /// `None` if `IFS` is not known: then nor are the words that splitting makes.
+    /// Returns the separators in `IFS`; `None` if they are unknown, and with them the words that splitting produces.
     fn known_separators(&self) -> Option<Cow<'_, str>> {
         match self.state.variable("IFS") {
             Some([value]) => value.literal(),
@@ -96,7 +96,7 @@ impl Interpreter<'_> {
         match part {
             Part::Text { text, origin, .. } => push_value(raw, self.with_holes(text, *origin), false),
             Part::Glob { text, origin } if text.contains('(') => {
-                // What it stands for among files is not worked out; what it is made of runs.
+                // The files that it matches are not evaluated, but the substitutions inside run.
                 if text.contains(['$', '`']) {
                     let parts = self.parse(text, Placement::From(*origin), |parser| parser.heredoc_parts());
                     let _ = self.raw(&parts);
@@ -140,7 +140,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A word that is matched against; `None` if it is not known.
+    /// Returns a word as a pattern; `None` if it is unknown.
     pub(crate) fn pattern(&mut self, word: &Word) -> Option<Pattern> {
         let mut value = Value::default();
         let mut known = true;
@@ -157,7 +157,7 @@ impl Interpreter<'_> {
             let mut raw = Vec::new();
             self.raw_part(part, &mut raw);
             let patterns = |piece: Raw| match piece {
-                // What is not quoted may hold patterns.
+                // Unquoted text may contain patterns.
                 Raw::Piece { piece: Piece::Text(text), origin, splits: true } => (Piece::Glob(text), origin),
                 Raw::Piece { piece, origin, .. } => (piece, origin),
                 Raw::Break => (Piece::Text(" ".into()), word.origin),

@@ -1,4 +1,4 @@
-//! Builtins: what they change in the shell.
+//! Builtins: their effects on the shell.
 
 use super::draft::Draft;
 use super::interpreter::Interpreter;
@@ -9,11 +9,12 @@ use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::syntax::names::is_name;
 use std::sync::Arc;
 
-/// What succeeds whatever its arguments are.
+/// Commands that succeed with any arguments.
 const SUCCEEDING: [&str; 7] = ["true", ":", "echo", "printf", "export", "set", "local"];
 
 impl Interpreter<'_> {
-    /// Builtins that change the shell's state and nothing else: they are followed and not listed.
+    /// Runs a builtin that only changes the state of the shell and is not listed as a command. Returns `None` for any
+    /// other.
     pub(super) fn builtin(&mut self, name: &str, draft: &Draft) -> Option<Stream> {
         let words = draft.words.get(1..).unwrap_or(&[]);
         match name {
@@ -22,7 +23,7 @@ impl Interpreter<'_> {
             "popd" if words.is_empty() => self.state.folders.pop(),
             "popd" => self.state.folders.rotate(),
             "unset" => self.unset(words, draft.origin),
-            // It prints all variables then.
+            // Without arguments, it prints all variables.
             "set" if words.is_empty() => return None,
             "set" => {
                 self.switch(words, draft.origin);
@@ -48,7 +49,7 @@ impl Interpreter<'_> {
         Some(output)
     }
 
-    /// What a command that is listed does to the shell besides.
+    /// Applies the effects of a listed command on the shell.
     pub(super) fn after_program(&mut self, name: &str, draft: &Draft) {
         let words = draft.words.get(1..).unwrap_or(&[]);
         match name {
@@ -62,7 +63,7 @@ impl Interpreter<'_> {
             "return" if is_certain(words, draft) => self.leave_function(),
             "break" | "continue" if draft.redirects.is_empty() && words.len() <= 1 => {
                 let count = words.first().map_or(Some(1), |word| word.literal()?.parse().ok());
-                // A count that is not known may be any.
+                // An unknown count may be any number: no loop is left.
                 count.into_iter().for_each(|count| self.leave_loop(count, name == "continue"));
             }
             "shopt" if words.iter().any(|word| word.literal().as_deref() == Some("extglob")) => {
@@ -75,14 +76,15 @@ impl Interpreter<'_> {
         }
     }
 
-    /// `exec` of a program that is known to be one: a shell may go on if there is none.
+    /// Whether `exec` certainly replaces the shell: only for a known program, as the shell may continue if it does not
+    /// exist.
     fn replaces_shell(&self, words: &[Value], draft: &Draft) -> bool {
         let Some(program) = words.first().and_then(Value::literal) else { return false };
         let known = Program::find(self.surroundings.programs, &program).is_some();
         known && !draft.by_program && draft.redirects.is_empty()
     }
 
-    /// How much of the input a program takes away from those behind it; one that is not known takes none.
+    /// Consumes the input that a program reads and that later ones cannot; an unknown program consumes none.
     fn take_input(&mut self, name: &str, words: &[Value]) {
         let from_files = operands(words).next().is_some();
         match name {
@@ -103,7 +105,7 @@ impl Interpreter<'_> {
         let physical = words.iter().any(|word| word.prefix().starts_with('-') && word.prefix().contains('P'));
         let mut targets = operands(words);
         match (targets.next(), targets.next()) {
-            // Where `..` leads then depends on links; two words are taken in different ways.
+            // The target of `..` then depends on symlinks; shells disagree on two operands.
             (Some(_), Some(_)) => self.state.folders.forget(),
             (Some(_), None) if physical => self.state.folders.forget(),
             (Some(target), None) if target.literal().as_deref() == Some("-") => self.state.folders.change_back(),
@@ -117,7 +119,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// With `CDPATH`, a name may be found below other folders.
+    /// Whether `CDPATH` may resolve the name in other folders.
     fn searches_elsewhere(&self, target: &Value) -> bool {
         let start = target.prefix();
         let starts_here = start.starts_with(['/', '.', '~']) || start.is_empty();
@@ -181,7 +183,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// `set [OPTIONS] [--] WORD…`: the words become the parameters.
+    /// `set [OPTIONS] [--] WORD…`: the words replace the positional parameters.
     fn set_parameters(&mut self, words: &[Value]) {
         let mut at = 0;
         while let Some(text) = words.get(at).map(|word| word.prefix()).filter(|text| text.starts_with(['-', '+'])) {
@@ -193,7 +195,7 @@ impl Interpreter<'_> {
                 }
                 return;
             }
-            // `-euo pipefail`
+            // `-euo pipefail`: the next word is the name of an option.
             at += usize::from(text.ends_with('o'));
         }
         if at < words.len() {
@@ -207,7 +209,7 @@ impl Interpreter<'_> {
         self.state.replace_parameters(Arc::new(parameters));
     }
 
-    /// `getopts OPTIONS NAME`: which option it is, is not followed.
+    /// `getopts OPTIONS NAME`: the option that it finds is unknown.
     fn next_option(&mut self, words: &[Value]) {
         let place = words.first().map_or(Origin::default(), Value::origin);
         let name = words.get(1).and_then(Value::literal).unwrap_or_default().into_owned();
@@ -240,10 +242,10 @@ fn operands(words: &[Value]) -> impl Iterator<Item = &Value> {
     words.iter().filter(|word| !word.prefix().starts_with('-') || word.prefix() == "-")
 }
 
-/// `exit` or `return` that no shell refuses: with a number or nothing behind it.
+/// Whether no shell rejects this `exit` or `return`: it has a number or no argument.
 fn is_certain(words: &[Value], draft: &Draft) -> bool {
     let is_number = |word: &Value| match word.pieces.as_slice() {
-        // `$?` and what arithmetic comes to.
+        // `$?` and results of arithmetic.
         [(Piece::Glob(_), _)] => true,
         _ => word.literal().is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())),
     };

@@ -1,4 +1,4 @@
-//! What is being walked: functions, aliases, loops and shells, and what may be left of them.
+//! The stack of the walk: active functions, aliases, loops and shells, and the states in which they were left.
 
 use super::state::State;
 use super::streams::Stream;
@@ -9,13 +9,13 @@ use std::rc::Rc;
 /// A function or alias that is being walked.
 pub(super) struct Call {
     pub(super) name: String,
-    /// How many pipelines and background lists we were in.
+    /// The number of enclosing pipelines and background lists at the call.
     pub(super) forking: u32,
     pub(super) parameters: Words,
     pub(super) state: State,
 }
 
-/// A call that has been walked and has changed nothing: the same call runs the same commands.
+/// A completed call that changed nothing: the same call runs the same commands.
 pub(super) struct Called {
     pub(super) body: Rc<Node>,
     pub(super) parameters: Words,
@@ -26,16 +26,16 @@ pub(super) struct Called {
     pub(super) status: Option<bool>,
 }
 
-/// What can be left before its end.
+/// A construct that can be left before its end.
 pub(super) struct Frame {
     pub(super) kind: FrameKind,
-    /// The states in which it was left.
+    /// The merged states in which it was left.
     pub(super) left: Option<State>,
-    /// The states in which a loop went on to its next round.
+    /// The merged states in which a loop continued with its next round.
     pub(super) next: Option<State>,
 }
 
-/// What kind of thing can be left.
+/// The kind of a construct that can be left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameKind {
     Loop,

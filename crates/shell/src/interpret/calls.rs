@@ -1,4 +1,4 @@
-//! Functions and aliases: what stands behind a name where it is used.
+//! Functions and aliases: the resolution of a name at its use.
 
 use super::call_stack::{Call, Called, FrameKind};
 use super::draft::Draft;
@@ -12,13 +12,13 @@ use crate::syntax::parser::Placement;
 use crate::syntax::tree::{Line, Node, Part, Simple, Word};
 use std::rc::Rc;
 
-/// A function may start itself this often, each time with other parameters or another state.
+/// Maximum recursion depth of a function, each call with other parameters or another state.
 const MAX_RECURSION: usize = 8;
 
-/// Calls that are remembered.
+/// Maximum number of remembered calls.
 const MAX_CALLED: usize = 64;
 
-/// Aliases that distributions and shell frameworks bring along.
+/// Aliases that distributions and shell frameworks define.
 const USUAL: [(&str, &str); 7] = [
     ("ll", "ls -la"),
     ("la", "ls -A"),
@@ -30,7 +30,7 @@ const USUAL: [(&str, &str); 7] = [
 ];
 
 impl Interpreter<'_> {
-    /// Whether a function is walked: not while it is being walked already.
+    /// Enters a function, unless it is already being walked. Returns whether it was entered.
     pub(crate) fn calls_function(&mut self, name: &str) -> bool {
         let calls = !self.calls.iter().any(|call| call.name == name);
         if calls {
@@ -44,7 +44,7 @@ impl Interpreter<'_> {
         self.calls.pop();
     }
 
-    /// A name that may be one of several functions, or a program if it may be none.
+    /// Calls a name that may be one of several functions, or a program if it may be undefined.
     pub(super) fn call_one_of(&mut self, name: &str, bodies: &[Option<Rc<Node>>], draft: Draft) -> Stream {
         if let [Some(body)] = bodies {
             return self.call(name, body, draft);
@@ -130,9 +130,9 @@ impl Interpreter<'_> {
         output
     }
 
-    /// The texts that the first word may stand for as an alias: none if it is certain that it is not one.
+    /// Returns the texts that the first word may be an alias for; empty if it is certainly not one.
     ///
-    /// An alias counts from the line after the one that defines it; whether aliases count at all differs between shells.
+    /// An alias takes effect on the line after its definition. Shells differ in whether aliases take effect at all.
     pub(super) fn alias_texts(&self, simple: &Simple) -> Vec<Rc<str>> {
         let Some(name) = self.aliasable(simple) else { return Vec::new() };
         let counts = |alias: &&Alias| counts_on(alias, simple.line);
@@ -144,7 +144,7 @@ impl Interpreter<'_> {
         texts
     }
 
-    /// What nearly every shell of a person understands by this name, where nothing else is known of it.
+    /// Returns the alias that nearly every interactive shell has for this name, if it has no other known meaning.
     pub(super) fn usual_alias(&self, simple: &Simple) -> Option<&'static str> {
         let name = self.aliasable(simple)?;
         let (_, text) = USUAL.iter().find(|(usual, _)| *usual == name)?;
@@ -152,14 +152,14 @@ impl Interpreter<'_> {
         (own && self.language == Language::Shell && !self.is_of_windows(name, simple)).then_some(text)
     }
 
-    /// `rd /s`: the program of that name as Windows has it.
+    /// `rd /s`: whether the Windows program of this name is meant.
     fn is_of_windows(&self, name: &str, simple: &Simple) -> bool {
         let switch = |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if is_switch(text));
         let known = self.program_of_text(name).is_some_and(|program| program.style().is_windows());
         known && simple.words.iter().skip(1).any(switch)
     }
 
-    /// The first word, if an alias may stand for it.
+    /// Returns the first word, if an alias may replace it.
     fn aliasable<'s>(&self, simple: &'s Simple) -> Option<&'s str> {
         let Some([Part::Text { text, quoted: false, .. }]) = simple.words.first().map(|word| word.parts.as_slice())
         else {
@@ -169,8 +169,8 @@ impl Interpreter<'_> {
         (!walked).then_some(text.as_str())
     }
 
-    /// Whether nothing says what a name means that stands in the text itself: shells that read a script have none of
-    /// the user's aliases.
+    /// Whether a name in the text itself has no known meaning. Shells that read a script do not have the user's
+    /// aliases.
     fn is_unexplained(&self, name: &str, simple: &Simple) -> bool {
         let plain = !name.is_empty() && !name.contains('/') && self.language == Language::Shell;
         plain
@@ -180,7 +180,7 @@ impl Interpreter<'_> {
             && self.state.functions(name).is_empty()
     }
 
-    /// The command with the alias in the place of its first word.
+    /// Walks the command with the alias in place of its first word.
     pub(super) fn aliased(&mut self, simple: &Simple, alias: &str) -> Stream {
         let origin = simple.words.first().map_or(simple.origin, |word| word.origin);
         let name = match simple.words.first().map(|word| word.parts.as_slice()) {
@@ -219,7 +219,7 @@ fn is_switch(text: &str) -> bool {
     matches!(text.as_bytes(), [b'/', letter] if letter.is_ascii_alphabetic())
 }
 
-/// The simple command at the end of a node: what stands behind an alias joins it.
+/// Returns the simple command at the end of a node, which receives the words after an alias.
 fn last_simple(node: &mut Node) -> Option<&mut Simple> {
     match node {
         Node::Simple(simple) => Some(simple),
@@ -239,7 +239,8 @@ fn last_simple(node: &mut Node) -> Option<&mut Simple> {
     }
 }
 
-/// A shell reads a whole line before it runs any of it; a text that was read later knows the alias from its first line.
+/// Whether an alias is in effect on a line. A shell reads a complete line before it runs any of it. A text that is read
+/// later has the alias from its first line on.
 fn counts_on(alias: &Alias, line: Line) -> bool {
     alias.lines.iter().filter(|known| known.text == line.text).all(|known| known.number < line.number)
 }

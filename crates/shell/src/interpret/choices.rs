@@ -1,5 +1,5 @@
-//! A command whose words hold what branches left open is walked once for each way, with one and the same choice for a
-//! name wherever it stands in the command.
+//! Walks a command once for each possible state of the variables in its words that branches left open. Within one walk,
+//! a variable has the same state everywhere in the command.
 
 use super::interpreter::Interpreter;
 use super::state::{PARAMETERS, State, Way};
@@ -7,11 +7,11 @@ use super::streams::Stream;
 use crate::syntax::mentions::mentioned;
 use crate::syntax::tree::Node;
 
-/// A command is walked in so many ways at most; beyond, what differs is not known.
+/// Maximum number of variants in which a command is walked; beyond it, differing variables are unknown.
 const MAX_VARIANTS: usize = 16;
 
 impl Interpreter<'_> {
-    /// The names in the words of a node that branches differ in.
+    /// Returns the variables in the words of a node that differ between branches.
     pub(super) fn differing(&self, node: &Node) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         mentioned(node, &mut |name: &str| {
@@ -25,7 +25,7 @@ impl Interpreter<'_> {
         names
     }
 
-    /// Walks once for each combination of what the names may be.
+    /// Walks once for each combination of the possible states of these variables.
     pub(super) fn over_ways(&mut self, names: &[String], walk: &mut dyn FnMut(&mut Self) -> Stream) -> Stream {
         let Some((name, rest)) = names.split_first() else { return walk(self) };
         let ways = self.state.ways(name).unwrap_or_default().to_vec();
@@ -41,7 +41,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Walks once from each of the states, which are all that `before` may be.
+    /// Walks once from each of the states, which together are all possibilities of `before`, and merges the results.
     pub(super) fn over_states(
         &mut self,
         states: Vec<State>,

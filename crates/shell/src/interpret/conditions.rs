@@ -1,11 +1,11 @@
-//! What `test`, `[[ … ]]` and `(( … ))` come to, as far as the text tells.
+//! The results of `test`, `[[ … ]]` and `(( … ))`, as far as the text determines them.
 
 use super::interpreter::Interpreter;
 use crate::model::value::Value;
 use crate::syntax::tree::{Part, Test, Word};
 
 impl Interpreter<'_> {
-    /// `[[ … ]]` and `(( … ))`: nothing runs but the substitutions in them; whether they hold, if that is known.
+    /// Evaluates `[[ … ]]` and `(( … ))`, which only run the substitutions in them. Returns the result, if known.
     pub(super) fn test_node(&mut self, test: &Test) -> Option<bool> {
         match test {
             Test::Arithmetic(word) => self.arithmetic_word(word).map(|number| number != 0),
@@ -54,12 +54,12 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The value of a word whose substitutions have run already.
+    /// Returns the value of a word whose substitutions have already run.
     fn quiet_value(&mut self, word: &Word) -> Value {
         self.quietly(|this| this.expand_whole(word))
     }
 
-    /// Walks without listing what runs.
+    /// Walks without listing commands or gaps, and restores the state.
     fn quietly<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let marks = (self.reading.commands.len(), self.reading.gaps.len());
         let before = self.state.clone();
@@ -70,7 +70,7 @@ impl Interpreter<'_> {
         result
     }
 
-    /// `test` and `[`: their operators are words like others.
+    /// Evaluates `test` and `[`, whose operators are ordinary words.
     pub(super) fn test_command(&mut self, name: &str, words: &[Value]) -> Option<bool> {
         let mut words = words;
         if name == "[" {
@@ -109,7 +109,7 @@ fn plain_text(word: &Word) -> Option<&str> {
 }
 
 fn unary(operator: &str, word: &Value) -> Option<bool> {
-    // A piece that is not known may be empty; a text beside it is not.
+    // An unknown piece may be empty, but text next to it is not.
     let text = word.pieces.iter().any(|(piece, _)| piece.as_text().is_some_and(|text| !text.is_empty()));
     let empty = if text { Some(false) } else { word.literal().map(|_| true) };
     match operator {

@@ -13,15 +13,15 @@ pub(crate) struct Draft {
     pub(crate) assignments: Vec<(String, Value)>,
     pub(crate) redirects: Vec<Redirection>,
     pub(crate) stdin: Stream,
-    /// The commands that ran while the words were expanded.
+    /// The commands that ran during the expansion of the words.
     pub(crate) expanded: Range<CommandId>,
     pub(crate) origin: Origin,
-    /// Whether another program runs it, which knows no functions.
+    /// Whether another program runs it, to which functions are not visible.
     pub(crate) by_program: bool,
 }
 
 impl Draft {
-    /// What another program runs, with nothing to read.
+    /// Returns a command that another program runs, without an input stream of its own.
     pub(super) fn of_program(words: Vec<Value>, origin: Origin) -> Draft {
         Draft {
             words: Arc::new(words),
@@ -35,10 +35,10 @@ impl Draft {
     }
 }
 
-/// Variables that name the shell that reads the text, where the text does not set them.
+/// Variables that name the shell that reads the text, unless the text sets them.
 const OWN_SHELL: [&str; 3] = ["0", "BASH", "SHELL"];
 
-/// The file name of a program's path; empty if it is not known.
+/// Returns the file name of a program's path; empty if unknown.
 pub(crate) fn program_name(word: &Value, windows: bool) -> String {
     let after_folder = |text: &str| {
         let drive = windows || matches!(text.as_bytes(), [_, b':', b'\\', ..]);
@@ -47,16 +47,16 @@ pub(crate) fn program_name(word: &Value, windows: bool) -> String {
     };
     let Some(text) = word.literal() else {
         return match word.pieces.last() {
-            // `$HOME/bin/tool`, `~/x/tool`: the folder may be unknown, the name is not.
+            // `$HOME/bin/tool`, `~/x/tool`: the name is known even if the folder is not.
             Some((Piece::Text(text), _)) => after_folder(text).unwrap_or_default(),
-            // `$SHELL -c …`, `$0 <<< …`: whichever shell it is.
+            // `$SHELL -c …`, `$0 <<< …`: any shell.
             Some((Piece::Variable(name), _)) if word.pieces.len() == 1 && OWN_SHELL.contains(&name.as_str()) => {
                 "sh".to_owned()
             }
             _ => String::new(),
         };
     };
-    // `=rm` is the program in zsh, and nowhere another one.
+    // `=rm` is the program `rm` in zsh. Elsewhere it does not name another one.
     let name = after_folder(&text).unwrap_or_else(|| text.into_owned());
     name.strip_prefix('=').filter(|rest| !windows && !rest.is_empty()).map(str::to_owned).unwrap_or(name)
 }

@@ -1,18 +1,18 @@
-//! The contents that the text has given to files.
+//! The contents that the text has written to files.
 
 use super::streams::Stream;
 use std::collections::BTreeMap;
 
-/// Paths with all contents that they have been given. Files outlive the subshell that writes them.
+/// The possible contents of files, by path. Files outlive the subshell that writes them.
 #[derive(Default)]
 pub(super) struct Files {
     pub(super) contents: BTreeMap<String, Vec<Stream>>,
-    /// How often one has been written.
+    /// The number of writes.
     pub(super) changes: u32,
 }
 
 impl Files {
-    /// Files of which the only content is known.
+    /// Returns the files that have a single known content, unless it is empty, as pairs of path and content.
     pub(super) fn known(&self) -> Vec<(String, String)> {
         let only = |contents: &[Stream]| match contents {
             [only] => only.text.literal().map(|text| text.into_owned()),

@@ -1,4 +1,4 @@
-//! Files that the text itself writes: what stands in them when it runs or reads them again.
+//! Files that the text writes: their content when the text runs or reads them later.
 
 use super::draft::Draft;
 use super::interpreter::Interpreter;
@@ -9,13 +9,13 @@ use crate::cli_grammar::selector::Selector;
 use crate::model::value::{Piece, Printed, UnknownReason, Value};
 use crate::reading::{Access, CommandId, Redirection};
 
-/// Which of several contents a file has depends on branches, loops and time: so many are remembered.
+/// Maximum number of possible contents per file, which depend on branches, loops and time.
 const MAX_CONTENTS: usize = 8;
 
 const MAX_FILES: usize = 1000;
 
 impl Interpreter<'_> {
-    /// The contents that this text may have given to a file, also to the file of a process substitution.
+    /// Returns the contents that this text may have written to a file, including that of a process substitution.
     pub(super) fn written(&self, path: &Value) -> Vec<Stream> {
         if let Some(stream) = self.process_output(path) {
             return vec![stream];
@@ -34,7 +34,8 @@ impl Interpreter<'_> {
         self.process_output(path).is_some()
     }
 
-    /// All of them one after the other, for who reads the file as a whole; with several it is not known which it is.
+    /// Returns all possible contents, joined for readers of the complete file. With several, it is unknown which one
+    /// applies.
     pub(crate) fn content(&self, path: &Value) -> Option<Stream> {
         if path.literal().as_deref() == Some("/dev/null") {
             return Some(Stream::new(Value::text("", path.origin()), Vec::new()));
@@ -51,7 +52,7 @@ impl Interpreter<'_> {
         Some(whole)
     }
 
-    /// What a command prints goes into the files that its output is redirected to; whether there are such.
+    /// Writes the output of a command to the files of its redirections. Returns whether it has any for standard output.
     pub(super) fn redirect_output(&mut self, redirects: &[Redirection], output: &Stream) -> bool {
         let is_output = |file: &&Redirection| file.access != Access::Read && file.descriptor == 1;
         let files: Vec<&Redirection> = redirects.iter().filter(is_output).collect();
@@ -93,7 +94,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// What a program writes into the files that it is given, by the `flows` of its grammar.
+    /// Writes the files that a program fills, by the `copies-to` entries of its grammar.
     pub(super) fn flow(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft, output: &Stream) {
         let entries = invocation.grammars.iter().flat_map(|grammar| grammar.copies());
         let entries: Vec<_> = entries.filter(|entry| applies(*entry, invocation)).collect();
@@ -126,13 +127,13 @@ impl Interpreter<'_> {
         contents
     }
 
-    /// One name for a path, however it is written; `None` for what is no file or not known at all.
+    /// Returns the normalized form of a path; `None` if it is empty, below `/dev/` or entirely unknown.
     fn key(&self, path: &Value) -> Option<String> {
         let mut written = String::new();
         for (piece, origin) in &path.pieces {
             written.push_str(&Value::piece(piece.clone(), *origin).shown());
             if *piece == Piece::Output(Printed::Temporary) {
-                // Each call makes another one.
+                // Each call creates another file.
                 written.push_str(&format!("@{}", origin.span.start));
             }
         }
@@ -154,10 +155,10 @@ impl Interpreter<'_> {
     }
 }
 
-/// How a value shows what is not known of it.
+/// The text by which [`Value::shown`] represents an unknown piece.
 const UNKNOWN: &str = "\u{2026}";
 
-/// The path that a file gets in a folder.
+/// Returns the path that a file gets inside a folder.
 fn inside(folder: &Value, file: &Value) -> Value {
     let shown = file.shown();
     let name = shown.rsplit('/').next().unwrap_or("");

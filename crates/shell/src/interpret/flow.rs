@@ -1,4 +1,4 @@
-//! Branches and loops: which parts are walked with which state, and where `break`, `return` and `exit` lead.
+//! Branches and loops: the parts that are walked, their states, and the targets of `break`, `return` and `exit`.
 
 use super::call_stack::{Frame, FrameKind};
 use super::interpreter::Interpreter;
@@ -8,10 +8,11 @@ use crate::model::value::{Piece, UnknownReason, Value};
 use crate::reading::Command;
 use crate::syntax::tree::{Arm, ArmEnd, Node, Script, Word};
 
-/// Loops whose condition is known are walked so many rounds in all.
+/// Maximum number of rounds walked in all loops with a known condition.
 const MAX_ROUNDS: u32 = 512;
 
-/// In loops that stand deeper in each other, what changes is not known from the second round on.
+/// Maximum nesting of loops that are walked exactly. In deeper loops, changed variables are unknown from the second
+/// round on.
 const MAX_EXACT_LOOPS: u32 = 2;
 
 fn join(states: &mut Option<State>, state: &State) {
@@ -22,7 +23,7 @@ fn join(states: &mut Option<State>, state: &State) {
 }
 
 impl Interpreter<'_> {
-    /// Walks what can be left; where it was left, the state is one of those that come out.
+    /// Walks a construct that can be left early, and merges the states in which it was left.
     pub(super) fn framed<T>(&mut self, kind: FrameKind, walk: impl FnOnce(&mut Self) -> T) -> T {
         self.frames.push(Frame::new(kind));
         let result = walk(self);
@@ -33,7 +34,7 @@ impl Interpreter<'_> {
         result
     }
 
-    /// A shell ends: by its last command or by `exit`, and with what it has left for its end.
+    /// Ends a shell, at its last command or by `exit`, and runs its exit traps.
     pub(super) fn end_shell(&mut self) {
         if let Some(left) = self.frames.pop().and_then(|frame| frame.left) {
             self.state.merge(&left);
@@ -45,7 +46,7 @@ impl Interpreter<'_> {
         self.status = status;
     }
 
-    /// `break N` and `continue N`: the loop that is meant, as long as it belongs to the same function and shell.
+    /// `break N` and `continue N`: leaves the loop that they refer to, within the same function and shell.
     pub(super) fn leave_loop(&mut self, count: usize, goes_on: bool) {
         let loops = self.frames.iter().rev().take_while(|frame| frame.kind == FrameKind::Loop).count();
         if loops == 0 {
@@ -57,7 +58,7 @@ impl Interpreter<'_> {
         self.state.ended = true;
     }
 
-    /// `return`, which outside of a function does nothing that all shells agree on.
+    /// `return`. Outside of a function it is ignored, as shells do not agree on its effect.
     pub(super) fn leave_function(&mut self) {
         let inner = self.frames.iter().rposition(|frame| frame.kind != FrameKind::Loop);
         let in_function = self.frames.iter().any(|frame| frame.kind == FrameKind::Function);
@@ -155,7 +156,7 @@ impl Interpreter<'_> {
         self.looped(runs, body, &mut |this| _ = this.arithmetic_word(next))
     }
 
-    /// Rounds, as many as are known; behind them it is open how many there are.
+    /// Walks the rounds of a loop while the condition is known. After that, any number of rounds may follow.
     fn looped(
         &mut self,
         mut runs: impl FnMut(&mut Self) -> Option<bool>,
@@ -188,7 +189,7 @@ impl Interpreter<'_> {
                 last = if this.reading.commands.len() > first { Some(first) } else { last };
                 output.push(printed);
                 if this.state.same_names(&before) && this.state.open == before.open {
-                    // It goes round and round: what follows is reached by `break` only.
+                    // An endless loop: the code that follows is only reached by `break`.
                     this.state.ended = this.state.ended || this.frames.last().is_some_and(|frame| frame.left.is_some());
                     return output;
                 }
@@ -210,7 +211,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// None, one or more rounds; the condition has just been walked.
+    /// Walks zero, one or more rounds. The condition has just been walked.
     fn open_rounds(
         &mut self,
         runs: &mut dyn FnMut(&mut Self) -> Option<bool>,
@@ -250,7 +251,7 @@ impl Interpreter<'_> {
         self.state.merge(&entry);
     }
 
-    /// Another round: where its commands are those that have been found since `first`, they are not listed again.
+    /// Walks another round. Commands that repeat those found since `first` are not listed again.
     fn another_round(&mut self, first: Option<usize>, walk: impl FnOnce(&mut Self) -> Stream) -> Stream {
         let again = self.reading.commands.len();
         let marks = (self.reading.gaps.len(), self.reading.multiplying.len(), self.reading.changes.len());
@@ -267,7 +268,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Whether the commands from `again` on are those from `first` on once more.
+    /// Whether the commands from `again` on repeat those from `first` on.
     fn repeats(&self, first: usize, again: usize) -> bool {
         let (before, after) = self.reading.commands.split_at(again.min(self.reading.commands.len()));
         let same = |(one, other): (&Command, &Command)| {
@@ -293,7 +294,7 @@ impl Interpreter<'_> {
                     let printed = this.round(body, &mut |_| {});
                     output.push(printed);
                 } else {
-                    // It stands for none, one or many.
+                    // It may expand to zero, one or many values.
                     let mut assigns = |this: &mut Self| {
                         this.assign_loop(name, value);
                         None
@@ -322,7 +323,7 @@ impl Interpreter<'_> {
         self.state.assign(name, vec![value.clone()]);
     }
 
-    /// `select`: a person chooses one of the words, as often as they like.
+    /// `select`: a person chooses one of the words, any number of times.
     pub(super) fn select_node(&mut self, name: &str, words: Option<&[Word]>, body: &Script) -> Stream {
         let values = self.loop_values(words);
         let before = self.state.clone();
@@ -350,7 +351,7 @@ impl Interpreter<'_> {
         let before = self.state.clone();
         let mut output: Option<Stream> = None;
         let mut ends: Option<(State, Option<bool>)> = None;
-        // Where the arm above goes on into this one.
+        // The state of the preceding arm, if it falls through to this one.
         let mut falls: Option<State> = None;
         let mut decided = false;
         for arm in arms {

@@ -1,23 +1,24 @@
-//! Where a shell stands: `cd`, `pushd`, `popd`, and the folder before.
+//! The working directory of a shell: `cd`, `pushd`, `popd`, and the previous directory.
 
 use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 
-/// The stack of `pushd` is followed this far.
+/// Maximum number of entries kept on the `pushd` stack; the oldest are dropped.
 const MAX_STACK: usize = 32;
 
-/// A folder of more `cd` arguments than this is not known: each command keeps its own copy.
+/// Maximum number of pieces in the path of a working directory. A longer one is unknown, as each command keeps its own
+/// copy.
 const MAX_PIECES: usize = 128;
 
 #[derive(Clone, PartialEq, Default)]
 pub(crate) struct Folders {
     here: Folder,
-    /// What `cd -` returns to; the text's own start knows none.
+    /// The target of `cd -`; unset at the start of the text.
     before: Option<Folder>,
-    /// What `popd` returns to, the next one last.
+    /// The targets of `popd`, the next one last.
     stack: Vec<Folder>,
-    /// Where the shell stays if the last `cd` fails, as long as only what depends on its success has followed.
+    /// The working directory if the last `cd` fails, as long as only code that depends on its success has followed.
     left: Option<Folder>,
-    /// Where it has stayed if that `cd` failed: the text went on regardless.
+    /// The working directory if that `cd` failed and the text continued regardless.
     stayed: Option<Folder>,
 }
 
@@ -30,7 +31,7 @@ enum Folder {
 }
 
 impl Folders {
-    /// Relative to where the text began: `None` if it is not known, empty there itself.
+    /// Returns the working directory relative to the initial one: `None` if unknown, empty for the initial one.
     pub(crate) fn here(&self) -> Option<Value> {
         match &self.here {
             Folder::Start => Some(Value::default()),
@@ -43,7 +44,7 @@ impl Folders {
         self.here.value(origin)
     }
 
-    /// `$OLDPWD`: nothing is known about it where the text has not left its first folder.
+    /// `$OLDPWD`; `None` while the text has not left its initial directory.
     pub(crate) fn value_before(&self, origin: Origin) -> Option<Value> {
         self.before.as_ref().map(|before| before.value(origin))
     }
@@ -57,32 +58,32 @@ impl Folders {
         self.before = Some(std::mem::replace(&mut self.here, to));
     }
 
-    /// `cd TARGET`: an absolute target replaces the folder, a relative one is joined to it.
+    /// `cd TARGET`: an absolute target replaces the working directory, a relative one is appended to it.
     pub(crate) fn change(&mut self, target: Value) {
         let to = self.here.joined(target);
         self.go(to);
     }
 
-    /// `cd TARGET` of a shell, which may fail.
+    /// `cd TARGET` in a shell, where it may fail.
     pub(crate) fn try_change(&mut self, target: Value) {
         let left = self.here.clone();
         self.change(target);
         self.left = Some(left);
     }
 
-    /// What follows runs whether the last `cd` has failed or not.
+    /// Records that the text continues even if the last `cd` failed.
     pub(crate) fn go_on(&mut self) {
         if let Some(left) = self.left.take() {
             self.stayed = Some(left);
         }
     }
 
-    /// What follows is for a failed `cd`, or the shell ends with it.
+    /// Discards the case of a failed `cd`: the code that follows handles the failure, or the shell exits on it.
     pub(crate) fn mind_failure(&mut self) {
         self.left = None;
     }
 
-    /// Where a command runs if the `cd` before it fails; empty where the text began.
+    /// Returns the working directory of a command if the preceding `cd` failed; empty for the initial one.
     pub(crate) fn without_cd(&self) -> Option<Value> {
         match self.stayed.as_ref()? {
             Folder::Start => Some(Value::default()),
@@ -97,7 +98,7 @@ impl Folders {
         self.go(to);
     }
 
-    /// `pushd TARGET`, and without one the last two folders change places.
+    /// `pushd TARGET`; without a target, the top two directories are swapped.
     pub(crate) fn push(&mut self, target: Option<Value>) {
         match target {
             Some(target) => {
@@ -117,7 +118,7 @@ impl Folders {
         }
     }
 
-    /// `pushd -n`, `pushd +2` and their kin: which folder is where is not followed.
+    /// `pushd -n`, `pushd +2` and similar: the order of the stack is not tracked.
     pub(crate) fn rotate(&mut self) {
         self.stack.clear();
         self.forget();
@@ -129,7 +130,7 @@ impl Folders {
         self.go(to);
     }
 
-    /// What differs is unknown from here on.
+    /// Merges the state of another branch; differences become unknown.
     pub(crate) fn merge(&mut self, other: &Folders) {
         if self.here != other.here {
             self.here = Folder::Unknown;
@@ -195,7 +196,7 @@ fn begins_with_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':'] | [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
 }
 
-/// The folder above, if it can be told from the value alone.
+/// Returns the parent directory, if the value alone determines it.
 fn parent(folder: &Value) -> Option<Folder> {
     let mut pieces = folder.pieces.clone();
     while let Some((piece, origin)) = pieces.pop() {

@@ -1,5 +1,5 @@
-//! What runs under a name that is no function and no program that is known: what `hash` remembers, an open descriptor, the
-//! function for names that nothing has, the code that an interpreter without an entry is given.
+//! Names that are neither a function nor a known program: programs that `hash` remembers, open descriptors, the
+//! function for commands that are not found, and code passed to an interpreter without an entry.
 
 use super::draft::Draft;
 use super::interpreter::{Interpreter, MAX_DEPTH};
@@ -14,14 +14,14 @@ use crate::syntax::tree::Node;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// The functions that bash and zsh call for a name that nothing has.
+/// The functions that bash and zsh call for a command that is not found.
 const HANDLERS: [&str; 2] = ["command_not_found_handle", "command_not_found_handler"];
 
-/// The entry that says how a program without an entry may be given code.
+/// The entry that specifies how code is passed to a program without an entry.
 const UNKNOWN: &str = "unknown interpreter";
 
 impl Interpreter<'_> {
-    /// `hash -p PATH NAME`, and zsh's `hash NAME=PATH`: the name may be that program from here on.
+    /// `hash -p PATH NAME`, and `hash NAME=PATH` in zsh: from here on, the name may be that program.
     pub(super) fn remember_programs(&mut self, words: &[Value]) {
         let mut path: Option<Value> = None;
         let mut words = words.iter();
@@ -40,7 +40,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A function of that name that passes its words on says the same.
+    /// Defines an equivalent function: it has that name and passes its arguments to the program.
     fn remember_program(&mut self, name: &str, path: &Value) {
         match path.literal() {
             Some(text) => {
@@ -58,7 +58,7 @@ impl Interpreter<'_> {
         self.state.may_define(name, Rc::new(Node::Group(script)));
     }
 
-    /// The arrays through which shells let a text change what names mean: `BASH_CMDS[ls]=/bin/rm`.
+    /// Assigns to the arrays through which a text changes the meaning of names: `BASH_CMDS[ls]=/bin/rm`.
     pub(super) fn assign_known(&mut self, array: &str, subscript: &Value, value: &Value) {
         const ARRAYS: [&str; 5] = ["BASH_CMDS", "commands", "BASH_ALIASES", "aliases", "functions"];
         if !ARRAYS.contains(&array) {
@@ -77,7 +77,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// `/proc/self/fd/5 -rf x`: the program is the file that the descriptor has open; what is not known may be any.
+    /// `/proc/self/fd/5 -rf x`: the program is the file that is open on the descriptor. An unknown one may be any file.
     pub(super) fn through_descriptor(&mut self, mut draft: Draft) -> Draft {
         let Some(first) = draft.words.first().filter(|word| may_be_descriptor(word)) else { return draft };
         let origin = first.origin();
@@ -95,7 +95,7 @@ impl Interpreter<'_> {
         draft
     }
 
-    /// The function for names that nothing has may be called with the words of a program that is not known.
+    /// Calls the function for commands that are not found with the words of an unknown program, which may not exist.
     pub(super) fn not_found(&mut self, name: &str, draft: &Draft) -> Option<Stream> {
         let is_path = || draft.words.first().is_some_and(|word| word.shown().contains('/'));
         if draft.by_program || !self.state.has_functions() || is_path() {
@@ -109,8 +109,8 @@ impl Interpreter<'_> {
         Some(self.isolated(|this| this.call_one_of(handler, &bodies, call)))
     }
 
-    /// `newlang -e 'system("rm x")'`: a program that is not known, and that is given code, runs what the code would start
-    /// in any of the usual ways.
+    /// `newlang -e 'system("rm x")'`: for an unknown program that receives code, runs the commands that the code would
+    /// start in any of the usual ways.
     pub(super) fn code_of_unknown(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
         let is_code = |word: &Value| word.prefix().contains(['(', '`', '"']);
         let mut pairs = draft.words.windows(2).skip(1);

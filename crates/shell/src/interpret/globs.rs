@@ -1,21 +1,21 @@
-//! Patterns in the place of a program: which known programs they may mean.
+//! Patterns as command names: the known programs that they may match.
 
 use crate::cli_grammar::program::Programs;
 use crate::model::value::Value;
 use crate::text_tools::patterns::Pattern;
 
-/// A pattern that may mean more programs is not known.
+/// Maximum number of programs that a pattern may match; with more, the program is unknown.
 const MAX_PROGRAMS: usize = 16;
 
-/// Where programs lie on most systems.
+/// The folders that contain programs on most systems.
 const FOLDERS: [&str; 8] =
     ["/bin", "/usr/bin", "/sbin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin", ""];
 
-/// The names that a pattern may mean; none if there are many or none, or if more than the pattern is unknown.
+/// Returns the programs that a pattern may match; empty if none or too many match, or if the word is partly unknown.
 pub(super) fn programs(word: &Value, programs: Programs) -> Vec<String> {
     let (folder, name) = parted(word);
     if name.pieces.iter().all(|(piece, _)| piece.as_text().is_some()) {
-        // `/???/rm`: whichever folder it is, the name stands there.
+        // `/???/rm`: the name is the same in any folder.
         return name.literal().filter(|name| !name.is_empty()).map(|name| name.into_owned()).into_iter().collect();
     }
     let Some(pattern) = Pattern::from_value(&name) else { return Vec::new() };
@@ -26,14 +26,14 @@ pub(super) fn programs(word: &Value, programs: Programs) -> Vec<String> {
     if !in_folders {
         return Vec::new();
     }
-    // Names of Windows have no case and lie in no such folder.
+    // Windows names are case-insensitive, and their programs are not in these folders.
     let unix = programs.entries().filter(|(_, program)| !program.style().is_windows());
     let names = unix.map(|(name, _)| name).filter(|name| pattern.matches(name) == Some(true));
     let names: Vec<String> = names.take(MAX_PROGRAMS + 1).map(str::to_owned).collect();
     if names.len() > MAX_PROGRAMS || pattern.is_exhausted() { Vec::new() } else { names }
 }
 
-/// What stands before the last slash and what behind it.
+/// Splits a word at its last slash, into folder and name.
 fn parted(word: &Value) -> (Value, Value) {
     let (mut folder, mut name) = (Value::default(), Value::default());
     for (piece, origin) in &word.pieces {

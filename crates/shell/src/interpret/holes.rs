@@ -1,15 +1,16 @@
-//! Pieces that are not text inside a text that is read once more: a mark stands for each, in quotes and out of them.
+//! Marks for pieces that are not text, in a text that is read again: one character per piece, inside and outside of
+//! quotes.
 
 use super::interpreter::Interpreter;
 use crate::model::value::{Origin, Piece, Value};
 
-/// The first of a plane of letters that have no meaning of their own.
+/// The first code point of a private use plane, whose characters have no meaning of their own.
 const FIRST_MARK: u32 = 0xf_0000;
 
 const MAX_HOLES: usize = 0xfffd;
 
 impl Interpreter<'_> {
-    /// A text as far as it can be read again; `None` if nothing of it is known.
+    /// Returns a text with marks for its unknown pieces; `None` if it has no known text.
     pub(crate) fn readable(&mut self, text: &Value) -> Option<String> {
         let is_known = |piece: &Piece| matches!(piece, Piece::Text(text) if !text.trim().is_empty());
         if !text.pieces.iter().any(|(piece, _)| is_known(piece)) {
@@ -34,7 +35,7 @@ impl Interpreter<'_> {
         char::from_u32(FIRST_MARK + self.holes.len() as u32 - 1).unwrap_or('?')
     }
 
-    /// The text with what stands at its marks.
+    /// Returns the text with the pieces in place of their marks.
     pub(crate) fn with_holes(&self, text: &str, origin: Origin) -> Value {
         let mut value = Value::default();
         if self.holes.is_empty() {

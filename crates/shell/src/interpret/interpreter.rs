@@ -1,6 +1,6 @@
-//! The state of the walk over a text: what has been found, where it stands, and how much work it may still do.
+//! The state of the walk over a text: the commands found so far, the current position, and the remaining budget.
 //!
-//! Work is bounded by counted commands, steps and bytes; what lies beyond is a gap.
+//! Work is bounded by the number of commands, steps and bytes. Everything beyond a limit is a gap.
 
 use super::call_stack::{Call, Called, Frame, FrameKind};
 use super::file_contents::Files;
@@ -15,28 +15,30 @@ use crate::surroundings::Surroundings;
 use crate::syntax::tree::Line;
 use reflex_work as work;
 
-/// More commands than this are a gap; the longest script of 4,000 list members stays below.
+/// Maximum number of commands in a reading; more are a gap. The longest script of 4,000 list members stays below.
 pub(super) const MAX_COMMANDS: usize = 8192;
 
-/// Statements that are walked, loops and functions counted as often as they run.
+/// Maximum number of statements walked. Those of loops and functions count each time that they run.
 pub(super) const MAX_STEPS: u32 = 50_000;
 
-/// What walking a statement costs, in units of [`work`].
+/// Cost of walking a statement, in units of [`work`].
 pub(super) const STATEMENT: u64 = 4;
 
-/// Bytes that expansions and outputs may make, in all: doubling a variable again and again would make any number.
+/// Maximum total size in bytes of expansions and outputs. A variable that is doubled repeatedly would grow without
+/// bound.
 const MAX_EXPANDED: usize = 4 * 1024 * 1024;
 
-/// Bytes that are read in all, those of a block again for each level above it and for each round of its loop.
+/// Maximum number of bytes read in total. Those of a block count again for each enclosing level and each round of its
+/// loop.
 const MAX_READ: usize = 64 * 1024 * 1024;
 
-/// Functions, derived texts and wrappers may run each other this deep.
+/// Maximum nesting of functions, derived texts and wrappers that run each other.
 pub(super) const MAX_DEPTH: u32 = 40;
 
-/// Lists may stand in each other this deep, over all functions and derived texts: each level costs stack.
+/// Maximum nesting of lists, across functions and derived texts, as each level uses stack.
 pub(super) const MAX_LEVELS: u32 = 120;
 
-/// A text with its place.
+/// A text with its language and origin.
 #[derive(Clone, Copy)]
 pub(crate) struct SourceText<'t> {
     pub(crate) language: Language,
@@ -44,7 +46,7 @@ pub(crate) struct SourceText<'t> {
     pub(crate) origin: Origin,
 }
 
-/// A text that is run and follows from another by a step.
+/// A text to run that is derived from another by a step.
 #[derive(Clone, Copy)]
 pub(super) struct DerivedText<'t> {
     pub(super) language: Language,
@@ -53,75 +55,75 @@ pub(super) struct DerivedText<'t> {
     pub(super) from: Origin,
 }
 
-/// Walks a text by the reader of its language; what it prints and who prints it.
+/// Walks a text with the reader of its language. Returns its output and the commands that print it.
 pub(crate) type ReadText = fn(&mut Interpreter<'_>, SourceText<'_>, &Stream) -> Stream;
 
-/// A shell that walks texts and collects what they would run.
+/// A shell that walks texts and collects the commands that they would run.
 pub(crate) struct Interpreter<'a> {
     pub(crate) surroundings: &'a Surroundings<'a>,
     pub(crate) reading: Reading,
     pub(crate) state: State,
-    /// In what the text that is being walked is written.
+    /// The language of the text that is being walked.
     pub(crate) language: Language,
-    /// Reads a text by the reader of its language: it stands above this room and is handed down.
+    /// Reads a text with the reader of its language. Passed in, as the readers are in a higher module.
     pub(super) read_text: ReadText,
     pub(super) parent: Option<CommandId>,
     pub(super) site: ExecTarget,
-    /// Whether the last command succeeded, if that is known.
+    /// Whether the last command succeeded, if known.
     pub(super) status: Option<bool>,
     pub(super) depth: u32,
     pub(super) levels: u32,
     pub(super) steps: u32,
     pub(super) expanded: usize,
-    /// Rounds of loops whose condition is known.
+    /// The number of rounds walked so far in loops whose condition is known.
     pub(super) rounds: u32,
-    /// How many loops we are in.
+    /// The number of enclosing loops.
     pub(super) loops: u32,
-    /// In how many ways the current command is walked.
+    /// The number of variants in which the current command is walked.
     pub(super) variants: usize,
     pub(super) exhausted: bool,
-    /// Bytes of blocks that were read by themselves.
+    /// The number of bytes of separately read blocks, bounded by `MAX_READ`.
     pub(super) read: usize,
-    /// The last simple command that was walked.
+    /// The last simple command walked.
     pub(super) place: Origin,
-    /// How many pipelines and background lists we are in.
+    /// The number of enclosing pipelines and background lists.
     pub(super) forking: u32,
-    /// How many texts have been parsed.
+    /// The number of texts parsed so far.
     pub(super) texts: u32,
-    /// The lines of the commands that are being walked, the innermost last.
+    /// The lines of the commands being walked, innermost last.
     pub(super) lines: Vec<Line>,
-    /// The functions and aliases that are being walked.
+    /// The functions and aliases being walked.
     pub(super) calls: Vec<Call>,
-    /// Calls that have been walked and have changed nothing.
+    /// Completed calls that changed nothing.
     pub(super) called: Vec<Called>,
-    /// What `break`, `return` and `exit` may leave, the innermost last.
+    /// The frames that `break`, `return` and `exit` may leave, innermost last.
     pub(super) frames: Vec<Frame>,
     pub(super) processes: Vec<Process>,
-    /// How many sources have been opened.
+    /// The number of sources opened so far.
     pub(super) sources: u32,
-    /// How many descriptors have been chosen by the shell.
+    /// The number of descriptors allocated by the shell.
     pub(super) named: u32,
-    /// How many outputs have been collected, and which is being collected.
+    /// The number of captures so far, and the current one.
     pub(super) captures: u32,
     pub(super) collecting: u32,
-    /// What was printed past the output that is being collected, with the one that it went to.
+    /// Output that bypassed the current capture, each with the capture that received it.
     pub(super) spilled: Vec<(u32, Stream)>,
-    /// Texts that `trap` leaves for the end, with their commands.
+    /// Texts that `trap` defers to the exit, with their commands.
     pub(super) at_exit: Vec<(Value, CommandId)>,
-    /// For each function that is being walked, what its local variables hide.
+    /// The variables that the locals of each active function hide.
     pub(super) locals: Vec<Saved>,
-    /// The file that is being read into this shell; empty if none is.
+    /// The path of the file being sourced into this shell; empty if it is not sourcing one.
     pub(crate) source: String,
-    /// What stands at the marks in derived texts.
+    /// The pieces at the marks in derived texts.
     pub(crate) holes: Vec<(Piece, Origin)>,
-    /// What the text has written into files.
+    /// The files that the text has written.
     pub(super) files: Files,
-    /// What it has written into the configuration of programs: keys in lower case.
+    /// The program configuration that the text has written; keys in lower case.
     pub(super) settings: Vec<(String, Value)>,
 }
 
 impl<'a> Interpreter<'a> {
-    /// A shell that has run nothing yet.
+    /// Returns a shell that has not run anything yet.
     pub(crate) fn new(surroundings: &'a Surroundings<'a>, language: Language, read_text: ReadText) -> Interpreter<'a> {
         Interpreter {
             surroundings,
@@ -169,7 +171,7 @@ impl Interpreter<'_> {
         self.reading.gaps.push(Gap { origin, why });
     }
 
-    /// Nothing more is walked: the rest is a gap.
+    /// Stops the walk: the rest is a gap.
     pub(crate) fn exhaust(&mut self, origin: Origin) {
         if !self.exhausted {
             self.gap(origin, UnknownReason::Limit);
@@ -177,7 +179,7 @@ impl Interpreter<'_> {
         self.exhausted = true;
     }
 
-    /// Counts a statement; whether it is walked.
+    /// Counts a statement. Returns whether it may be walked.
     pub(crate) fn steps(&mut self, origin: Origin) -> bool {
         self.place = origin;
         self.steps += 1;
@@ -187,7 +189,7 @@ impl Interpreter<'_> {
         !self.exhausted
     }
 
-    /// Counts a level and the bytes that are read on it; whether they are. What enters also leaves.
+    /// Counts a level and the bytes read on it. Returns whether the level was entered; the caller then has to leave it.
     pub(crate) fn enters(&mut self, bytes: usize, origin: Origin) -> bool {
         self.read = self.read.saturating_add(bytes);
         if self.read > MAX_READ || !work::spend_bytes(bytes, 30) {
@@ -205,7 +207,7 @@ impl Interpreter<'_> {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// From here on a command runs what is walked, where its grammar says so on another system.
+    /// Makes a command the parent of everything walked from here on, on another system if its grammar specifies one.
     pub(crate) fn enters_command(&mut self, id: Option<CommandId>) -> (Option<CommandId>, ExecTarget) {
         let outer = (self.parent, self.site);
         self.parent = id.or(self.parent);
@@ -218,7 +220,7 @@ impl Interpreter<'_> {
         (self.parent, self.site) = outer;
     }
 
-    /// The value, as long as what has been expanded stays within its bound.
+    /// Returns the value, or an unknown one once expansion exceeds its limit.
     pub(crate) fn spend(&mut self, value: Value) -> Value {
         let size: usize = value.pieces.iter().map(|(piece, _)| 8 + piece.as_text().map_or(0, str::len)).sum();
         self.expanded = self.expanded.saturating_add(size);
@@ -230,7 +232,7 @@ impl Interpreter<'_> {
         Value::piece(Piece::Unknown(UnknownReason::Limit), origin)
     }
 
-    /// Work on a text counts as if the text was made once more; whether there is room for it.
+    /// Charges work on a text as if the text was expanded once more. Returns whether the budget allows it.
     pub(crate) fn charge(&mut self, text: &Value) -> bool {
         let bytes: usize = text.pieces.iter().map(|(piece, _)| 8 + piece.as_text().map_or(0, str::len)).sum();
         self.expanded = self.expanded.saturating_add(bytes);
@@ -248,7 +250,7 @@ impl Interpreter<'_> {
         id
     }
 
-    /// Goes one level deeper, if that is within the limit; else the rest is a gap.
+    /// Enters one level deeper. Returns `false` and records a gap at the limit.
     pub(crate) fn descend(&mut self) -> bool {
         if self.depth >= MAX_DEPTH {
             self.gap(self.place, UnknownReason::Limit);

@@ -1,7 +1,7 @@
 //! Interprets a text without running it: walks its tree with the state that a shell would have.
 //!
-//! `interpreter` holds the state, `walk` goes through the tree, `simple` takes one command and `wrapped` what that one
-//! runs in turn. The methods of `Interpreter` stand in the file of their subject.
+//! `interpreter` holds the state, `walk` traverses the tree, `simple` handles one command and `wrapped` the commands
+//! that it runs in turn. The methods of `Interpreter` are in the file of their subject.
 
 mod builtins;
 mod call_stack;

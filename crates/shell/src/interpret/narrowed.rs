@@ -1,17 +1,17 @@
-//! Paths of which a search leaves those that fit: `find . | grep '\.pyc$'`. A filter narrows what may come; it never
-//! adds to it.
+//! Paths narrowed to those that match a search: `find . | grep '\.pyc$'`. A filter removes possible paths and never
+//! adds any.
 
 use crate::model::value::{Piece, Value};
 
-/// More alternatives than these leave the paths as they are.
+/// Maximum number of alternatives in a pattern; more leave the paths unchanged.
 const MAX_NAMES: usize = 8;
 
-/// Whether a value stands for paths that a program found.
+/// Whether a value represents paths that a program found.
 pub(super) fn is_paths(value: &Value) -> bool {
     value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_)))
 }
 
-/// The paths that a search by this pattern leaves, if they are all below one folder and the pattern is about names.
+/// Returns the paths that match this search, if all are below one folder and the pattern is about names.
 pub(super) fn by_search(paths: Value, arguments: &[Value]) -> Value {
     let names = pattern(arguments).and_then(|pattern| names(&pattern));
     let ([.., (Piece::Glob(glob), _)], Some(names)) = (paths.pieces.as_slice(), names) else { return paths };
@@ -31,7 +31,7 @@ pub(super) fn by_search(paths: Value, arguments: &[Value]) -> Value {
     narrowed
 }
 
-/// The pattern of a search that has no option by which it would leave other lines than those that fit.
+/// Returns the pattern of a search, unless an option makes it print other lines than the matching ones.
 fn pattern(arguments: &[Value]) -> Option<String> {
     let mut found = None;
     for word in arguments {
@@ -45,8 +45,8 @@ fn pattern(arguments: &[Value]) -> Option<String> {
     found
 }
 
-/// Patterns of file names, one of which a name on the path fits if the path fits this regular expression. `None` if that
-/// does not follow.
+/// Converts a regular expression to file name patterns: every path that matches it contains a name that matches one of
+/// them. `None` if this cannot be guaranteed.
 fn names(pattern: &str) -> Option<Vec<String>> {
     let whole = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(pattern);
     let alternatives: Vec<&str> = whole.split('|').map(|one| one.trim_end_matches('\\')).collect();
@@ -56,7 +56,7 @@ fn names(pattern: &str) -> Option<Vec<String>> {
     alternatives.into_iter().map(name).collect()
 }
 
-/// `/node_modules/` is a whole name, `\.pyc$` the end of one, `cache` a part.
+/// `/node_modules/` is a complete name, `\.pyc$` the end of one, `cache` a part.
 fn name(pattern: &str) -> Option<String> {
     let pattern = pattern.strip_prefix('^').map_or(pattern, |rest| rest.trim_start_matches("./"));
     let (starts, pattern) = pattern.strip_prefix('/').map_or((false, pattern), |rest| (true, rest));

@@ -1,4 +1,4 @@
-//! What a command prints, as far as that follows from the text.
+//! The output of commands, as far as the text determines it.
 
 use super::draft::program_name;
 use super::interpreter::Interpreter;
@@ -11,7 +11,7 @@ use crate::text_tools::awk;
 use crate::text_tools::decode;
 use crate::text_tools::filter;
 
-/// The output of a command: known text, a kind of text, or the unknown output of a program.
+/// Returns the output of a command: known text, a kind of text, or the unknown output of a program.
 pub(crate) fn printed(
     interpreter: &mut Interpreter<'_>,
     words: &[Value],
@@ -29,7 +29,7 @@ pub(crate) fn printed(
         return printed;
     }
     if invocation.is_some_and(|invocation| invocation.prints() == "working-directory") {
-        // Where the shell stands now, wherever it goes later.
+        // The current working directory, which the shell may leave later.
         return interpreter.state.folder_value(origin);
     }
     by_kind(&name, words, invocation, origin)
@@ -62,7 +62,7 @@ fn by_kind(name: &str, words: &[Value], invocation: Option<&Invocation>, origin:
     Value::piece(Piece::Output(printed), origin)
 }
 
-/// `path ~/x`, `path .git option:KEY`: a known place, or what the selector names below it.
+/// `path ~/x`, `path .git option:KEY`: returns a fixed path, or the selected names below it.
 fn place(kind: &str, invocation: &Invocation, words: &[Value], origin: Origin) -> Value {
     let mut parts = kind.split(' ').skip(1);
     let folder = parts.next().unwrap_or("");
@@ -82,7 +82,7 @@ fn place(kind: &str, invocation: &Invocation, words: &[Value], origin: Origin) -
     path
 }
 
-/// Where a program lies: the folder is not known, its name is.
+/// Returns the path of a program, with an unknown folder and a known name.
 fn program_of(kind: &str, invocation: &Invocation, words: &[Value], origin: Origin) -> Value {
     let program = words.first().map(Value::shown).unwrap_or_default();
     let mut path = Value::piece(Piece::Output(Printed::Program(program)), origin);
@@ -94,7 +94,7 @@ fn program_of(kind: &str, invocation: &Invocation, words: &[Value], origin: Orig
     path
 }
 
-/// The paths, each on a line. A single one has no end: it is that of a file that `$(…)` names.
+/// Returns the paths, one per line. A single path has no newline at the end, as it is the file that `$(…)` names.
 fn lines_of(paths: &[Value]) -> Value {
     let mut lines = Value::default();
     for path in paths {
@@ -116,7 +116,7 @@ fn printed_text(name: &str, arguments: &[Value], origin: Origin) -> Option<Value
     }
 }
 
-/// The folder or the name in a path, or the path itself: links in it are followed where the word is used.
+/// Returns the directory or the name in a path, or the path itself: its symlinks are resolved where the word is used.
 fn part_of_path(name: &str, arguments: &[Value]) -> Option<Value> {
     let is_option = |word: &&Value| word.prefix().starts_with('-');
     let mut operands = arguments.iter().filter(|word| !is_option(word));
@@ -128,7 +128,7 @@ fn part_of_path(name: &str, arguments: &[Value]) -> Option<Value> {
     }
     let suffix = operands.next().map(|word| word.literal().map(std::borrow::Cow::into_owned));
     match (name, suffix) {
-        // What a link holds is not known.
+        // The target of a symlink is unknown.
         ("readlink" | "greadlink", _)
             if !options.iter().any(|o| o.starts_with("--canon") || o.contains(['f', 'e', 'm'])) =>
         {
@@ -212,7 +212,7 @@ fn printf(arguments: &[Value], origin: Origin) -> Option<Value> {
             let derivation = arguments.iter().find_map(|word| word.origin().derivation);
             Some(Value::text(decode::printf(&format, &known)?, Origin { span: place, derivation }))
         }
-        // `printf %s "$x"` prints its arguments, one behind the other.
+        // `printf %s "$x"` prints its arguments, one after the other.
         (Some(format), None) if matches!(&*format, "%s" | "%s\\n" | "%s ") => {
             let behind = decode::escapes(format.get(2..).unwrap_or(""));
             let mut value = Value::default();
@@ -229,7 +229,7 @@ fn printf(arguments: &[Value], origin: Origin) -> Option<Value> {
     }
 }
 
-/// Programs that pass on what they read, changed in a known way or in part.
+/// Returns the output of programs that pass on their input, changed in a known way or in part.
 fn filtered(interpreter: &mut Interpreter<'_>, name: &str, arguments: &[Value], stdin: &Stream) -> Option<Value> {
     let passes_all =
         matches!(name, "cat" | "tee" | "pv" | "sponge" | "strings" | "expand" | "col" | "bat" | "less" | "more" | "dd");
@@ -248,7 +248,7 @@ fn filtered(interpreter: &mut Interpreter<'_>, name: &str, arguments: &[Value], 
             return Some(Value::text(text, Origin { span: from.span, derivation }));
         }
     }
-    // Some of the lines, or all in another order: of the same kind.
+    // A selection or another order of the lines is of the same kind.
     if input.pieces.is_empty() {
         return None;
     }
@@ -261,7 +261,8 @@ fn filtered(interpreter: &mut Interpreter<'_>, name: &str, arguments: &[Value], 
     (passes || keeps()).then_some(input)
 }
 
-/// What a tool reads, and its arguments without the files: files that the text has written, else its input.
+/// Returns the input of a tool, and its arguments without files. The input is the content of files that the text has
+/// written, or else the standard input.
 fn input_of(
     interpreter: &mut Interpreter<'_>,
     name: &str,
@@ -287,7 +288,7 @@ fn input_of(
         }
     }
     if let Some(mut input) = input {
-        // The word may be a pattern that is called like a file: then the input is what it reads.
+        // The word may be a pattern that equals a file name: the tool then reads its standard input.
         if stdin.present && interpreter.charge(&stdin.text) {
             input.push(stdin.text.clone());
         }

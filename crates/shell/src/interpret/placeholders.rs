@@ -1,9 +1,9 @@
-//! Placeholders such as `{}` in the words of a command, and what stands in their place.
+//! Placeholders such as `{}` in the words of a command, and their replacement.
 
 use crate::model::value::Value;
 use reflex_tables::Node;
 
-/// Words in which every one of the placeholders is filled; where none stands, the values stand at the end if so wanted.
+/// Replaces all of the placeholders in the words. If no word contains one, appends the values if `append` is set.
 pub(super) fn fill_or_append(
     words: Vec<Value>,
     placeholders: Node<'static>,
@@ -17,7 +17,7 @@ pub(super) fn fill_or_append(
     placeholders.texts().fold(words, |words, placeholder| fill(words, placeholder, values))
 }
 
-/// Every occurrence of the placeholder inside a word becomes a value; a word is repeated for each value.
+/// Replaces every occurrence of the placeholder inside a word; the word is repeated for each value.
 pub(super) fn fill(words: Vec<Value>, placeholder: &str, values: &[Value]) -> Vec<Value> {
     let mut filled = Vec::with_capacity(words.len());
     for word in words {

@@ -1,20 +1,20 @@
-//! Process substitutions: files whose content a script prints or reads.
+//! Process substitutions: files whose content a script writes or reads.
 
 use super::streams::Stream;
 use crate::model::value::Origin;
 use crate::syntax::tree::Script;
 use std::rc::Rc;
 
-/// A `<(…)` or `>(…)` that has been met.
+/// A `<(…)` or `>(…)` in the text.
 pub(super) struct Process {
     pub(super) origin: Origin,
     pub(super) content: Content,
 }
 
-/// What is in it.
+/// The content of the file.
 pub(super) enum Content {
-    /// `<(…)`: what it prints.
+    /// `<(…)`: the output of the script.
     Printed(Stream),
-    /// `>(…)`: it waits for what is written to it.
+    /// `>(…)`: the script, and the text written to it so far.
     Waiting { script: Rc<Script>, written: Stream },
 }

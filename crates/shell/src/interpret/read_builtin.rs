@@ -1,4 +1,4 @@
-//! The builtins `read` and `mapfile`: what variables become of a known input.
+//! The builtins `read` and `mapfile`: the values of variables read from a known input.
 
 use super::draft::Draft;
 use super::interpreter::Interpreter;
@@ -6,7 +6,7 @@ use super::streams::Stream;
 use crate::model::value::{Piece, UnknownReason, Value};
 use crate::syntax::names::is_name;
 
-/// The options of `read` and `mapfile`, as far as they change what is read.
+/// The options of `read` and `mapfile` that affect the input.
 #[derive(Default)]
 struct Reads {
     raw: bool,
@@ -54,7 +54,8 @@ impl Reads {
 }
 
 impl Interpreter<'_> {
-    /// `read` takes a line of its input: if that is known, so are its fields; if it is known by kind, so is the line.
+    /// `read` takes one line of its input. The fields of a known line are known; of an input known by kind, so is the
+    /// line.
     pub(super) fn read_variables(&mut self, words: &[Value], draft: &Draft) {
         words.iter().for_each(|word| self.run_subscript(word));
         let mut reads = Reads::from_words(words);
@@ -91,7 +92,7 @@ impl Interpreter<'_> {
         self.state.open.take(reads.descriptor, None);
     }
 
-    /// `mapfile`: an array of the lines.
+    /// `mapfile`: reads all lines into an array.
     pub(super) fn read_lines(&mut self, words: &[Value], draft: &Draft) {
         let trims = words.iter().any(|word| word.literal().as_deref() == Some("-t"));
         let plain = words.iter().all(|word| word.literal().is_some_and(|text| text == "-t" || is_name(&text)));
@@ -117,18 +118,18 @@ impl Interpreter<'_> {
     }
 }
 
-/// `IFS=: read …`
+/// Returns the separators of `IFS=: read …`.
 fn assigned_separators(draft: &Draft) -> Option<String> {
     let (_, value) = draft.assignments.iter().find(|(name, _)| name == "IFS")?;
     value.literal().map(|text| text.into_owned())
 }
 
-/// A line that has been taken from a known text.
+/// A line taken from a known text.
 struct Taken {
     line: String,
-    /// With its end.
+    /// The number of bytes, including the line terminator.
     bytes: usize,
-    /// Whether there was an end; without one, `read` fails though it reads.
+    /// Whether the line was terminated. If not, `read` fails although it reads the line.
     ended: bool,
 }
 
@@ -145,7 +146,7 @@ fn known_line(reads: &Reads, stream: &Stream) -> Option<Taken> {
     Some(Taken { line: line.to_owned(), bytes: line.len() + 1, ended: line.len() < text.len() })
 }
 
-/// The fields of a line; the last of `most` takes the rest.
+/// Splits a line into at most `most` fields; the last one takes the rest.
 fn fields_of(line: &str, separators: &str, most: usize) -> Vec<String> {
     let is_blank = |letter: char| letter.is_ascii_whitespace() && separators.contains(letter);
     let is_separator = |letter: char| separators.contains(letter);
@@ -165,7 +166,7 @@ fn fields_of(line: &str, separators: &str, most: usize) -> Vec<String> {
     fields
 }
 
-/// A separator that ends the last field and is the only one in it does not belong to it.
+/// Strips a separator at the end of the last field, if the field contains no other.
 fn last_field(rest: &str, is_separator: impl Fn(char) -> bool + Copy) -> String {
     match rest.strip_suffix(is_separator) {
         Some(field) if !field.contains(is_separator) => field.to_owned(),

@@ -1,4 +1,4 @@
-//! Redirections: which file, text or process a descriptor stands for, and where what is printed goes.
+//! Redirections: the file, text or process of a descriptor, and the destination of output.
 
 use super::interpreter::Interpreter;
 use super::process::{Content, Process};
@@ -8,11 +8,11 @@ use crate::reading::{Access, CommandId, Redirection};
 use crate::syntax::tree::{Descriptor, Redirect, RedirectKind, Script};
 use std::rc::Rc;
 
-/// The first number that a shell gives to a descriptor of its own choice.
+/// The first number of a descriptor that the shell allocates.
 const FIRST_NAMED: u32 = 10;
 
 impl Interpreter<'_> {
-    /// `<(…)` and `>(…)`: a file whose content the script prints or reads.
+    /// `<(…)` and `>(…)`: a file whose content the script writes or reads.
     pub(crate) fn process(&mut self, script: &Rc<Script>, writes: bool, origin: Origin) -> Piece {
         let content = if writes {
             Content::Waiting { script: script.clone(), written: Stream::default() }
@@ -23,7 +23,7 @@ impl Interpreter<'_> {
         Piece::Output(Printed::Temporary)
     }
 
-    /// What can be read from a process substitution, if the path is one.
+    /// Returns the output of a process substitution, if the path is one.
     pub(super) fn process_output(&self, path: &Value) -> Option<Stream> {
         self.processes.iter().rev().find_map(|process| match &process.content {
             Content::Printed(stream) if process.origin == path.origin() => Some(stream.clone()),
@@ -31,8 +31,8 @@ impl Interpreter<'_> {
         })
     }
 
-    /// Runs the scripts of `>(…)` that have been met since `first` with what was written to them; `other` stands for what
-    /// a program has written to one that was an argument. What they print joins the output.
+    /// Runs the scripts of the `>(…)` found since `first` on the text written to them. `other` is the text that a
+    /// program has written to one of its arguments. Their output joins `output`.
     pub(super) fn feed_processes(&mut self, first: usize, other: &Stream, output: &mut Stream) {
         let mut waiting = Vec::new();
         for process in self.processes.iter_mut().skip(first) {
@@ -53,7 +53,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A descriptor reads a stream from its beginning.
+    /// Opens a stream on a descriptor, at its start.
     pub(super) fn open_stream(&mut self, descriptor: u32, stream: Stream) {
         self.open_file(descriptor, stream, None);
     }
@@ -63,12 +63,12 @@ impl Interpreter<'_> {
         self.state.open.read_from(descriptor, self.sources, stream, file);
     }
 
-    /// What `walk` prints, collected.
+    /// Captures the output of `walk`.
     pub(super) fn captured(&mut self, walk: impl FnOnce(&mut Self) -> Stream) -> Stream {
         self.capture(false, walk)
     }
 
-    /// The same, if `errors` with what goes to the second descriptor.
+    /// Captures the output of `walk`, including standard error if `errors` is set.
     pub(super) fn capture(&mut self, errors: bool, walk: impl FnOnce(&mut Self) -> Stream) -> Stream {
         self.captures += 1;
         let number = self.captures;
@@ -88,14 +88,14 @@ impl Interpreter<'_> {
                 continue;
             }
             let (_, stream) = self.spilled.remove(index);
-            // When it was printed is not followed.
+            // The order of the two is not tracked.
             if output.text.pieces.is_empty() { output.push(stream) } else { output.or(stream) }
         }
         output
     }
 
-    /// Sends what a command prints where its first descriptor leads; what stays is the caller's. What stands in a file
-    /// comes from `sources` too.
+    /// Sends the output of a command to the destination of its standard output, and returns the part that the caller
+    /// handles. Content of a file originates from `sources`, too.
     pub(super) fn route(&mut self, printed: Stream, sources: &[CommandId]) -> Stream {
         let sink = match self.state.open.get(1) {
             Some(Open::Sink(sink)) => sink.clone(),
@@ -126,13 +126,13 @@ impl Interpreter<'_> {
         rest
     }
 
-    /// `2>&1 >file`: what is printed goes elsewhere, errors do not.
+    /// `2>&1 >file`: only standard error is captured.
     pub(super) fn collects_errors_only(&self) -> bool {
         let collects = |descriptor| matches!(self.state.open.get(descriptor), Some(Open::Sink(Sink::Capture(number))) if *number == self.collecting);
         self.collecting > 0 && collects(2) && !collects(1)
     }
 
-    /// Opens what the redirections name, in their order.
+    /// Opens the files of the redirections, in their order.
     pub(super) fn redirections(&mut self, redirects: &[Redirect]) -> Vec<Redirection> {
         let mut files = Vec::new();
         for redirect in redirects {
@@ -168,7 +168,7 @@ impl Interpreter<'_> {
                 };
                 let content = self.content(&target).unwrap_or_else(unknown);
                 if self.is_process(&target) {
-                    // What it prints comes from it and from no file.
+                    // The input comes from the process, not from a file.
                     return self.open_stream(descriptor, content);
                 }
                 self.open_file(descriptor, content, Some(target.clone()));
@@ -182,7 +182,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// The number that a redirection opens; one with a name is chosen here.
+    /// Returns the descriptor that a redirection opens; for one with a name, it is allocated here.
     fn descriptor(&mut self, redirect: &Redirect, usual: u32) -> u32 {
         match &redirect.descriptor {
             None => usual,
@@ -254,7 +254,7 @@ impl Interpreter<'_> {
             }
             return self.state.open.set(descriptor, open);
         }
-        // `>&$fd` names a descriptor, `>& ~/x` a file.
+        // `>&$fd` duplicates a descriptor, `>& ~/x` writes a file.
         let is_path =
             text.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Home(_))) || text.prefix().contains('/');
         if literal.is_none() && !is_path {
@@ -265,7 +265,7 @@ impl Interpreter<'_> {
         self.state.open.set(2, self.state.open.get(1).cloned());
     }
 
-    /// The commands that a group's output comes from are listed with the files that are opened for the group.
+    /// Lists the files opened for a group, with the commands that produce its output.
     pub(super) fn list_group(&mut self, files: Vec<Redirection>, origin: Origin, output: &mut Stream) {
         if files.is_empty() {
             return;

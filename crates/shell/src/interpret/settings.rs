@@ -1,4 +1,5 @@
-//! Texts that run because a variable or a program's configuration holds them: `PAGER`, `git -c core.editor=…`, aliases.
+//! Texts that run because a variable or a program's configuration contains them: `PAGER`, `git -c core.editor=…`,
+//! aliases.
 
 use super::draft::{Draft, program_name};
 use super::interpreter::{Interpreter, MAX_DEPTH};
@@ -13,12 +14,12 @@ use crate::reading::{Code, CommandId};
 use crate::text_tools::quoting;
 use reflex_tables::Node;
 
-/// So many pairs of `GIT_CONFIG_KEY_…` are read.
+/// Maximum number of `GIT_CONFIG_KEY_…` pairs read.
 const MAX_PAIRS: usize = 4096;
 
 impl Interpreter<'_> {
-    /// Values that a program runs as soon as it finds them in its environment. Who does is not always known: the command
-    /// that they are set for stands for all that it starts.
+    /// Runs values that a program executes when it finds them in its environment. Which program does so is not always
+    /// known, so the command for which they are set represents everything that it starts.
     pub(super) fn code_variables(&mut self, id: Option<CommandId>, variables: &[(String, Value)], origin: Origin) {
         for (name, value) in variables {
             let entry = self.surroundings.programs.variable(name);
@@ -33,14 +34,14 @@ impl Interpreter<'_> {
             let lines = match entry.get("how").text() {
                 "" if command.is_some() => vec![vec![text("sh"), text("-c"), command.unwrap_or_default()]],
                 "script" if self.readable(value).is_none() => Vec::new(),
-                // `LESSOPEN='|lesspipe %s'`: the program reads what the command prints.
+                // `LESSOPEN='|lesspipe %s'`: the program reads the output of the command.
                 "script" => {
                     let bar = value.prefix().len() - value.prefix().trim_start_matches(['|', '-']).len();
                     vec![vec![text("sh"), text("-c"), value.without_prefix(bar)]]
                 }
                 "program" => vec![vec![value.clone()]],
                 "options" => vec![[vec![text(entry.get("program").text())], super::xargs::words_of(value)].concat()],
-                // `ENV=production` says something else to most programs.
+                // `ENV=production` has another meaning to most programs.
                 _ => {
                     let files = value.split(&[':', ' ']).into_iter();
                     let files = files.filter(|file| file.shown().contains('/') || self.content(file).is_some());
@@ -58,7 +59,8 @@ impl Interpreter<'_> {
         }
     }
 
-    /// What the program runs by its configuration, given with the command, in the environment or by an earlier command.
+    /// Runs the commands in a program's configuration: given on the command line, in the environment or by an earlier
+    /// command.
     pub(super) fn settings(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let kinds = invocation.grammars.first()?.settings();
         if kinds.is_nil() {
@@ -84,8 +86,9 @@ impl Interpreter<'_> {
         printed
     }
 
-    /// The command that a value is, whoever reads it: `rm -rf x`, `!rm -rf x`, `silent !rm -rf x`. A text that only
-    /// begins with the name of a program, such as a title, has none of the signs of one: an option, a path, a pipe.
+    /// Returns the command that a value is to any program that reads it: `rm -rf x`, `!rm -rf x`, `silent !rm -rf x`. A
+    /// text that merely starts with the name of a program, such as a title, lacks the signs of a command: an option, a
+    /// path, a pipe.
     fn command_in(&self, value: &Value) -> Option<Value> {
         const LONGEST: usize = 4096;
         const SIGNS: [char; 6] = ['|', ';', '&', '>', '$', '`'];
@@ -98,8 +101,8 @@ impl Interpreter<'_> {
         (is_known && words.any(is_sign)).then(|| Value::text(text, value.origin()))
     }
 
-    /// Options whose values are commands, of a program that runs some of them: `-toolexec 'sh -c x'`, `KEY="x -y"`,
-    /// `KEY=["sh", "-c", "x"]`. In operands `#(x -y)` is one.
+    /// Runs option values that are commands, for a program that runs some of them: `-toolexec 'sh -c x'`, `KEY="x -y"`,
+    /// `KEY=["sh", "-c", "x"]`. In operands, only `#(x -y)` is a command.
     pub(super) fn commands_in_words(
         &mut self,
         id: CommandId,
@@ -142,7 +145,7 @@ impl Interpreter<'_> {
         self.script_value(text, Run { id, language: Language::Shell, parameters: Vec::new(), lasting: false }, draft);
     }
 
-    /// `-c KEY=VALUE`, `--config-env KEY=VARIABLE`, `GIT_CONFIG_COUNT` and its pairs.
+    /// Returns the settings of `-c KEY=VALUE`, `--config-env KEY=VARIABLE`, and `GIT_CONFIG_COUNT` with its pairs.
     fn given_settings(&self, invocation: &Invocation, draft: &Draft) -> Vec<(String, Value)> {
         let variable = |name: &str| self.state.variable(name).and_then(<[Value]>::first).cloned();
         let mut given: Vec<(String, Value)> =
@@ -160,13 +163,13 @@ impl Interpreter<'_> {
         given
     }
 
-    /// What the user's configuration says about a subcommand that the program does not have.
+    /// Returns the user's alias for a subcommand that the program does not have.
     fn users_alias(&self, name: &str, draft: &Draft) -> Option<Value> {
         let program = program_name(draft.words.first()?, self.language.is_windows());
         Some(Value::text((self.surroundings.alias)(&program, name)?, draft.origin))
     }
 
-    /// A subcommand that an alias names: a shell text behind `!`, else words of the program itself.
+    /// Runs a subcommand that is an alias: a shell text after `!`, or words of the program itself.
     fn aliased_command(
         &mut self,
         given: &[(String, Value)],
@@ -179,7 +182,7 @@ impl Interpreter<'_> {
         let key = format!("alias.{name}");
         let own = given.iter().chain(&self.settings).rev().find(|(known, _)| *known == key);
         let value = own.map(|(_, value)| value.clone()).or_else(|| self.users_alias(&name, draft))?;
-        // Only to be told: the words keep the places at which they are written.
+        // Recorded for reports only: the words keep their own origins.
         let from = operands.first().map_or(draft.origin, Value::origin);
         self.derive("alias", &value.shown(), from);
         let arguments = operands.get(1..).unwrap_or(&[]);
@@ -204,7 +207,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// `["sh", "-c", "x"]` as a command line.
+/// Converts `["sh", "-c", "x"]` to a command line.
 fn listed(text: &str) -> Option<String> {
     let items = text.strip_prefix('[')?.strip_suffix(']')?;
     let word = |text: &str| if quoting::is_plain(text) { text.to_owned() } else { quoting::quoted(text) };
@@ -212,7 +215,7 @@ fn listed(text: &str) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// `git config [set] KEY VALUE`
+/// Returns the key and value of `git config [set] KEY VALUE`.
 fn written_setting(invocation: &Invocation, draft: &Draft) -> Option<(String, Value)> {
     if invocation.path.last() != Some(&"config") {
         return None;
@@ -229,7 +232,7 @@ fn setting_of(value: &Value) -> Option<(String, Value)> {
     Some((key.to_lowercase(), value.without_prefix(key.len() + 1)))
 }
 
-/// How the value of a key is run; empty if it is not.
+/// Returns the kind of a key, which determines how its value runs; empty if it does not run.
 fn kind(kinds: Node<'static>, key: &str) -> &'static str {
     let fits = |pattern: &str| match pattern.split_once('*') {
         Some((start, end)) => key.len() >= start.len() + end.len() && key.starts_with(start) && key.ends_with(end),

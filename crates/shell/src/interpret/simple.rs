@@ -1,4 +1,4 @@
-//! One simple command: what it sets, what it is called, what it runs.
+//! Simple commands: their assignments, their names, and the code that they run.
 
 use super::call_stack::{Frame, FrameKind};
 use super::draft::{Draft, program_name};
@@ -16,7 +16,7 @@ use crate::syntax::tree::{Assigned, Assignment, RedirectKind, Simple};
 use reflex_work as work;
 use std::sync::Arc;
 
-/// What one command costs that is found, in units of [`work`]; its words come to that.
+/// Cost of a command in units of [`work`], in addition to that of its words.
 const COMMAND: u64 = 12;
 
 impl Interpreter<'_> {
@@ -30,7 +30,7 @@ impl Interpreter<'_> {
                 None => self.as_written(simple),
             }
         } else {
-            // Both readings stand.
+            // Both readings are walked.
             let before = self.state.clone();
             let mut texts = aliases.iter();
             self.over_states(vec![before.clone(); aliases.len() + 1], &before, |this| match texts.next() {
@@ -51,7 +51,7 @@ impl Interpreter<'_> {
             let Some((name, values)) = self.assignment(assignment) else { continue };
             self.changed(&name, values.first().cloned(), simple.origin);
             if simple.words.is_empty() {
-                // The next one can already see it.
+                // The next assignment can already use it.
                 self.assign(&name, values.clone());
             }
             assignments.push((name, values));
@@ -94,7 +94,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// What a program writes to the `>(…)` among its arguments.
+    /// Returns the text that a program writes to the `>(…)` among its arguments.
     fn written_to_arguments(&self, processes: usize, words: &[Value], stdin: Stream, output: &Stream) -> Stream {
         if self.processes.len() == processes {
             return Stream::default();
@@ -119,7 +119,7 @@ impl Interpreter<'_> {
         self.reading.settings.push(Setting { name: name.into(), value, origin, site: self.site });
     }
 
-    /// `export`, `local` and their kin: who sees a variable, and what it is when the function ends.
+    /// `export`, `local` and related builtins: the visibility of a variable, and its value after the function returns.
     fn declare(&mut self, words: &[Value], assignments: &[(String, Vec<Value>)]) {
         let known: Vec<String> = words.iter().filter_map(Value::literal).map(|word| word.into_owned()).collect();
         let (options, operands): (Vec<_>, Vec<_>) = known.iter().skip(1).partition(|word| word.starts_with('-'));
@@ -175,7 +175,7 @@ impl Interpreter<'_> {
         name.is_some_and(|name| matches!(&*name, "export" | "local" | "declare" | "typeset" | "readonly"))
     }
 
-    /// Sets a variable; one that holds numbers takes what the text comes to.
+    /// Sets a variable; an integer variable receives the result of the text as arithmetic.
     pub(super) fn assign(&mut self, name: &str, values: Vec<Value>) {
         if values.iter().any(|value| subscript_of(value).is_some()) {
             return self.assign_elements(name, &values);
@@ -243,7 +243,7 @@ impl Interpreter<'_> {
         Some((assignment.name.clone(), values))
     }
 
-    /// Redirections alone still open their files; `$(< file)` prints one.
+    /// Runs a command without words. Its redirections still open their files; `$(< file)` prints one.
     fn without_words(
         &mut self,
         simple: &Simple,
@@ -264,13 +264,13 @@ impl Interpreter<'_> {
         output
     }
 
-    /// Files that a program opens by a redirection of its own language, and what goes into them.
+    /// Lists files that a program opens by a redirection of its own language, and writes the output to them.
     pub(crate) fn redirected_group(&mut self, redirects: Vec<Redirection>, origin: Origin, output: &mut Stream) {
         self.redirect_output(&redirects, output);
         self.list_group(redirects, origin, output);
     }
 
-    /// Files opened for a group of commands: a command without words that only redirects.
+    /// Lists files opened for a group of commands, as a command without words.
     pub(super) fn add_group(
         &mut self,
         redirects: Vec<Redirection>,
@@ -295,7 +295,7 @@ impl Interpreter<'_> {
         })
     }
 
-    /// Adds a command and walks what it runs.
+    /// Adds a command and walks everything that it runs.
     pub(crate) fn command(&mut self, draft: Draft) -> Stream {
         let draft = self.through_descriptor(draft);
         let Some(first) = draft.words.first() else { return Stream::default() };
@@ -319,7 +319,7 @@ impl Interpreter<'_> {
         })
     }
 
-    /// The programs that a command's first word may mean: several where it is a pattern, none where it is not known.
+    /// Returns the programs that the first word may name: several for a pattern, none if it is unknown.
     fn program_names(&self, first: &Value) -> Vec<String> {
         let is_pattern = |(piece, _): &(Piece, Origin)| matches!(piece, Piece::Glob(_));
         if first.pieces.iter().any(is_pattern) {
@@ -338,7 +338,7 @@ impl Interpreter<'_> {
         self.program(name, draft)
     }
 
-    /// A builtin or a program of this name.
+    /// Runs the builtin or program of this name.
     pub(super) fn program(&mut self, name: &str, draft: Draft) -> Stream {
         self.status = None;
         if !self.language.is_windows()
@@ -404,12 +404,13 @@ impl Interpreter<'_> {
         output
     }
 
-    /// The program that a word names in the language that is being walked.
+    /// Returns the program that a word names in the current language.
     pub(crate) fn program_of(&self, word: &Value) -> Option<Program> {
         self.program_of_text(&program_name(word, self.language.is_windows()))
     }
 
-    /// Names have no case on Windows, and `.exe` need not be written; an alias belongs to its language.
+    /// Finds a program by name. On Windows, names are case-insensitive and `.exe` is optional; an alias belongs to its
+    /// language.
     pub(crate) fn program_of_text(&self, name: &str) -> Option<Program> {
         let find = |name: &str| Program::find(self.surroundings.programs, name);
         let lower = name.to_lowercase();
@@ -423,7 +424,7 @@ impl Interpreter<'_> {
         find(name).or_else(|| find(plain_name).filter(of_windows))
     }
 
-    /// In what a program's words are written: a program of Windows takes them as Windows writes them.
+    /// Returns the language of a program's words: a Windows program takes them in Windows syntax.
     fn language_of(&self, program: Option<Program>) -> Language {
         match program.map(Program::style) {
             Some(Style::PowerShell | Style::PowerShellFirst) => Language::PowerShell,
@@ -442,13 +443,13 @@ impl Interpreter<'_> {
         Some(self.reading.commands.len() - 1)
     }
 
-    /// Another shell, which ends with what it has left for its end.
+    /// Walks in another shell, which runs its exit traps at the end.
     pub(super) fn with_state<T>(&mut self, state: State, walk: impl FnOnce(&mut Self) -> T) -> T {
         let mut before = std::mem::replace(&mut self.state, state);
         let waiting = std::mem::take(&mut self.at_exit);
         let locals = self.locals.len();
         if locals > 0 {
-            // What is local there is gone with that shell.
+            // Locals of that shell end with it.
             self.locals.push(Vec::new());
         }
         self.frames.push(Frame::new(FrameKind::Shell));
@@ -462,7 +463,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// `[2]=a`: the subscript and the value.
+/// Splits `[2]=a` into subscript and value.
 fn subscript_of(element: &Value) -> Option<(String, Value)> {
     let (first, rest) = element.pieces.split_first()?;
     let Piece::Glob(subscript) = &first.0 else { return None };
@@ -471,7 +472,7 @@ fn subscript_of(element: &Value) -> Option<(String, Value)> {
     rest.prefix().starts_with('=').then(|| (subscript.to_owned(), rest.without_prefix(1)))
 }
 
-/// Several commands that one call of a program gives, as calls of their own.
+/// Splits one call with several commands into a call for each.
 fn separated(draft: Draft, separator: &str) -> Vec<Draft> {
     let ends = |word: &Value| word.literal().as_deref() == Some(separator);
     if !draft.words.iter().any(ends) {
@@ -486,12 +487,12 @@ fn separated(draft: Draft, separator: &str) -> Vec<Draft> {
     calls.collect()
 }
 
-/// Each variable with its first value.
+/// Returns each variable with its first value.
 fn first_values(assignments: &[(String, Vec<Value>)]) -> Vec<(String, Value)> {
     assignments.iter().filter_map(|(name, values)| Some((name.clone(), values.first()?.clone()))).collect()
 }
 
-/// `./a/install`: by the path of a folder in which no programs are installed, a project's own script is meant.
+/// `./a/install`: whether the path names a project's own script, as its folder is not one for installed programs.
 fn is_own_script(program: Program, draft: &Draft) -> bool {
     const INSTALLED: [&str; 7] =
         ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin"];

@@ -1,7 +1,7 @@
-//! What a shell remembers between commands: variables, functions, aliases, parameters, its folder, what is open.
+//! The state of a shell between commands: variables, functions, aliases, parameters, working directory, descriptors.
 //!
-//! Where branches meet, what differs between them stays open: a variable keeps all that it may be, a function may be
-//! defined or not, and only a folder is unknown.
+//! A difference between joining branches is kept: a variable keeps all possible values, a function may be defined or
+//! not. Only a differing working directory becomes unknown.
 
 use super::folders::Folders;
 use super::streams::Descriptors;
@@ -16,67 +16,67 @@ use std::sync::Arc;
 
 const MAX_NAMES: usize = 1000;
 
-/// A variable that may be more than this is not known.
+/// Maximum number of possible values of a variable; beyond it the variable is unknown.
 const MAX_WAYS: usize = 8;
 
-/// The name under which positional parameters may differ.
+/// The key in `ways` for the positional parameters.
 pub(super) const PARAMETERS: &str = "@";
 
-/// What a variable may be: its values, or `None` where the text has not set it.
+/// A possible state of a variable: its values, or `None` if the text does not set it.
 pub(crate) type Way = Option<Words>;
 
-/// Copies share what they do not change: every subshell and branch takes one.
+/// The state of a shell. Cheap to clone, as copies share unchanged parts: every subshell and branch takes one.
 #[derive(Clone, Default)]
 pub(crate) struct State {
-    /// An array has several values.
+    /// The values of each variable; an array has several.
     variables: Rc<BTreeMap<Rc<str>, Words>>,
-    /// What variables may be that differ between branches. INVARIANT: among `variables` they are unknown.
+    /// The possible states of variables that differ between branches. INVARIANT: in `variables` these are unknown.
     ways: Rc<BTreeMap<Rc<str>, Rc<Vec<Way>>>>,
-    /// The bodies that a function may have; `None` where it may not be defined.
+    /// The possible bodies of each function; `None` among them if it may be undefined.
     functions: Rc<BTreeMap<String, Vec<Option<Rc<Node>>>>>,
     aliases: Rc<BTreeMap<String, Vec<Alias>>>,
-    /// Names of variables and functions that a shell started from this one knows.
+    /// Names of exported variables and functions, which a child shell inherits.
     exported: Rc<BTreeSet<String>>,
-    /// What `declare -n` and `declare -i` say about names.
+    /// Attributes of names, as set by `declare -n` and `declare -i`.
     kinds: Rc<BTreeMap<String, Kind>>,
     pub(crate) parameters: Words,
     pub(crate) folders: Folders,
     pub(crate) open: Descriptors,
     /// `shopt -s extglob`: `@(a|b)` is a pattern everywhere.
     pub(crate) extended: bool,
-    /// `set -e`: a command that fails ends the shell.
+    /// `set -e`: a failing command exits the shell.
     pub(crate) errexit: bool,
-    /// Nothing behind this place is reached: `exit`, `return`, `break`.
+    /// Whether the code that follows is unreachable: after `exit`, `return`, `break`.
     pub(crate) ended: bool,
 }
 
-/// A name for a text that is read where the name stands as a command.
+/// An alias: a text that replaces its name in command position.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Alias {
     pub(crate) text: Rc<str>,
-    /// The lines that were run when it was defined: it counts from the next ones on.
+    /// The lines that were running at its definition: the alias takes effect on the next line.
     pub(crate) lines: Rc<[Line]>,
 }
 
-/// How assignments to a name are taken.
+/// The attribute of a name, which changes how assignments to it work.
 #[derive(Clone, PartialEq)]
 pub(crate) enum Kind {
-    /// Another name for this variable.
+    /// A reference to this variable.
     Reference(String),
-    /// What is assigned is worked out as arithmetic.
+    /// An integer: assigned values are evaluated as arithmetic.
     Integer,
-    /// Its elements have names.
+    /// An associative array.
     Table,
-    /// What is assigned is written in this case.
+    /// Assigned values are converted to this case.
     Case(Case),
 }
 
-/// `declare -l`, `declare -u`, `declare -c`
+/// The case conversion of `declare -l`, `declare -u`, `declare -c`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Case {
     Lower,
     Upper,
-    /// The first letter upper, all others lower.
+    /// First character in upper case, all others in lower case.
     Title,
 }
 
@@ -100,22 +100,22 @@ impl Case {
     }
 }
 
-/// Variables with the values that they shall have again.
+/// Variables with the values to restore.
 pub(crate) type Saved = Vec<(String, Vec<Way>)>;
 
-/// The parameters that a shell or function has again when what replaced them ends.
+/// The parameters to restore at the end of a function or shell that replaced them.
 pub(crate) struct SavedParameters {
     parameters: Words,
     ways: Option<Rc<Vec<Way>>>,
 }
 
-/// What assignments for one command hide.
+/// The state that the assignments of one command hide.
 pub(crate) struct Hidden {
     variables: Saved,
     exported: Rc<BTreeSet<String>>,
 }
 
-/// Shells find these in their environment and pass them on.
+/// Variables that a shell inherits from its environment and exports.
 const IN_ENVIRONMENT: [&str; 8] = ["HOME", "PATH", "PWD", "OLDPWD", "TMPDIR", "USER", "SHELL", "LOGNAME"];
 
 impl State {
@@ -127,7 +127,7 @@ impl State {
         self.variables.get(self.named(name)).map(|values| values.as_slice())
     }
 
-    /// All that a name may be, if branches differ in it.
+    /// Returns the possible states of a variable, if branches differ in it.
     pub(crate) fn ways(&self, name: &str) -> Option<&[Way]> {
         self.ways.get(self.named(name)).map(|ways| ways.as_slice())
     }
@@ -137,7 +137,7 @@ impl State {
         !self.ways.is_empty()
     }
 
-    /// One of the ways is the one.
+    /// Sets a variable to one of its possible states.
     pub(crate) fn choose(&mut self, name: &str, way: Way) {
         let name = self.named(name).to_owned();
         if name == PARAMETERS {
@@ -194,7 +194,7 @@ impl State {
         self.set_ways(&name, vec![Some(Arc::new(values))]);
     }
 
-    /// The values as a variable of this name takes them.
+    /// Converts values by the case attribute of this variable.
     fn cased(&self, name: &str, values: Vec<Value>) -> Vec<Value> {
         match self.kinds.get(name) {
             Some(Kind::Case(case)) => values.iter().map(|value| case.of(value)).collect(),
@@ -202,16 +202,16 @@ impl State {
         }
     }
 
-    /// The variable that has exactly these values, if there are any.
+    /// Returns the variable that has exactly these values, if it exists and the values are not empty.
     pub(crate) fn name_of(&self, values: &[Value]) -> Option<String> {
         let found = self.variables.iter().find(|(_, known)| !values.is_empty() && known.as_slice() == values);
         found.map(|(name, _)| name.to_string())
     }
 
-    /// The variable that a name stands for.
+    /// Resolves references to the variable that a name denotes.
     fn named<'n>(&'n self, name: &'n str) -> &'n str {
         let mut name = name;
-        // A reference may refer to a reference, but not for ever.
+        // A reference may refer to another reference; the limit guards against cycles.
         for _ in 0..8 {
             match self.kinds.get(name) {
                 Some(Kind::Reference(other)) => name = other,
@@ -232,7 +232,8 @@ impl State {
         }
     }
 
-    /// What a variable holds before it gets a case: bash leaves it, zsh does not.
+    /// Adds the case-converted value as a second possibility: bash keeps the old value of the variable, zsh converts
+    /// it.
     fn change_case(&mut self, name: &str, case: Case) {
         let mut ways = self.ways_of(name);
         for way in ways.clone().into_iter().flatten() {
@@ -246,7 +247,7 @@ impl State {
         }
     }
 
-    /// The name that this one refers to, if it is a reference.
+    /// Returns the name that this one refers to, if it is a reference.
     pub(crate) fn reference(&self, name: &str) -> Option<&str> {
         match self.kinds.get(name)? {
             Kind::Reference(other) => Some(other),
@@ -262,7 +263,7 @@ impl State {
         self.kinds.get(self.named(name)) == Some(&Kind::Table)
     }
 
-    /// `name+=value`, and for a list `name+=(…)`.
+    /// `name+=value`, and for an array `name+=(…)`.
     pub(crate) fn append(&mut self, name: &str, values: Vec<Value>, array: bool) {
         let name = self.named(name).to_owned();
         let values = self.cased(&name, values);
@@ -279,7 +280,7 @@ impl State {
         self.set_ways(&name, ways);
     }
 
-    /// An element that is followed by its name: of the list as a whole only that is known.
+    /// `name[subscript]=value` for an element that is tracked by its subscript; the array itself becomes unknown.
     pub(crate) fn assign_named_element(&mut self, name: &str, subscript: &str, value: Value) {
         let name = self.named(name).to_owned();
         let element = format!("{name}[{subscript}]");
@@ -289,12 +290,12 @@ impl State {
         variables.insert(element.into(), Arc::new(vec![value]));
     }
 
-    /// `name[index]=value`; what would leave a hole in the array is not followed.
+    /// `name[index]=value`. An index that would leave a hole makes the array unknown.
     pub(crate) fn assign_element(&mut self, name: &str, index: Option<usize>, value: Value) {
         let name = self.named(name).to_owned();
         let mut values = self.variables.get(name.as_str()).map(|values| values.to_vec()).unwrap_or_default();
         let next = values.len();
-        // The name of an element counts as the next index: only the list as a whole is followed then.
+        // A named subscript counts as the next index: only the array as a unit is tracked then.
         match index.unwrap_or(next) {
             index if index == next => values.push(value),
             index if index < next => {
@@ -305,7 +306,7 @@ impl State {
         self.set_ways(&name, vec![Some(Arc::new(values))]);
     }
 
-    /// `shift`: more than there are shift nothing. Whether it did, if that is known.
+    /// `shift`: a count above the number of parameters has no effect. Returns whether it shifted, if that is known.
     pub(crate) fn shift(&mut self, count: usize) -> Option<bool> {
         let shifted = |parameters: &mut Vec<Value>| {
             let fits = count < parameters.len();
@@ -334,12 +335,12 @@ impl State {
         }
     }
 
-    /// Whether it is known how many parameters there are: what is not known may stand for several.
+    /// Whether the number of parameters is known: an unknown value may expand to several.
     pub(crate) fn counts_parameters(&self) -> bool {
         !self.parameters.is_empty() && self.parameters.iter().skip(1).all(|value| value.literal().is_some())
     }
 
-    /// What a shell that is started from this one begins with.
+    /// Returns the initial state of a child shell.
     pub(crate) fn of_child(&self, parameters: Vec<Value>) -> State {
         let passed = |name: &str| self.exported.contains(name) || IN_ENVIRONMENT.contains(&name);
         let mut child = State { parameters: Arc::new(parameters), ..self.clone() };
@@ -351,12 +352,12 @@ impl State {
         child
     }
 
-    /// The values that these variables have now.
+    /// Returns the current values of these variables, to restore later.
     pub(crate) fn saved<'n>(&self, names: impl Iterator<Item = &'n String>) -> Saved {
         names.map(|name| (name.clone(), self.ways_of(name))).collect()
     }
 
-    /// `NAME=value program`: the program sees the value, and nothing that follows it.
+    /// `NAME=value program`: only the program sees the value, not the commands that follow.
     pub(crate) fn assign_for_command(&mut self, assignments: &[(String, Value)]) -> Hidden {
         let variables = self.saved(assignments.iter().map(|(name, _)| name));
         let exported = self.exported.clone();
@@ -373,13 +374,13 @@ impl State {
     }
 
     pub(crate) fn restore(&mut self, saved: Saved) {
-        // What was saved first is the oldest.
+        // The first saved value is the oldest, so it is restored last.
         for (name, ways) in saved.into_iter().rev() {
             self.set_ways(&name, ways);
         }
     }
 
-    /// Whether variables, functions, parameters and folder are as they were.
+    /// Whether variables, functions, parameters and working directory are equal.
     pub(crate) fn same_names(&self, other: &State) -> bool {
         let same = Rc::ptr_eq(&self.variables, &other.variables) || self.variables == other.variables;
         let ways = Rc::ptr_eq(&self.ways, &other.ways) || self.ways == other.ways;
@@ -401,7 +402,7 @@ impl State {
             })
     }
 
-    /// Whether nothing at all has changed, told in constant time: a yes is certain, a no is not.
+    /// Whether the state is unchanged, checked in constant time: `true` is certain, `false` is not.
     pub(crate) fn is_untouched(&self, before: &State) -> bool {
         Rc::ptr_eq(&self.variables, &before.variables)
             && Rc::ptr_eq(&self.ways, &before.ways)
@@ -412,12 +413,12 @@ impl State {
             && self.ended == before.ended
     }
 
-    /// Whether more names are set than are followed: every subshell and branch compares them all.
+    /// Whether more names are set than the limit allows: every subshell and branch compares all of them.
     pub(crate) fn is_full(&self) -> bool {
         self.variables.len().max(self.functions.len()).max(self.aliases.len()) > MAX_NAMES
     }
 
-    /// The variable is known not to be set: it has no values.
+    /// Marks a variable as known to be unset: it has no values.
     pub(crate) fn unset(&mut self, name: &str) {
         match name.split_once('[') {
             Some((array, _)) => {
@@ -440,22 +441,24 @@ impl State {
         Rc::make_mut(&mut self.functions).insert(name.into(), vec![Some(body)]);
     }
 
-    /// From here on the name may be this function, whatever else it is.
+    /// Adds this function as a possible meaning of the name.
     pub(crate) fn may_define(&mut self, name: &str, body: Rc<Node>) {
         Rc::make_mut(&mut self.functions).entry(name.into()).or_insert_with(|| vec![None]).push(Some(body));
     }
 
-    /// Whether there are any functions.
+    /// Whether any function is defined.
     pub(crate) fn has_functions(&self) -> bool {
         !self.functions.is_empty()
     }
 
-    /// The bodies that a function may have: none if it is not one, and a `None` among them if it may not be.
+    /// Returns the possible bodies of a function: empty if the name is not a function, with a `None` if it may be
+    /// undefined.
     pub(crate) fn functions(&self, name: &str) -> Vec<Option<Rc<Node>>> {
         self.functions.get(name).cloned().unwrap_or_default()
     }
 
-    /// An alias that is defined anew or taken away still stands in what was read before: it is kept.
+    /// Adds an alias. The old text is kept, as an alias that is redefined or removed still applies to lines read
+    /// before.
     pub(crate) fn add_alias(&mut self, name: &str, alias: Alias) {
         let known = Rc::make_mut(&mut self.aliases).entry(name.into()).or_default();
         if !known.contains(&alias) && known.len() < MAX_WAYS {
@@ -467,7 +470,7 @@ impl State {
         self.aliases.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The folder that commands run in: `None` if it is not known, empty where the text began.
+    /// Returns the working directory: `None` if unknown, empty for the initial one.
     pub(crate) fn folder(&self) -> Option<Value> {
         self.folders.here()
     }
@@ -476,7 +479,7 @@ impl State {
         self.folders.value(origin)
     }
 
-    /// What differs from the other state is open from here on.
+    /// Merges the state of another branch: every difference stays open.
     pub(crate) fn merge(&mut self, other: &State) {
         if self.meets(other) {
             self.folders.merge(&other.folders);
@@ -484,14 +487,14 @@ impl State {
         }
     }
 
-    /// The same for all but the folder.
+    /// Merges everything except the working directory.
     pub(crate) fn merge_names(&mut self, other: &State) {
         if self.meets(other) {
             self.merge_names_of(other);
         }
     }
 
-    /// Whether both states go on; if only one does, that is the state.
+    /// Whether both branches continue; if only one does, `self` becomes that one.
     fn meets(&mut self, other: &State) -> bool {
         if self.ended && !other.ended {
             *self = other.clone();
@@ -570,7 +573,7 @@ impl State {
         }
     }
 
-    /// Parameters of different number are one that stands for any.
+    /// Makes differing parameters unknown. If their number differs, ten unknown parameters replace them.
     fn blur_parameters(&mut self, other: &State) {
         let unknown = |value: &Value| Value::piece(Piece::Unknown(UnknownReason::Branches), value.origin());
         if self.parameters.len() != other.parameters.len() {
@@ -603,7 +606,7 @@ impl State {
         }
     }
 
-    /// What has changed since then is not known at all: a loop may go on changing it.
+    /// Makes everything that changed since `before` unknown, as a loop may keep changing it.
     pub(crate) fn widen(&mut self, before: &State) {
         let names = self.variables.keys().chain(before.variables.keys());
         let differs = |name: &&Rc<str>| {
@@ -624,7 +627,7 @@ impl State {
     }
 }
 
-/// A list that is set anew has none of its elements any more that were followed by their names.
+/// Removes the elements tracked by name of an array that is assigned anew.
 fn forget_elements(variables: &mut BTreeMap<Rc<str>, Words>, name: &str) {
     let start = format!("{name}[");
     while let Some(element) = variables

@@ -1,16 +1,16 @@
-//! What flows: the text that a command prints, the descriptors that are open, and what has been read from them.
+//! Data flow: the output of commands, the open descriptors, and the input already read from them.
 
 use crate::model::value::{Piece, UnknownReason, Value};
 use crate::reading::{CommandId, Stdin};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a command prints and who prints it.
+/// The output of a command, and the commands that print it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Stream {
     pub(crate) text: Value,
     pub(crate) commands: Vec<CommandId>,
-    /// Whether there is such a stream at all, or only what the whole text inherits.
+    /// Whether the stream exists; if not, the input is the one that the text inherits.
     pub(crate) present: bool,
 }
 
@@ -33,13 +33,13 @@ impl Stream {
         }
     }
 
-    /// What follows is printed too.
+    /// Appends the output that follows.
     pub(super) fn push(&mut self, next: Stream) {
         self.text.push(next.text);
         self.commands.extend(next.commands);
     }
 
-    /// Only one of both is printed.
+    /// Merges alternative output: only one of the two is printed.
     pub(super) fn or(&mut self, other: Stream) {
         if self.text.shown() != other.text.shown() || self.text.is_unknown() {
             let origin = if self.text.pieces.is_empty() { other.text.origin() } else { self.text.origin() };
@@ -49,7 +49,7 @@ impl Stream {
     }
 }
 
-/// What both print.
+/// Concatenates both outputs.
 pub(super) fn join(one: Option<Stream>, other: Option<Stream>) -> Option<Stream> {
     match (one, other) {
         (Some(mut one), Some(other)) => {
@@ -61,11 +61,11 @@ pub(super) fn join(one: Option<Stream>, other: Option<Stream>) -> Option<Stream>
     }
 }
 
-/// The open descriptors of a shell, and how much of what it reads from them has been taken.
+/// The open descriptors of a shell, and the number of bytes read from each source.
 #[derive(Clone, Default)]
 pub(crate) struct Descriptors {
     open: Rc<BTreeMap<u32, Open>>,
-    /// By source, in bytes; `None` where that is not known.
+    /// Bytes read, by source id; `None` if unknown.
     taken: Rc<BTreeMap<u32, Option<usize>>>,
 }
 
@@ -73,30 +73,30 @@ pub(crate) struct Descriptors {
 pub(super) enum Open {
     Source(Rc<Source>),
     Sink(Sink),
-    /// It may be one or another.
+    /// One of several possibilities.
     Unknown,
 }
 
-/// Something that is read from: descriptors that are copies share it.
+/// An open input, shared by duplicated descriptors.
 #[derive(Debug, PartialEq)]
 pub(super) struct Source {
-    /// Each time that something is opened it is another source.
+    /// A new id for each open, even of the same file.
     id: u32,
     stream: Stream,
-    /// The file that was opened, if it is one.
+    /// The path of the opened file, if it is one.
     pub(super) file: Option<Value>,
 }
 
-/// Where what is written goes.
+/// The destination of output.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Sink {
-    /// To whoever collects the output of this number: a pipe, a substitution.
+    /// The capture of this number, for a pipe or a substitution.
     Capture(u32),
-    /// Into a file of this name.
+    /// A file of this path.
     File(Value),
-    /// To a process substitution of this number.
+    /// The process substitution of this number.
     Process(usize),
-    /// Where nobody reads it here: the terminal, nowhere.
+    /// Unobserved output: to the terminal, or discarded.
     Elsewhere,
 }
 
@@ -112,7 +112,7 @@ impl Descriptors {
         self.open.get(&descriptor)
     }
 
-    /// Whether what is printed goes into a word, a file or another command.
+    /// Whether standard output goes into a word, a file or another command.
     pub(super) fn collects(&self) -> bool {
         matches!(self.get(1), Some(Open::Sink(Sink::Capture(_) | Sink::File(_) | Sink::Process(_))))
     }
@@ -125,13 +125,13 @@ impl Descriptors {
         }
     }
 
-    /// Opens a stream for reading; `None` stands for what the whole text inherits.
+    /// Opens a stream for reading. An absent stream resets the descriptor to the inherited input.
     pub(super) fn read_from(&mut self, descriptor: u32, id: u32, stream: Stream, file: Option<Value>) {
         let open = stream.present.then(|| Open::Source(Rc::new(Source { id, stream, file })));
         self.set(descriptor, open);
     }
 
-    /// What can still be read from a descriptor.
+    /// Returns the unread input of a descriptor.
     pub(super) fn input(&self, descriptor: u32) -> Stream {
         let unknown = |stream: &Stream| {
             Stream::new(
@@ -153,11 +153,11 @@ impl Descriptors {
         }
     }
 
-    /// So many bytes more have been read; `None` if it is not known how many.
+    /// Records that this number of bytes has been read; `None` if unknown.
     pub(super) fn take(&mut self, descriptor: u32, bytes: Option<usize>) {
         let Some(Open::Source(source)) = self.open.get(&descriptor) else { return };
         if source.stream.text.literal().is_none() {
-            // Whatever is read of it, the rest is of the same kind.
+            // Any rest of a partly unknown text is of the same kind.
             return;
         }
         let before = self.taken.get(&source.id).copied().unwrap_or(Some(0));
@@ -165,12 +165,12 @@ impl Descriptors {
         Rc::make_mut(&mut self.taken).insert(source.id, now);
     }
 
-    /// Everything has been read.
+    /// Records that everything has been read.
     pub(super) fn take_all(&mut self, descriptor: u32) {
         self.take(descriptor, Some(usize::MAX));
     }
 
-    /// What a command opened for itself is closed again; what it has read stays read.
+    /// Closes the descriptors that a command opened for itself. The input that it read stays consumed.
     pub(super) fn close_again(&mut self, before: &Descriptors) {
         let sources = |open: &BTreeMap<u32, Open>| -> Vec<u32> {
             let id = |open: &Open| match open {
@@ -179,7 +179,8 @@ impl Descriptors {
             };
             open.values().filter_map(id).collect()
         };
-        // Nobody reads on from what is closed: a text of many heredocs does not carry the ends of all of them along.
+        // Drops the positions of closed sources, which are not read again; a text of many here-documents would keep all
+        // of them.
         let kept = sources(&before.open);
         let gone = sources(&self.open).into_iter().filter(|id| !kept.contains(id));
         for id in gone.filter(|id| self.taken.contains_key(id)).collect::<Vec<_>>() {
@@ -188,7 +189,7 @@ impl Descriptors {
         self.open = before.open.clone();
     }
 
-    /// A subshell reads from the same sources.
+    /// Takes the positions of a subshell, which reads from the same sources.
     pub(super) fn taken_by(&mut self, other: &Descriptors) {
         self.taken = other.taken.clone();
     }

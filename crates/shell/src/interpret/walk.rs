@@ -1,7 +1,7 @@
-//! Walks the tree with the state that a shell would have, and collects what would run.
+//! Walks the tree with the state that a shell would have, and collects the commands that it would run.
 //!
-//! Nothing is run. Branches and loop bodies are all walked, also those that a known condition leaves out; the state
-//! afterwards is that of the branches that may be taken.
+//! No command is executed. All branches and loop bodies are walked, even those that a known condition excludes. The
+//! state afterwards is that of the branches that may be taken.
 
 use super::interpreter::{DerivedText, Interpreter, MAX_DEPTH, MAX_LEVELS, MAX_STEPS, STATEMENT, SourceText};
 use super::state::State;
@@ -13,13 +13,13 @@ use crate::syntax::parser::{Parser, Placement};
 use crate::syntax::tree::{Join, Member, Node, Redirect, Script, Statement};
 use reflex_work as work;
 
-/// A member of a pipe remembers so many commands before it; each of them has a list of its own.
+/// Maximum number of preceding commands recorded for a member of a pipeline; each member has its own list.
 const MAX_SOURCES: usize = 256;
 
 impl Interpreter<'_> {
-    /// Ends the shell; everything that it has found.
+    /// Ends the shell and returns the complete reading.
     pub(crate) fn finish(mut self) -> Reading {
-        // `exec 3> >(…)`: what waits for the shell's end has read all that was written to it.
+        // `exec 3> >(…)`: a process that waits for the shell's exit has now received all of its input.
         if !self.processes.is_empty() {
             self.feed_processes(0, &Stream::nothing(), &mut Stream::nothing());
         }
@@ -28,7 +28,7 @@ impl Interpreter<'_> {
         self.reading
     }
 
-    /// Parses and walks a text, which reads `stdin`.
+    /// Parses and walks a text whose standard input is `stdin`.
     pub(crate) fn text(&mut self, text: &str, placement: Placement, stdin: &Stream) -> Stream {
         let script = self.parse(text, placement, |parser| parser.script());
         let before = self.state.open.clone();
@@ -44,7 +44,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// A text that becomes known while others are walked; its gaps are kept.
+    /// Parses a text that becomes known during the walk. Its gaps are added to the reading.
     pub(crate) fn parse<T>(&mut self, text: &str, placement: Placement, read: impl FnOnce(&mut Parser<'_>) -> T) -> T {
         self.texts += 1;
         work::spend_bytes(text.len(), 120);
@@ -54,7 +54,7 @@ impl Interpreter<'_> {
         parsed
     }
 
-    /// Walks a text that follows from another; an unknown value is the caller's to report.
+    /// Walks a text derived from another. Reporting an unknown value is up to the caller.
     pub(super) fn derived_text(&mut self, source: DerivedText<'_>, stdin: &Stream) -> Stream {
         let DerivedText { language, step, text, from } = source;
         if self.depth >= MAX_DEPTH {
@@ -69,7 +69,7 @@ impl Interpreter<'_> {
         stream
     }
 
-    /// Shell texts that stand in a text of another kind, each run by a shell of its own.
+    /// Walks shell texts embedded in a text of another kind, each in a shell of its own.
     pub(crate) fn texts(&mut self, texts: &[String], from: Origin) -> Stream {
         let mut output = Stream::new(Value::default(), Vec::new());
         for text in texts {
@@ -80,12 +80,12 @@ impl Interpreter<'_> {
         output
     }
 
-    /// A shell text that a program runs whose own text it is a part of. What nothing is known of is a gap.
+    /// Walks a shell text that is part of the text of the program that runs it. An unknown one is a gap.
     pub(crate) fn shell_text(&mut self, text: &Value) -> Stream {
         self.fed_shell_text(text, &Stream::default())
     }
 
-    /// The same with something to read.
+    /// Like `shell_text`, with standard input.
     pub(crate) fn fed_shell_text(&mut self, text: &Value, stdin: &Stream) -> Stream {
         let Some(known) = self.readable(text) else {
             self.gap(text.origin(), UnknownReason::NotEvaluated);
@@ -96,7 +96,7 @@ impl Interpreter<'_> {
         self.with_state(state, |this| this.derived_text(source, stdin))
     }
 
-    /// Walks a text by the reader of its language.
+    /// Walks a text with the reader of its language.
     pub(crate) fn in_language(&mut self, source: SourceText<'_>, stdin: &Stream) -> Stream {
         let outer = std::mem::replace(&mut self.language, source.language);
         if !work::spend_bytes(source.text.len(), 60) {
@@ -125,7 +125,7 @@ impl Interpreter<'_> {
 
     fn statements(&mut self, script: &Script) -> Stream {
         let mut output = Stream::nothing();
-        // Where a list has been left because a member failed or succeeded.
+        // States in which the list may have been left because a member failed.
         let mut left: Vec<State> = Vec::new();
         self.status = Some(true);
         for statement in &script.statements {
@@ -152,7 +152,7 @@ impl Interpreter<'_> {
         output
     }
 
-    /// One member of a list. That a `cd` before `&&` fails is not assumed.
+    /// Walks one member of a list. A `cd` before `&&` is not assumed to fail.
     fn joined(&mut self, statement: &Statement, left: &mut Vec<State>, output: &mut Stream) {
         match (statement.join, self.status) {
             (Join::Always, _) | (Join::And, Some(true)) | (Join::Or, Some(false)) => {
@@ -167,12 +167,12 @@ impl Interpreter<'_> {
                 left.push(self.state.clone());
                 let printed = self.statement(statement);
                 output.push(printed);
-                // It may not have run: then what stands before it failed.
+                // It may not have run, in which case the preceding member failed.
                 self.status = None;
             }
             (Join::Or, None) => {
                 let before = self.state.clone();
-                // What failed before an `&&` goes on here.
+                // Members that failed before an `&&` continue here.
                 left.drain(..).for_each(|failed| self.state.merge_names(&failed));
                 let printed = self.statement(statement);
                 let ended = self.state.ended;
@@ -190,14 +190,14 @@ impl Interpreter<'_> {
         self.forking += 1;
         let first = self.reading.commands.len();
         let output = self.isolated(|this| this.node(&statement.node));
-        // It may still run when all that follows does.
+        // It may still be running along with everything that follows.
         self.reading.unordered.push(first..CommandId::MAX);
         self.forking -= 1;
         self.status = Some(true);
         output
     }
 
-    /// Of the commands that have been found since `first` nobody knows which runs first.
+    /// Marks the commands found since `first` as having an unknown order.
     fn unordered(&mut self, first: CommandId) {
         let end = self.reading.commands.len();
         if end > first + 1 {
@@ -270,13 +270,13 @@ impl Interpreter<'_> {
         output
     }
 
-    /// A subshell: what it sets is gone afterwards.
+    /// Walks in a subshell, whose assignments are discarded afterwards.
     pub(super) fn isolated<T>(&mut self, walk: impl FnOnce(&mut Self) -> T) -> T {
         let before = self.state.clone();
         self.with_state(before, walk)
     }
 
-    /// What is not reached as far as is known: its commands are listed, and nothing else comes of it.
+    /// Walks code that is unreachable as far as is known: lists its commands and discards its effects.
     pub(super) fn aside(&mut self, walk: impl FnOnce(&mut Self) -> Stream) -> Stream {
         let (before, status) = (self.state.clone(), self.status);
         let output = walk(self);
@@ -296,7 +296,7 @@ impl Interpreter<'_> {
                 this.node(&member.node)
             };
             let mut output = if last { self.isolated(walk) } else { self.capture(member.errors, walk) };
-            // A later member reads what all earlier ones let through.
+            // A later member reads everything that all earlier ones pass on.
             sources.append(&mut output.commands);
             if sources.len() > MAX_SOURCES {
                 self.gap(self.place, UnknownReason::Limit);
@@ -308,7 +308,7 @@ impl Interpreter<'_> {
         stream.unwrap_or_default()
     }
 
-    /// What `$(…)` prints.
+    /// Returns the output of `$(…)`.
     pub(crate) fn substitute(&mut self, script: &std::rc::Rc<Script>, origin: Origin) -> Value {
         if self.depth >= MAX_DEPTH {
             self.gap(origin, UnknownReason::Limit);
@@ -321,7 +321,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// Spans of what a substitution printed lie inside it already; what has none gets the substitution's.
+/// Gives pieces without a span that of the substitution. All other spans are already inside it.
 fn relocate(mut value: Value, origin: Origin) -> Value {
     for (_, piece_origin) in &mut value.pieces {
         if piece_origin.span == Span::default() {

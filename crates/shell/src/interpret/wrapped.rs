@@ -1,4 +1,4 @@
-//! Commands that a command runs: wrappers, shells with a text, `find -exec`, `xargs`.
+//! Commands run by another command: wrappers, shells with a text, `find -exec`, `xargs`.
 
 use super::call_stack::FrameKind;
 use super::draft::{Draft, program_name};
@@ -18,18 +18,18 @@ use crate::syntax::names::is_name;
 use crate::text_tools::{decode, windows_words};
 use reflex_tables::Node;
 
-/// How a command runs a text.
+/// The way in which a command runs a text.
 #[derive(Clone)]
 pub(super) struct Run {
     pub(super) id: CommandId,
     pub(super) language: Language,
     pub(super) parameters: Vec<Value>,
-    /// Whether what the text sets stays set behind it.
+    /// Whether assignments of the text persist after it.
     pub(super) lasting: bool,
 }
 
 impl Interpreter<'_> {
-    /// Walks what the command runs by the entries of its grammar; what they print, if there is any.
+    /// Walks everything that the command runs according to its grammar. Returns the output, if any.
     pub(super) fn inner(&mut self, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let mut printed = self.settings(id, invocation, draft);
         let entries: Vec<Node<'static>> = invocation
@@ -56,8 +56,8 @@ impl Interpreter<'_> {
         printed
     }
 
-    /// `folder: X` names where the inner command runs, `elsewhere: true` says that it is another folder than this one,
-    /// `without: X` names the variables that it does not see.
+    /// Runs an entry in the environment that it specifies: `folder: X` is the working directory of the inner command,
+    /// `elsewhere: true` an unknown other one, `without: X` lists the variables hidden from it.
     fn entry_elsewhere(
         &mut self,
         entry: Node<'static>,
@@ -84,7 +84,7 @@ impl Interpreter<'_> {
         })
     }
 
-    /// `host: SELECTOR` names the other host: this machine by a name of its own is none.
+    /// Whether `host: SELECTOR` names this machine and not another host.
     fn is_own_host(&self, entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
         let hosts = Selector(entry.get("host").text()).values(invocation, &draft.words);
         let own = (self.surroundings.variable)("HOSTNAME").filter(|name| !name.is_empty());
@@ -92,7 +92,7 @@ impl Interpreter<'_> {
             let host = host.strip_prefix("ssh://").unwrap_or(&host);
             let bare = host.rsplit_once('@').map_or(host, |(_, host)| host);
             let by_name = ["localhost", "::1", "[::1]", "0.0.0.0", "ip6-localhost", "localhost.localdomain"];
-            // Behind a port of this machine there may be a tunnel.
+            // A port of this machine may be a tunnel to another.
             by_name.contains(&bare) || bare.starts_with("127.") || own.as_deref() == Some(bare)
         })
     }
@@ -138,7 +138,7 @@ impl Interpreter<'_> {
         contents.iter().fold(None, |printed, content| join(printed, self.script_from_stream(content, run(Vec::new()))))
     }
 
-    /// Texts that are run: operands are one text together, everything else is one each.
+    /// Walks the texts that a command runs: operands form one text, all other values are one text each.
     fn scripts(
         &mut self,
         entry: Node<'static>,
@@ -163,7 +163,7 @@ impl Interpreter<'_> {
                 return self.script_from_stream(&draft.stdin, run);
             }
         } else if run.language != Language::Shell {
-            // A comment in one of several texts ends with it.
+            // Joined by newlines, as a comment in one of the texts ends with it.
             texts = joined(texts, "\n").into_iter().collect();
         } else if entry.get("typed").is_true() {
             texts = texts.into_iter().map(key).collect();
@@ -175,14 +175,14 @@ impl Interpreter<'_> {
         }
         narrow(entry, &mut texts);
         texts.retain(|text| !text.pieces.is_empty());
-        // What these print is what they make of their input, not what their commands print.
+        // Awk and sed print their transformed input, not the output of the commands that they run.
         let filters = matches!(run.language, Language::Awk | Language::Sed);
         let printed =
             texts.into_iter().fold(None, |printed, text| join(printed, self.script_value(text, run.clone(), draft)));
         printed.filter(|_| !filters)
     }
 
-    /// `-EncodedCommand`: what cannot be decoded is not known.
+    /// Decodes `-EncodedCommand`: base64 of UTF-16. Undecodable text is unknown.
     fn decoded(&mut self, text: &Value) -> Value {
         let from = text.origin();
         let bytes = text.literal().and_then(|text| decode::base64_bytes(&text));
@@ -195,7 +195,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// A program and its arguments.
+    /// Runs a program and its arguments.
     fn argv(
         &mut self,
         entry: Node<'static>,
@@ -213,10 +213,10 @@ impl Interpreter<'_> {
         }
         words.drain(..(entry.get("skip").number() as usize).min(words.len()));
         if entry.get("own-name").is_true() && words.len() > 1 {
-            // `execv(file, [name, …])`: which name it is given changes nothing.
+            // `execv(file, [name, …])`: the name passed as `argv[0]` has no effect.
             words.remove(1);
         }
-        // `kubectl exec POD -- PROGRAM`: the dashes end the wrapper's own words.
+        // `kubectl exec POD -- PROGRAM`: `--` ends the wrapper's own words.
         if words.first().and_then(Value::literal).as_deref() == Some("--") {
             words.remove(0);
         }
@@ -241,11 +241,11 @@ impl Interpreter<'_> {
             let files = invocation.values("file", &draft.words);
             let input = files.first().map(|file| self.content(file).unwrap_or_default());
             let lines = super::xargs::xargs(words, invocation, draft, input.as_ref().unwrap_or(&stdin));
-            // Its programs read from the terminal.
+            // With the `open` option, its programs read from the terminal.
             if invocation.has("open") {
                 stdin = Stream::default();
             }
-            // What became arguments is no input any more; what stands in a file leaves the input for the program.
+            // Input that became arguments is consumed. Arguments from a file leave the input to the program.
             if input.is_none() && stdin.text.literal().is_some() {
                 stdin.text = Value::default();
             }
@@ -258,7 +258,7 @@ impl Interpreter<'_> {
         })
     }
 
-    /// `docker run alpine/git status`: an image that is named for its program starts it, and the words are its own.
+    /// `docker run alpine/git status`: an image named after its program starts it, and the words are its arguments.
     fn program_of_image(&self, image: &Value, words: &[Value]) -> Option<Value> {
         let literal = image.literal()?;
         let name = literal.rsplit('/').next()?.split([':', '@']).next()?;
@@ -269,7 +269,7 @@ impl Interpreter<'_> {
         is_own.then(|| Value::text(name, image.origin()))
     }
 
-    /// `python manage.py flush`: the script is a program whose words are known.
+    /// `python manage.py flush`: the script is a program with a known grammar.
     fn program_in_file(&mut self, entry: Node<'static>, words: &[Value], draft: &Draft) -> Option<Stream> {
         let script = words.first().filter(|_| entry.get("file").text() == "operands[0]")?;
         let name = program_name(script, self.language.is_windows());
@@ -277,8 +277,8 @@ impl Interpreter<'_> {
         Some(self.run_by_program(words.to_vec(), Vec::new(), &draft.stdin, draft))
     }
 
-    /// The wrapper's words without an option that is not known and the word behind it, if that word may be the option's
-    /// value and not the program.
+    /// Returns the wrapper's words without an unknown option and the word after it, if that word may be the value of
+    /// the option and not the program.
     fn without_doubtful_option(&self, words: &[Value], invocation: &Invocation, draft: &Draft) -> Option<Vec<Value>> {
         let first = invocation.operands.first()?;
         let option = first.checked_sub(1).filter(|before| invocation.unknown.contains(before))?;
@@ -290,7 +290,7 @@ impl Interpreter<'_> {
         (!behind.is_empty()).then(|| [before, behind].concat())
     }
 
-    /// `env -S TEXT ARGUMENT…`: the program once more, with the words of the text in place of the option.
+    /// `env -S TEXT ARGUMENT…`: runs the program again, with the words of the text in place of the option.
     fn again(&mut self, key: &str, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let option = invocation.options.iter().find(|option| option.key == key)?;
         let text = option.value.as_ref()?;
@@ -302,16 +302,16 @@ impl Interpreter<'_> {
         Some(self.run_by_program(words, Vec::new(), &draft.stdin, draft))
     }
 
-    /// GNU parallel: a shell text for each of the arguments behind `:::`, or of the lines that it reads.
+    /// GNU parallel: runs a shell text for each argument after `:::`, or for each line of its input.
     fn parallel(&mut self, words: Vec<Value>, id: CommandId, invocation: &Invocation, draft: &Draft) -> Option<Stream> {
         let texts = super::xargs::parallel(words, invocation, draft);
         let run = Run { id, language: Language::Shell, parameters: Vec::new(), lasting: false };
         texts.into_iter().fold(None, |printed, text| join(printed, self.script_value(text, run.clone(), draft)))
     }
 
-    /// A program that is not known may run what stands behind it, from the first word that can only be a program.
+    /// Runs the words of an unknown program as a command, starting at the first word that can only be a program.
     pub(super) fn behind_unknown(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
-        /// Its own words stand before that: options, a name, a number.
+        /// Maximum number of the program's own words before that: options, a name, a number.
         const MAX_OWN: usize = 8;
         let is_program = |word: &Value| {
             let known =
@@ -332,7 +332,8 @@ impl Interpreter<'_> {
         None
     }
 
-    /// A program runs programs and no functions; only these two run them in this shell.
+    /// Runs the words as a program starts them: without functions and in a subshell. Only `command` and `builtin` run
+    /// their words in the current shell.
     fn run_by_program(
         &mut self,
         words: Vec<Value>,
@@ -353,7 +354,7 @@ impl Interpreter<'_> {
         self.isolated(|this| this.command(draft))
     }
 
-    /// A text that is given to a shell or another interpreter.
+    /// Runs a text that is passed to a shell or another interpreter.
     pub(super) fn script_value(&mut self, text: Value, run: Run, draft: &Draft) -> Option<Stream> {
         let Run { id, language, parameters, lasting } = run;
         let text = if language == Language::Cmd { windows_words::with_marks(text) } else { text };
@@ -381,7 +382,7 @@ impl Interpreter<'_> {
         Some(self.with_state(state, |this| this.derived_text(source, &stdin)))
     }
 
-    /// What `trap` leaves for the end runs with the state of the end.
+    /// Runs the texts that `trap` deferred to the exit, in the final state.
     pub(super) fn run_at_exit(&mut self) {
         for (text, id) in std::mem::take(&mut self.at_exit) {
             if let Some(literal) = self.readable(&text) {
@@ -394,7 +395,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// What a program reads from a stream and runs.
+    /// Runs the text that a program reads from a stream.
     fn script_from_stream(&mut self, stream: &Stream, run: Run) -> Option<Stream> {
         let Run { id, language, parameters, .. } = run;
         if !stream.present || stream.text.literal().is_some_and(|text| text.is_empty()) {
@@ -418,7 +419,7 @@ impl Interpreter<'_> {
         if decoded == text || language != Language::Shell || !self.echoes(stream) {
             return Some(output);
         }
-        // Some shells' `echo` decodes escapes and some do not: both readings stand.
+        // `echo` decodes escapes in some shells only, so both readings are walked.
         let source = DerivedText { step: "echo", text: &decoded, ..source };
         let mut other = self.with_state(state, |this| this.derived_text(source, &Stream::default()));
         other.text = Value::default();
@@ -430,7 +431,8 @@ impl Interpreter<'_> {
         stream.commands.iter().any(is_echo)
     }
 
-    /// A file that is run as a script, if this text has written it or it is a process substitution.
+    /// Runs a file as a script, if it is a descriptor, a process substitution, or a file that this text has written.
+    /// Any other file is unread code, which `source` may still load.
     fn file(&mut self, path: Value, run: Run, draft: &Draft) -> Option<Stream> {
         match path.literal().as_deref().and_then(descriptor) {
             Some(0) => return self.script_from_stream(&draft.stdin, run),
@@ -451,7 +453,7 @@ impl Interpreter<'_> {
         contents.iter().fold(None, |printed, content| join(printed, self.content_of(&path, content, run.clone())))
     }
 
-    /// `. FILE`: what the file sets is set from here on.
+    /// `. FILE`: loads the file into the current shell, where its assignments persist.
     fn sourced(&mut self, path: &Value, run: &Run) -> Option<Stream> {
         let name = self.reading.commands.get(run.id).map_or("", |command| command.name.as_str());
         if !matches!(name, "source" | ".") || self.site != ExecTarget::Here || self.depth >= MAX_DEPTH {
@@ -464,7 +466,7 @@ impl Interpreter<'_> {
         let named = absolute.map_or_else(|| written.to_string(), |folder| format!("{folder}/{written}"));
         let from = if self.source.is_empty() { source.path } else { &self.source };
         let module = source.load?(&ModuleName { language: Language::Shell, from, function: "source", name: &named })?;
-        // A longer file is one of those that set up a shell.
+        // A longer file is a script that sets up a shell.
         if module.text.len() > MAX_SOURCED {
             return None;
         }
@@ -484,20 +486,20 @@ impl Interpreter<'_> {
         Some(stream)
     }
 
-    /// One content of a file that runs; if nothing of it is known, it is the file that counts.
+    /// Runs one possible content of a script file. Unknown content makes the file unread code.
     fn content_of(&mut self, path: &Value, content: &Stream, run: Run) -> Option<Stream> {
         if self.readable(&content.text).is_none() {
             self.code(run.id, Code::File(path.clone()), content.commands.clone());
             return None;
         }
-        // A file may be run again and again.
+        // The same file may run any number of times.
         if !self.charge(&content.text) {
             return None;
         }
         self.script_from_stream(content, run)
     }
 
-    /// `./FILE` where this text has written the file: what the interpreter that its first line names would read of it.
+    /// `./FILE` for a file that this text has written: runs its content with the interpreter named in the first line.
     pub(super) fn run_by_path(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
         let path = draft.words.first().filter(|word| word.shown().contains('/'))?;
         let contents = self.written(path);
@@ -518,10 +520,10 @@ impl Interpreter<'_> {
     }
 }
 
-/// A longer file is not read into the shell that names it, but by itself.
+/// Maximum size in bytes of a file that is read into the shell that sources it. A longer one is read on its own.
 const MAX_SOURCED: usize = 32 * 1024;
 
-/// The descriptor that a path names.
+/// Returns the descriptor that a path names.
 fn descriptor(path: &str) -> Option<u32> {
     if matches!(path, "-" | "/dev/stdin") {
         return Some(0);
@@ -529,7 +531,7 @@ fn descriptor(path: &str) -> Option<u32> {
     ["/dev/fd/", "/proc/self/fd/"].iter().find_map(|folder| path.strip_prefix(folder))?.parse().ok()
 }
 
-/// A new root that is the old one changes nothing: `chroot / rm x`; nor does the host as its own machine: `me@.host`.
+/// Whether the new root or machine is the current one: `chroot / rm x`, `me@.host`.
 fn stays(entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
     let selector = entry.get("root").text();
     if selector.is_empty() {
@@ -544,14 +546,14 @@ fn stays(entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
     })
 }
 
-/// `NAME=value` before a program, as `env` takes it.
+/// Splits `NAME=value` before a program, as `env` takes it.
 fn assigned(word: &Value) -> Option<(String, Value)> {
     let prefix = word.prefix();
     let (name, _) = prefix.split_once('=')?;
     is_name(name).then(|| (name.to_owned(), word.without_prefix(name.len() + 1)))
 }
 
-/// The language of a script by its first line; a shell's without one.
+/// Returns the language of a script by its first line (`#!`); shell if it has none.
 fn language_of(script: &Value) -> Option<Language> {
     let prefix = script.prefix();
     let Some(line) = prefix.strip_prefix("#!") else { return Some(Language::Shell) };
@@ -565,13 +567,13 @@ fn language_of(script: &Value) -> Option<Language> {
     Language::named(name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
 }
 
-/// What a key of this name types; any other word types itself.
+/// Returns the text that a named key types; any other word types itself.
 fn key(word: Value) -> Value {
     let typed = match word.literal().as_deref() {
         Some("Space") => " ",
         Some("Tab" | "C-i") => "\t",
         Some("Enter" | "KPEnter" | "C-m" | "C-j") => "\n",
-        // As screen's `stuff` takes it.
+        // The notation of screen's `stuff`.
         Some(text) if text.contains("^M") => return Value::text(text.replace("^M", "\n"), word.origin()),
         _ => return word,
     };

@@ -1,4 +1,4 @@
-//! The command lines that `xargs` and `parallel` make of what they read.
+//! The command lines that `xargs` and `parallel` build from their input.
 
 use super::draft::Draft;
 use super::placeholders::fill;
@@ -7,7 +7,7 @@ use crate::cli_grammar::invocation::Invocation;
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::text_tools::{decode, quoting};
 
-/// The command lines that `xargs` makes of what it reads.
+/// Returns the command lines that `xargs` builds from its input.
 pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, stdin: &Stream) -> Vec<Vec<Value>> {
     let given = ["replace", "replace-default"].map(|key| invocation.values(key, &draft.words)).concat();
     let placeholder = match given.first().and_then(Value::literal).filter(|text| !text.is_empty()) {
@@ -32,7 +32,7 @@ pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, s
     if let Some(placeholder) = placeholder {
         let mut items: Vec<String> = groups.concat();
         if invocation.has("max-args") {
-            // Which of the two counts differs between versions.
+            // Versions differ in which of the two options takes effect.
             items.extend(by_lines(&text, None).concat());
         }
         return items.iter().map(|item| replaced(&words, &placeholder, item, origin)).collect();
@@ -59,20 +59,20 @@ fn delimited(text: &str, delimiter: char) -> Vec<Vec<String>> {
     if text.is_empty() { Vec::new() } else { vec![text.split(delimiter).map(str::to_owned).collect()] }
 }
 
-/// With a placeholder, a line is one argument.
+/// With a placeholder, each line is one argument.
 fn whole_lines(text: &str) -> Vec<Vec<String>> {
     let unquoted = |line: &str| arguments(&line.trim_start().replace(' ', "\\ ")).into_iter().next();
     vec![text.lines().filter_map(unquoted).collect()]
 }
 
-/// All arguments, in groups of so many lines if that is wanted.
+/// Returns all arguments, in groups of `most` lines each if that is given.
 fn by_lines(text: &str, most: Option<usize>) -> Vec<Vec<String>> {
     let Some(most) = most else { return Some(arguments(text)).filter(|all| !all.is_empty()).into_iter().collect() };
     let lines: Vec<Vec<String>> = text.lines().map(arguments).filter(|line| !line.is_empty()).collect();
     lines.chunks(most.max(1)).map(<[_]>::concat).collect()
 }
 
-/// What stands between blanks; quotes and backslashes keep blanks.
+/// Splits a text at whitespace; quotes and backslashes protect it.
 fn arguments(text: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut argument: Option<String> = None;
@@ -95,7 +95,7 @@ fn arguments(text: &str) -> Vec<String> {
     arguments
 }
 
-/// The words of a text as a program splits it that is no shell: blanks, quotes and backslashes.
+/// Splits a text as a program that does not use a shell: at blanks, with quotes and backslashes.
 pub(super) fn words_of(text: &Value) -> Vec<Value> {
     match text.literal() {
         Some(known) => arguments(&known).into_iter().map(|word| Value::text(word, text.origin())).collect(),
@@ -103,13 +103,13 @@ pub(super) fn words_of(text: &Value) -> Vec<Value> {
     }
 }
 
-/// More sources of arguments than this are one that is not known.
+/// Maximum number of argument sources; more count as one unknown source.
 const MAX_SOURCES: usize = 8;
 
-/// More texts than this are one whose argument is not known.
+/// Maximum number of texts; beyond it, the argument of a text is unknown.
 const MAX_TEXTS: usize = 64;
 
-/// The shell texts that GNU parallel makes of `COMMAND ::: ARGUMENT…`, or of what it reads.
+/// Returns the shell texts that GNU parallel builds from `COMMAND ::: ARGUMENT…`, or from its input.
 pub(super) fn parallel(words: Vec<Value>, invocation: &Invocation, draft: &Draft) -> Vec<Value> {
     let separates = |word: &Value| matches!(word.literal().as_deref(), Some(":::" | ":::+" | "::::" | "::::+"));
     let end = words.iter().position(separates).unwrap_or(words.len());
@@ -138,7 +138,8 @@ pub(super) fn parallel(words: Vec<Value>, invocation: &Invocation, draft: &Draft
     choices.iter().map(|choice| parallel_text(command, choice, mark.as_deref().unwrap_or("{}"))).collect()
 }
 
-/// One text: the arguments stand at their marks, else at the end, and are the command where there is none.
+/// Builds one text: the arguments replace their placeholders, or else follow the command. Without a command, they are
+/// the text.
 fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
     const MARKS: [&str; 5] = ["{.}", "{/}", "{//}", "{/.}", "{+}"];
     let mut text = Value::default();
@@ -176,7 +177,7 @@ fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
     text
 }
 
-/// The text in quotes where a shell would take it apart.
+/// Quotes an argument that a shell would otherwise split or expand.
 fn quoted(argument: &Value) -> Value {
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@%,".contains(letter);
     match argument.literal().filter(|text| !text.chars().all(is_plain)) {
@@ -185,7 +186,7 @@ fn quoted(argument: &Value) -> Value {
     }
 }
 
-/// The lines of a stream, one that stands for any if they are not known.
+/// Returns the lines of a stream; one unknown value represents any number of unknown lines.
 fn lines_of(stream: &Stream, origin: Origin) -> Vec<Value> {
     let Some(text) = stream.text.literal().filter(|_| stream.present) else { return unread_words(stream, origin) };
     if text.lines().count() > MAX_TEXTS {
@@ -202,7 +203,7 @@ fn replaced(words: &[Value], placeholder: &str, item: &str, origin: Origin) -> V
     words.iter().map(fill).collect()
 }
 
-/// The words in a stream that is not wholly known; one that stands for any if nothing of it is.
+/// Returns the words of a partly unknown stream; one unknown value if it has no known part.
 fn unread_words(stream: &Stream, origin: Origin) -> Vec<Value> {
     if !stream.present || stream.text.pieces.is_empty() {
         return vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)];

@@ -1,4 +1,4 @@
-//! AppleScript: `do shell script`, and what it tells the Finder and other applications.
+//! AppleScript: `do shell script`, and the commands sent to the Finder and other applications.
 
 use super::calls::Arguments;
 use super::datum::ScriptValue;
@@ -18,7 +18,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
 };
 
 impl ExprInterpreter<'_, '_> {
-    /// Walks the statements of a script one after the other.
+    /// Walks the statements of a script in order.
     pub(super) fn applescript(&mut self, text: &str) {
         self.load(text);
         let end = self.tokens.0.len();
@@ -60,7 +60,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// Where a word stands in the rest of the statement.
+    /// Returns the position of a word in the rest of the statement.
     fn finds(&mut self, wanted: &str) -> Option<usize> {
         let mut at = self.at;
         let ends = |token: Option<&Token>| token.is_none_or(|token| token.kind == Kind::End);
@@ -73,7 +73,7 @@ impl ExprInterpreter<'_, '_> {
         None
     }
 
-    /// Passes over the rest of the statement up to a word; whether it stands there.
+    /// Moves to a word in the rest of the statement, and returns whether it was found.
     fn ahead(&mut self, wanted: &str) -> bool {
         let found = self.finds(wanted);
         self.at = found.unwrap_or(self.at);
@@ -96,7 +96,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// `display dialog "…" default answer "" with hidden answer`: what a person types is not shown, so it is a password.
+    /// `display dialog "…" default answer "" with hidden answer`: the hidden input is a password.
     fn dialog(&mut self) {
         self.at += 2;
         let text = self.expression();
@@ -137,7 +137,7 @@ impl ExprInterpreter<'_, '_> {
             }
             self.at += 1;
         }
-        // The innermost stands first.
+        // AppleScript names the innermost part of a path first.
         parts.reverse();
         let mut path = super::fold::join_path(&parts, self.origin);
         if everything {

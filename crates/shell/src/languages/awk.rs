@@ -1,4 +1,4 @@
-//! What awk programs run and write: `system(…)`, pipes, and files that they print into.
+//! Effects of awk programs: `system(…)`, pipes, and the files that they print to.
 
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
@@ -6,16 +6,17 @@ use crate::model::value::{Origin, UnknownReason};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::awk::{Record, Scope, Token, begins_statement, closing, ends_statement, tokens, variables};
 
-/// So many lines of an input are tried one by one; then one that stands for any.
+/// Maximum number of input lines that are evaluated individually; further ones are represented by one unknown line.
 const MAX_LINES: usize = 32;
 
-/// So many places of a program are followed.
+/// Maximum number of places of a program that are evaluated.
 const MAX_PLACES: usize = 64;
 
-/// A longer program is read so far only.
+/// Maximum number of tokens; the rest of a longer program is not read.
 const MAX_TOKENS: usize = 4096;
 
-/// Runs what the program runs: `system(…)`, `"…" | getline`, `print … | "…"`; opens what it prints into.
+/// Runs the commands of the program (`system(…)`, `"…" | getline`, `print … | "…"`) and opens the files that it prints
+/// to.
 pub(crate) fn run(interpreter: &mut Interpreter<'_>, program: &str, origin: Origin, stdin: &Stream) -> Stream {
     let tokens = tokens(program);
     let known = stdin.text.literal().filter(|_| stdin.present);
@@ -59,7 +60,8 @@ enum Kind {
     Writes,
 }
 
-/// A place where something is run or written: its text, and what is printed into it.
+/// A place where a program runs a command or writes a file: the expression of the command or file, and the printed
+/// expressions.
 struct Found<'t> {
     kind: Kind,
     expression: &'t [Token],

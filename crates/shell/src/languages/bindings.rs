@@ -1,4 +1,4 @@
-//! Names that get values: assignments, loops over lists, imports.
+//! Names that receive values: assignments, loops over lists, imports.
 
 use super::datum::{MOST, ScriptValue};
 use super::fold;
@@ -6,20 +6,20 @@ use super::token::Kind;
 use super::walker::ExprInterpreter;
 use crate::model::language::Language;
 
-/// What is assigned to.
+/// The target of an assignment.
 #[derive(Debug, Clone)]
 pub(super) enum Target {
     Name(String),
-    /// Each takes an item.
+    /// Several targets; each takes an item.
     Names(Vec<Target>),
-    /// Each takes a member: its key and its name.
+    /// Several names; each takes a member, given as key and name.
     Members(Vec<(String, String)>),
-    /// What is not followed.
+    /// A target that is not tracked.
     Other,
 }
 
 impl ExprInterpreter<'_, '_> {
-    /// An assignment, if one stands here; else nothing has happened.
+    /// Evaluates an assignment, if one begins here; otherwise leaves the cursor unchanged.
     pub(super) fn assignment(&mut self) -> Option<ScriptValue> {
         let begin = self.at;
         let found = self.assigned();
@@ -37,7 +37,8 @@ impl ExprInterpreter<'_, '_> {
         let sign = self.symbol();
         let language = self.vocabulary.dialect.language;
         let assigns = matches!(sign, "=" | "+=" | ".=" | "||=" | "??=" | ":=" | "*=" | "-=" | "//=" | "<<=" | "|=");
-        // `(a) =~`, `{a: 1}`, `[a] == b` are none, and `key = value` between brackets is a named argument of Python.
+        // `(a) =~`, `{a: 1}` and `[a] == b` are not assignments; `key = value` between brackets is a named argument of
+        // Python.
         if !assigns || (sign == "//=" && language != Language::Perl) {
             return None;
         }
@@ -69,7 +70,7 @@ impl ExprInterpreter<'_, '_> {
         Some(datum)
     }
 
-    /// What may be assigned to, if it stands here: names, or brackets of names.
+    /// Reads an assignment target, if one begins here: names, or brackets of names.
     fn target(&mut self) -> Option<Target> {
         let first = self.one_target()?;
         let several = matches!(self.vocabulary.dialect.language, Language::Python | Language::Ruby | Language::Lua);
@@ -137,7 +138,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// A name in brackets; brackets in brackets are not followed.
+    /// Reads a name inside brackets; nested brackets are skipped.
     fn inner_target(&mut self) -> Target {
         let word = self.word().to_owned();
         if word.is_empty() {
@@ -185,7 +186,7 @@ impl ExprInterpreter<'_, '_> {
         members
     }
 
-    /// Gives a target its value.
+    /// Assigns a value to a target.
     pub(super) fn bind(&mut self, target: &Target, datum: ScriptValue) {
         match target {
             Target::Name(name) => self.assign(name, datum),
@@ -208,7 +209,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// What a loop gives a value to, up to `in` or `of`.
+    /// Reads the target of a loop, up to `in` or `of`.
     pub(super) fn loop_target(&mut self) -> Target {
         while matches!(self.word(), "const" | "let" | "var" | "my" | "our") {
             self.at += 1;
@@ -243,7 +244,7 @@ impl ExprInterpreter<'_, '_> {
         if all.len() == 1 { all.swap_remove(0) } else { Target::Names(all) }
     }
 
-    /// The values that a loop takes one after the other; what is not known is one value that stands for all.
+    /// Returns the values that a loop iterates over; unknown items are one value that represents all.
     pub(super) fn rounds(&self, items: &ScriptValue) -> Vec<ScriptValue> {
         let known = match items {
             ScriptValue::List(items) => Some(items.to_vec()),
@@ -265,7 +266,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// A loop over known items walks its body for each; after it, its name may be any of them.
+    /// Walks the body of a loop for each of its values. After the loop, the target may have any of them.
     pub(super) fn each_round(&mut self, target: &Target, items: &ScriptValue, body: std::ops::Range<usize>) {
         let rounds = self.rounds(items);
         let exact = items.items().is_some() && rounds.len() > 1;

@@ -1,4 +1,4 @@
-//! Calls: what stands behind a value, which function it names, and the command that it becomes.
+//! Calls: the postfix operators of a value, the function that a value names, and the command that a call becomes.
 
 use super::datum::{MOST, ScriptValue, Text};
 use super::fold;
@@ -37,7 +37,7 @@ impl Arguments {
 }
 
 impl ExprInterpreter<'_, '_> {
-    /// A value with the members, elements and calls that stand behind it.
+    /// Applies the members, elements and calls that follow a value.
     pub(super) fn behind(&mut self, mut datum: ScriptValue, mut place: Option<String>) -> ScriptValue {
         let language = self.vocabulary.dialect.language;
         while self.step() {
@@ -81,7 +81,7 @@ impl ExprInterpreter<'_, '_> {
                 }
                 // TypeScript: `process.env.OUT!`
                 Some(Kind::Symbol("!")) if language == Language::JavaScript && !spaced => self.at += 1,
-                // A template behind a name is its argument: $`ls`.
+                // A template after a name is its argument: $`ls`.
                 Some(Kind::Text(chunks))
                     if language == Language::JavaScript && !spaced && matches!(datum, ScriptValue::Name(_)) =>
                 {
@@ -101,7 +101,7 @@ impl ExprInterpreter<'_, '_> {
         self.ended(datum)
     }
 
-    /// A name that is no call in other languages is one in these: `Dir.pwd`, `fork`.
+    /// Calls a name that has no arguments. Ruby and Perl treat such names as calls: `Dir.pwd`, `fork`.
     fn ended(&mut self, datum: ScriptValue) -> ScriptValue {
         let calls = matches!(self.vocabulary.dialect.language, Language::Ruby | Language::Perl);
         let ScriptValue::Name(name) = &datum else { return datum };
@@ -132,17 +132,17 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// Behind a dot: a member, or a call or element without a name.
+    /// Parses the part after a dot: a member, or a call or element without a name.
     fn member(&mut self, datum: ScriptValue, place: &mut Option<String>) -> ScriptValue {
         let Some(Kind::Word(word)) = self.kind().cloned() else {
             *place = None;
-            // `x->(…)`, `x?.[…]`, `x->[0]`: the bracket says it all; `x.()` calls.
+            // `x->(…)`, `x?.[…]`, `x->[0]`: the bracket that follows is applied to the value; `x.()` is a call.
             return datum;
         };
         self.at += 1;
         let qualified = place.take().filter(|place| place.len() < 256).map(|place| format!("{place}.{word}"));
         if let Some(known) = qualified.as_deref().and_then(|name| self.variable(name)) {
-            // A name is a call in Ruby.
+            // A bare name is a call in Ruby.
             let is_call = self.vocabulary.dialect.language == Language::Ruby
                 && !self.opens('(')
                 && !matches!(self.symbol(), "=" | "+=" | "||=");
@@ -163,7 +163,7 @@ impl ExprInterpreter<'_, '_> {
         self.attribute(&datum, &word)
     }
 
-    /// Whether an argument without brackets follows a method.
+    /// Whether an argument without parentheses follows a method.
     fn takes_bare_argument(&self) -> bool {
         let spaced = self.token_at(self.at).is_some_and(|token| token.spaced);
         self.vocabulary.dialect.bare_calls
@@ -198,7 +198,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// The key between brackets; two or three numbers with colons are a slice.
+    /// Parses the key between brackets; two or three numbers with colons are a slice.
     fn element_key(&mut self, close: usize) -> Vec<Option<ScriptValue>> {
         let bare =
             self.vocabulary.dialect.language == Language::Perl && self.at + 1 == close && !self.word().is_empty();
@@ -223,7 +223,7 @@ impl ExprInterpreter<'_, '_> {
         parts
     }
 
-    /// What an element becomes is not followed but for maps: the whole is not known any more.
+    /// Assigns to an element. The variable becomes unknown if it is a list or unset, or if the key is unknown.
     fn set_element(&mut self, place: Option<&str>, key: &[Option<ScriptValue>]) {
         let Some(place) = place else { return };
         let key = key.first().and_then(|key| key.as_ref()?.literal());
@@ -236,7 +236,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// An element of the environment is a variable.
+    /// Resolves an element of the environment to its variable.
     fn environment(&mut self, datum: ScriptValue) -> ScriptValue {
         let variable = datum.as_name().and_then(|name| name.strip_prefix("environment."));
         match variable {
@@ -258,7 +258,7 @@ impl ExprInterpreter<'_, '_> {
         Value::piece(Piece::Variable(name.into()), self.origin).into()
     }
 
-    /// `print "x"`, `unlink $x`, `require 'y'`: a function and its arguments without brackets.
+    /// Whether arguments without parentheses follow a function: `print "x"`, `unlink $x`, `require 'y'`.
     fn is_bare_call(&self, datum: &ScriptValue, kind: &Kind, spaced: bool) -> bool {
         let ScriptValue::Name(name) = datum else { return false };
         let dialect = self.vocabulary.dialect;
@@ -306,7 +306,7 @@ impl ExprInterpreter<'_, '_> {
         arguments
     }
 
-    /// The arguments up to the closing bracket.
+    /// Parses the arguments up to the closing bracket.
     fn arguments_to(&mut self, close: usize) -> Arguments {
         let mut arguments = Arguments::default();
         if self.comprehends_arguments(close) {
@@ -328,7 +328,7 @@ impl ExprInterpreter<'_, '_> {
         self.vocabulary.dialect.indents && self.find_word("for", close).is_some()
     }
 
-    /// One argument: `x`, `key=x`, `key: x`, `:key => x`, `*list`, `{options}`.
+    /// Parses one argument: `x`, `key=x`, `key: x`, `:key => x`, `*list`, `{options}`.
     fn argument(&mut self, arguments: &mut Arguments) {
         if self.takes_symbol(",") {
             return;
@@ -368,7 +368,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// Arguments without brackets end with the statement, at a word such as `if`, or at a block.
+    /// Parses arguments without parentheses. They end with the statement, at a word such as `if`, or at a block.
     fn bare_arguments(&mut self) -> Arguments {
         self.at_statement = false;
         let mut arguments = Arguments::default();
@@ -388,7 +388,7 @@ impl ExprInterpreter<'_, '_> {
                 Some(Kind::Word(word)) if is_operator(word) => break,
                 Some(_) => self.argument(&mut arguments),
             }
-            // `system {"sh"} "-c", …`, `print STDERR "x"`, `printf $f "x"`: no comma stands between.
+            // `system {"sh"} "-c", …`, `print STDERR "x"`, `printf $f "x"`: no comma separates the first two.
             if self.at == before {
                 self.at += 1;
             }
@@ -414,7 +414,7 @@ impl ExprInterpreter<'_, '_> {
         Some(self.function(parameters, begin..close, false))
     }
 
-    /// Calls what a value stands for.
+    /// Calls the function that a value denotes.
     pub(super) fn apply(&mut self, callee: ScriptValue, arguments: Arguments) -> ScriptValue {
         match callee {
             ScriptValue::Name(name) => self.call_name(&name, arguments),
@@ -437,7 +437,8 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// A text that is called names a function in PHP; what is not known runs nothing that can be told.
+    /// Calls a value that is not a function. In PHP and Perl a text names a function; calling an unknown value has no
+    /// known effect.
     fn unknown_callee(&mut self, callee: Text, arguments: Arguments) -> ScriptValue {
         let by_name = matches!(self.vocabulary.dialect.language, Language::Php | Language::Perl);
         if let (true, Some(name)) = (by_name, callee.value.literal()) {
@@ -458,7 +459,8 @@ impl ExprInterpreter<'_, '_> {
         self.call(&canonical, arguments)
     }
 
-    /// Calls a function by its full name: a command if the library knows it, else what it computes.
+    /// Calls a function by its qualified name: makes a command if the library knows the function, else computes its
+    /// value.
     pub(super) fn call(&mut self, name: &str, mut arguments: Arguments) -> ScriptValue {
         let starts = arguments.named("target").is_some();
         if arguments.positional.is_empty() && self.vocabulary.dialect.indents && !starts {
@@ -510,7 +512,7 @@ impl ExprInterpreter<'_, '_> {
         Program::find(self.interpreter.surroundings.programs, &name)
     }
 
-    /// A value that is not known, with what is in the others.
+    /// Returns an unknown value tainted with the receiver and the arguments.
     pub(super) fn mixed(&self, receiver: Option<&ScriptValue>, arguments: &Arguments) -> ScriptValue {
         let mut text =
             Text { value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), self.origin), ..Text::default() };
@@ -521,7 +523,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Text(text)
     }
 
-    /// Functions among the arguments may be called with what is given.
+    /// Calls the functions among the arguments with `given`, since the callee may call them.
     pub(super) fn callbacks(&mut self, arguments: &Arguments, given: &ScriptValue) {
         for argument in &arguments.positional {
             if let ScriptValue::Function(function) = argument {
@@ -535,7 +537,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// `open(path, how)`: reading, writing and adding are options, for their words differ.
+    /// `open(path, mode)`: reading, writing and appending become options, since languages spell the modes differently.
     fn open(&mut self, name: &str, at: usize, mut arguments: Arguments) -> ScriptValue {
         let given = arguments.positional.get(at).or(arguments.named("mode")).or(arguments.named("flag")).cloned();
         let mode = given.as_ref().map_or(Some("r".to_owned()), ScriptValue::literal);
@@ -544,7 +546,7 @@ impl ExprInterpreter<'_, '_> {
         let mut path_datum = arguments.positional.get(path).cloned().unwrap_or_else(|| self.unknown());
         let mut mode = mode.unwrap_or_else(|| "r+".into());
         if perl && arguments.positional.len() == 2 {
-            // `open(F, ">x")`, `open(F, "ls|")`: how and what are one text.
+            // `open(F, ">x")`, `open(F, "ls|")`: one text holds mode and path.
             let (how, rest) = fold::perl_mode(arguments.positional.get(1), self.origin);
             (mode, path_datum) = (how, rest);
         }
@@ -576,14 +578,14 @@ impl ExprInterpreter<'_, '_> {
         if let (true, Some(ScriptValue::Name(name))) = (perl, handle) {
             self.set(&name, file.clone());
         }
-        // A block that is given the file.
+        // A block receives the file.
         let block: Vec<ScriptValue> =
             arguments.positional.iter().filter(|one| matches!(one, ScriptValue::Function(_))).cloned().collect();
         self.callbacks(&Arguments::from_positional(block), &file);
         file
     }
 
-    /// Makes a call that the library knows: a command for each of its alternatives.
+    /// Makes the commands of a call that the library knows: one for each alternative of the arguments.
     pub(super) fn make(&mut self, name: &str, arguments: Arguments) -> ScriptValue {
         let all = arguments.positional.iter().chain(arguments.named.iter().map(|(_, value)| value));
         let rounds = all.map(|datum| datum.alternatives().len()).max().unwrap_or(1).clamp(1, MOST);
@@ -621,7 +623,7 @@ impl ExprInterpreter<'_, '_> {
         let unknown = Value::piece(Piece::Unknown(UnknownReason::Input), self.origin);
         let stdin = match (stdin, arguments.named("stdin")) {
             (Some(datum), _) => Some(Stream::new(datum.text(self.origin).value, text.from.clone())),
-            // What is written into it later is not followed.
+            // Later writes to the standard input are not followed.
             (None, Some(ScriptValue::Name(name))) if fed(name) => Some(Stream::new(unknown, Vec::new())),
             (None, _) => None,
         };
@@ -649,7 +651,8 @@ impl ExprInterpreter<'_, '_> {
         self.program(name).is_some_and(|program| program.effects().any(is_write))
     }
 
-    /// The command's words: its name, `--key=value` for what is named and true, `--`, the others.
+    /// Builds the words of the command: its name, `--key=value` for each named argument that is not false, `--`, then
+    /// the positional arguments.
     fn words(&self, name: &str, arguments: &Arguments, text: &mut Text) -> Vec<Value> {
         let origin = self.origin;
         let language = self.vocabulary.dialect.language.name();
@@ -661,7 +664,7 @@ impl ExprInterpreter<'_, '_> {
         }
         for (key, datum) in arguments.named.iter().filter(|(_, datum)| !datum.is_false()) {
             let given = datum.text(origin);
-            // The environment of a program that is started is no data for it.
+            // The environment of a started program does not count as data sent to it.
             match key.as_str() {
                 "env" => text.taint(&Text { files: Vec::new(), ..given }),
                 _ => text.taint(&given),
@@ -690,7 +693,8 @@ impl ExprInterpreter<'_, '_> {
         words
     }
 
-    /// What a call gives: what its program prints, the content of what it reads, or nothing known.
+    /// Returns the value of a call: the output of its program, the content of a file that it reads, or an unknown
+    /// value.
     fn result(&mut self, first: CommandId, printed: Stream, mut text: Text) -> ScriptValue {
         let last = self.interpreter.reading.commands.len();
         let Some(command) = self.interpreter.reading.commands.get(first) else { return self.unknown() };
@@ -716,7 +720,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Text(text)
     }
 
-    /// A call that only replaces a file leaves its second operand there.
+    /// Records the content of a file that a call overwrites: the call's second operand.
     fn remember_written(&mut self, id: CommandId, from: &[CommandId]) {
         let Some(command) = self.interpreter.reading.commands.get(id) else { return };
         let Some(invocation) = &command.invocation else { return };
@@ -729,7 +733,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// A shell that reads from a connection is given away.
+    /// Records a shell that reads from a network connection.
     fn connect(&mut self, first: CommandId) {
         let commands = self.interpreter.reading.commands.get(first..).unwrap_or(&[]);
         let is_shell = commands.iter().any(|command| {
@@ -782,7 +786,7 @@ impl ExprInterpreter<'_, '_> {
     }
 }
 
-/// Arguments that are named stand in the order in which most functions take them.
+/// Makes named arguments positional, in the order in which most functions take them.
 fn named_first(arguments: &mut Arguments) {
     const FIRST: [&str; 12] =
         ["args", "path", "command", "cmd", "file", "filename", "url", "source", "src", "dst", "code", "name"];
@@ -794,7 +798,7 @@ fn named_first(arguments: &mut Arguments) {
     }
 }
 
-/// Words that end the arguments of a function without brackets.
+/// Whether a word ends the arguments of a call without parentheses.
 fn is_operator(word: &str) -> bool {
     const WORDS: [&str; 20] = [
         "if", "unless", "while", "until", "for", "foreach", "and", "or", "in", "is", "eq", "ne", "x", "then", "do",

@@ -1,7 +1,7 @@
-//! cmd.exe: lines, lists and blocks, walked as they are read.
+//! cmd.exe: reads lines, lists and blocks, and evaluates them in the same pass.
 //!
-//! `%NAME%` is replaced where it stands when its line is read, whatever quotes are around it; this reader does so with
-//! what the text has set until there, which finds more than cmd runs and never less.
+//! cmd replaces `%NAME%` when it reads a line, even inside quotes. This reader substitutes the value assigned up to
+//! that point in the text, so it finds at least the commands that cmd runs, and possibly more.
 
 use super::windows;
 use crate::interpret::draft::Draft;
@@ -11,12 +11,12 @@ use crate::model::value::{Origin, Piece, Span, UnknownReason, Value};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::windows_words;
 
-/// Walks a text; what it prints and who prints it.
+/// Evaluates a script and returns its output, with the commands that print it.
 pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
     Reader { on: interpreter, text: script.text, at: 0, origin: script.origin }.lines(stdin)
 }
 
-/// Commands of cmd itself: their names end at any separator, and `,`, `;` and `=` divide their words.
+/// Commands built into cmd. Their names end at any separator, and `,`, `;` and `=` divide their words.
 const INTERNAL: [&str; 36] = [
     "del", "erase", "rd", "rmdir", "md", "mkdir", "copy", "move", "ren", "rename", "type", "echo", "cd", "chdir",
     "pushd", "popd", "set", "call", "start", "title", "ver", "vol", "mklink", "assoc", "ftype", "dir", "cls", "exit",
@@ -30,7 +30,7 @@ struct Reader<'t, 'r, 'a> {
     origin: Origin,
 }
 
-/// A word, whether quotes stood in it, and whether a variable outside of quotes did.
+/// A word, with whether it contains quotes and whether it contains a variable outside quotes.
 struct Word {
     value: Value,
     quoted: bool,
@@ -67,7 +67,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Origin { span: Span { start: at(start), end: at(self.at) }, derivation }
     }
 
-    /// All lines.
+    /// Evaluates all lines.
     fn lines(&mut self, stdin: &Stream) -> Stream {
         let mut output = Stream::new(Value::default(), Vec::new());
         loop {
@@ -81,13 +81,13 @@ impl<'a> Reader<'_, '_, 'a> {
             output.text.push(printed.text);
             output.commands.extend(printed.commands);
             if self.at == start {
-                // A parenthesis that nothing opened is passed over.
+                // Skip a closing parenthesis without an opening one.
                 self.bump();
             }
         }
     }
 
-    /// Blanks and separators before a command; with `lines` also the ends of lines.
+    /// Skips blanks and separators before a command; with `lines`, also line ends.
     fn blanks(&mut self, lines: bool) {
         while let Some(letter) = self.letter() {
             match letter {
@@ -100,7 +100,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// Pipelines joined by `&`, `&&` and `||`.
+    /// Evaluates pipelines joined by `&`, `&&` and `||`.
     fn list(&mut self, stdin: &Stream, depth: u32) -> Stream {
         let mut output = Stream::new(Value::default(), Vec::new());
         loop {
@@ -129,7 +129,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// A block, a comment, a control command or a command.
+    /// Evaluates a block, a comment, a control command or a command.
     fn member(&mut self, stdin: &Stream, depth: u32) -> Stream {
         self.blanks(false);
         while self.eat("@") {
@@ -226,7 +226,8 @@ impl<'a> Reader<'_, '_, 'a> {
         output
     }
 
-    /// The next word in lower case, if it stands alone; the cursor is behind it.
+    /// Reads the next word in lower case and moves past it. Returns an empty text, without moving, if the word
+    /// continues with other characters.
     fn keyword(&mut self) -> String {
         let mut word = String::new();
         let start = self.at;
@@ -260,7 +261,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.at += self.rest().find('\n').unwrap_or(self.rest().len());
     }
 
-    /// `if [/i] [not] exist X | defined X | errorlevel N | A == B`, then a command that may run.
+    /// Reads `if [/i] [not] exist X | defined X | errorlevel N | A == B`, then a command that may run.
     fn if_command(&mut self, stdin: &Stream, depth: u32) -> Stream {
         let mut words = 0;
         loop {
@@ -282,7 +283,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 _ if words == 0 => {
                     words = 1;
-                    // `a==b`: the separators between both sides have been passed over.
+                    // `a==b`: the separators between the operands have been skipped already.
                     if self.rest().trim_start_matches([' ', '\t']).starts_with("==") {
                         self.blanks(false);
                         self.word(true);
@@ -350,7 +351,7 @@ impl<'a> Reader<'_, '_, 'a> {
         output
     }
 
-    /// What a `for` goes over: the words of its set, or lines that are not known.
+    /// Returns the values that a `for` iterates over: the words of its set, or unknown lines.
     fn set_of(&mut self, kind: &str, root: Option<Value>) -> Vec<Value> {
         const MAX_VALUES: usize = 64;
         let start = self.at;
@@ -395,7 +396,7 @@ impl<'a> Reader<'_, '_, 'a> {
         words.into_iter().map(below).map(|word| windows_words::with_patterns(&word)).collect()
     }
 
-    /// `in ('command')`: the command runs, and its lines are what it prints.
+    /// Evaluates `in ('command')`: runs the command and returns the lines that it prints.
     fn lines_of(&mut self, inside: usize, unknown: Vec<Value>) -> Vec<Value> {
         let raw = self.text.get(inside..self.at.saturating_sub(1)).unwrap_or("").trim();
         let quoted = |mark: char| raw.strip_prefix(mark).and_then(|raw| raw.strip_suffix(mark));
@@ -417,7 +418,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if printed.text.pieces.is_empty() { unknown } else { vec![printed.text] }
     }
 
-    /// One word. Separators divide words; only blanks do where they are kept.
+    /// Reads one word. With `separators`, separators divide words too; otherwise only blanks do.
     fn word(&mut self, separators: bool) -> Option<Word> {
         let start = self.at;
         let mut value = Value::default();
@@ -433,7 +434,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 _ if open => drop(self.push(&mut value)),
                 '^' if self.rest().starts_with("^\n") => self.at += 2,
                 '^' if self.rest().starts_with("^\r\n") => self.at += 3,
-                // A blank that is escaped still divides the words that a program makes of its line.
+                // An escaped blank still separates arguments when the program parses its command line.
                 '^' if self.escapes_blank() && value.pieces.is_empty() && !quoted => self.at += 2,
                 '^' if self.escapes_blank() => {
                     self.bump();
@@ -460,7 +461,7 @@ impl<'a> Reader<'_, '_, 'a> {
         ["^ ", "^\t"].iter().any(|escaped| self.rest().starts_with(escaped))
     }
 
-    /// One letter, or what a variable holds; whether it was a variable.
+    /// Appends one character or the value of a variable, and returns whether it was a variable.
     fn push(&mut self, value: &mut Value) -> bool {
         let start = self.at;
         let Some(letter) = self.letter() else { return false };
@@ -483,7 +484,7 @@ impl<'a> Reader<'_, '_, 'a> {
         false
     }
 
-    /// `%x`, `%%x`, `%~dpx`: a variable of a `for`.
+    /// Reads a loop variable of `for`: `%x`, `%%x`, `%~dpx`.
     fn loop_variable(&mut self) -> Option<Value> {
         let before = self.at;
         self.eat("%");
@@ -498,7 +499,7 @@ impl<'a> Reader<'_, '_, 'a> {
             let values = reader.on.state.variable(&format!("%{name}"))?;
             Some((values.first()?.clone(), at + name.len_utf8()))
         };
-        // The last of the modifiers may be the name.
+        // The last modifier may be the name itself.
         let found = (0..=modifiers).rev().find_map(|length| known(self, self.at + length));
         match found {
             Some((value, behind)) => {
@@ -512,7 +513,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `NAME%` or `NAME!`, behind the first of its marks; a parameter of a file has no second one.
+    /// Reads `NAME%` or `NAME!` after the opening mark. A parameter of a batch file has no closing mark.
     fn named(&mut self, mark: char) -> Option<Value> {
         let start = self.at;
         let rest = self.rest();
@@ -525,14 +526,14 @@ impl<'a> Reader<'_, '_, 'a> {
         self.at += end + 1;
         let value = self.variable(&name, self.origin_from(start));
         if mark == '!' && matches!(value.pieces.as_slice(), [(Piece::Variable(_), _)]) {
-            // Without delayed expansion an exclamation mark is one.
+            // Without delayed expansion an exclamation mark is an ordinary character.
             self.at = start;
             return None;
         }
         Some(value)
     }
 
-    /// The value of `NAME`, `NAME:a=b`, `NAME:~1,2`.
+    /// Returns the value of `NAME`, `NAME:a=b` or `NAME:~1,2`.
     fn variable(&self, written: &str, origin: Origin) -> Value {
         let (name, change) = written.split_once(':').map_or((written, None), |(name, change)| (name, Some(change)));
         let key = format!("set:{}", name.to_lowercase());
@@ -566,7 +567,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `>`, `>>`, `2>&1`, `<`; whether there was one.
+    /// Reads `>`, `>>`, `2>&1` or `<`, and returns whether a redirection was found.
     fn redirection(&mut self, redirects: &mut Vec<Redirection>) -> bool {
         let before = self.at;
         let number = self.letter().and_then(|letter| letter.to_digit(10));
@@ -601,7 +602,7 @@ impl<'a> Reader<'_, '_, 'a> {
         true
     }
 
-    /// The name of a command: what is internal ends at any separator.
+    /// Reads the name of a command. The name of a built-in command ends at any separator.
     fn name(&mut self) -> Option<Word> {
         let start = self.at;
         let word = self.word(true)?;
@@ -614,7 +615,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if glued.is_empty() || !INTERNAL.contains(&name.to_lowercase().as_str()) {
             return Some(word);
         }
-        // `del/q`, `cd..`, `echo.x`: read again from where the name ends.
+        // `del/q`, `cd..`, `echo.x`: continue at the end of the name.
         let mut letters = 0;
         self.at = start;
         while letters < name.len() && self.at < self.text.len() {
@@ -653,7 +654,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.change_folder(&text, &words);
                 return Stream::default();
             }
-            // The title of the window that `start` opens.
+            // The window title that `start` takes.
             "start" => {
                 let title = words.iter().position(|word| !word.value.prefix().starts_with('/'));
                 let title = title.filter(|at| words.get(*at).is_some_and(|word| word.quoted) && at + 1 < words.len());
@@ -685,7 +686,7 @@ impl<'a> Reader<'_, '_, 'a> {
         })
     }
 
-    /// What variables stand for is put in before a line is divided.
+    /// Evaluates a command again after its variables are expanded, since cmd divides a line after expansion.
     fn read_again(&mut self, words: Vec<Word>, redirects: Vec<Redirection>, stdin: &Stream) -> Stream {
         let mut whole = Value::default();
         for word in words {
@@ -737,7 +738,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 '"' => {
                     open = !open;
                     self.bump();
-                    // What stands behind the last quote is dropped: blanks, in nearly every case.
+                    // cmd drops the text after the last quote; in nearly every case it is blanks.
                     let rest = self.rest();
                     self.at += if open { 0 } else { rest.len() - rest.trim_start_matches([' ', '\t']).len() };
                 }
@@ -776,13 +777,13 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
-/// Whether a variable brings what ends words or commands.
+/// Whether a word's variables contain characters that end words or commands.
 fn divides(word: &Word) -> bool {
     let brings = |text: &str| text.contains([' ', '\t', '&', '|', '<', '>', '^']);
     word.expanded && word.value.pieces.iter().any(|(piece, _)| piece.as_text().is_some_and(brings))
 }
 
-/// `a=b` replaces, `~1,2` cuts out.
+/// Applies a modifier of a variable: `a=b` replaces, `~1,2` takes a substring.
 fn changed(text: &str, change: &str) -> Option<String> {
     let Some(cut) = change.strip_prefix('~') else {
         let (from, to) = change.split_once('=')?;

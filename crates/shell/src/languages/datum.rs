@@ -1,4 +1,4 @@
-//! What an expression stands for, as far as it is known.
+//! Values of script expressions, as far as they are known.
 
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::CommandId;
@@ -9,62 +9,62 @@ use std::rc::Rc;
 
 use super::token::Token;
 
-/// A text longer than this is not followed.
+/// Maximum length of a text in bytes.
 const LONGEST: usize = 64 * 1024;
 
-/// The name under which all variables of the environment are known, whatever a language calls them.
+/// Name of the environment in all languages.
 pub(super) const ENVIRONMENT: &str = "environment";
 
-/// How many alternatives are told apart.
+/// Maximum number of alternatives of a value.
 pub(super) const MOST: usize = 64;
 
 /// The values of names.
 pub(super) type Names = Rc<BTreeMap<String, ScriptValue>>;
 
-/// What an expression stands for.
+/// The value of an expression.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum ScriptValue {
     Text(Text),
     Number(i64),
-    /// A truth value, or nothing at all.
+    /// A Boolean, or the languages' null value.
     Ternary(bool),
     List(Rc<Vec<ScriptValue>>),
-    /// Keys with their values; a key that is not known is empty.
+    /// Keys with their values; an unknown key is empty.
     Map(Rc<Vec<(String, ScriptValue)>>),
-    /// One of these.
+    /// One of several alternatives.
     Any(Rc<Vec<ScriptValue>>),
-    /// A module, class, function or object that the text does not define: its dotted name.
+    /// The qualified name of a module, class, function or object that the script does not define.
     Name(Rc<str>),
     Function(Rc<Function>),
     /// An open file: its path.
     File(Box<Text>),
 }
 
-/// A text with what is in it.
+/// A text with its sources.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Text {
     pub(super) value: Value,
-    /// The commands that made a part of it.
+    /// The commands whose output is part of the text.
     pub(super) from: Vec<CommandId>,
-    /// The files whose content is a part of it.
+    /// The files whose content is part of the text.
     pub(super) files: Vec<Value>,
 }
 
-/// A function that the text defines.
+/// A function that the script defines.
 #[derive(Debug, PartialEq)]
 pub(super) struct Function {
     pub(super) parameters: Vec<String>,
-    /// The tokens in which it stands, and where its body begins and ends.
+    /// The tokens that contain the function; `begin` and `end` delimit its body.
     pub(super) tokens: Tokens,
     pub(super) begin: usize,
     pub(super) end: usize,
-    /// Whether the body is one expression.
+    /// Whether the body is a single expression.
     pub(super) expression: bool,
-    /// The loaded file among whose names it is walked.
+    /// Index of the module in whose scope the body is walked.
     pub(super) module: usize,
 }
 
-/// Tokens that are shared; two are the same if they are one.
+/// Shared tokens, compared by identity.
 #[derive(Debug, Clone)]
 pub(super) struct Tokens(pub(super) Rc<[Token]>);
 
@@ -93,10 +93,10 @@ impl ScriptValue {
         ScriptValue::List(Rc::new(items))
     }
 
-    /// One of these, alternatives in them told apart.
+    /// Returns one of several alternatives, flattening nested ones.
     pub(super) fn any(items: Vec<ScriptValue>) -> ScriptValue {
         let mut all: Vec<ScriptValue> = Vec::new();
-        // Each is compared with those before it.
+        // Each item is compared with those before it.
         work::spend((items.len() * items.len().min(MOST)) as u64 / 2);
         for item in items.iter().flat_map(ScriptValue::alternatives) {
             if all.len() < MOST && !all.contains(item) {
@@ -109,27 +109,27 @@ impl ScriptValue {
         }
     }
 
-    /// The name that it is, if it is no value but a name.
+    /// Returns the qualified name, if the value is only a name.
     pub(super) fn as_name(&self) -> Option<&str> {
         if let ScriptValue::Name(name) = self { Some(name) } else { None }
     }
 
-    /// Everything that it may be.
+    /// Returns all alternatives of the value.
     pub(super) fn alternatives(&self) -> &[ScriptValue] {
         if let ScriptValue::Any(all) = self { all } else { std::slice::from_ref(self) }
     }
 
-    /// The same for each alternative.
+    /// Applies `change` to each alternative.
     pub(super) fn each(&self, change: impl FnMut(&ScriptValue) -> ScriptValue) -> ScriptValue {
         ScriptValue::any(self.alternatives().iter().map(change).collect())
     }
 
-    /// Whether it is known to count as false.
+    /// Whether the value is known to be false or null.
     pub(super) fn is_false(&self) -> bool {
         matches!(self, ScriptValue::Ternary(false))
     }
 
-    /// The known text.
+    /// Returns the text, if it is known.
     pub(super) fn literal(&self) -> Option<String> {
         if let ScriptValue::Number(number) = self {
             return Some(number.to_string());
@@ -152,7 +152,7 @@ impl ScriptValue {
         }
     }
 
-    /// The items of a list; a text's letters are no items.
+    /// Returns the items of a list. The characters of a text are not items.
     pub(super) fn items(&self) -> Option<&[ScriptValue]> {
         if let ScriptValue::List(items) = self { Some(items) } else { None }
     }
@@ -165,7 +165,7 @@ impl ScriptValue {
         }
     }
 
-    /// As a text, with what is in it.
+    /// Converts the value to a text that keeps its sources.
     pub(super) fn text(&self, origin: Origin) -> Text {
         match self {
             ScriptValue::Text(text) => text.clone(),
@@ -189,12 +189,12 @@ impl ScriptValue {
         }
     }
 
-    /// A text that is not known but for what is in it.
+    /// Returns an unknown text with the sources of the items.
     fn mixed<'d>(&'d self, items: impl Iterator<Item = &'d ScriptValue>, origin: Origin) -> Text {
         let mut whole =
             Text { value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin), ..Text::default() };
         for item in items.take(MOST) {
-            // One level is enough: what lists hold in lists is no data that is sent.
+            // One level of nesting is enough: deeper lists do not count as data that is sent.
             let inner = match item {
                 ScriptValue::Text(text) => text.clone(),
                 ScriptValue::File(_) | ScriptValue::Name(_) => item.text(origin),
@@ -219,7 +219,7 @@ impl ScriptValue {
         whole
     }
 
-    /// The words that it stands for as an argument: a list stands for its items.
+    /// Returns the words that the value becomes as an argument: one for each item of a list.
     pub(super) fn words(&self, origin: Origin) -> Vec<Value> {
         if let ScriptValue::List(items) = self {
             return items.iter().flat_map(|item| item.word(origin)).collect();
@@ -231,7 +231,7 @@ impl ScriptValue {
         match self {
             ScriptValue::Function(_) | ScriptValue::Map(_) | ScriptValue::Ternary(_) => None,
             ScriptValue::File(path) => Some(path.value.clone()),
-            // Alternatives are told apart before words are asked for; those in lists are not.
+            // Alternatives are separated before words are built, except for those inside lists.
             ScriptValue::Any(_) | ScriptValue::List(_) => {
                 Some(Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin))
             }
@@ -255,19 +255,19 @@ impl Text {
             let unknown = |piece: &Piece| matches!(piece, Piece::Unknown(_));
             match piece.as_text() {
                 Some(text) => self.value.push_text(text, origin),
-                // Two parts that are not known are one.
+                // Adjacent unknown parts are merged.
                 None if unknown(&piece) && self.value.pieces.last().is_some_and(|(last, _)| unknown(last)) => {}
                 None => self.value.pieces.push((piece, origin)),
             }
         }
     }
 
-    /// Whether the values of the whole environment are in it.
+    /// Whether the text contains the values of the complete environment.
     pub(super) fn holds_environment(&self) -> bool {
         self.files.iter().any(|file| file.literal().is_some_and(|path| path == WHOLE_ENVIRONMENT))
     }
 
-    /// What is in the other is in this one too.
+    /// Adds the sources of another text.
     pub(super) fn taint(&mut self, other: &Text) {
         for id in &other.from {
             if self.from.len() < MOST && !self.from.contains(id) {

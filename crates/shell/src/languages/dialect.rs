@@ -1,32 +1,32 @@
-//! What differs between the languages on the way from letters to tokens and blocks.
+//! Lexical differences between the languages, and the blocks that end with `end`.
 
 use super::token::{Kind, Token};
 use crate::model::language::Language;
 
-/// How a language is written.
+/// The lexical syntax of a language.
 #[derive(Debug)]
 pub(super) struct Dialect {
     pub(super) language: Language,
     pub(super) line_comments: &'static [&'static str],
     pub(super) block_comments: &'static [(&'static str, &'static str)],
-    /// The longest opening first.
+    /// The string forms, longest opening first.
     pub(super) quotes: &'static [Quote],
-    /// Letters that may begin a name.
+    /// Characters that may begin a name.
     pub(super) sigils: &'static str,
     pub(super) heredocs: Heredocs,
-    /// Whether a line's end ends a statement.
+    /// Whether the end of a line ends a statement.
     pub(super) newline_ends: bool,
-    /// Whether blocks are indented and have no brackets.
+    /// Whether indentation, not brackets, delimits blocks.
     pub(super) indents: bool,
     /// Whether blocks end with `end`.
     pub(super) blocks_end: bool,
-    /// Symbols that lead to a member.
+    /// Operators that access a member.
     pub(super) member: &'static [&'static str],
-    /// Symbols that join two texts.
+    /// Operators that concatenate texts.
     pub(super) concat: &'static [&'static str],
-    /// Whether a function may be called without brackets.
+    /// Whether a function may be called without parentheses.
     pub(super) bare_calls: bool,
-    /// Whether a slash may begin a pattern.
+    /// Whether a slash may begin a regular expression.
     pub(super) patterns: bool,
     /// `q()`, `qq()`, `qx()`, `qw()`, `m//`, `s///`, `tr///`.
     pub(super) quote_words: bool,
@@ -34,30 +34,30 @@ pub(super) struct Dialect {
     pub(super) percent_quotes: bool,
 }
 
-/// One form of string.
+/// A form of string literal.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Quote {
     pub(super) open: &'static str,
     pub(super) close: &'static str,
     pub(super) quoting: Quoting,
     pub(super) interpolation: Interpolation,
-    /// Whether a shell runs the text.
+    /// Whether the text is run by a shell.
     pub(super) runs: bool,
 }
 
-/// Which escapes a string knows.
+/// The escapes that a string recognizes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Quoting {
-    /// A backslash stands for itself, but the quote behind it does not close.
+    /// A backslash is literal, but a quote after it does not close the string.
     Raw,
-    /// A backslash stands for itself, and no quote is hidden behind it.
+    /// A backslash is literal, and a quote after it closes the string.
     Verbatim,
     /// Only the backslash and the quote can be escaped.
     Few,
     Full,
 }
 
-/// How an expression stands in a string.
+/// The syntax of expressions embedded in a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interpolation {
     None,
@@ -71,7 +71,7 @@ pub(super) enum Interpolation {
     DollarBrace,
 }
 
-/// What begins a heredoc.
+/// The operator that begins a here-document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Heredocs {
     None,
@@ -115,7 +115,7 @@ const BASE: Dialect = Dialect {
     percent_quotes: false,
 };
 
-/// Its strings may have letters before them, which the lexer knows.
+/// Python. String prefixes (`r`, `b`, `f`) are handled by the lexer.
 pub(super) const PYTHON: Dialect = Dialect {
     language: Language::Python,
     quotes: &[
@@ -210,9 +210,9 @@ pub(super) const APPLESCRIPT: Dialect = Dialect {
     ..BASE
 };
 
-/// Words that open a block wherever they stand.
+/// Words that open a block in any position.
 const OPENERS: [&str; 7] = ["def", "class", "module", "begin", "case", "function", "do"];
-/// Words that open a block at the front of a statement; behind one they only modify it.
+/// Words that open a block at the start of a statement; after a statement they only modify it.
 const LEADERS: [&str; 5] = ["if", "unless", "while", "until", "for"];
 
 /// Finds the `end` of every block.

@@ -1,4 +1,5 @@
-//! Evaluates expressions as far as they are known; every call in them is made, whatever the others are worth.
+//! Evaluates expressions as far as they are known. Every call in an expression is made, even if its operands are
+//! unknown.
 
 use super::calls::Arguments;
 use super::datum::{Function, ScriptValue, Text, Tokens};
@@ -9,7 +10,7 @@ use crate::model::language::Language;
 use crate::model::value::{Piece, UnknownReason, Value};
 use std::rc::Rc;
 
-/// What an operator does to what is known.
+/// The effect of an operator on known values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operator {
     Assign,
@@ -29,7 +30,7 @@ enum Operator {
 }
 
 impl ExprInterpreter<'_, '_> {
-    /// An expression with everything that binds more loosely than a comma.
+    /// Evaluates an expression, up to a comma.
     pub(super) fn expression(&mut self) -> ScriptValue {
         let unknown = self.unknown();
         self.deeper(unknown, |this| match this.assignment() {
@@ -38,7 +39,7 @@ impl ExprInterpreter<'_, '_> {
         })
     }
 
-    /// Operators that bind at least so tightly.
+    /// Evaluates operators that bind at least as tightly as `level`.
     fn operation(&mut self, level: u8) -> ScriptValue {
         let mut left = self.operand();
         while let Some((operator, power, length)) = self.operator() {
@@ -63,7 +64,7 @@ impl ExprInterpreter<'_, '_> {
         self.deeper(unknown, |this| this.operation(level))
     }
 
-    /// The operator that comes next, how tightly it binds, and how many tokens it has.
+    /// Returns the next operator, its precedence, and its number of tokens.
     fn operator(&self) -> Option<(Operator, u8, usize)> {
         let language = self.vocabulary.dialect.language;
         let found = match self.kind()? {
@@ -119,7 +120,8 @@ impl ExprInterpreter<'_, '_> {
         Some((found.0, found.1, if two { 2 } else { 1 }))
     }
 
-    /// Behind a condition: the value if it holds, or of Python if it does not.
+    /// Evaluates the rest of a conditional expression. In Python, `left` is the value if the condition holds; elsewhere
+    /// it is the condition.
     fn condition(&mut self, left: ScriptValue) -> ScriptValue {
         let python = self.vocabulary.dialect.language == Language::Python;
         if python {
@@ -159,7 +161,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// An operand with the signs before and the calls behind it.
+    /// Evaluates an operand with its prefix operators and the calls after it.
     fn operand(&mut self) -> ScriptValue {
         if !self.step() {
             return self.unknown();
@@ -175,7 +177,7 @@ impl ExprInterpreter<'_, '_> {
             }
             Kind::Text(chunks) => {
                 let mut text = ScriptValue::Text(Text::default());
-                // Texts that stand beside each other are one.
+                // Adjacent string literals are concatenated.
                 let mut next = Some(chunks);
                 while let Some(chunks) = next.take() {
                     self.at += 1;
@@ -234,7 +236,7 @@ impl ExprInterpreter<'_, '_> {
         self.deeper(unknown, ExprInterpreter::operand)
     }
 
-    /// A bracket: a group, a list, a map, or a list that a loop makes.
+    /// Evaluates a bracket: a group, a list, a map or a comprehension.
     fn bracket(&mut self, bracket: char) -> ScriptValue {
         let begin = self.at;
         if let Some(function) = self.arrow() {
@@ -267,7 +269,7 @@ impl ExprInterpreter<'_, '_> {
         if items.len() == 1 && !is_list { items.swap_remove(0) } else { ScriptValue::list(items) }
     }
 
-    /// The items up to the bracket that closes.
+    /// Evaluates the items up to the closing bracket.
     pub(super) fn list(&mut self, close: usize) -> Vec<ScriptValue> {
         let mut items = Vec::new();
         while self.at < close && self.step() {
@@ -289,7 +291,7 @@ impl ExprInterpreter<'_, '_> {
         items
     }
 
-    /// Whether the items of the next list stand in the one around it.
+    /// Whether the items of the next list are spliced into the list around it.
     pub(super) fn spreads(&self) -> bool {
         matches!(self.symbol(), "*" | "...") || self.word().starts_with('$') && self.vocabulary.dialect.quote_words
     }
@@ -325,12 +327,12 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Map(Rc::new(fields))
     }
 
-    /// Whether this bracket of Python holds `… for x in …`.
+    /// Whether this bracket is a Python comprehension: `… for x in …`.
     fn comprehends(&self, close: usize) -> bool {
         self.vocabulary.dialect.indents && self.find_word("for", close).is_some()
     }
 
-    /// Where a word stands inside of this bracket and no deeper.
+    /// Returns the position of a word inside this bracket, outside nested brackets.
     pub(super) fn find_word(&self, word: &str, close: usize) -> Option<usize> {
         const FURTHEST: usize = 256;
         let mut at = self.at;
@@ -346,7 +348,7 @@ impl ExprInterpreter<'_, '_> {
         None
     }
 
-    /// The element for each item of the lists that are walked.
+    /// Evaluates the element of a comprehension for each item of its lists.
     pub(super) fn comprehension(&mut self, close: usize) -> ScriptValue {
         let element = self.at;
         let Some(at) = self.find_word("for", close) else { return self.unknown() };
@@ -394,14 +396,14 @@ impl ExprInterpreter<'_, '_> {
         Some(self.body(parameters))
     }
 
-    /// The names between brackets; `*rest` takes all that are left.
+    /// Reads the names between brackets; `*rest` takes all remaining arguments.
     pub(super) fn parameters(&mut self) -> Vec<String> {
         let close = self.close_of(self.at);
         self.at += 1;
         self.parameter_names(close)
     }
 
-    /// The names up to here.
+    /// Reads the names up to `close`.
     pub(super) fn parameter_names(&mut self, close: usize) -> Vec<String> {
         let mut names = Vec::new();
         let mut fresh = true;
@@ -423,7 +425,7 @@ impl ExprInterpreter<'_, '_> {
         names
     }
 
-    /// A function whose body begins here: a block or one expression, which is passed.
+    /// Returns a function whose body, a block or one expression, begins here, and moves past the body.
     fn body(&mut self, parameters: Vec<String>) -> ScriptValue {
         if let Some(function) = self.block_function(parameters.clone()) {
             return function;
@@ -433,7 +435,7 @@ impl ExprInterpreter<'_, '_> {
         self.function(parameters, begin..self.at, true)
     }
 
-    /// A function whose body is the block here.
+    /// Returns a function whose body is the block at the cursor.
     pub(super) fn block_function(&mut self, parameters: Vec<String>) -> Option<ScriptValue> {
         if !(self.opens('{') || self.word() == "do" && self.vocabulary.dialect.blocks_end) {
             return None;
@@ -453,7 +455,7 @@ impl ExprInterpreter<'_, '_> {
         let tokens: Tokens = self.tokens.clone();
         let module = self.modules.current;
         let function = Rc::new(Function { parameters, tokens, begin: body.start, end: body.end, expression, module });
-        // A function that stands in a loop or a function is the same each time.
+        // A function defined in a loop or in another function is the same each time.
         match self.functions.iter().rev().take(64).find(|(known, _)| **known == *function) {
             Some((known, _)) => ScriptValue::Function(known.clone()),
             None => {
@@ -463,7 +465,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// Goes behind an expression without evaluating it.
+    /// Moves past an expression without evaluating it.
     fn pass_expression(&mut self) {
         while let Some(kind) = self.kind() {
             match kind {
@@ -480,7 +482,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// A name, a keyword, or a function.
+    /// Evaluates a name, a keyword or a function.
     fn named(&mut self, word: &str) -> ScriptValue {
         let language = self.vocabulary.dialect.language;
         if self.symbol_at(self.at + 1) == "=>"
@@ -514,7 +516,7 @@ impl ExprInterpreter<'_, '_> {
                 self.at += 1;
                 return ScriptValue::Ternary(false);
             }
-            // What stands behind is evaluated as if the word was not there.
+            // Evaluate the rest as if the word were absent.
             _ if self.vocabulary.noise.contains(&word) => {
                 self.at += 1;
                 let ends = matches!(self.kind(), None | Some(Kind::End | Kind::Close(_)));
@@ -527,7 +529,7 @@ impl ExprInterpreter<'_, '_> {
         self.behind(datum, Some(word.to_owned()))
     }
 
-    /// What a name stands for.
+    /// Returns the value of a name.
     pub(super) fn meaning(&mut self, name: &str) -> ScriptValue {
         if let Some(known) = self.variable(name) {
             // `from os import environ`

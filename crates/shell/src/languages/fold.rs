@@ -1,4 +1,4 @@
-//! What operators and functions make of values that are known.
+//! Constant folding: the results of operators and functions for known values.
 
 use super::datum::{ENVIRONMENT, MOST, ScriptValue, Text};
 use crate::model::language::Language;
@@ -7,10 +7,10 @@ use crate::text_tools::quoting;
 use crate::text_tools::quoting::is_plain;
 use std::rc::Rc;
 
-/// A list has no more items than this, a repeated text is made of no more.
+/// Maximum number of items of a list, and of repetitions of a text.
 const MAX_ITEMS: i64 = 1024;
 
-/// Every text before every other.
+/// Concatenates each text on the left with each text on the right.
 pub(super) fn product(left: &[Text], right: &[Text]) -> Vec<Text> {
     let mut all = Vec::new();
     for one in left {
@@ -23,7 +23,7 @@ pub(super) fn product(left: &[Text], right: &[Text]) -> Vec<Text> {
     all
 }
 
-/// Two texts as one, for all alternatives.
+/// Concatenates two texts, for all their alternatives.
 pub(super) fn concat(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> ScriptValue {
     let texts =
         |datum: &ScriptValue| -> Vec<Text> { datum.alternatives().iter().map(|one| one.text(origin)).collect() };
@@ -34,7 +34,7 @@ pub(super) fn concat(left: &ScriptValue, right: &ScriptValue, origin: Origin) ->
     }
 }
 
-/// `+`, and the sign that joins texts.
+/// `+`, and the operator that concatenates texts.
 pub(super) fn add(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> ScriptValue {
     match (left, right) {
         (ScriptValue::Number(one), ScriptValue::Number(other)) => ScriptValue::Number(one.wrapping_add(*other)),
@@ -81,7 +81,7 @@ pub(super) fn path(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> S
     }
 }
 
-/// Parts of a path; what is absolute begins anew.
+/// Joins the parts of a path; an absolute part discards the parts before it.
 pub(super) fn join_path(parts: &[ScriptValue], origin: Origin) -> ScriptValue {
     let mut whole = Text::default();
     for part in parts {
@@ -98,7 +98,7 @@ pub(super) fn join_path(parts: &[ScriptValue], origin: Origin) -> ScriptValue {
     ScriptValue::Text(whole)
 }
 
-/// `a or b`: both may be, but what the environment does not set is the other.
+/// `a or b`: either value, but only `b` if `a` is false or may be unset.
 pub(super) fn or(left: &ScriptValue, right: ScriptValue) -> ScriptValue {
     let absent = match left {
         ScriptValue::Ternary(truth) => !truth,
@@ -129,7 +129,7 @@ pub(super) fn bits(sign: char, left: &ScriptValue, right: &ScriptValue) -> Optio
     Some(ScriptValue::Number(number))
 }
 
-/// The numbers of `range(begin, end, step)`.
+/// Returns the numbers of `range(begin, end, step)`.
 pub(super) fn range(bounds: &[ScriptValue]) -> Option<ScriptValue> {
     let numbers: Option<Vec<i64>> = bounds.iter().map(ScriptValue::number).collect();
     let (begin, end, step) = match numbers?.as_slice() {
@@ -145,27 +145,27 @@ pub(super) fn range(bounds: &[ScriptValue]) -> Option<ScriptValue> {
         .then(|| ScriptValue::list((0..count.max(0)).map(|at| ScriptValue::Number(begin + at * step)).collect()))
 }
 
-/// The letters of a text, if it is known.
+/// Returns the characters of a text, if it is known.
 pub(super) fn letters(datum: &ScriptValue, origin: Origin) -> Option<Vec<ScriptValue>> {
     let text = datum.literal().filter(|text| text.len() <= MAX_ITEMS as usize * 4)?;
     Some(text.chars().map(|letter| ScriptValue::from(Value::text(letter.to_string(), origin))).collect())
 }
 
-/// Whether a text is walked by its lines, as those of a file or of the input are. No code walks a text of several lines
-/// by its characters.
+/// Whether a loop iterates over a text by lines, as over those of a file or of standard input. Code does not iterate
+/// over a text of several lines by character.
 pub(super) fn has_lines(value: &Value) -> bool {
     let is_line = |(piece, _): &(Piece, Origin)| piece.as_text().is_some_and(|text| text.contains('\n'));
     let is_known = |(piece, _): &(Piece, Origin)| !matches!(piece, Piece::Unknown(_) | Piece::Text(_));
     value.pieces.iter().any(is_line) || value.pieces.iter().any(is_known)
 }
 
-/// The lines of a text without their ends.
+/// Returns the lines of a text without their terminators.
 pub(super) fn lines(text: &Text) -> Vec<ScriptValue> {
     let lines = text.value.split(&['\n']).into_iter();
     lines.map(|value| ScriptValue::Text(Text { value, ..text.clone() })).collect()
 }
 
-/// Texts with another between them.
+/// Joins texts with a separator.
 pub(super) fn joined(items: &[ScriptValue], between: &str, origin: Origin) -> Text {
     let mut whole = Text::default();
     for (index, item) in items.iter().enumerate() {
@@ -255,7 +255,7 @@ pub(super) fn format_braces(
     ScriptValue::Text(whole)
 }
 
-/// The letter of a number.
+/// Returns the character with the given code point.
 pub(super) fn letter(number: i64, origin: Origin) -> Text {
     let letter = u32::try_from(number).ok().and_then(char::from_u32);
     let value = match letter {
@@ -265,7 +265,7 @@ pub(super) fn letter(number: i64, origin: Origin) -> Text {
     Text { value, ..Text::default() }
 }
 
-/// A pattern for file names.
+/// Converts a text to a list of one value, with its wildcards as a glob for file names.
 pub(super) fn glob(pattern: &ScriptValue, origin: Origin) -> ScriptValue {
     let text = pattern.text(origin);
     let mut value = Value::default();
@@ -284,7 +284,7 @@ pub(super) fn glob(pattern: &ScriptValue, origin: Origin) -> ScriptValue {
     ScriptValue::list(vec![value.into()])
 }
 
-/// How and what of `open(F, ">x")`.
+/// Splits the mode and the path of `open(F, ">x")`.
 pub(super) fn perl_mode(datum: Option<&ScriptValue>, origin: Origin) -> (String, ScriptValue) {
     let unknown = ScriptValue::unknown(UnknownReason::NotEvaluated, origin);
     let text = datum.unwrap_or(&unknown).text(origin);
@@ -304,7 +304,7 @@ pub(super) fn perl_mode(datum: Option<&ScriptValue>, origin: Origin) -> (String,
     (if mode.is_empty() { "<".into() } else { mode }, ScriptValue::Text(Text { value, ..text }))
 }
 
-/// An element or a slice.
+/// Returns an element or a slice.
 pub(super) fn element(
     datum: &ScriptValue,
     key: &[Option<ScriptValue>],
@@ -352,7 +352,7 @@ fn one_element(datum: &ScriptValue, key: &ScriptValue, language: Language, origi
     datum.each(|one| match one {
         ScriptValue::Name(name) => match key.literal() {
             Some(key) => ScriptValue::name(format!("{name}.{key}").trim_start_matches('.')),
-            // One variable after the other: `os.environ[name]` for all its names.
+            // Any variable: `os.environ[name]` in a loop over all names.
             None if **name == *ENVIRONMENT => ScriptValue::Text(Text {
                 value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
                 ..key.text(origin)
@@ -373,7 +373,7 @@ fn one_element(datum: &ScriptValue, key: &ScriptValue, language: Language, origi
                     let item = usize::try_from(at).ok().and_then(|at| items.get(at));
                     item.cloned().unwrap_or(ScriptValue::Ternary(false))
                 }
-                // A list of Perl is a map too: keys and values by turns.
+                // A list of Perl is also a map: keys and values alternate.
                 None => {
                     let is_key = |item: &ScriptValue| {
                         matches!(item, ScriptValue::Name(name) if Some(&**name) == key.literal().as_deref())
@@ -403,7 +403,7 @@ fn one_element(datum: &ScriptValue, key: &ScriptValue, language: Language, origi
     })
 }
 
-/// Items that stand beside each other in several lists.
+/// Groups the items at the same index of several lists.
 pub(super) fn zip(lists: &[ScriptValue], origin: Origin) -> Option<ScriptValue> {
     let lists: Option<Vec<Vec<ScriptValue>>> =
         lists.iter().map(|list| list.items().map(<[ScriptValue]>::to_vec).or_else(|| letters(list, origin))).collect();
@@ -413,12 +413,12 @@ pub(super) fn zip(lists: &[ScriptValue], origin: Origin) -> Option<ScriptValue> 
     Some(ScriptValue::list((0..shortest).map(row).collect()))
 }
 
-/// A text for a shell that stands for itself there.
+/// Quotes a text so that a shell reads it as one literal word.
 pub(super) fn quoted(datum: &ScriptValue, origin: Origin) -> ScriptValue {
     match datum.literal() {
         Some(text) if is_plain(&text) => datum.clone(),
         Some(text) => Value::text(quoting::quoted(&text), origin).into(),
-        // A value that is not known stays one word.
+        // The quotes keep an unknown value a single word.
         None => {
             let mut text = Text::default();
             text.value.push_text("\"", origin);
@@ -429,7 +429,7 @@ pub(super) fn quoted(datum: &ScriptValue, origin: Origin) -> ScriptValue {
     }
 }
 
-/// Changes a known text; what is in it stays in it.
+/// Changes a known text; its sources are kept.
 pub(super) fn change(datum: &ScriptValue, origin: Origin, change: impl Fn(&str) -> Option<String>) -> ScriptValue {
     datum.each(|one| {
         let mut text = one.text(origin);
@@ -442,7 +442,7 @@ pub(super) fn change(datum: &ScriptValue, origin: Origin, change: impl Fn(&str) 
     })
 }
 
-/// `%41` and `+`.
+/// Decodes `%41` and `+`.
 pub(super) fn url(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
@@ -468,7 +468,7 @@ pub(super) fn rotate13(text: &str) -> String {
         .collect()
 }
 
-/// A map's keys, values, or both.
+/// Returns the keys of a map, its values, or both.
 pub(super) fn fields(fields: &Rc<Vec<(String, ScriptValue)>>, what: &str, origin: Origin) -> ScriptValue {
     let key = |name: &str| ScriptValue::from(Value::text(name, origin));
     ScriptValue::list(

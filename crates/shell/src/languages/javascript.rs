@@ -1,4 +1,4 @@
-//! JavaScript as Node.js, Deno and Bun run it, and as macOS scripts applications with it: what its names mean.
+//! JavaScript for Node.js, Deno, Bun and macOS scripting: the meaning of its names.
 
 use super::dialect;
 use super::vocabulary::{Constant as C, Function as F, Vocabulary};

@@ -1,4 +1,5 @@
-//! Cuts a text into tokens: it knows comments and every form of string, and which bracket closes which.
+//! Lexer for script languages: splits a source text into tokens, skips comments, reads every form of string literal and
+//! pairs up brackets.
 
 use super::dialect::{Dialect, Heredocs, Interpolation, Quote, Quoting, close_blocks};
 use super::token::{Chunk, Kind, Token};
@@ -6,7 +7,7 @@ use crate::model::language::Language;
 use crate::text_tools::decode;
 use std::rc::Rc;
 
-/// The longest first.
+/// The operators and punctuation, longest first, so that the first match is the longest.
 const SYMBOLS: [&str; 65] = [
     "===", "!==", "**=", "//=", "||=", "&&=", "??=", "...", "<=>", "<<=", ">>=", ">>>", "?->", "=>", "->", "::", "==",
     "!=", "<=", ">=", "&&", "||", "??", "?.", "&.", "..", "+=", "-=", "*=", "/=", ".=", "%=", "|=", "&=", "^=", "**",
@@ -14,10 +15,11 @@ const SYMBOLS: [&str; 65] = [
     "!", "~", "&", "|", "^", "@", "\\", "#",
 ];
 
-/// Patterns and expressions in strings are no longer: what does not end is looked for again and again.
+/// Maximum length in characters of a pattern or of an expression inside a string. The limit keeps the lexer linear:
+/// without it, every unterminated opening would scan the rest of the text.
 const LONGEST_PART: usize = 2048;
 
-/// The tokens of a text.
+/// Splits a text into tokens.
 pub(super) fn tokens(dialect: &'static Dialect, text: &str) -> Vec<Token> {
     let mut lexer = Lexer { text, dialect, at: 0, tokens: Vec::new(), open: Vec::new(), heredocs: Vec::new() };
     let mut indent = Some(0);
@@ -27,7 +29,7 @@ pub(super) fn tokens(dialect: &'static Dialect, text: &str) -> Vec<Token> {
             '\n' => {
                 lexer.at += 1;
                 lexer.line_end();
-                // A line that goes on begins none.
+                // Only the first line of a statement has an indentation.
                 let ended = matches!(lexer.tokens.last(), None | Some(Token { kind: Kind::End, .. }));
                 indent = ended.then_some(0);
             }
@@ -59,7 +61,7 @@ struct Lexer<'t> {
     at: usize,
     tokens: Vec<Token>,
     open: Vec<usize>,
-    /// Heredocs whose bodies begin on the next line.
+    /// Here-documents whose bodies begin on the next line.
     heredocs: Vec<Heredoc>,
 }
 
@@ -68,7 +70,7 @@ struct Heredoc {
     delimiter: String,
     expands: bool,
     runs: bool,
-    /// Whether the blanks before its lines are no part of it.
+    /// Whether leading blanks are stripped from the body's lines.
     indented: bool,
 }
 
@@ -165,7 +167,7 @@ impl<'t> Lexer<'t> {
         true
     }
 
-    /// `#x` is a comment only where `#` is one; `$#x` counts a list.
+    /// Whether the `#` at the cursor does not begin a comment: `$#x` in Perl is the last index of a list.
     fn is_private_name(&self) -> bool {
         self.dialect.language == Language::Perl && self.text.get(..self.at).is_some_and(|before| before.ends_with('$'))
     }
@@ -214,7 +216,7 @@ impl<'t> Lexer<'t> {
             ']' => '[',
             _ => '{',
         };
-        // What is not closed in order is closed with what stands around it.
+        // A bracket closed out of order is closed together with the bracket that encloses it.
         let fits = |at: &usize| self.tokens.get(*at).is_some_and(|token| token.kind == Kind::Open(opener));
         let Some(depth) = self.open.iter().rev().take(64).position(fits) else { return };
         for opener in self.open.split_off(self.open.len() - depth - 1) {
@@ -224,7 +226,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// Whether a sigil begins a name here and is no operator.
+    /// Whether a sigil begins a name at the cursor. Otherwise the character is an operator.
     fn sigil(&self, rest: &str) -> bool {
         let mut letters = rest.chars();
         let sigil = letters.next();
@@ -233,7 +235,7 @@ impl<'t> Lexer<'t> {
             Some('%') => self.operand_expected() && (is_name(next) || "${".contains(next)),
             Some('@') => is_name(next) || next == '@' || "${".contains(next),
             Some('#') => is_name(next),
-            // A template with a function before it: $`ls`.
+            // A tagged template: $`ls`.
             Some('$') if next == '`' => self.dialect.language == Language::JavaScript,
             _ => is_name(next) || "{$_!0&@,;.\\/".contains(next) || next.is_ascii_digit() || next == '#',
         }
@@ -245,7 +247,7 @@ impl<'t> Lexer<'t> {
         let sigils = rest.len() - letters.len();
         let mut end =
             letters.find(|letter: char| !is_name(letter) && !letter.is_ascii_digit()).unwrap_or(letters.len());
-        // Packages of Perl and PHP: `File::Path`.
+        // Qualified names of Perl and PHP: `File::Path`.
         if self.dialect.language == Language::Perl && end > 0 {
             while let Some(more) = letters.get(end..).and_then(|rest| rest.strip_prefix("::")) {
                 let length =
@@ -290,14 +292,14 @@ impl<'t> Lexer<'t> {
         let value = i64::from_str_radix(&text, if octal { 8 } else { radix }).unwrap_or(0);
         self.push(Kind::Number(value));
         self.at += if radix == 10 { end } else { end + 2 };
-        // A fraction changes nothing that is asked here.
+        // The fraction is dropped; no caller needs it.
         let rest = self.rest();
         if let Some(fraction) = rest.strip_prefix('.').filter(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
             self.at += 1 + fraction.find(|c: char| !c.is_ascii_digit()).unwrap_or(fraction.len());
         }
     }
 
-    /// Whether what comes next is an operand and no operator.
+    /// Whether an operand, not an operator, is expected at the cursor.
     fn operand_expected(&self) -> bool {
         match self.tokens.last().map(|token| &token.kind) {
             None | Some(Kind::End | Kind::Open(_) | Kind::Symbol(_)) => true,
@@ -317,7 +319,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// `/…/flags`, if it is closed on its line.
+    /// Reads `/…/flags`, if the pattern is closed on its line.
     fn pattern(&mut self) {
         let rest = self.rest();
         let mut class = false;
@@ -369,7 +371,8 @@ impl<'t> Lexer<'t> {
         self.push(if quote.runs { Kind::Run(chunks) } else { Kind::Text(chunks) });
     }
 
-    /// The letters up to the closing mark, which is passed; nested pairs of `open` and it stand inside.
+    /// Returns the characters up to the closing mark and moves past it. Nested pairs of `open` and `close` are part of
+    /// the result.
     fn until(&mut self, close: &str, open: Option<&str>, quoting: Quoting) -> String {
         let rest = self.rest();
         let (mut at, mut depth) = (0, 0);
@@ -390,7 +393,7 @@ impl<'t> Lexer<'t> {
         rest.to_owned()
     }
 
-    /// A text between any two marks, as `q(…)` and `%x{…}` take it.
+    /// Reads a text between two arbitrary delimiters, as in `q(…)` and `%x{…}`.
     fn delimited(&mut self, quoting: Quoting) -> String {
         let Some(open) = self.peek() else { return String::new() };
         self.at += open.len_utf8();
@@ -439,7 +442,7 @@ impl<'t> Lexer<'t> {
         true
     }
 
-    /// The second half of `s///`; with the flag `e` it is code.
+    /// Reads the replacement of `s///`, which is code if the flags contain `e`.
     fn replacement(&mut self, word: &str, mark: char) {
         let raw = if "([{<".contains(mark) {
             let rest = self.rest();
@@ -516,7 +519,7 @@ impl<'t> Lexer<'t> {
         true
     }
 
-    /// `<*.txt>` and `<STDIN>` of Perl: a pattern for files, or an input.
+    /// Reads Perl's `<*.txt>` or `<STDIN>`: a file name pattern or an input handle.
     fn diamond(&mut self) -> bool {
         let rest = self.rest();
         let after_word =
@@ -560,7 +563,8 @@ impl<'t> Lexer<'t> {
         let begins = delimiter.starts_with(|letter: char| {
             letter.is_ascii_uppercase() || letter == '_' || (quote.is_some() && is_name(letter))
         });
-        // `a << B` shifts; a heredoc stands where an operand is expected or right at its word.
+        // `a << B` is a shift; a here-document begins where an operand is expected, or has its delimiter directly after
+        // `<<`.
         if !begins || (quote.is_none() && !self.operand_expected() && after.starts_with(' ')) {
             return false;
         }
@@ -589,7 +593,7 @@ impl<'t> Lexer<'t> {
                 let word = line.trim();
                 let ends = word.strip_prefix(heredoc.delimiter.as_str()).is_some_and(|rest| !rest.starts_with(is_name));
                 if ends {
-                    // What stands behind the delimiter goes on with the statement.
+                    // The text after the closing delimiter continues the statement.
                     let behind = line.find(heredoc.delimiter.as_str()).unwrap_or(0) + heredoc.delimiter.len();
                     self.at += behind;
                     break;
@@ -616,19 +620,20 @@ impl<'t> Lexer<'t> {
     }
 }
 
-/// The lines without the blanks that stand before all of them.
+/// Removes the common indentation from all lines.
 fn without_indent(text: &str) -> String {
     let blanks = |line: &str| line.len() - line.trim_start().len();
     let least = text.lines().filter(|line| !line.trim().is_empty()).map(blanks).min().unwrap_or(0);
     text.split_inclusive('\n').map(|line| line.get(least..).unwrap_or("\n")).collect()
 }
 
-/// Marks that stand for unknown pieces are letters of names too.
+/// Whether a character may begin a name. The placeholders of unknown pieces (U+F0000 to U+FFFFD) count as name
+/// characters.
 fn is_name(letter: char) -> bool {
     letter == '_' || letter.is_alphabetic() || ('\u{f0000}'..='\u{ffffd}').contains(&letter)
 }
 
-/// What a string holds between its quotes.
+/// Parses the content of a string literal into text and embedded expressions.
 fn chunks(raw: &str, quote: Quote) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut text = String::new();
@@ -673,7 +678,7 @@ fn unescaped(text: &str, quote: Quote) -> String {
             plain
         }
         Quoting::Full => {
-            // `\u{72}`, a quote or sign that is escaped, and a line that goes on.
+            // `\u{72}`, an escaped quote or sign, and a line continuation.
             let mut plain = String::with_capacity(text.len());
             let mut rest = text;
             while let Some(at) = rest.find('\\') {
@@ -706,7 +711,7 @@ fn full_escape(after: &str) -> (String, usize) {
     }
 }
 
-/// The expression that begins here inside a string, and how many bytes it takes.
+/// Returns the expression that begins here inside a string, and its length in bytes.
 fn code(rest: &str, interpolation: Interpolation) -> Option<(String, usize)> {
     let braced = |prefix: &str| {
         let inside = rest.strip_prefix(prefix)?;
@@ -728,7 +733,7 @@ fn code(rest: &str, interpolation: Interpolation) -> Option<(String, usize)> {
     }
 }
 
-/// Where the conversion or format of a replacement field begins.
+/// Returns the byte offset of the conversion (`!r`) or format (`:>8`) in a replacement field.
 fn format_at(code: &str) -> usize {
     let mut depth = 0usize;
     let mut quote = None;
@@ -746,7 +751,7 @@ fn format_at(code: &str) -> usize {
     code.len()
 }
 
-/// The offset of the brace that closes the one before `inside`.
+/// Returns the byte offset of the brace that closes the one before `inside`.
 fn matching(inside: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, letter) in inside.char_indices().take(LONGEST_PART) {
@@ -760,7 +765,7 @@ fn matching(inside: &str) -> Option<usize> {
     None
 }
 
-/// `$x`, `$x->{a}[0]`, `${x}`, `@{[ x ]}`, `{$x}`.
+/// Reads an interpolation: `$x`, `$x->{a}[0]`, `${x}`, `@{[ x ]}`, `{$x}`.
 fn dollar(rest: &str) -> Option<(String, usize)> {
     if rest.starts_with("{$") {
         let end = matching(rest.get(1..)?)?;

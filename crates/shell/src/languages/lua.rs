@@ -1,4 +1,4 @@
-//! Lua: what its names mean.
+//! Lua: the meaning of its names.
 
 use super::dialect;
 use super::vocabulary::{Constant as C, Function as F, Vocabulary};

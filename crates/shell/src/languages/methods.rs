@@ -1,4 +1,4 @@
-//! What functions that only compute and the members of known values give.
+//! Results of pure functions, and the members of known values.
 
 use super::calls::Arguments;
 use super::datum::{ENVIRONMENT, ScriptValue, Text};
@@ -12,11 +12,11 @@ use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use crate::text_tools::decode;
 use std::sync::Arc;
 
-/// A name with more letters is none that is known.
+/// Maximum length in bytes of a qualified name. No known name is longer.
 const LONGEST_NAME: usize = 256;
 
 impl ExprInterpreter<'_, '_> {
-    /// What a function gives.
+    /// Returns the result of a function.
     #[expect(clippy::too_many_lines, reason = "one short arm for each function")]
     pub(super) fn compute(&mut self, function: Function, name: &str, arguments: &Arguments) -> ScriptValue {
         let origin = self.origin;
@@ -161,7 +161,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Text(whole)
     }
 
-    /// What an encoded text stands for: a step by which what runs is no longer what is written.
+    /// Decodes a text and records the step as a derivation, since the code that runs then differs from the source text.
     fn decoded(
         &mut self,
         step: &'static str,
@@ -177,7 +177,7 @@ impl ExprInterpreter<'_, '_> {
         })
     }
 
-    /// A text or bytes by the name of an encoding.
+    /// Decodes a text or bytes by the name of an encoding.
     fn decode(&mut self, first: &ScriptValue, encoding: Option<&ScriptValue>) -> ScriptValue {
         let encoding =
             encoding.and_then(ScriptValue::literal).unwrap_or_default().to_lowercase().replace(['-', '_'], "");
@@ -211,7 +211,7 @@ impl ExprInterpreter<'_, '_> {
         self.attribute(object, &name)
     }
 
-    /// One item of what is walked.
+    /// Returns an item of a value that a loop iterates over.
     pub(super) fn item_of(&self, datum: &ScriptValue) -> ScriptValue {
         match datum {
             ScriptValue::List(items) => ScriptValue::any(items.to_vec()),
@@ -247,7 +247,8 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Ternary(false)
     }
 
-    /// Who prints or writes the whole environment does what `printenv` does.
+    /// Records a command if the text contains the complete environment: printing or writing it has the effect of
+    /// `printenv`.
     pub(super) fn hand_out(&mut self, text: &Text) {
         if !text.holds_environment() {
             return;
@@ -264,7 +265,7 @@ impl ExprInterpreter<'_, '_> {
         });
     }
 
-    /// A member that is not called.
+    /// Returns a member that is not called.
     pub(super) fn attribute(&mut self, datum: &ScriptValue, name: &str) -> ScriptValue {
         datum.each(|one| match one {
             ScriptValue::Name(object) => {
@@ -273,7 +274,7 @@ impl ExprInterpreter<'_, '_> {
                     return self.unknown();
                 }
                 match self.variable(&whole) {
-                    // A name is a call there.
+                    // A bare name is a call in Ruby.
                     Some(ScriptValue::Function(function)) if self.vocabulary.dialect.language == Language::Ruby => {
                         return self.invoke(&function, Vec::new());
                     }
@@ -320,7 +321,7 @@ impl ExprInterpreter<'_, '_> {
         })
     }
 
-    /// A member that is called; `place` is the name of the variable that holds the receiver.
+    /// Calls a member. `place` is the name of the variable that holds the receiver.
     pub(super) fn method(
         &mut self,
         receiver: ScriptValue,
@@ -387,7 +388,7 @@ impl ExprInterpreter<'_, '_> {
         self.mixed(Some(&receiver), &arguments)
     }
 
-    /// A method of something that has a name: `os.remove`, `fs.promises.rm`, `client.post`.
+    /// Calls a method of a named object: `os.remove`, `fs.promises.rm`, `client.post`.
     fn named_method(&mut self, whole: &str, receiver: &ScriptValue, name: &str, arguments: Arguments) -> ScriptValue {
         if let Some(ScriptValue::Function(function)) = self
             .variable(name)
@@ -426,7 +427,7 @@ impl ExprInterpreter<'_, '_> {
         if !known && by_member {
             return self.make_method(&member, self.unknown(), arguments);
         }
-        // `User.objects.all().delete()`: the last two say what one alone would not.
+        // `User.objects.all().delete()`: the last two names identify a method that the last one alone does not.
         let pair = whole.rsplit('.').nth(1).map(|before| format!(".{before}.{name}"));
         if let Some(pair) = pair.filter(|pair| !known && self.program(pair).is_some()) {
             return self.make_method(&pair, self.unknown(), arguments);
@@ -439,7 +440,7 @@ impl ExprInterpreter<'_, '_> {
         self.call(member, arguments)
     }
 
-    /// Methods that change the list or text that they are called on.
+    /// Returns the list as a method that changes it leaves it.
     fn mutated(&self, receiver: &ScriptValue, name: &str, arguments: &Arguments) -> Option<ScriptValue> {
         let items = receiver.items()?;
         let first = arguments.first();
@@ -461,7 +462,7 @@ impl ExprInterpreter<'_, '_> {
         Some(ScriptValue::list(before.iter().chain(after).take(1024).cloned().collect()))
     }
 
-    /// Methods of texts, lists, maps and files that only compute.
+    /// Pure methods of texts, lists, maps and files.
     #[expect(clippy::too_many_lines, reason = "one short arm for each method")]
     fn text_method(&mut self, receiver: &ScriptValue, name: &str, arguments: &Arguments) -> Option<ScriptValue> {
         let origin = self.origin;
@@ -568,7 +569,7 @@ impl ExprInterpreter<'_, '_> {
         let Some(items) = items else { return self.unknown() };
         let Some(list) = items.items() else {
             if !python && receiver.items().is_none() {
-                // `Pathname#join`, `path.join` of an object.
+                // `Pathname#join`, or `path.join` of an object.
                 return paths(&[std::slice::from_ref(receiver), all].concat(), self.origin);
             }
             let letters = fold::letters(items, self.origin);
@@ -593,7 +594,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::any(whole.into_iter().map(ScriptValue::Text).collect())
     }
 
-    /// A function for each item of its receiver.
+    /// Calls a function for each item of the receiver.
     fn each_item(&mut self, receiver: &ScriptValue, arguments: &Arguments) -> ScriptValue {
         let Some(function) = arguments
             .positional
@@ -616,7 +617,8 @@ impl ExprInterpreter<'_, '_> {
         self.part_of(receiver, results)
     }
 
-    /// What is made from each variable of the environment holds the environment, whatever was done with it.
+    /// Marks a value made from the variables of the environment as containing the environment, whatever was done with
+    /// it.
     pub(super) fn part_of(&self, whole: &ScriptValue, made: ScriptValue) -> ScriptValue {
         let mut text = ScriptValue::name(ENVIRONMENT).text(self.origin);
         if let ScriptValue::Text(whole) = whole
@@ -630,7 +632,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Text(text)
     }
 
-    /// `promise.then(function)`: what was given is handed on.
+    /// `promise.then(function)`: calls each function with the receiver.
     fn each_given(&mut self, receiver: &ScriptValue, arguments: &Arguments) -> ScriptValue {
         let mut last = receiver.clone();
         for argument in &arguments.positional {

@@ -1,9 +1,9 @@
-//! Texts in other languages than the shell's: each call that the library knows becomes a command.
+//! Texts in languages other than that of the shell: each call that the library knows becomes a command.
 //!
 //! A call is a command whose program is `LANGUAGE:dotted.name`; its named arguments come first as `--key=value`, then
-//! `--`, then the positional ones. What it does or runs stands in `library/programs` as for any program. One lexer and
-//! one walker read most of these languages (`scripts`): a dialect says how each is written, a file of its own what its
-//! names mean. awk, sed, cmd and PowerShell have readers of their own.
+//! `--`, then the positional ones. Its effects are declared in `library/programs`, as for any program. One lexer and
+//! one walker read most of these languages (`scripts`): a dialect describes the syntax of each, and a separate file the
+//! meaning of its names. awk, sed, cmd and PowerShell have their own readers.
 
 mod applescript;
 pub(crate) mod awk;

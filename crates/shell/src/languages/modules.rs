@@ -1,7 +1,8 @@
-//! Files of code that a text loads: what they do is done by it, and what they name is known to it.
+//! Files of code that a script loads: their effects are effects of the script, and their names are known to it.
 //!
-//! Which file a name means, and which functions load one, its surroundings say. A module of Python or JavaScript has
-//! names of its own; what the other languages load is walked as if it stood where it is loaded.
+//! The surroundings resolve the name of a module to a file and decide which functions load one. A module of Python or
+//! JavaScript has its own names; in the other languages the file is walked as if it were written at the place where it
+//! is loaded.
 
 use super::datum::{Names, ScriptValue};
 use super::php;
@@ -15,14 +16,14 @@ use reflex_work as work;
 use std::rc::Rc;
 
 impl ExprInterpreter<'_, '_> {
-    /// What a call loads, if it loads a file.
+    /// Walks the file that a call loads, if it loads one.
     pub(super) fn loaded(&mut self, function: &str, first: Option<&ScriptValue>) -> Option<ScriptValue> {
         self.interpreter.surroundings.source.load?;
         let name = first?.literal().filter(|name| !name.is_empty() && name.len() <= 1024)?;
         self.load_module(function, &name)
     }
 
-    /// What a statement imports, if a file of that name is there.
+    /// Walks the file that a statement imports, if it exists.
     pub(super) fn import_module(&mut self, name: &str) -> Option<ScriptValue> {
         if name.is_empty() { None } else { self.load_module("import", name) }
     }
@@ -39,7 +40,7 @@ impl ExprInterpreter<'_, '_> {
             return Some(known.clone());
         }
         let place = self.modules.loaded.len();
-        // Who loads the file while it is being walked gets what is known of it: nothing.
+        // A module that is loaded again while it is being walked has no known names yet.
         self.modules.loaded.push((module.path.clone(), ScriptValue::Map(Rc::default())));
         let value = self.walk_module(&module);
         if let Some(known) = self.modules.loaded.get_mut(place) {
@@ -48,7 +49,7 @@ impl ExprInterpreter<'_, '_> {
         Some(value)
     }
 
-    /// Walks a file in its own place; what it exports.
+    /// Walks a file in its own scope and returns its exports.
     fn walk_module(&mut self, module: &Module) -> ScriptValue {
         let language = self.vocabulary.dialect.language;
         let is_apart = matches!(language, Language::Python | Language::JavaScript);
@@ -89,14 +90,14 @@ impl ExprInterpreter<'_, '_> {
         self.container = container;
         if module.is_unchanged {
             self.leave_steps(steps);
-            // What is committed is not searched for what it might do, only for what it does.
+            // A committed file is checked only for its effects, not for its unknown parts.
             self.interpreter.reading.gaps.truncate(gaps);
             self.functions.iter().skip(first).for_each(|(_, called)| called.set(true));
         }
         value
     }
 
-    /// What others see of the file that has just been walked.
+    /// Returns the exports of the file that has just been walked.
     fn exports(&mut self) -> ScriptValue {
         let names = self.names.clone();
         let whole = names.get("module.exports").cloned();
@@ -118,7 +119,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Map(Rc::new(fields))
     }
 
-    /// Makes the methods of a module's classes known, whatever they are called by.
+    /// Defines the methods of a module's classes, by any receiver.
     pub(super) fn take_methods(&mut self, exports: &ScriptValue) {
         let ScriptValue::Map(fields) = exports else { return };
         for (name, datum) in fields.iter() {
@@ -128,7 +129,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// Keeps the names as they are for functions that are called from elsewhere.
+    /// Stores the current names for functions that are called from other modules.
     fn store_scope(&mut self) {
         let scope = Scope { names: self.names.clone(), origin: self.origin, path: self.modules.path.clone() };
         match self.modules.scopes.get_mut(self.modules.current) {
@@ -137,7 +138,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// Walks something among the names of another module.
+    /// Walks code in the scope of another module.
     pub(super) fn in_module<T>(&mut self, module: usize, walk: impl FnOnce(&mut Self) -> T) -> T {
         if module == self.modules.current {
             return walk(self);

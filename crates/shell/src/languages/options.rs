@@ -1,4 +1,4 @@
-//! The options that a script declares and the call gives: `argparse` of Python.
+//! The options that a script declares with Python's `argparse`, and their values from the call.
 
 use super::calls::Arguments;
 use super::datum::ScriptValue;
@@ -6,7 +6,7 @@ use super::walker::ExprInterpreter;
 use crate::model::value::Value;
 use std::rc::Rc;
 
-/// The name under which a text's declared options are kept. No language can write it.
+/// Name of the variable for the declared options. It is not a valid name in any language.
 const DECLARED: &str = "\0options";
 
 impl ExprInterpreter<'_, '_> {
@@ -23,7 +23,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Ternary(false)
     }
 
-    /// `parse_args()`: each declared option with the word that the call gives for it, else with its default.
+    /// Evaluates `parse_args()`: each declared option has the word given in the call, else its default.
     pub(super) fn parsed_options(&mut self) -> ScriptValue {
         let declared = self.variable(DECLARED);
         let declared: Vec<Declared> = declared.iter().flat_map(|all| all.items().unwrap_or(&[])).map(of_call).collect();
@@ -70,14 +70,14 @@ impl Declared {
         self.spellings.iter().any(|spelling| spelling.starts_with('-'))
     }
 
-    /// The attribute: `--out-dir` is `out_dir`.
+    /// Returns the attribute of the option: `--out-dir` is `out_dir`.
     fn name(&self) -> String {
         let long = self.spellings.iter().find(|spelling| spelling.starts_with("--")).or(self.spellings.first());
         let long = self.destination.as_ref().or(long);
         long.map(|name| name.trim_start_matches('-').replace('-', "_")).unwrap_or_default()
     }
 
-    /// Takes the option and its value out of the words: `--out x`, `--out=x`.
+    /// Removes the option and its value from the words: `--out x`, `--out=x`.
     fn taken_from(&self, words: &mut Vec<Value>) -> Option<Value> {
         let begins = |word: &Value, spelling: &String| {
             let text = word.prefix();

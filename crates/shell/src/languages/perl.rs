@@ -1,4 +1,4 @@
-//! Perl: what its names mean.
+//! Perl: the meaning of its names.
 
 use super::dialect;
 use super::vocabulary::{Constant as C, Function as F, Vocabulary};

@@ -1,9 +1,9 @@
-//! PHP: what its names mean, and which part of a file is code.
+//! PHP: the meaning of its names, and the extraction of code from a file.
 
 use super::dialect;
 use super::vocabulary::{Constant as C, Function as F, Vocabulary};
 
-/// What stands between `<?php` and `?>`.
+/// Returns the code between `<?php` and `?>`.
 pub(super) fn tagged(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;

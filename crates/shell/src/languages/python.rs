@@ -1,4 +1,4 @@
-//! Python: what its names mean.
+//! Python: the meaning of its names.
 
 use super::dialect;
 use super::vocabulary::{Constant as C, Function as F, Vocabulary};

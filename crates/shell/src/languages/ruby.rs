@@ -1,4 +1,4 @@
-//! Ruby: what its names mean.
+//! Ruby: the meaning of its names.
 
 use super::dialect;
 use super::vocabulary::{Constant as C, Function as F, Vocabulary};

@@ -1,22 +1,22 @@
-//! The files of code that a text has loaded, each with its own names.
+//! The files of code that a script has loaded, each with its own names.
 
 use super::datum::{Names, ScriptValue};
 use crate::model::value::Origin;
 use std::rc::Rc;
 
-/// The files that a text has loaded, and in which we are.
+/// The loaded files, and the one being walked.
 #[derive(Default)]
 pub(super) struct Modules {
-    /// The file of the text that is walked; empty if it stands in none.
+    /// Path of the script; empty if the text is not from a file.
     pub(super) path: Rc<str>,
-    /// Whose names count: the place in `scopes`; 0 is the text itself.
+    /// Index in `scopes` of the module being walked; 0 is the script itself.
     pub(super) current: usize,
     pub(super) scopes: Vec<Scope>,
-    /// What each file exports.
+    /// The exports of each loaded file, by path.
     pub(super) loaded: Vec<(String, ScriptValue)>,
 }
 
-/// The names of a module, and the origin of what it does.
+/// The names of a module, and the origin of its effects.
 #[derive(Clone, Default)]
 pub(super) struct Scope {
     pub(super) names: Names,
@@ -25,7 +25,7 @@ pub(super) struct Scope {
 }
 
 impl Modules {
-    /// Before anything is loaded by the text of a file.
+    /// Returns the state of a script before it loads any file.
     pub(super) fn of(path: &str) -> Modules {
         Modules { path: path.into(), ..Modules::default() }
     }

@@ -1,4 +1,4 @@
-//! Reads a text in one of the languages that share a lexer and a walker.
+//! Reader for the languages that share a lexer and a walker.
 
 use super::vocabulary::Vocabulary;
 use super::walker::ExprInterpreter;
@@ -7,7 +7,7 @@ use crate::interpret::interpreter::{Interpreter, SourceText};
 use crate::interpret::streams::Stream;
 use crate::model::language::Language;
 
-/// Walks a text; what it prints and who prints it.
+/// Evaluates a script and returns its output, with the commands that print it.
 pub(crate) fn read(interpreter: &mut Interpreter<'_>, source: SourceText<'_>, stdin: &Stream) -> Stream {
     let SourceText { language, text, origin } = source;
     let Some(vocabulary) = vocabulary(language) else { return Stream::default() };

@@ -1,4 +1,4 @@
-//! What sed scripts run and write: `e`, `s///e` and `w`.
+//! Effects of sed scripts: `e`, `s///e` and `w`.
 
 use crate::interpret::interpreter::Interpreter;
 use crate::interpret::streams::Stream;
@@ -6,13 +6,13 @@ use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::{Access, Redirection};
 use crate::text_tools::sed::{Action, Part, Substitute, parse};
 
-/// So many lines of an input are run one by one.
+/// Maximum number of input lines that are run individually.
 const MAX_LINES: usize = 64;
 
-/// A longer script is read so far only.
+/// Maximum number of commands; the rest of a longer script is not read.
 const MAX_COMMANDS: usize = 512;
 
-/// Runs what the script runs (`e`, `s///e`) and opens what it writes (`w`).
+/// Runs the commands of the script (`e`, `s///e`) and opens the files that it writes (`w`).
 pub(crate) fn run(interpreter: &mut Interpreter<'_>, script: &str, origin: Origin, stdin: &Stream) -> Stream {
     let commands = parse(script);
     if commands.len() > MAX_COMMANDS {
@@ -64,7 +64,7 @@ fn lines_of(stdin: &Stream, origin: Origin) -> Vec<Value> {
     }
 }
 
-/// The texts that `s///e` runs: the changed lines, or the replacement with what is not known in it.
+/// Returns the texts that `s///e` runs: the changed lines, or the replacement with its unknown parts.
 fn texts(substitute: &Substitute, stdin: &Stream, origin: Origin) -> Vec<Value> {
     if let Some(text) = stdin.text.literal().filter(|_| stdin.present) {
         let changed = |line: &str| [true, false].into_iter().find_map(|extended| substitute.apply(line, extended)?);

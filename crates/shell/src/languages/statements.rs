@@ -8,7 +8,7 @@ use crate::model::language::Language;
 use std::ops::Range;
 
 impl ExprInterpreter<'_, '_> {
-    /// Everything up to here; the value of the last statement.
+    /// Walks all statements up to `end`; returns the value of the last one.
     pub(super) fn statements(&mut self, end: usize) -> ScriptValue {
         let mut last = ScriptValue::Ternary(false);
         while self.at < end && self.step() {
@@ -92,7 +92,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Ternary(false)
     }
 
-    /// What others see of a module: `export const a = 1`, `export default x`, `export {a} from 'm'`.
+    /// Walks an export: `export const a = 1`, `export default x`, `export {a} from 'm'`.
     fn export(&mut self, end: usize) -> ScriptValue {
         self.at += 1;
         if self.takes_word("default") {
@@ -104,7 +104,7 @@ impl ExprInterpreter<'_, '_> {
         let close = if self.opens('{') { self.close_of(self.at) } else { self.at };
         let is_from = (close..close + 4).any(|at| self.word_at(at) == "from");
         if lists && is_from {
-            // As an import whose names are the module's own.
+            // Treated as an import: the imported names become names of this module.
             self.at -= 1;
             self.module_import();
         } else if lists {
@@ -120,7 +120,7 @@ impl ExprInterpreter<'_, '_> {
         ScriptValue::Ternary(false)
     }
 
-    /// Goes into a class or module, which is a name from here on; the one around it.
+    /// Enters a class or module and defines its name; returns the enclosing one.
     fn contained(&mut self) -> Option<String> {
         let name = self.word_at(self.at + 1).to_owned();
         if !name.is_empty() && self.vocabulary.dialect.language != Language::Ruby {
@@ -142,7 +142,7 @@ impl ExprInterpreter<'_, '_> {
         self.token_at(close + 1).is_some_and(|token| token.kind == Kind::Open('{'))
     }
 
-    /// An expression, or several with commas between, and what modifies it.
+    /// Walks one or more expressions separated by commas, and a modifier after them.
     fn simple(&mut self, end: usize) -> ScriptValue {
         let before = self.names.clone();
         if self.loops_behind(end) {
@@ -185,7 +185,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// Evaluates everything up to this sign, which is passed, or to the statement's end.
+    /// Evaluates everything up to `symbol`, which is consumed, or to the end of the statement.
     fn evaluate_to(&mut self, symbol: &str, end: usize) {
         self.at += 1;
         while self.at < end && self.step() && !matches!(self.kind(), None | Some(Kind::End)) {
@@ -199,7 +199,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// A block of Python whose header has just ended, and what stands on the header's line.
+    /// Returns the tokens of a Python block after its header, including a body on the header's line.
     fn suite(&mut self, end: usize) -> Range<usize> {
         if !matches!(self.kind(), None | Some(Kind::End)) {
             let stop = (self.at..end)
@@ -214,7 +214,7 @@ impl ExprInterpreter<'_, '_> {
         begin..stop
     }
 
-    /// `if`, `while`, `try` and their kin: the block may not run, or more than once.
+    /// `if`, `while`, `try` and similar: the block may run never or several times.
     fn condition_block(&mut self, end: usize) {
         let dialect = self.vocabulary.dialect;
         let repeats = matches!(self.word(), "while" | "until" | "repeat" | "loop");
@@ -235,7 +235,7 @@ impl ExprInterpreter<'_, '_> {
                 self.at = close + 1;
             }
             if !self.opens('{') {
-                // One statement, or a word such as `else`.
+                // A single statement, or a word such as `else`.
                 return self.conditionally(|this| drop(this.statement(end)));
             }
             self.at + 1..self.close_of(self.at)
@@ -244,7 +244,7 @@ impl ExprInterpreter<'_, '_> {
         self.conditionally(|this| {
             this.at = body.start;
             this.statements(body.end);
-            // What a round sets, the next one sees.
+            // Assignments of one round are visible in the next.
             if repeats && this.names != before {
                 this.at = body.start;
                 this.statements(body.end);
@@ -281,7 +281,7 @@ impl ExprInterpreter<'_, '_> {
         self.statements(body.end);
     }
 
-    /// A loop over items, if this is one.
+    /// Walks a loop. A loop that does not iterate over items is walked as a block that may run several times.
     fn loops(&mut self, end: usize) -> bool {
         let begin = self.at;
         self.at += 1;
@@ -338,7 +338,7 @@ impl ExprInterpreter<'_, '_> {
         self.at_statement = false;
         let mut items = self.expression();
         let lua = self.vocabulary.dialect.language == Language::Lua;
-        // `ipairs(list)` gives numbers with the items.
+        // `ipairs(list)` yields an index with each item.
         if let (true, ScriptValue::List(list)) = (lua, &items) {
             let row = |item: &ScriptValue| ScriptValue::list(vec![self.unknown(), item.clone()]);
             items = ScriptValue::list(list.iter().map(row).collect());
@@ -411,7 +411,7 @@ impl ExprInterpreter<'_, '_> {
         (self.at..close.min(self.at + 16)).find(|at| self.symbol_at(*at) == symbol)
     }
 
-    /// Whether a function is defined here, by its language's word.
+    /// Whether the keyword at the cursor defines a function in this language.
     pub(super) fn begins_function(&self) -> bool {
         let language = self.vocabulary.dialect.language;
         match self.word() {
@@ -423,7 +423,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// A function: its name gets it, if it has one.
+    /// Defines a function and assigns it to its name, if it has one.
     pub(super) fn define(&mut self) -> ScriptValue {
         let opener = self.at;
         let language = self.vocabulary.dialect.language;

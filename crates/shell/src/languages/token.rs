@@ -1,16 +1,16 @@
-//! The tokens that texts in all of these languages are cut into.
+//! Tokens shared by all script languages.
 
 use std::rc::Rc;
 
-/// One token.
+/// A token.
 #[derive(Debug, Clone)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// Blanks before it on its line, if it is the first there.
+    /// Width of the indentation, if the token is the first on its line.
     pub(super) indent: Option<usize>,
-    /// Whether a blank stands before it.
+    /// Whether a blank precedes the token.
     pub(super) spaced: bool,
-    /// Where the bracket or block that it opens is closed; its own place if it opens none.
+    /// Index of the token that closes the bracket or block opened here; its own index for other tokens.
     pub(super) close: usize,
 }
 
@@ -20,11 +20,11 @@ pub(super) enum Kind {
     Word(Rc<str>),
     Number(i64),
     Text(Rc<[Chunk]>),
-    /// A text that is given to a shell: backticks and their kin.
+    /// A text run by a shell: backticks and similar.
     Run(Rc<[Chunk]>),
     /// A list of words: `qw(a b)`, `%w[a b]`.
     Words(Rc<str>),
-    /// A pattern, which runs nothing.
+    /// A regular expression, which has no effects.
     Pattern,
     Open(char),
     Close(char),
@@ -37,6 +37,6 @@ pub(super) enum Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Chunk {
     Text(String),
-    /// An expression whose value stands there.
+    /// An embedded expression.
     Code(String),
 }

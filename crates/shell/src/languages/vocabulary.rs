@@ -1,41 +1,41 @@
-//! What the names of a language mean, as far as they compute and do nothing.
+//! Meanings of a language's names, as far as they compute values and have no effects.
 
 use super::dialect::Dialect;
 
-/// A language: how it is written, and what its names mean.
+/// A language: its syntax and the meaning of its names.
 #[derive(Debug)]
 pub(super) struct Vocabulary {
     pub(super) dialect: &'static Dialect,
-    /// Words before an expression or statement that change nothing of what it does.
+    /// Words before an expression or statement that do not change its meaning.
     pub(super) noise: &'static [&'static str],
-    /// Words whose block may not run, or not only once.
+    /// Words whose block may run never or several times.
     pub(super) conditions: &'static [&'static str],
-    /// Functions that only compute.
+    /// Pure functions.
     pub(super) functions: &'static [(&'static str, Function)],
-    /// Names that stand for a value.
+    /// Names that denote a fixed value.
     pub(super) constants: &'static [(&'static str, Constant)],
-    /// Functions that open a file: which argument says how.
+    /// Functions that open a file, each with the index of its mode argument.
     pub(super) opens: &'static [(&'static str, usize)],
-    /// Fronts of names that say nothing: `node:`, `globalThis.`.
+    /// Prefixes of names that carry no meaning: `node:`, `globalThis.`.
     pub(super) prefixes: &'static [&'static str],
 }
 
-/// What a function gives.
+/// The result of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Function {
-    /// Its first argument.
+    /// The first argument.
     Same,
-    /// Its first argument as a text.
+    /// The first argument as a text.
     Text,
-    /// Its arguments as parts of a path.
+    /// The arguments joined as parts of a path.
     JoinPath,
-    /// Its first argument, with `~` for the home folder.
+    /// The first argument, with `~` expanded to the home directory.
     ExpandHome,
     /// A constant.
     Constant(Constant),
-    /// The environment variable that it names, else its second argument.
+    /// The environment variable named by the first argument, else the second argument.
     Variable,
-    /// The letters of its numbers.
+    /// The characters with the given code points.
     Letters,
     /// `pack("H*", …)`, `pack("C*", …)`.
     Pack,
@@ -53,13 +53,13 @@ pub(super) enum Function {
     /// `map(function, list)`.
     Map,
     Glob,
-    /// The member of an object: `getattr(os, "system")`.
+    /// A member of an object: `getattr(os, "system")`.
     Member,
-    /// The module of a name.
+    /// The module with the given name.
     Module,
     /// A number.
     Number,
-    /// The number of a letter.
+    /// The code point of a character.
     Ordinal,
     Join,
     /// `implode(between, list)`, `join between, list`.
@@ -69,18 +69,18 @@ pub(super) enum Function {
     Replace,
     Folder,
     FileName,
-    /// Quoted for a shell.
+    /// The argument quoted for a shell.
     Quote,
     /// Prints its arguments.
     Print,
-    /// Prints its arguments and ends the line.
+    /// Prints its arguments and a newline.
     PrintLine,
     ChangeFolder,
-    /// Nothing that is known.
+    /// An unknown value.
     Nothing,
-    /// Its named arguments as a map.
+    /// The named arguments as a map.
     Assign,
-    /// All of its arguments as a list.
+    /// All arguments as a list.
     All,
     /// `explode(between, text)`
     SplitBy,
@@ -90,11 +90,11 @@ pub(super) enum Function {
     Table,
     /// `array_walk(list, function)`
     MapBack,
-    /// The function that its first argument names, with the others.
+    /// Calls the function named by the first argument with the other arguments.
     Call,
     /// `Reflect.apply(function, this, list)`
     Apply,
-    /// The first of a function's arguments, or of the text's.
+    /// The first argument of the enclosing function, or of the script at top level.
     Shift,
     /// `add_argument("--out")`
     DeclareOption,
@@ -102,39 +102,39 @@ pub(super) enum Function {
     ParsedOptions,
 }
 
-/// A value that a name stands for.
+/// A fixed value that a name denotes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Constant {
     Text(&'static str),
     Home,
-    /// A folder below the home.
+    /// A directory below the home directory.
     BelowHome(&'static str),
     WorkingDirectory,
-    /// The file in which the text stands.
+    /// The path of the script.
     Source,
     SourceFolder,
     Temporary,
     Input,
-    /// The arguments, with this many names before the first.
+    /// The arguments, preceded by this many names: those of the program and the script.
     Arguments(usize),
     /// All environment variables.
     Environment,
-    /// Every name of the text.
+    /// All names that the script defines.
     Names,
 }
 
 impl Vocabulary {
-    /// What a function of this name computes.
+    /// Returns what a function of this name computes.
     pub(super) fn function(&self, name: &str) -> Option<Function> {
         self.functions.iter().find(|(known, _)| *known == name).map(|(_, function)| *function)
     }
 
-    /// The value that this name stands for.
+    /// Returns the value that this name denotes.
     pub(super) fn constant(&self, name: &str) -> Option<Constant> {
         self.constants.iter().find(|(known, _)| *known == name).map(|(_, constant)| *constant)
     }
 
-    /// A name without what says nothing.
+    /// Returns the dotted form of a name, without the prefixes that carry no meaning.
     pub(super) fn canonical(&self, name: &str) -> String {
         let mut name = name.replace("()", "").replace("::", ".").replace('/', ".").replace(".__dict__.", ".");
         while let Some(rest) = self.prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)) {

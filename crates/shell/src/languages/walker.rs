@@ -1,7 +1,7 @@
-//! Walks the tokens of a text with the names that it has set.
+//! Walks the tokens of a script and tracks the values of its names.
 //!
-//! Every statement stands, whatever condition it has; a name that differs between branches is one of several. A
-//! function's body is walked for each call with its arguments, and once with unknown ones if nothing calls it.
+//! Every statement is evaluated, whatever its condition; a name that differs between branches has several alternatives.
+//! A function's body is walked for each call with its arguments, and once with unknown ones if it is never called.
 
 use super::datum::{Function, Names, ScriptValue, Text, Tokens};
 use super::lexer;
@@ -17,13 +17,13 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-/// Functions, brackets and texts in texts may stand in each other this deep.
+/// Maximum nesting depth of functions, brackets and code inside strings.
 const MAX_DEPTH: u32 = 48;
 
-/// A function that calls itself is walked this often.
+/// Maximum number of activations of a recursive function.
 const MAX_RECURSION: usize = 2;
 
-/// Steps that any text may take beside four for each token: loops and functions are walked again and again.
+/// Steps available to any script, in addition to four for each token. Loops and functions are walked repeatedly.
 const FREE_STEPS: usize = 20_000;
 
 pub(super) struct ExprInterpreter<'w, 'a> {
@@ -34,27 +34,27 @@ pub(super) struct ExprInterpreter<'w, 'a> {
     pub(super) at: usize,
     pub(super) names: Names,
     pub(super) functions: Vec<(Rc<Function>, Cell<bool>)>,
-    /// In how many blocks that may not run we are.
+    /// Number of enclosing blocks that may not run.
     pub(super) conditional: u32,
     pub(super) returned: Vec<ScriptValue>,
-    /// What was printed; `None` once that is not known.
+    /// The output; `None` once it is unknown.
     pub(super) printed: Option<Value>,
-    /// Where a connection leads, once there is one.
+    /// The address of a network connection, once one is open.
     pub(super) connection: Option<Value>,
-    /// Calls that were made, by their place and words: a loop makes the same once.
+    /// The calls made so far, by position and words, so that a loop does not repeat the same call.
     pub(super) seen: HashSet<(usize, Vec<Value>)>,
     pub(super) stdin: Stream,
-    /// Whether a shell was started that reads what this text gives it.
+    /// Whether a shell was started that reads the output of this script.
     pub(super) gives_shell: bool,
-    /// Modules whose names are all known: `from os import *`.
+    /// Modules imported with all their names: `from os import *`.
     pub(super) stars: Vec<String>,
-    /// Whether a statement begins here, where a comma may stand between names.
+    /// Whether a statement begins here, so that commas may separate assignment targets.
     pub(super) at_statement: bool,
-    /// The files that were loaded.
+    /// The loaded files.
     pub(super) modules: Modules,
-    /// The class or module whose body is walked.
+    /// The class or module whose body is being walked.
     pub(super) container: Option<String>,
-    /// The functions whose bodies are being walked, the innermost last.
+    /// The functions whose bodies are being walked, innermost last.
     active: Vec<Rc<Function>>,
     depth: u32,
     steps: usize,
@@ -95,7 +95,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         }
     }
 
-    /// Walks a whole text.
+    /// Walks a script.
     pub(super) fn text(&mut self, text: &str) {
         self.load(text);
         let end = self.tokens.0.len();
@@ -103,7 +103,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         self.uncalled();
     }
 
-    /// What was printed.
+    /// Returns the output.
     pub(super) fn finish(self) -> Value {
         let name = self.vocabulary.dialect.language.name();
         self.printed.unwrap_or_else(|| Value::piece(Piece::Output(Printed::Program(name.into())), self.origin))
@@ -117,7 +117,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         self.at = 0;
     }
 
-    /// Functions that nothing calls may be called by what is not known.
+    /// Walks each function that is never called, with unknown arguments, since code that is not seen may call it.
     fn uncalled(&mut self) {
         let mut at = 0;
         while let Some((function, called)) = self.functions.get(at) {
@@ -177,12 +177,12 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         self.kind() == Some(&Kind::Open(bracket))
     }
 
-    /// Where the bracket or block at this token is closed.
+    /// Returns the token that closes the bracket or block opened by this token.
     pub(super) fn close_of(&self, at: usize) -> usize {
         self.tokens.0.get(at).map_or(at, |token| token.close.max(at))
     }
 
-    /// Counts a step. When there are too many, nothing more is walked.
+    /// Counts a step, and returns whether another one is allowed. Beyond the limit, the walk ends.
     pub(super) fn step(&mut self) -> bool {
         self.steps += 1;
         if !work::spend(2) {
@@ -198,7 +198,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         self.steps < self.most_steps
     }
 
-    /// One level deeper, as long as that is allowed.
+    /// Runs `walk` one level deeper; returns `otherwise` at the maximum depth.
     pub(super) fn deeper<T>(&mut self, otherwise: T, walk: impl FnOnce(&mut Self) -> T) -> T {
         if self.depth >= MAX_DEPTH {
             self.interpreter.gap(self.origin, UnknownReason::Limit);
@@ -219,7 +219,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         Value::text(text, self.origin).into()
     }
 
-    /// The value of a name that the text has set.
+    /// Returns the value of a name that the script has set.
     pub(super) fn variable(&self, name: &str) -> Option<ScriptValue> {
         self.names.get(name).cloned()
     }
@@ -233,7 +233,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         self.set(name, datum);
     }
 
-    /// The name has this value now, whatever it had before.
+    /// Sets the value of a name and discards the previous one.
     pub(super) fn set(&mut self, name: &str, datum: ScriptValue) {
         const MAX_NAMES: usize = 2000;
         if self.names.len() < MAX_NAMES || self.names.contains_key(name) {
@@ -241,7 +241,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         }
     }
 
-    /// What a string stands for.
+    /// Returns the value of a string literal.
     pub(super) fn chunks(&mut self, chunks: &[Chunk]) -> ScriptValue {
         let mut whole = vec![Text::default()];
         for chunk in chunks {
@@ -259,7 +259,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         ScriptValue::any(whole.into_iter().map(ScriptValue::Text).collect())
     }
 
-    /// As a text inside of another: a list is joined with blanks.
+    /// Converts a value for interpolation into a text: the items of a list are joined with blanks.
     fn shown(&self, datum: &ScriptValue) -> Text {
         if let ScriptValue::List(items) = datum {
             return super::fold::joined(items, " ", self.origin);
@@ -267,7 +267,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         datum.text(self.origin)
     }
 
-    /// Walks code that stands inside of a string.
+    /// Walks code embedded in a string and returns the value of its last expression.
     pub(super) fn code(&mut self, code: &str) -> ScriptValue {
         let unknown = self.unknown();
         self.deeper(unknown, |this| {
@@ -285,17 +285,17 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         })
     }
 
-    /// The steps that may still be taken, as [`Self::leave_steps`] takes them back.
+    /// Returns the step counters, for [`Self::leave_steps`].
     pub(super) fn steps_left(&self) -> (usize, usize) {
         (self.steps, self.most_steps)
     }
 
-    /// Steps that were taken elsewhere do not count here.
+    /// Restores the step counters, so that the steps taken since then do not count.
     pub(super) fn leave_steps(&mut self, (steps, most): (usize, usize)) {
         (self.steps, self.most_steps) = (steps, most);
     }
 
-    /// Walks a function's body with these arguments; what it returns.
+    /// Walks a function's body with the given arguments and returns its value.
     pub(super) fn invoke(&mut self, function: &Rc<Function>, arguments: Vec<ScriptValue>) -> ScriptValue {
         self.in_module(function.module, |this| this.invoke_here(function, arguments))
     }
@@ -305,7 +305,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             called.set(true);
         }
         let unknown = self.unknown();
-        // What a function does that calls itself has been walked by then; its arguments are no longer known.
+        // A recursive function has been walked at this point; the result of a deeper call is unknown.
         if self.active.iter().filter(|known| Rc::ptr_eq(known, function)).count() >= MAX_RECURSION {
             return unknown;
         }
@@ -336,7 +336,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         last
     }
 
-    /// What a function set may be seen outside of it or not: both stand, but for its own parameters.
+    /// Merges the names after a function with those before it: both values are possible. The parameters are dropped.
     fn leave(&mut self, before: Names, parameters: &[String]) {
         if Rc::ptr_eq(&before, &self.names) {
             return;
@@ -355,7 +355,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
         self.steps += after.len() / 8;
     }
 
-    /// What was set since may have been set or not.
+    /// Merges the names with those before: assignments since then may or may not have happened.
     pub(super) fn leave_open(&mut self, before: Names) {
         self.leave(before, &[]);
     }
@@ -399,7 +399,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
     fn arguments(&self, skip: usize) -> ScriptValue {
         let parameters = &self.interpreter.state.parameters;
         let own = parameters.iter().take(1).cloned();
-        // `node FILE X` has the program and the file before the first argument, `node -e CODE X` the program alone.
+        // `node FILE X` has the program and the file before the first argument, `node -e CODE X` only the program.
         let is_node_file = self.vocabulary.dialect.language == Language::JavaScript && !self.modules.path.is_empty();
         let skip = skip + usize::from(is_node_file && skip > 0);
         let before = own.cycle().take(if parameters.is_empty() { 0 } else { skip });

@@ -1,9 +1,10 @@
-//! The variables of the environment that PowerShell and cmd know.
+//! Environment variables in PowerShell and cmd.
 
 use crate::interpret::state::State;
 use crate::model::value::{Origin, Piece, Printed, Value};
 
-/// The value of an environment variable: set before in the text, known on every Windows, or only by its name.
+/// Returns the value of an environment variable: assigned in the text, the same on every Windows system, or known only
+/// by name.
 pub(crate) fn environment(state: &State, name: &str, origin: Origin) -> Value {
     let set = [name, &name.to_ascii_uppercase()].into_iter().find_map(|name| state.variable(name));
     if let Some(values) = set {
@@ -22,7 +23,7 @@ pub(crate) fn environment(state: &State, name: &str, origin: Origin) -> Value {
         "appdata" => home("/AppData/Roaming"),
         "localappdata" => home("/AppData/Local"),
         "onedrive" => home("/OneDrive"),
-        // The home has it already.
+        // The home path contains the drive already.
         "homedrive" => Value::default(),
         "systemdrive" => text("C:"),
         "systemroot" | "windir" => text("C:\\Windows"),

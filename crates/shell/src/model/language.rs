@@ -1,9 +1,9 @@
-//! The languages in which a text may be written.
+//! The languages of texts.
 
-/// A language that is read. Each has its own reader; all give the same commands.
+/// A language that is read. Each has its own reader; all readers produce the same kind of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Language {
-    /// The shells of Unix: sh, bash, zsh and their kin.
+    /// Unix shells: sh, bash, zsh and related ones.
     #[default]
     Shell,
     /// PowerShell, on any system.
@@ -16,13 +16,13 @@ pub enum Language {
     Awk,
     /// sed.
     Sed,
-    /// Makefiles: their recipes and what `$(shell …)` runs.
+    /// Makefiles: their recipes and the commands of `$(shell …)`.
     Makefile,
-    /// Tables of cron.
+    /// Crontabs.
     Crontab,
     /// Patches of the tool `apply_patch`.
     Patch,
-    /// JavaScript, also with types.
+    /// JavaScript and TypeScript.
     JavaScript,
     /// Perl.
     Perl,
@@ -34,12 +34,12 @@ pub enum Language {
     Lua,
     /// AppleScript.
     AppleScript,
-    /// A language without a reader (Julia, R, Tcl, …): only where its texts come from is known.
+    /// A language without a reader (Julia, R, Tcl, …): only the origin of its texts is known.
     Other,
 }
 
 impl Language {
-    /// Every language, with the word that the library uses for it.
+    /// Every language with its name in the library.
     pub const ALL: [(Language, &'static str); 16] = [
         (Language::Shell, "shell"),
         (Language::PowerShell, "powershell"),
@@ -59,22 +59,22 @@ impl Language {
         (Language::Other, "other"),
     ];
 
-    /// The language of this word.
+    /// Returns the language of this name.
     pub fn named(name: &str) -> Option<Language> {
         Language::ALL.into_iter().find(|(_, word)| *word == name).map(|(language, _)| language)
     }
 
-    /// The word that the library uses for it; the names of its calls begin with it.
+    /// Returns the language's name in the library, which is also the prefix of the names of its calls.
     pub fn name(self) -> &'static str {
         Language::ALL.into_iter().find(|(language, _)| *language == self).map_or("shell", |(_, name)| name)
     }
 
-    /// Whether names have no case in it, and backslashes divide paths.
+    /// Whether names are case-insensitive and paths use backslashes.
     pub fn is_windows(self) -> bool {
         matches!(self, Language::PowerShell | Language::Cmd)
     }
 
-    /// What a text of it is called as a step of derivation.
+    /// Returns the name of the derivation step for a text of this language.
     pub(crate) fn step(self) -> &'static str {
         match self {
             Language::Shell => "shell text",

@@ -1,4 +1,4 @@
-//! The plain data that every other room of the crate is about: texts with their places, and languages.
+//! The plain data types that all other modules of the crate use: texts with their places, and languages.
 
 pub(crate) mod language;
 pub(crate) mod value;

@@ -1,34 +1,34 @@
-//! A shell word after expansion: pieces that are known, and pieces that say why they are not.
+//! A shell word after expansion: known pieces, and unknown pieces with the reason.
 
 use std::borrow::Cow;
 
-/// A UTF-8 byte range in the text as it arrived.
+/// A range of UTF-8 byte offsets in the input text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Hash)]
 pub struct Span {
-    /// The first byte.
+    /// The offset of the first byte.
     pub start: u32,
-    /// One past the last byte.
+    /// The offset one past the last byte.
     pub end: u32,
 }
 
 impl Span {
-    /// The smallest span that holds both.
+    /// Returns the smallest span that covers both.
     pub fn join(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }
 
-    /// The text of this span, empty if the span is not one of `text`.
+    /// Returns the text of this span, or an empty string if the span is not valid in `text`.
     pub fn slice(self, text: &str) -> &str {
         text.get(self.start as usize..self.end as usize).unwrap_or("")
     }
 }
 
-/// Where a piece comes from: its place in the text as it arrived, and the step that made it if it was decoded.
+/// The origin of a piece: its place in the input text, and the step that produced it if it was decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Origin {
-    /// What was written.
+    /// The span in the input text.
     pub span: Span,
-    /// The last of the steps that turned what was written into this piece.
+    /// The last derivation step that produced this piece from the input text.
     pub derivation: Option<DerivationId>,
 }
 
@@ -36,87 +36,87 @@ pub struct Origin {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct DerivationId(pub u16);
 
-/// One step of decoding: a text that was not written but follows from what was.
+/// One step of decoding: a text that is not part of the input but follows from it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Derivation {
     /// The step's name: `base64`, `printf`, `shell-text`, …
     pub step: &'static str,
-    /// What came out.
+    /// The output of the step.
     pub text: String,
-    /// Where the text that went in came from.
+    /// The origin of its input.
     pub from: Origin,
 }
 
-/// Why a piece of a word is not known before the command runs.
+/// The reason why a piece of a word is unknown before the command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum UnknownReason {
-    /// It differs between branches or rounds of a loop.
+    /// The value differs between branches or rounds of a loop.
     Branches,
     /// The result of arithmetic.
     Arithmetic,
-    /// What the reader does not evaluate (a parameter operator, an array of unknown size).
+    /// A construct that the reader does not evaluate (a parameter operator, an array of unknown size).
     NotEvaluated,
     /// Nested deeper or larger than the reader's limits.
     Limit,
     /// Text that could not be parsed.
     Unparsed,
-    /// A quote that nothing closes, a redirection to nothing: every shell refuses what stands there.
+    /// An unterminated quote or a redirection without a target: every shell reports a syntax error.
     Unfinished,
-    /// Typed by a person, read from a file or made from the environment while it runs.
+    /// Input from a person, from a file or from the environment at run time.
     Input,
 }
 
-/// What a command prints, where only the kind is known.
+/// The kind of output that a command prints, where the output itself is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Printed {
     /// The path of a new temporary file or folder.
     Temporary,
-    /// The folder in which the text began.
+    /// The initial working directory of the text.
     WorkingDirectory,
     /// The root of the git work tree.
     GitRoot,
     /// The user's name.
     User,
-    /// Something else that this program prints.
+    /// Other output of this program.
     Program(String),
 }
 
 /// One piece of a [`Value`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Piece {
-    /// Text that stands as it is.
+    /// Literal text.
     Text(String),
-    /// A pattern for file names: `*`, `?`, `[a-z]`.
+    /// A file name pattern: `*`, `?`, `[a-z]`.
     Glob(String),
-    /// A home folder: of the user if the name is empty, else of that user.
+    /// A home directory: of the current user if the name is empty, of the named user otherwise.
     Home(String),
     /// The value of an environment variable that the text does not set.
     Variable(String),
-    /// What a command prints.
+    /// The output of a command.
     Output(Printed),
-    /// Not known.
+    /// An unknown piece.
     Unknown(UnknownReason),
 }
 
-/// A shell word after expansion. Never a bare string: each piece says what it is and where it comes from.
+/// A shell word after expansion. Never a bare string: each piece has a kind and an origin.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Value {
-    /// In the order in which they are joined.
+    /// The pieces in the order of their concatenation.
     pub pieces: Vec<(Piece, Origin)>,
 }
 
 impl Value {
-    /// A known text.
+    /// Returns a value of known text.
     pub fn text(text: impl Into<String>, origin: Origin) -> Value {
         Value { pieces: vec![(Piece::Text(text.into()), origin)] }
     }
 
-    /// A value of one piece.
+    /// Returns a value of one piece.
     pub fn piece(piece: Piece, origin: Origin) -> Value {
         Value { pieces: vec![(piece, origin)] }
     }
 
-    /// The whole text, if every piece is text.
+    /// Returns the complete text, if every piece is text.
     pub fn literal(&self) -> Option<Cow<'_, str>> {
         match self.pieces.as_slice() {
             [] => Some(Cow::Borrowed("")),
@@ -125,7 +125,7 @@ impl Value {
         }
     }
 
-    /// The known text at the front, up to the first piece that is not text.
+    /// Returns the known text at the start, up to the first piece that is not text.
     pub fn prefix(&self) -> Cow<'_, str> {
         match self.pieces.as_slice() {
             [] => Cow::Borrowed(""),
@@ -134,7 +134,7 @@ impl Value {
         }
     }
 
-    /// The value without the first `bytes` bytes of its known prefix.
+    /// Returns the value without the first `bytes` bytes of its known prefix.
     pub fn without_prefix(&self, mut bytes: usize) -> Value {
         let mut pieces = Vec::with_capacity(self.pieces.len());
         for (piece, origin) in &self.pieces {
@@ -151,19 +151,19 @@ impl Value {
         Value { pieces }
     }
 
-    /// The span of all pieces together.
+    /// Returns the span that covers all pieces.
     pub fn span(&self) -> Span {
         let mut spans = self.pieces.iter().map(|(_, origin)| origin.span);
         let first = spans.next().unwrap_or_default();
         spans.fold(first, Span::join)
     }
 
-    /// The origin of the whole: the joined span and the first piece's derivation.
+    /// Returns the origin of the value: the joined span and the derivation of the first piece that has one.
     pub fn origin(&self) -> Origin {
         Origin { span: self.span(), derivation: self.pieces.iter().find_map(|(_, origin)| origin.derivation) }
     }
 
-    /// Whether a piece is not known, not even by kind.
+    /// Whether the value has a piece of which not even the kind is known.
     pub fn is_unknown(&self) -> bool {
         self.pieces.iter().any(|(piece, _)| match piece {
             Piece::Unknown(_) | Piece::Output(Printed::Program(_)) => true,
@@ -171,7 +171,7 @@ impl Value {
         })
     }
 
-    /// The words between these separators, which count only where they stand in known text.
+    /// Splits the value into words at these separators, which only count in known text.
     pub fn split(&self, separators: &[char]) -> Vec<Value> {
         let mut words = Vec::new();
         let mut word = Value::default();
@@ -202,7 +202,7 @@ impl Value {
         }
     }
 
-    /// Appends a known text, joined with a text before it of the same origin.
+    /// Appends known text, merged with a preceding text of the same derivation.
     pub fn push_text(&mut self, text: &str, origin: Origin) {
         match self.pieces.last_mut() {
             Some((Piece::Text(last), before)) if before.derivation == origin.derivation => {
@@ -213,7 +213,8 @@ impl Value {
         }
     }
 
-    /// Appends a piece. Most values have one only, and texts of a megabyte have very many values.
+    /// Appends a piece. Reserves space for only one: most values have one piece, and a text of a megabyte has very many
+    /// values.
     pub(crate) fn push_piece(&mut self, piece: Piece, origin: Origin) {
         if self.pieces.is_empty() {
             self.pieces.reserve_exact(1);
@@ -221,12 +222,12 @@ impl Value {
         self.pieces.push((piece, origin));
     }
 
-    /// The value as a person would write it: `~/x*`, `$NAME`, `$(mktemp)`.
+    /// Returns the value as a person would write it: `~/x*`, `$NAME`, `$(mktemp)`.
     pub fn shown(&self) -> String {
         self.pieces.iter().map(|(piece, _)| piece.shown()).collect()
     }
 
-    /// The values of a list in one word: a piece that is a comma and nothing else divides them.
+    /// Splits a list in one word into its values; the separator is a piece that consists of one comma.
     pub(crate) fn listed(&self) -> Vec<Value> {
         let is_comma = |(piece, _): &(Piece, Origin)| piece.as_text() == Some(",");
         if self.pieces.len() < 2 || !self.pieces.iter().any(is_comma) {
@@ -237,7 +238,7 @@ impl Value {
 }
 
 impl Piece {
-    /// The text, if the piece is text.
+    /// Returns the text, if the piece is text.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Piece::Text(text) => Some(text),

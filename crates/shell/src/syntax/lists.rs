@@ -6,7 +6,7 @@ use super::tree::{Arm, ArmEnd, Assigned, Assignment, Join, Member, Node, Part, S
 use crate::model::value::UnknownReason;
 use std::rc::Rc;
 
-/// What ends a list.
+/// The end of a list.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Stop {
     End,
@@ -24,7 +24,7 @@ enum Compound {
 }
 
 impl Parser<'_> {
-    /// The whole text as a script. What cannot be parsed is skipped with a gap, one byte at least, until the end.
+    /// Parses the text as a script. Unparsable text is skipped with a gap, at least one byte at a time.
     pub(crate) fn script(&mut self) -> Script {
         let mut script = self.list(Stop::End);
         while self.at < self.text.len() {
@@ -37,7 +37,7 @@ impl Parser<'_> {
         script
     }
 
-    /// Statements up to `stop`, which is not stepped over.
+    /// Parses statements up to `stop`, which is not consumed.
     pub(super) fn list(&mut self, stop: Stop) -> Script {
         let mut statements = Vec::new();
         let mut join = Join::Always;
@@ -75,7 +75,8 @@ impl Parser<'_> {
         [";;", ";&", ";|"].iter().any(|end| self.starts_with(end))
     }
 
-    /// What follows a command: whether it runs in the background, and how the next is joined.
+    /// Parses the separator after a command. Returns whether the command runs in the background, and how the next one
+    /// is joined.
     fn separator(&mut self) -> (bool, Join) {
         self.skip_blanks(false);
         if self.eat("&&") {
@@ -118,8 +119,8 @@ impl Parser<'_> {
         Some(if negated { Node::Not(Box::new(node)) } else { node })
     }
 
-    /// `time [-p]` and `coproc [NAME]` change nothing of what runs, nor do the words of zsh that keep it from changing
-    /// what follows; whether `!` turns the result around.
+    /// Skips `time [-p]`, `coproc [NAME]` and zsh's `noglob` and `nocorrect`, which do not change which command runs.
+    /// Returns whether `!` negates the result.
     fn skip_prefixes(&mut self) -> bool {
         let mut negated = false;
         loop {
@@ -155,7 +156,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The unquoted word at the cursor, empty if there is none; not stepped over.
+    /// Returns the unquoted word at the cursor, without consuming it; empty if the cursor is not at one.
     pub(super) fn keyword(&self) -> &str {
         let rest = self.rest();
         let end = rest.find([' ', '\t', '\n', '\r', ';', '&', '|', '<', '>', '(', ')', '\'', '"', '\\', '$', '`']);
@@ -171,7 +172,7 @@ impl Parser<'_> {
         found
     }
 
-    /// One command. `None` at a byte that can begin none, which the caller decides about.
+    /// Parses one command. Returns `None` at a byte that cannot begin a command; the caller handles it.
     fn command(&mut self) -> Option<Node> {
         let start = self.at;
         let node = match self.compound() {
@@ -226,8 +227,8 @@ impl Parser<'_> {
         Compound::Node(self.deeper(start, read))
     }
 
-    /// A construct between reserved words. Beyond the limit only its first word is taken: what stands in it is then
-    /// read as a plain list, and so are the words that would have ended it.
+    /// Parses a construct between reserved words. At the maximum depth only its first word is consumed; its body is
+    /// then read as a plain list, and so are the reserved words that would have ended it.
     fn deeper(&mut self, start: usize, read: fn(&mut Self, usize) -> Node) -> Node {
         if self.is_too_deep() {
             return Node::Unknown(self.origin(start), UnknownReason::Limit);
@@ -281,7 +282,7 @@ impl Parser<'_> {
         Node::Loop { condition, until, body }
     }
 
-    /// `repeat 3 command`, as zsh has it: elsewhere it is a program like others.
+    /// Whether `repeat 3 command` of zsh begins here. Other forms of `repeat` are ordinary commands.
     fn repeats(&self) -> bool {
         let behind = self.rest().get("repeat".len()..).unwrap_or("").trim_start_matches([' ', '\t']);
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
@@ -293,7 +294,7 @@ impl Parser<'_> {
         self.skip_blanks(false);
         let start = self.at;
         self.at += self.keyword().len();
-        // How often it runs is not counted.
+        // The number of repetitions is not evaluated.
         let origin = self.origin(start);
         let often = Part::Unknown { origin, why: UnknownReason::NotEvaluated };
         let condition = Word { parts: vec![often], origin };
@@ -301,7 +302,7 @@ impl Parser<'_> {
         Node::Count { first: Word::default(), condition, next: Word::default(), body }
     }
 
-    /// `do … done`, `{ … }`, or in zsh one command.
+    /// Parses `do … done`, `{ … }`, or in zsh a single command.
     fn short_body(&mut self) -> Script {
         self.skip_blanks(true);
         self.eat(";");
@@ -336,7 +337,7 @@ impl Parser<'_> {
         self.at += name.len();
         self.skip_blanks(false);
         if self.eat("(") {
-            // As zsh has it: `for x (a b) command`.
+            // zsh: `for x (a b) command`.
             let words = self.words_of_line();
             self.eat(")");
             let body = self.short_body();
@@ -460,7 +461,7 @@ impl Parser<'_> {
         Node::Test(Test::Words { words, joined })
     }
 
-    /// Behind `=~`, parentheses and bars belong to the word.
+    /// Parses a word of `[[ … ]]`. After `=~`, parentheses and bars belong to the word.
     fn test_word(&mut self, words: &[Word]) -> Option<Word> {
         let behind = |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if text == "=~");
         if words.last().is_some_and(behind) { self.expression_word() } else { self.word() }
@@ -471,7 +472,7 @@ impl Parser<'_> {
         Node::Test(Test::Arithmetic(Word { parts, origin: self.origin(start) }))
     }
 
-    /// `name ()` with a body behind it.
+    /// Whether `word` is followed by `()`, so that it defines a function.
     fn defines_function(&self, word: &str) -> bool {
         let behind = self.rest().get(word.len()..).unwrap_or("").trim_start_matches([' ', '\t']);
         let Some(inside) = behind.strip_prefix('(') else { return false };
@@ -520,7 +521,7 @@ impl Parser<'_> {
         Some(Node::Simple(simple))
     }
 
-    /// The blanks behind the last word do not belong to the command.
+    /// Excludes the blanks after the last word from the command's span.
     fn trim_origin(&self, simple: &mut Simple) {
         let words = simple.words.iter().map(|word| word.origin.span.end);
         let redirects = simple.redirects.iter().map(|redirect| redirect.target.origin.span.end);
@@ -529,7 +530,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `name=value` before the command's name, or as an argument of a command that declares variables.
+    /// Parses `name=value` before the command's name, or as an argument of a command that declares variables.
     fn assignment_if(&mut self, simple: &Simple) -> Option<Assignment> {
         let declares = match simple.words.first().map(|word| word.parts.as_slice()) {
             None => true,
@@ -556,7 +557,7 @@ impl Parser<'_> {
         Some(Assignment { name, append, element, value: self.assigned() })
     }
 
-    /// The length of `[…]` that stands `ahead` of the cursor, brackets and substitutions inside counted.
+    /// Returns the length of `[…]` at `ahead` bytes after the cursor; nested brackets and substitutions are part of it.
     pub(super) fn subscript_length(&self, ahead: usize) -> Option<usize> {
         let mut depth = 0usize;
         for (offset, byte) in self.rest().bytes().skip(ahead).take(MAX_SUBSCRIPT).enumerate() {
@@ -571,7 +572,7 @@ impl Parser<'_> {
         None
     }
 
-    /// What stands in a subscript is evaluated.
+    /// Parses the inside of a subscript, which the shell evaluates.
     pub(super) fn subscript(&mut self, start: usize, length: usize) -> Word {
         let inside = self.slice(start + 1, start + length - 1).to_owned();
         let cursor = std::mem::replace(&mut self.at, start + length);
@@ -598,7 +599,8 @@ impl Parser<'_> {
     }
 }
 
-/// A longer subscript is no assignment to us; the bound keeps reading linear.
+/// Maximum length in bytes of a subscript. A longer one is not treated as part of an assignment; the bound keeps
+/// parsing linear.
 const MAX_SUBSCRIPT: usize = 256;
 
 const DECLARING: [&str; 5] = ["export", "local", "declare", "typeset", "readonly"];

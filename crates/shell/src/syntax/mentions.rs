@@ -1,10 +1,10 @@
-//! Which parameters the words of a command mention, however deep in substitutions.
+//! Parameters that the words of a command refer to, at any depth of substitution.
 
 use super::names::is_name;
 use super::tree::{Assigned, Element, Node, Operator, Parameter, Part, Redirect, Script, Simple, Test, Word};
 
-/// Gives `found` the names in the words that a node itself expands: a simple command's, a pipeline's as a whole, those in
-/// the head of a loop or `case`. What stands in bodies expands its own.
+/// Passes to `found` the names in the words that a node itself expands: those of a simple command, of all commands of a
+/// pipeline, and in the head of a loop or `case`. Commands in bodies expand their own words.
 pub(crate) fn mentioned(node: &Node, found: &mut dyn FnMut(&str)) {
     match node {
         Node::Simple(simple) => in_simple(simple, found),
@@ -32,7 +32,7 @@ fn in_script(script: &Script, found: &mut dyn FnMut(&str)) {
     script.statements.iter().for_each(|statement| in_node(&statement.node, found));
 }
 
-/// All of a node, its bodies too.
+/// Visits a node, including its bodies.
 fn in_node(node: &Node, found: &mut dyn FnMut(&str)) {
     mentioned(node, found);
     match node {

@@ -1,4 +1,4 @@
-//! The grammar of sh and bash as a tree. Parsing never fails: what is not understood is an `Unknown` node and a gap.
+//! Parser for sh and bash. Parsing never fails: unsupported syntax becomes an `Unknown` node and a gap.
 
 mod lists;
 pub(crate) mod mentions;

@@ -1,6 +1,6 @@
-//! The names that variables of a shell can have.
+//! Names of shell variables.
 
-/// The length of the name that the text begins with.
+/// Returns the length in bytes of the name at the start of the text.
 pub(super) fn name_length(text: &str) -> usize {
     let first = text.bytes().next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
     if !first {
@@ -9,7 +9,7 @@ pub(super) fn name_length(text: &str) -> usize {
     text.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count()
 }
 
-/// Whether the text is a name that a variable can have.
+/// Whether the text is a valid name of a variable.
 pub fn is_name(text: &str) -> bool {
     !text.is_empty() && name_length(text) == text.len()
 }

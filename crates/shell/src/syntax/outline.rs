@@ -1,4 +1,4 @@
-//! The tree of a text as a person reads it: one line, every list in parentheses.
+//! The syntax tree of a text in readable form: one line, with every list in parentheses.
 
 use super::parser::{Parser, Placement};
 use super::tree::{
@@ -6,10 +6,10 @@ use super::tree::{
     Redirect, RedirectKind, Script, Test, Which, Word,
 };
 
-/// The tree that is read from a text. Words stand as they are understood: quoted text in single quotes, and behind `?`
-/// what is not understood. `a | b && c` is `(pipe (a) (b)) && (c)`.
+/// Returns the outline of a text's syntax tree. Words appear as the parser understands them: quoted text in single
+/// quotes, and unparsed text preceded by `?`. `a | b && c` is `(pipe (a) (b)) && (c)`.
 ///
-/// For people and tests; nothing is decided by it.
+/// The outline is for people and tests; no decision depends on it.
 pub fn outline(text: &str) -> String {
     let mut parser = Parser::new(text, Placement::At { start: 0, derivation: None }, 0, 0);
     let mut outline = Outline::default();

@@ -1,4 +1,4 @@
-//! `${…}`: a name, which element of it, and what is done with its value.
+//! `${…}`: a name, the element it refers to, and the operator applied to its value.
 
 use super::parser::Parser;
 use super::tree::{Element, Letters, Operator, Parameter, Part, Which, Word};
@@ -41,7 +41,7 @@ impl Parser<'_> {
         };
         self.at += usize::from(prefix.is_some());
         let start = self.at;
-        // `${$(…)}`, `${${…}}`: zsh expands what it finds there.
+        // `${$(…)}`, `${${…}}`: zsh expands the inner expansion.
         let inner = self.peek() == Some(b'$') && matches!(self.peek_at(1), Some(b'(' | b'{'));
         let special = !inner && self.peek().is_some_and(|byte| b"@*#?$!-".contains(&byte));
         let length = self.rest().bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'_').count();
@@ -60,8 +60,8 @@ impl Parser<'_> {
         Parameter { name, element, operator, bare: false }
     }
 
-    /// What zsh writes before a name. Whether it is `(j: :)` and its kin, which change the value; `=`, `~` and `^` ask for
-    /// what bash does anyway.
+    /// Skips the flags that zsh allows before a name. Returns whether they include `(j: :)` or similar, which change
+    /// the value; `=`, `~` and `^` request the default behavior of bash.
     fn eat_flags(&mut self) -> bool {
         let flags = self.eat("(");
         if flags {
@@ -73,7 +73,7 @@ impl Parser<'_> {
         flags
     }
 
-    /// `[@]`, `[*]`, or what is evaluated to the place of an element.
+    /// Parses `[@]`, `[*]`, or a subscript that evaluates to the index of an element.
     fn element(&mut self) -> Element {
         let start = self.at;
         let length = self.subscript_length(0).unwrap_or(1);

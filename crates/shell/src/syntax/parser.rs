@@ -1,4 +1,4 @@
-//! The cursor over the text: where it stands, how deep it is, what heredocs wait for the line's end.
+//! Parser state: the cursor, the nesting depth, and the here-documents whose bodies begin after the current line.
 
 use super::tree::{Line, Part, Redirect, Word};
 use crate::model::value::{DerivationId, Origin, Span, UnknownReason};
@@ -6,15 +6,15 @@ use crate::reading::Gap;
 use std::cell::OnceCell;
 use std::rc::Rc;
 
-/// Constructs may nest this deep. Hand-written scripts stay below 20; each level costs stack.
+/// Maximum nesting depth of constructs. Hand-written scripts stay below 20; each level costs stack.
 const MAX_DEPTH: u32 = 60;
 
-/// Where the parsed text lies in what was written.
+/// Position of the parsed text in the source.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Placement {
-    /// The text is a part of what was written, beginning at this byte.
+    /// The text is a part of the source, beginning at this byte.
     At { start: u32, derivation: Option<DerivationId> },
-    /// The text was derived: all of it comes from here.
+    /// The text is derived; all of it has this origin.
     From(Origin),
 }
 
@@ -23,13 +23,13 @@ pub(crate) struct Parser<'t> {
     pub(super) at: usize,
     pub(super) depth: u32,
     placement: Placement,
-    /// The line where the cursor stands.
+    /// The line of the cursor.
     pub(super) line: Line,
     pub(super) heredocs: Vec<PendingHeredoc>,
     pub(crate) gaps: Vec<Gap>,
 }
 
-/// A heredoc whose body begins after the current line.
+/// A here-document whose body begins after the current line.
 pub(super) struct PendingHeredoc {
     pub(super) delimiter: String,
     pub(super) literal: bool,
@@ -38,7 +38,7 @@ pub(super) struct PendingHeredoc {
 }
 
 impl<'t> Parser<'t> {
-    /// The `number` tells this text from others.
+    /// Creates a parser; `number` distinguishes this text from others.
     pub(crate) fn new(text: &'t str, placement: Placement, depth: u32, number: u32) -> Parser<'t> {
         let line = Line { text: number, number: 0 };
         Parser { text, at: 0, depth, placement, line, heredocs: Vec::new(), gaps: Vec::new() }
@@ -60,12 +60,12 @@ impl<'t> Parser<'t> {
         self.rest().as_bytes().starts_with(text.as_bytes())
     }
 
-    /// Steps over one character.
+    /// Moves past one character.
     pub(super) fn bump(&mut self) {
         self.at += self.rest().chars().next().map_or(1, char::len_utf8);
     }
 
-    /// Steps over `text` if it is next.
+    /// Moves past `text`, if it is next.
     pub(super) fn eat(&mut self, text: &str) -> bool {
         let found = self.starts_with(text);
         if found {
@@ -88,7 +88,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// A placement for a part of this text that begins at `start`.
+    /// Returns the placement of a part of this text that begins at `start`.
     fn placement_at(&self, start: usize) -> Placement {
         match self.placement {
             Placement::From(origin) => Placement::From(origin),
@@ -107,7 +107,8 @@ impl<'t> Parser<'t> {
         self.depth >= MAX_DEPTH
     }
 
-    /// Runs `inner` one level deeper. Beyond the limit it is not run: the construct up to its `close` becomes unknown.
+    /// Runs `inner` one level deeper. At the maximum depth, skips the construct up to its `close` instead, records a
+    /// gap and returns `None`.
     pub(super) fn nested<T>(&mut self, close: u8, inner: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.is_too_deep() {
             let start = self.at;
@@ -121,7 +122,7 @@ impl<'t> Parser<'t> {
         Some(result)
     }
 
-    /// A derived text parsed one level deeper, its gaps kept.
+    /// Parses a derived text one level deeper and keeps its gaps.
     pub(super) fn derived<T>(&mut self, text: &str, origin: Origin, inner: impl FnOnce(&mut Parser<'_>) -> T) -> T {
         let mut parser = Parser::new(text, Placement::From(origin), self.depth + 1, 0);
         parser.line = self.line;
@@ -130,8 +131,8 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// Steps behind the `close` that ends the construct we are in, without recursion and in linear time. Whether there
-    /// is one.
+    /// Moves past the `close` that ends the current construct, without recursion and in linear time. Returns whether it
+    /// was found.
     pub(super) fn skip_to_close(&mut self, close: u8) -> bool {
         let mut open = vec![close];
         while let Some(byte) = self.peek() {
@@ -167,7 +168,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Blanks, line continuations and, if `lines`, newlines and comments.
+    /// Skips blanks, line continuations and, if `lines`, newlines and comments.
     pub(super) fn skip_blanks(&mut self, lines: bool) {
         loop {
             match self.peek() {
@@ -186,7 +187,7 @@ impl<'t> Parser<'t> {
         self.at += self.rest().find('\n').unwrap_or(self.rest().len());
     }
 
-    /// Steps over a newline and the heredoc bodies that follow it.
+    /// Moves past a newline and the here-document bodies that follow it.
     pub(super) fn newline(&mut self) {
         self.at += 1;
         self.line.number += 1;
@@ -248,7 +249,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Whether the line's end is escaped, so that the next one belongs to it.
+/// Whether the end of the line is escaped, so that the next line continues it.
 fn ends_escaped(line: &str) -> bool {
     let bare = line.strip_suffix('\n').unwrap_or(line);
     (bare.len() - bare.trim_end_matches('\\').len()) % 2 == 1
@@ -258,7 +259,7 @@ fn strip_tabs(text: &str) -> String {
     text.split_inclusive('\n').map(|line| line.trim_start_matches('\t')).collect()
 }
 
-/// The text of a part as it stands in a heredoc's delimiter, where nothing is expanded.
+/// Returns the text of a part in the delimiter of a here-document, where the shell does not expand.
 fn part_text(part: &Part) -> String {
     match part {
         Part::Text { text, .. } | Part::Glob { text, .. } => text.clone(),

@@ -8,7 +8,7 @@ use std::cell::OnceCell;
 use std::rc::Rc;
 
 impl Parser<'_> {
-    /// A redirection, with the descriptor before it if there is one.
+    /// Parses a redirection, with the descriptor before it, if any.
     pub(super) fn redirect(&mut self) -> Option<Redirect> {
         if !self.peek()?.is_ascii_digit() && !matches!(self.peek()?, b'<' | b'>' | b'&' | b'{') {
             return None;
@@ -44,7 +44,7 @@ impl Parser<'_> {
     }
 }
 
-/// The longest spelling first.
+/// The operators, longest first.
 const REDIRECTS: [(&str, RedirectKind); 12] = [
     ("<<<", RedirectKind::HereString),
     ("<<-", RedirectKind::Heredoc),
@@ -60,7 +60,7 @@ const REDIRECTS: [(&str, RedirectKind); 12] = [
     ("&>", RedirectKind::WriteBoth { appends: false }),
 ];
 
-/// The length of `{name}` before a redirection.
+/// Returns the length of `{name}` before a redirection, else 0.
 fn named_descriptor(text: &str) -> usize {
     let name = text.strip_prefix('{').map_or(0, name_length);
     if name > 0 && text.as_bytes().get(name + 1) == Some(&b'}') { name + 2 } else { 0 }

@@ -1,4 +1,4 @@
-//! The tree of a shell text: lists, commands, words and what they are made of.
+//! Syntax tree of a shell script: lists, commands, words and their parts.
 
 use crate::model::value::{Origin, UnknownReason};
 use std::cell::OnceCell;
@@ -10,7 +10,7 @@ pub(crate) struct Script {
     pub(crate) statements: Vec<Statement>,
 }
 
-/// One command of a list and how it is joined to the one before.
+/// A command of a list, with the operator that joins it to the previous command.
 #[derive(Debug)]
 pub(crate) struct Statement {
     pub(crate) node: Node,
@@ -25,19 +25,19 @@ pub(crate) enum Join {
     Or,
 }
 
-/// A line of one of the texts that are read: shells take a whole line before they run any of it.
+/// A line of one of the parsed texts. Shells read a complete line before they run any of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Line {
-    /// Which text, in the order in which they are parsed.
+    /// Index of the text, in parse order.
     pub(crate) text: u32,
     pub(crate) number: u32,
 }
 
-/// One command of a pipeline.
+/// A command of a pipeline.
 #[derive(Debug)]
 pub(crate) struct Member {
     pub(crate) node: Node,
-    /// `|&`: the next one reads its errors too.
+    /// `|&`: the next command reads this command's standard error too.
     pub(crate) errors: bool,
 }
 
@@ -66,7 +66,7 @@ pub(crate) enum Node {
         next: Word,
         body: Script,
     },
-    /// `for` and `select`; without words, over the parameters.
+    /// `for` and `select`; without words, over the positional parameters.
     For {
         name: String,
         words: Option<Vec<Word>>,
@@ -86,18 +86,18 @@ pub(crate) enum Node {
     Unknown(Origin, UnknownReason),
 }
 
-/// `[[ … ]]`, `(( … ))`: nothing runs but the substitutions in its words.
+/// `[[ … ]]` and `(( … ))`: runs only the substitutions in its words.
 #[derive(Debug)]
 pub(crate) enum Test {
     Words {
         words: Vec<Word>,
-        /// Whether `&&`, `||` or parentheses stand between the words.
+        /// Whether `&&`, `||` or parentheses appear between the words.
         joined: bool,
     },
     Arithmetic(Word),
 }
 
-/// One part of a `case`.
+/// A clause of a `case`.
 #[derive(Debug)]
 pub(crate) struct Arm {
     pub(crate) patterns: Vec<Word>,
@@ -134,7 +134,7 @@ pub(crate) struct Assignment {
 }
 
 impl Assignment {
-    /// Whether a program decides if it succeeds: `x=$(…)`.
+    /// Whether the assignment's status is that of a command substitution: `x=$(…)`.
     pub(crate) fn substitutes(&self) -> bool {
         let is_output = |part: &Part| matches!(part, Part::Output { .. });
         match &self.value {
@@ -153,7 +153,7 @@ pub(crate) enum Assigned {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Descriptor {
     Number(u32),
-    /// `{name}`: the shell chooses a number and tells it to this variable.
+    /// `{name}`: the shell allocates a descriptor and stores its number in this variable.
     Named(String),
 }
 
@@ -162,7 +162,7 @@ pub(crate) struct Redirect {
     pub(crate) descriptor: Option<Descriptor>,
     pub(crate) kind: RedirectKind,
     pub(crate) target: Word,
-    /// Filled when the body has been read, which is after the line's end.
+    /// The body, set once it has been read, which is after the end of the line.
     pub(crate) heredoc: Rc<OnceCell<Word>>,
 }
 
@@ -176,7 +176,7 @@ pub(crate) enum RedirectKind {
     Duplicate {
         reads: bool,
     },
-    /// `&>`, `&>>`: output and errors.
+    /// `&>`, `&>>`: standard output and standard error.
     WriteBoth {
         appends: bool,
     },
@@ -219,7 +219,7 @@ pub(crate) enum Part {
         parts: Vec<Part>,
         origin: Origin,
     },
-    /// `<(…)`, and `>(…)` if it is written to.
+    /// `<(…)`, or `>(…)` if `writes`.
     Process {
         script: Rc<Script>,
         writes: bool,
@@ -241,23 +241,23 @@ pub(crate) struct Parameter {
     pub(crate) name: String,
     pub(crate) element: Element,
     pub(crate) operator: Operator,
-    /// Written without braces: what braces put behind it belongs to the name.
+    /// Whether the parameter is written without braces. Text that a brace expansion appends then belongs to the name.
     pub(crate) bare: bool,
 }
 
-/// What letters become.
+/// Case conversion of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Letters {
     Upper,
     Lower,
-    /// `~`: small ones large and large ones small.
+    /// `~`: swaps upper and lower case.
     Turned,
 }
 
-/// Which element of an array is meant.
+/// The element of an array that a parameter refers to.
 #[derive(Debug)]
 pub(crate) enum Element {
-    /// No subscript: the first, or the variable is none.
+    /// No subscript: the first element of an array, or a plain variable.
     None,
     /// `[@]`
     Each,
@@ -271,7 +271,7 @@ pub(crate) enum Operator {
     Plain,
     Length,
     Indirect,
-    /// `-` and, if it counts for an empty value too, `:-`
+    /// `-`, and `:-`, which also applies to an empty value.
     Default {
         of_empty: bool,
         word: Word,
@@ -286,9 +286,9 @@ pub(crate) enum Operator {
         of_empty: bool,
         word: Word,
     },
-    /// `?` and `:?`: the word is what a missing value ends the shell with.
+    /// `?` and `:?`: the word is the error message with which the shell exits if the value is missing.
     Required(Word),
-    /// `#`, `##`, `%`, `%%`: the longest or shortest match is cut off the front or back.
+    /// `#`, `##`, `%`, `%%`: removes the shortest or longest match from the front or back.
     Cut {
         front: bool,
         longest: bool,
@@ -302,18 +302,18 @@ pub(crate) enum Operator {
     Slice(Word),
     Case {
         to: Letters,
-        /// Only the first letter.
+        /// Only the first character.
         first: bool,
     },
     /// `@P`: the value is expanded once more.
     Prompt,
-    /// `@Q`: the value in quotes.
+    /// `@Q`: the value, quoted.
     Quoted,
-    /// `@E`, `@A`, … and what is not known; what stands in it is expanded.
+    /// `@E`, `@A`, … and unknown operators; the expansions in the word are still evaluated.
     Other(Word),
 }
 
-/// Which matches are replaced.
+/// The matches that are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Which {
     First,

@@ -1,4 +1,4 @@
-//! Words: quotes, escapes, parameters, substitutions, patterns.
+//! Words: quotes, escapes, parameters, substitutions and patterns.
 
 use super::lists::Stop;
 use super::names::is_name;
@@ -8,22 +8,22 @@ use crate::model::value::{Origin, UnknownReason};
 use crate::text_tools::decode;
 use std::rc::Rc;
 
-/// What a word's characters mean where it stands.
+/// The lexical context of a word, which determines its special characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Context {
-    /// A word of a command: blanks and operators end it.
+    /// A word of a command; blanks and operators end it.
     Plain,
-    /// The value of an assignment: a tilde behind `:` counts too, braces do not.
+    /// The value of an assignment. A tilde is also expanded after `:`; braces are not.
     Assignment,
     /// Between `${name-` and `}`.
     Operand { slash_ends: bool },
-    /// The same, where it is a pattern.
+    /// An operand that is a pattern.
     Pattern { slash_ends: bool },
-    /// The same inside double quotes.
+    /// An operand inside double quotes.
     QuotedOperand { slash_ends: bool },
     /// Between double quotes.
     Double,
-    /// A heredoc whose delimiter is not quoted.
+    /// The body of a here-document whose delimiter is not quoted.
     Heredoc,
     /// Between `((` and `))`.
     Arithmetic,
@@ -47,14 +47,14 @@ impl Context {
 }
 
 impl Parser<'_> {
-    /// The word at the cursor, `None` where none begins.
+    /// Parses the word at the cursor; `None` if the cursor is not at a word.
     pub(super) fn word(&mut self) -> Option<Word> {
         let start = self.at;
         let parts = self.parts(Context::Plain);
         (self.at > start).then(|| Word { parts, origin: self.origin(start) })
     }
 
-    /// A word behind `=~`, which only a blank outside of parentheses ends.
+    /// Parses a word after `=~`. Only a blank outside parentheses ends it.
     pub(super) fn expression_word(&mut self) -> Option<Word> {
         let start = self.at;
         let mut parts = Vec::new();
@@ -82,14 +82,14 @@ impl Parser<'_> {
         (self.at > start).then(|| Word { parts, origin: self.origin(start) })
     }
 
-    /// The value of an assignment, which may be empty.
+    /// Parses the value of an assignment, which may be empty.
     pub(super) fn assigned_word(&mut self) -> Word {
         let start = self.at;
         let parts = self.parts(Context::Assignment);
         Word { parts, origin: self.origin(start) }
     }
 
-    /// A text as it stands in a heredoc: expanded, and nothing else.
+    /// Parses a text as the body of a here-document: only expansions are special.
     pub(crate) fn heredoc_parts(&mut self) -> Vec<Part> {
         self.parts(Context::Heredoc)
     }
@@ -114,7 +114,7 @@ impl Parser<'_> {
                     }
                     self.process_substitution(&mut parts);
                 }
-                // As zsh has it: `=(…)` is a file too.
+                // zsh: `=(…)` is a process substitution too.
                 b'=' if context == Context::Plain && parts.is_empty() && self.peek_at(1) == Some(b'(') => {
                     self.process_substitution(&mut parts);
                 }
@@ -143,7 +143,7 @@ impl Parser<'_> {
         parts
     }
 
-    /// The bytes from the cursor that mean nothing special.
+    /// Returns the number of bytes at the cursor without special meaning.
     fn run_length(&self, context: Context) -> usize {
         let special = |byte: &u8| {
             context.ends_at(*byte)
@@ -172,7 +172,7 @@ impl Parser<'_> {
             }
             _ => {
                 if parts.is_empty() {
-                    // Nearly all words have one part, and a long text very many words.
+                    // Nearly all words have one part, and a long text has many words.
                     parts.reserve_exact(1);
                 }
                 parts.push(Part::Text { text: new.into(), quoted: new_quoted, origin: new_origin });
@@ -237,7 +237,7 @@ impl Parser<'_> {
             inner
         });
         match inner {
-            // An empty pair still makes a word; `"$@"` without parameters makes none.
+            // An empty pair of quotes still makes a word; `"$@"` without parameters makes none.
             Some(inner) if inner.is_empty() => self.push_text("", true, start, parts),
             Some(inner) => inner.into_iter().for_each(|part| merge(part, parts)),
             None => parts.push(Part::Unknown { origin: self.origin(start), why: UnknownReason::Limit }),
@@ -262,7 +262,8 @@ impl Parser<'_> {
         }
         let origin = self.origin(start);
         if self.depth >= 40 {
-            // Each level copies its text: nested backquotes are given up earlier than what is read in place.
+            // Each level copies its text, so nested backquotes have a lower limit than constructs that are parsed in
+            // place.
             self.gap(start, UnknownReason::Limit);
             return parts.push(Part::Unknown { origin, why: UnknownReason::Limit });
         }
@@ -356,13 +357,13 @@ impl Parser<'_> {
         }));
     }
 
-    /// `((` behind the cursor: where its `))` begins, if it is arithmetic at all.
+    /// Returns the offset of the `))` that matches the `((` at the cursor; `None` if it is not arithmetic.
     pub(super) fn arithmetic_ends(&self) -> Option<usize> {
         self.arithmetic_ends_at(self.at + 2)
     }
 
     fn arithmetic_ends_at(&self, inside: usize) -> Option<usize> {
-        // What is longer is read as commands in parentheses; the bound keeps reading linear.
+        // A longer text is read as commands in parentheses; the bound keeps parsing linear.
         const MAX_ARITHMETIC: usize = 2048;
         let mut depth = 0usize;
         let bytes = self.text.as_bytes();
@@ -377,7 +378,7 @@ impl Parser<'_> {
         None
     }
 
-    /// The inside of `(( … ))`, whose end is known to be there; steps behind it.
+    /// Parses the inside of `(( … ))`, which is known to be closed, and moves past the end.
     pub(super) fn arithmetic_parts(&mut self) -> Vec<Part> {
         let end = self.arithmetic_ends_at(self.at).unwrap_or(self.text.len());
         let start = self.at;
@@ -399,7 +400,7 @@ impl Parser<'_> {
             match self.peek() {
                 Some(b'$') => self.dollar(Context::Arithmetic, &mut parts),
                 Some(b'`') => self.backquoted(Context::Arithmetic, &mut parts),
-                // Quotes mean nothing there.
+                // Quotes have no meaning in arithmetic.
                 Some(b'"') => self.at += 1,
                 Some(b'\\') if self.peek_at(1) == Some(b'\n') => self.at += 2,
                 _ => {
@@ -421,9 +422,9 @@ impl Parser<'_> {
         parts
     }
 
-    /// The length of `[…]` at the cursor if it is a pattern, else 1.
+    /// Returns the length of `[…]` at the cursor if it is a pattern, else 1.
     pub(super) fn bracket_length(&self) -> usize {
-        // Longer sets are no patterns to us; the bound keeps reading linear.
+        // A longer set is not treated as a pattern; the bound keeps parsing linear.
         const MAX_SET: usize = 128;
         let rest = self.rest().as_bytes();
         let mut at = 1;
@@ -448,8 +449,8 @@ impl Parser<'_> {
         1
     }
 
-    /// `?(a|b)`, `*(…)`, `+(…)`, `@(…)`, `!(…)`: the character before the parenthesis makes it a pattern. Behind another
-    /// pattern, `(…)` are zsh's qualifiers.
+    /// Parses `?(a|b)`, `*(…)`, `+(…)`, `@(…)` or `!(…)`. The character before the parenthesis makes it a pattern.
+    /// After another pattern, `(…)` contains zsh's qualifiers.
     fn extended_glob(&mut self, parts: &mut Vec<Part>) -> bool {
         let before = self.at.checked_sub(1).and_then(|at| self.text.as_bytes().get(at)).copied();
         let mark = before.filter(|byte| !parts.is_empty() && b"?*+@!".contains(byte));
@@ -469,10 +470,10 @@ impl Parser<'_> {
     fn tilde_counts(&self, context: Context, parts: &[Part]) -> bool {
         match parts.last() {
             None => true,
-            // A brace expression is taken apart first.
+            // Braces are expanded before tildes.
             Some(Part::Brace { mark: '{' | ',', .. }) => true,
             Some(Part::Text { text, quoted: false, .. }) if context == Context::Assignment => text.ends_with(':'),
-            // bash takes `of=~` for an assignment wherever it stands; `--option=~` is none.
+            // bash treats `of=~` as an assignment anywhere in a command; `--option=~` is not one.
             Some(Part::Text { text, quoted: false, .. }) => text.strip_suffix('=').is_some_and(is_name),
             Some(_) => false,
         }
@@ -508,7 +509,7 @@ impl Parser<'_> {
         parts.push(Part::Brace { mark: char::from(byte), origin: self.origin(start) });
     }
 
-    /// The inside of `$'…'`, decoded; steps behind the closing quote.
+    /// Parses and decodes the inside of `$'…'`, and moves past the closing quote.
     fn ansi_c(&mut self) -> String {
         let mut text = Vec::new();
         loop {
@@ -537,7 +538,7 @@ impl Parser<'_> {
     }
 }
 
-/// Takes back the character that turned out to begin a pattern.
+/// Removes the last character, which turned out to begin a pattern.
 fn drop_last(parts: &mut Vec<Part>) {
     let empty = match parts.last_mut() {
         Some(Part::Text { text, .. } | Part::Glob { text, .. }) => {

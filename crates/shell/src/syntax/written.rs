@@ -1,20 +1,20 @@
-//! The simple commands of a text as they are written: builtins and assignments too, nothing put in for variables.
+//! The simple commands of a text as written, including builtins and assignments, without expansion of variables.
 
 use super::parser::{Parser, Placement};
 use super::tree::{Assigned, Assignment, Node, Part, RedirectKind, Script, Simple, Word};
 use crate::model::value::Span;
 
-/// A simple command as it is written.
+/// A simple command as written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Where it stands in the text.
+    /// The byte range in the text.
     pub span: Span,
     /// Assignments, words without their quotes, and redirections as two words each.
     pub words: Vec<String>,
 }
 
-/// The simple commands of a text in their order, those in groups, loops and functions among them; what stands in `$(…)` is
-/// part of its word.
+/// Returns the simple commands of a text in order, including those in groups, loops and functions. A `$(…)` is part of
+/// its word.
 ///
 /// ```
 /// let found = reflex_shell::written("cd a && X=1 make > log");
@@ -28,7 +28,7 @@ pub fn written(text: &str) -> Vec<Written> {
     found
 }
 
-/// Where an assignment stands: where its value does.
+/// Returns the span of an assignment: that of its value.
 fn place(assignment: &Assignment) -> Span {
     match &assignment.value {
         Assigned::Word(word) => word.origin.span,
@@ -71,7 +71,7 @@ impl Lister<'_> {
     }
 
     fn simple(&mut self, simple: &Simple) {
-        // `export A=1` has its assignment behind the word.
+        // In `export A=1` the assignment follows the word.
         let assigned = simple.assignments.iter().map(|one| (place(one), self.assignment(one)));
         let named = simple.words.iter().map(|word| (word.origin.span, self.word(word)));
         let mut pieces: Vec<(Span, String)> = assigned.chain(named).collect();

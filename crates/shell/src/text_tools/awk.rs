@@ -1,10 +1,10 @@
-//! awk programs: their tokens, the values of their expressions, and what simple programs print of a known input.
+//! awk programs: their tokens, the values of their expressions, and the output of simple programs for a known input.
 
 use super::decode;
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use std::collections::BTreeMap;
 
-/// Whether a statement begins behind the token.
+/// Whether a statement begins after the token.
 pub(crate) fn begins_statement(token: &Token) -> bool {
     ends_statement(token) || matches!(token, Token::Symbol("{" | "("))
 }
@@ -14,7 +14,7 @@ pub(crate) fn ends_statement(token: &Token) -> bool {
     matches!(token, Token::Symbol(";" | "}" | "\n"))
 }
 
-/// Where the parenthesis that is open before these tokens closes.
+/// Returns the index of the parenthesis that closes the one opened before these tokens.
 pub(crate) fn closing(tokens: &[Token]) -> usize {
     let mut depth = 1usize;
     for (index, token) in tokens.iter().enumerate() {
@@ -30,7 +30,7 @@ pub(crate) fn closing(tokens: &[Token]) -> usize {
     tokens.len()
 }
 
-/// What the program prints when it reads `text`; `None` for programs that are more than patterns and prints.
+/// Returns the output of the program for the input `text`; `None` for programs beyond patterns and prints.
 pub(crate) fn printed(program: &str, separator: Option<&str>, text: &str) -> Option<String> {
     let tokens = tokens(program);
     let rules = rules(&tokens)?;
@@ -61,12 +61,12 @@ pub(crate) fn printed(program: &str, separator: Option<&str>, text: &str) -> Opt
     Some(printed)
 }
 
-/// Whether the program ends before it reads anything.
+/// Whether the program exits before it reads its input.
 pub(crate) fn reads_nothing(program: &str) -> bool {
     rules(&tokens(program)).is_some_and(|rules| !rules.is_empty() && rules.iter().all(|rule| rule.is_named("BEGIN")))
 }
 
-/// More lines times rules than this are not followed.
+/// Maximum number of lines times rules.
 const MAX_STEPS: usize = 4096;
 
 struct Rule<'t> {
@@ -147,7 +147,7 @@ impl Rule<'_> {
     }
 }
 
-/// A line with its fields.
+/// An input line with its fields.
 pub(crate) struct Record<'l> {
     line: &'l str,
     fields: Vec<&'l str>,
@@ -165,18 +165,18 @@ impl<'l> Record<'l> {
     }
 }
 
-/// Where an expression stands: the program's variables, and the line that it reads if that is known.
+/// The environment of an expression: the program's variables, and the input line if it is known.
 #[derive(Clone, Copy)]
 pub(crate) struct Scope<'t> {
     pub(crate) variables: &'t Variables<'t>,
     pub(crate) record: Option<&'t Record<'t>>,
     pub(crate) origin: Origin,
-    /// Variables are not followed further than once.
+    /// Whether a variable is being expanded. Variables inside variables are not expanded.
     pub(crate) inside_variable: bool,
 }
 
 impl Scope<'_> {
-    /// What `print a, b` prints, without the newline.
+    /// Returns the output of `print a, b`, without the newline.
     pub(crate) fn list(&self, tokens: &[Token]) -> Value {
         if let ([], Some(record)) = (tokens, self.record) {
             return Value::text(record.line, self.origin);
@@ -191,7 +191,7 @@ impl Scope<'_> {
         whole
     }
 
-    /// What stands side by side is joined; everything but texts, numbers, fields and variables is not known.
+    /// Concatenates adjacent values. Everything except texts, numbers, fields and variables is unknown.
     pub(crate) fn value(&self, tokens: &[Token]) -> Value {
         if tokens.len() > LONGEST_LIST {
             return self.unknown();
@@ -247,7 +247,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A variable that the program sets once.
+    /// Returns the value of `NR`, `NF`, or a variable that the program assigns once.
     fn variable(&self, name: &str) -> Value {
         let numbers = self.record.map(|record| (record.number, record.fields.len()));
         match (name, numbers) {
@@ -263,13 +263,14 @@ impl Scope<'_> {
     }
 }
 
-/// A longer list of what is joined is not followed.
+/// Maximum number of tokens in a concatenation.
 const LONGEST_LIST: usize = 256;
 
-/// A longer expression is not followed into.
+/// Maximum number of tokens in an expression that a variable is replaced by.
 const LONGEST_EXPRESSION: usize = 16;
 
-/// What each variable is set to; `None` for those that are set more than once.
+/// Collects the expression assigned to each variable; `None` if it is assigned more than once or its expression is too
+/// long.
 pub(crate) fn variables(tokens: &[Token]) -> Variables<'_> {
     let mut variables = Variables::new();
     for (at, two) in tokens.windows(2).enumerate() {
@@ -283,10 +284,10 @@ pub(crate) fn variables(tokens: &[Token]) -> Variables<'_> {
     variables
 }
 
-/// Each variable with the expression that it is set to.
+/// Each variable with the expression assigned to it.
 pub(crate) type Variables<'t> = BTreeMap<&'t str, Option<&'t [Token]>>;
 
-/// A word, text or sign of a program.
+/// A token of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Token {
     Text(String),
@@ -296,13 +297,13 @@ pub(crate) enum Token {
     Symbol(&'static str),
 }
 
-/// The longest first.
+/// The operators and punctuation, longest first.
 const SYMBOLS: [&str; 36] = [
     ">>", "|&", "||", "&&", "==", "!=", "<=", ">=", "!~", "++", "--", "+=", "-=", "*=", "/=", "%=", "|", ">", "<", "(",
     ")", "{", "}", "[", "]", ";", ",", "$", "=", "!", "~", "+", "-", "*", "?", "\n",
 ];
 
-/// The tokens of a program.
+/// Splits a program into tokens.
 pub(crate) fn tokens(program: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = program;
@@ -353,7 +354,7 @@ fn ends_operand(token: Option<&Token>) -> bool {
     matches!(token, Some(Token::Text(_) | Token::Number(_) | Token::Name(_) | Token::Symbol(")" | "]" | "$")))
 }
 
-/// The text between two delimiters, and how long all of it is; a backslash keeps the next letter in it.
+/// Returns the text between two delimiters and the length including both. A backslash escapes the next character.
 fn delimited(text: &str, delimiter: char) -> (String, usize) {
     let mut inside = String::new();
     let mut letters = text.char_indices().skip(1);

@@ -1,7 +1,8 @@
-//! What text tools make of a known text: escapes, encodings, simple filters.
+//! Decoders and small readers for known texts: escapes, encodings, `printf`, regular expressions, crontabs and
+//! makefiles.
 
-/// The bytes that a backslash escape of `$'…'`, `echo -e` and `printf` stands for, and how many bytes behind the
-/// backslash it takes. What is no escape keeps its backslash.
+/// Decodes one backslash escape of `$'…'`, `echo -e` or `printf`. `rest` begins after the backslash. Returns the bytes
+/// and the number of bytes consumed; an unknown escape keeps its backslash.
 pub(crate) fn escape(rest: &[u8]) -> (Vec<u8>, usize) {
     let Some(first) = rest.first().copied() else { return (vec![b'\\'], 0) };
     let simple = match first {
@@ -38,7 +39,7 @@ fn number(rest: &[u8], skip: usize, most: usize, radix: u32) -> (Vec<u8>, usize)
     (bytes, skip + count)
 }
 
-/// The text with all backslash escapes decoded.
+/// Decodes all backslash escapes of a text.
 pub(crate) fn escapes(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
@@ -56,7 +57,8 @@ pub(crate) fn escapes(text: &str) -> String {
     String::from_utf8_lossy(&decoded).into_owned()
 }
 
-/// Base64, standard or URL alphabet, blanks and padding ignored. `None` if it is not base64.
+/// Decodes base64 in the standard or URL alphabet; ignores blanks and padding. Returns `None` if the text is not
+/// base64.
 pub fn base64(text: &str) -> Option<String> {
     let digit = |byte| match byte {
         b'A'..=b'Z' => Some(byte - b'A'),
@@ -69,12 +71,12 @@ pub fn base64(text: &str) -> Option<String> {
     digits(text, 6, digit)
 }
 
-/// The bytes that base64 stands for.
+/// Decodes base64 to bytes.
 pub(crate) fn base64_bytes(text: &str) -> Option<Vec<u8>> {
     base64(text).map(|decoded| bytes_of(&decoded))
 }
 
-/// UTF-16, little-endian, as PowerShell encodes its commands.
+/// Decodes UTF-16, little-endian, as PowerShell encodes its commands.
 pub(crate) fn utf16(bytes: &[u8]) -> Option<String> {
     let units: Vec<u16> = bytes
         .chunks_exact(2)
@@ -83,7 +85,7 @@ pub(crate) fn utf16(bytes: &[u8]) -> Option<String> {
     String::from_utf16(&units).ok().filter(|_| bytes.len().is_multiple_of(2))
 }
 
-/// Base32 as RFC 4648 has it, blanks and padding ignored.
+/// Decodes base32 as in RFC 4648; ignores blanks and padding.
 pub(crate) fn base32(text: &str) -> Option<String> {
     let digit = |byte: u8| match byte.to_ascii_uppercase() {
         byte @ b'A'..=b'Z' => Some(byte - b'A'),
@@ -93,7 +95,7 @@ pub(crate) fn base32(text: &str) -> Option<String> {
     digits(text, 5, digit)
 }
 
-/// What digits of so many bits stand for.
+/// Decodes digits of `bits_of_digit` bits each.
 fn digits(text: &str, bits_of_digit: u32, digit: impl Fn(u8) -> Option<u8>) -> Option<String> {
     let mut bits = 0u32;
     let mut filled = 0;
@@ -109,14 +111,14 @@ fn digits(text: &str, bits_of_digit: u32, digit: impl Fn(u8) -> Option<u8>) -> O
     Some(text_of(&decoded))
 }
 
-/// Pairs of hexadecimal digits, everything else ignored.
+/// Decodes pairs of hexadecimal digits; ignores all other characters.
 pub(crate) fn hexadecimal(text: &str) -> Option<String> {
     let digits: Vec<u8> = text.chars().filter_map(|letter| letter.to_digit(16)).map(|digit| digit as u8).collect();
     let bytes = digits.chunks_exact(2).map(|pair| pair.iter().fold(0u8, |byte, digit| byte << 4 | digit));
     Some(text_of(&bytes.collect::<Vec<u8>>()))
 }
 
-/// What gzip packed, up to a length that no command reaches. `None` if it is damaged.
+/// Decompresses gzip data, up to a length that no command reaches. Returns `None` if the data is damaged.
 pub(crate) fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
     const LONGEST: usize = 1 << 20;
     let flags = bytes.get(3).copied().filter(|_| bytes.starts_with(&[0x1f, 0x8b, 8]))?;
@@ -125,7 +127,7 @@ pub(crate) fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
         let length = usize::from(*rest.first()?) | usize::from(*rest.get(1)?) << 8;
         rest = rest.get(2 + length..)?;
     }
-    // The file's name and a comment, each up to a zero.
+    // The file name and the comment, each terminated by a zero byte.
     for _ in 0..(flags >> 3 & 1) + (flags >> 4 & 1) {
         let end = rest.iter().position(|byte| *byte == 0)?;
         rest = rest.get(end + 1..)?;
@@ -134,7 +136,7 @@ pub(crate) fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
     miniz_oxide::inflate::decompress_to_vec_with_limit(rest, LONGEST).ok()
 }
 
-/// Letters moved by half of the alphabet.
+/// Applies ROT13: moves each character of the ASCII alphabet by 13 positions.
 pub(crate) fn rot13(text: &str) -> String {
     let rotated = |letter: char| match letter {
         'a'..='m' | 'A'..='M' => char::from_u32(u32::from(letter) + 13).unwrap_or(letter),
@@ -144,7 +146,7 @@ pub(crate) fn rot13(text: &str) -> String {
     text.chars().map(rotated).collect()
 }
 
-/// The lines between `begin` and `end`, as `uuencode` writes them.
+/// Decodes the lines between `begin` and `end` in the format of `uuencode`.
 pub(crate) fn uudecode(text: &str) -> Option<String> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("begin"));
     if lines.next()?.starts_with("begin-base64") {
@@ -164,7 +166,7 @@ pub(crate) fn uudecode(text: &str) -> Option<String> {
     Some(text_of(&decoded))
 }
 
-/// A pattern as `grep` and `sed` write it, in the words of the regex crate.
+/// Translates a pattern of `grep` or `sed` to the syntax of the regex crate.
 pub(crate) fn regex(pattern: &str, extended: bool) -> String {
     if extended {
         return pattern.to_owned();
@@ -175,7 +177,7 @@ pub(crate) fn regex(pattern: &str, extended: bool) -> String {
     while let Some(letter) = letters.next() {
         match letter {
             '\\' if !in_set => match letters.next() {
-                // Where the plain letter is itself, the escaped one has the meaning.
+                // In basic syntax, the escaped character is the operator and the plain one is literal.
                 Some(next @ ('(' | ')' | '{' | '}' | '|' | '+' | '?')) => written.push(next),
                 Some(next) => written.extend(['\\', next]),
                 None => written.push_str(r"\\"),
@@ -203,12 +205,12 @@ pub(crate) fn regex(pattern: &str, extended: bool) -> String {
     written
 }
 
-/// The pattern, if it is one and small enough.
+/// Compiles a pattern; `None` if it is invalid or too large.
 pub(crate) fn compiled(pattern: &str, any_case: bool) -> Option<regex_lite::Regex> {
     regex_lite::RegexBuilder::new(pattern).case_insensitive(any_case).size_limit(1 << 16).build().ok()
 }
 
-/// The commands of a crontab: what stands behind five fields of time, or behind `@daily` and its kin.
+/// Returns the commands of a crontab: the text after the five time fields, or after `@daily` and similar words.
 pub(crate) fn crontab(text: &str) -> Vec<String> {
     let command = |line: &str| {
         let line = line.trim_start();
@@ -225,7 +227,7 @@ pub(crate) fn crontab(text: &str) -> Vec<String> {
     text.lines().filter_map(command).collect()
 }
 
-/// The recipes of a makefile, and what `$(shell …)` and `!=` run: `$$` is a dollar sign there.
+/// Returns the recipes of a makefile and the commands of `$(shell …)` and `!=`. `$$` is a literal dollar sign.
 pub(crate) fn makefile(text: &str) -> Vec<String> {
     let text = text.replace("\\\n", " ");
     let mut commands = Vec::new();
@@ -247,10 +249,10 @@ pub(crate) fn makefile(text: &str) -> Vec<String> {
     commands
 }
 
-/// Bytes that are no text stand in it as letters of a plane without meaning.
+/// First code point for bytes that are not UTF-8: byte `b` is stored in a text as this private-use code point plus `b`.
 const FIRST_BYTE: u32 = 0x10_f700;
 
-/// Bytes as a text; what is not UTF-8 is kept byte by byte.
+/// Converts bytes to a text; invalid UTF-8 is kept byte by byte.
 pub(crate) fn text_of(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
@@ -260,7 +262,7 @@ pub(crate) fn text_of(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes that the text stands for.
+/// Converts a text back to the bytes that it represents.
 pub(crate) fn bytes_of(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     for letter in text.chars() {
@@ -272,13 +274,14 @@ pub(crate) fn bytes_of(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Whether the text holds bytes that are no text.
+/// Whether the text contains bytes that are not UTF-8.
 pub(crate) fn is_binary(text: &str) -> bool {
     text.chars().any(|letter| (FIRST_BYTE..FIRST_BYTE + 0x100).contains(&u32::from(letter)))
 }
 
-/// `printf` with a known format and known arguments: `%s`, `%b`, `%d`, `%x`, `%o`, `%c`, `%%`, widths and escapes. The format is used
-/// again while arguments are left. `None` for conversions that are not followed, and for what is too long.
+/// Evaluates `printf` with a known format and known arguments: `%s`, `%b`, `%d`, `%x`, `%o`, `%c`, `%%`, widths and
+/// escapes. The format is reused while arguments are left. Returns `None` for unsupported conversions and for output
+/// that is too long.
 pub(crate) fn printf(format: &str, arguments: &[String]) -> Option<String> {
     const LONGEST: usize = 1 << 20;
     let mut printed = String::new();
@@ -296,12 +299,12 @@ pub(crate) fn printf(format: &str, arguments: &[String]) -> Option<String> {
 }
 
 fn printf_once<'a>(format: &str, arguments: &mut impl Iterator<Item = &'a String>, printed: &mut String) -> Option<()> {
-    // Escapes may make a percent sign, which then begins no conversion.
+    // A percent sign that an escape produces does not begin a conversion.
     let mut conversions = format.split('%');
     printed.push_str(&escapes(conversions.next().unwrap_or("")));
     while let Some(conversion) = conversions.next() {
         if conversion.is_empty() {
-            // `%%`: what follows stands as it is.
+            // `%%`: the text that follows is literal.
             printed.push('%');
             printed.push_str(&escapes(conversions.next().unwrap_or("")));
             continue;
@@ -326,7 +329,7 @@ fn printf_once<'a>(format: &str, arguments: &mut impl Iterator<Item = &'a String
     Some(())
 }
 
-/// What stands between `%` and the letter of a conversion.
+/// Flags, width and precision of a conversion.
 struct Shape<'f> {
     flags: &'f str,
     width: usize,
@@ -361,10 +364,11 @@ impl Shape<'_> {
     }
 }
 
-/// A wider column is not followed.
+/// Maximum width of a column.
 const MAX_PADDING: usize = 4096;
 
-/// As `printf` takes it: decimal, `0x` hexadecimal, `0` octal, or a quote and the letter whose code is meant.
+/// Parses a number as `printf` does: decimal, `0x` hexadecimal, `0` octal, or a quote and the character whose code is
+/// meant.
 fn whole_number(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Some(letter) = text.strip_prefix(['\'', '"']) {
@@ -380,7 +384,7 @@ fn whole_number(text: &str) -> Option<i64> {
     }
 }
 
-/// The letters of a set as `tr` takes it: ranges, escapes, classes.
+/// Returns the characters of a `tr` set: ranges, escapes, classes.
 pub(crate) fn characters(set: &str) -> Option<Vec<char>> {
     const CLASSES: [(&str, &str); 7] = [
         ("[:upper:]", "A-Z"),

@@ -1,13 +1,13 @@
-//! Text tools over a known input: what `cut`, `tr`, `sort`, `grep` and their kin print, as far as their options are simple.
+//! Text tools over a known input: the output of `cut`, `tr`, `sort`, `grep` and others, for their simple options.
 
 use super::{awk, decode, sed};
 use crate::model::value::Value;
 use std::collections::BTreeSet;
 
-/// A longer input is not followed: nobody hides a command in it, and work stays bounded.
+/// Maximum length of an input in bytes. Commands are not hidden in longer ones, and the limit bounds the work.
 const LONGEST: usize = 128 * 1024;
 
-/// What the tool prints when it reads `text`; `None` for tools and options that are not followed.
+/// Returns the output of a tool for the input `text`; `None` for unsupported tools and options.
 pub(crate) fn apply(name: &str, arguments: &[Value], text: &str) -> Option<(&'static str, String)> {
     if text.len() > LONGEST {
         return None;
@@ -17,13 +17,13 @@ pub(crate) fn apply(name: &str, arguments: &[Value], text: &str) -> Option<(&'st
     Some((step, printed(step, &given, text)?))
 }
 
-/// Whether the tool is one of those that are followed.
+/// Whether the tool is supported.
 pub(crate) fn knows(name: &str) -> bool {
     TOOLS.iter().any(|(tool, _)| aliased(name) == *tool)
 }
 
-/// Whether the tool only drops lines or the text around names: `sed 's|^\./||'`,
-/// `awk '{print $2}'`, `cut -f2`. Anything else may make other names of them, or commands.
+/// Whether the tool only drops lines or the text around names: `sed 's|^\./||'`, `awk '{print $2}'`, `cut -f2`. Any
+/// other use may turn the names into other names, or into commands.
 pub(crate) fn keeps_names(name: &str, arguments: &[Value]) -> bool {
     let Some((tool, valued)) = TOOLS.iter().find(|(tool, _)| aliased(name) == *tool) else { return false };
     let Some(given) = Given::parse(arguments, valued) else { return false };
@@ -70,7 +70,7 @@ fn prints_field(script: &str) -> bool {
     is_field && !pattern.contains(['(', '|', '{'])
 }
 
-/// Each tool with the letters of its options that take a value.
+/// Each tool with its short options that take a value.
 const TOOLS: [(&str, &str); 29] = [
     ("base64", "w"),
     ("base32", "w"),
@@ -146,14 +146,14 @@ fn printed(tool: &str, given: &Given, text: &str) -> Option<String> {
     }
 }
 
-/// The options and operands of a tool; a file among them is none of these.
+/// The options and operands of a tool. The caller removes input files.
 struct Given {
     options: Vec<(char, String)>,
     operands: Vec<String>,
 }
 
 impl Given {
-    /// `None` if a word is not known. Long options count as the letter they stand for.
+    /// Parses the arguments; `None` if a word is unknown. Long options are stored as the equivalent short option.
     fn parse(arguments: &[Value], valued: &str) -> Option<Given> {
         let mut given = Given { options: Vec::new(), operands: Vec::new() };
         let mut words = arguments.iter().map(|word| word.literal().map(|text| text.into_owned()));
@@ -205,14 +205,14 @@ impl Given {
         self.value(letter)?.parse().ok()
     }
 
-    /// The script of `sed` and `awk`: all that `-e` gives, else the first operand.
+    /// Returns the script of `sed` or `awk`: all `-e` options, else the first operand.
     fn script(&self) -> Option<String> {
         let given = self.options.iter().filter(|(letter, _)| *letter == 'e').map(|(_, value)| value.as_str());
         let all = given.collect::<Vec<_>>();
         if all.is_empty() { self.operands.first().cloned() } else { Some(all.join("\n")) }
     }
 
-    /// Whether no other option is given than these.
+    /// Returns `None` if an option other than these is present.
     fn only(&self, letters: &str) -> Option<()> {
         self.options.iter().all(|(letter, _)| letters.contains(*letter)).then_some(())
     }
@@ -283,7 +283,7 @@ fn based(tool: &str, given: &Given, text: &str) -> Option<String> {
 }
 
 fn openssl(given: &Given, text: &str) -> Option<String> {
-    // Its long options have one dash: the letters of `-d`, `-a`, `-A`, `-base64`.
+    // Long options have a single dash; `-base64` and the like are read as clusters of short options.
     let decodes = given.has('d') && given.operands.iter().all(|word| matches!(word.as_str(), "enc" | "base64"));
     let is_base64 = given.has('a') || given.operands.iter().any(|word| word == "base64");
     (decodes && is_base64).then(|| decode::base64(text)).flatten()
@@ -351,7 +351,7 @@ fn cut(given: &Given, text: &str) -> Option<String> {
     (!delimiter.is_empty()).then(|| lines(text).map(fields).collect())
 }
 
-/// The closed part of a list such as `1,3-5,7-`.
+/// Returns the positions of the closed ranges in a list such as `1,3-5,7-`.
 fn positions(list: &str) -> Option<BTreeSet<usize>> {
     const MOST: usize = 4096;
     let mut wanted = BTreeSet::new();
@@ -478,7 +478,7 @@ fn edited(given: &Given, text: &str) -> Option<String> {
     sed::printed(given.script()?.as_str(), extended, given.has('n'), text)
 }
 
-/// `jq -r` of a text: `.`, `@base64d`, a text of its own.
+/// `jq -r` of a text: `.`, `@base64d`, or a string literal.
 fn queried(given: &Given, text: &str) -> Option<String> {
     given.only("rnRsj")?;
     let unquoted = |text: &str| {

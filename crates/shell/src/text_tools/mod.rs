@@ -1,4 +1,4 @@
-//! Functions on texts that know nothing of the shell: decoders, patterns, quotes, and what text tools print.
+//! Functions on texts without knowledge of the shell: decoders, patterns, quoting, and the output of text tools.
 
 pub(crate) mod awk;
 pub(crate) mod decode;

@@ -1,46 +1,46 @@
-//! Patches in the form of the tool `apply_patch`: a text to the changes of files that it asks for.
+//! Patches in the format of the tool `apply_patch`, and the file changes that they request.
 //!
 //! The grammar is that of the agents' own parsers, read leniently: a header is found wherever one of them might find
-//! one, so that no file is changed that does not stand here.
+//! one, so that a parser cannot change a file that is missing here.
 
 use super::quoting::quoted;
 
-/// What a patch does to one file, with paths as it writes them.
+/// A change that a patch makes to one file, with paths as in the patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChange {
-    /// A file with this content, new or instead of one.
+    /// Creates or replaces a file.
     Add {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// Its whole content.
+        /// The complete content.
         content: String,
     },
-    /// The file goes.
+    /// Deletes a file.
     Delete {
-        /// The file.
+        /// Path of the file.
         path: String,
     },
-    /// Parts of the file are replaced.
+    /// Replaces parts of a file.
     Update {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// The lines that come in.
+        /// All added lines.
         added: String,
-        /// Its single changes, in their order.
+        /// The individual changes, in order.
         parts: Vec<Part>,
-        /// Where the file goes, if it is also moved.
+        /// The new path, if the file is also moved.
         moved: Option<String>,
     },
 }
 
-/// One change of a file: lines that stand together go out, and others come in for them.
+/// One change in a file: adjacent lines that are replaced by others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Part {
-    /// The lines that stand before it and stay, as far as the patch shows them.
+    /// The unchanged lines before the change, as far as the patch shows them.
     pub context: String,
-    /// The lines that go out.
+    /// The removed lines.
     pub gone: String,
-    /// The lines that come in.
+    /// The added lines.
     pub content: String,
 }
 
@@ -49,7 +49,7 @@ const DELETE: &str = "*** Delete File:";
 const UPDATE: &str = "*** Update File:";
 const MOVE: &str = "*** Move to:";
 
-/// The changes of a patch, in its order; empty if the text is none.
+/// Parses the changes of a patch, in order. Returns an empty list if the text is not a patch.
 pub fn changes(text: &str) -> Vec<FileChange> {
     let mut changes: Vec<FileChange> = Vec::new();
     for line in text.lines() {
@@ -61,7 +61,7 @@ pub fn changes(text: &str) -> Vec<FileChange> {
     changes
 }
 
-/// The patch as commands: calls named `patch:add`, `patch:delete` and `patch:edit`, each with its file.
+/// Converts a patch to commands: calls named `patch:add`, `patch:delete` and `patch:edit`, each with its file.
 pub(crate) fn commands(text: &str) -> Vec<String> {
     let call = |name: &str, path: &str| format!("patch:{name} -- {}", quoted(path));
     let calls = |change: FileChange| match change {
@@ -75,7 +75,7 @@ pub(crate) fn commands(text: &str) -> Vec<String> {
     changes(text).into_iter().flat_map(calls).collect()
 }
 
-/// A header may be indented: the parsers trim it.
+/// Parses a header line, which may be indented, since the agents' parsers trim it.
 fn header(line: &str) -> Option<FileChange> {
     let line = line.trim();
     let path = |marker: &str| line.strip_prefix(marker).map(|path| path.trim().to_owned());
@@ -89,7 +89,7 @@ fn header(line: &str) -> Option<FileChange> {
 }
 
 impl FileChange {
-    /// Takes a line of its body; `false` if the line is none.
+    /// Adds a line to the body of the change; returns `false` if the line is not part of the body.
     fn takes(&mut self, line: &str) -> bool {
         match self {
             FileChange::Delete { .. } => false,
@@ -100,14 +100,14 @@ impl FileChange {
                     return true;
                 }
                 take_part(parts, line);
-                // A line of context begins with a blank, and what it says is no header.
+                // A context line begins with a blank, so its text is never a header.
                 take_added(added, line) || line.starts_with([' ', '-'])
             }
         }
     }
 }
 
-/// What a line says of the single changes: behind lines that stay begins another.
+/// Adds a line to the individual changes. An unchanged line after changed ones begins a new change.
 fn take_part(parts: &mut Vec<Part>, line: &str) {
     let (sign, text) = line.split_at_checked(1).unwrap_or((line, ""));
     let text = if let Some(named) = line.strip_prefix("@@") { named.trim() } else { text };

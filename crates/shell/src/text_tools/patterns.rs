@@ -1,20 +1,20 @@
-//! Patterns of the shell: `*`, `?`, `[a-z]`, `@(a|b)`, matched against a known text.
+//! Shell patterns: `*`, `?`, `[a-z]`, `@(a|b)`, matched against a known text.
 
 use crate::model::value::{Piece, Value};
 use reflex_work as work;
 use std::cell::Cell;
 
-/// Patterns in a pattern may stand this deep in each other.
+/// Maximum nesting depth of patterns.
 const MAX_DEPTH: u32 = 8;
 
-/// So many steps a pattern may take in all; beyond, its answers are not known.
+/// Maximum number of steps of a pattern over all matches; beyond it, the answers are unknown.
 const MAX_STEPS: u32 = 100_000;
 
-/// A pattern that is known as a whole.
+/// A pattern that is completely known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pattern {
     tokens: Vec<Token>,
-    /// Whether `*` and `?` stop at a slash.
+    /// Whether `*` and `?` do not match a slash.
     of_path: bool,
     steps: Cell<u32>,
 }
@@ -28,7 +28,7 @@ enum Token {
         letters: Vec<(char, char)>,
         negated: bool,
     },
-    /// `@(…)` and its kin: the mark, and what stands between its bars.
+    /// `@(…)` and its variants: the mark, and the alternatives between its bars.
     Choice {
         mark: char,
         options: Vec<Vec<Token>>,
@@ -36,7 +36,7 @@ enum Token {
 }
 
 impl Pattern {
-    /// A pattern for names; `None` if a piece is not known.
+    /// Creates a pattern for names; `None` if a piece is unknown.
     pub(crate) fn from_value(value: &Value) -> Option<Pattern> {
         let mut tokens = Vec::new();
         for (piece, _) in &value.pieces {
@@ -49,19 +49,19 @@ impl Pattern {
         Some(Pattern { tokens, of_path: false, steps: Cell::new(0) })
     }
 
-    /// The same, where `*` and `?` stand for no slash.
+    /// Creates a pattern whose `*` and `?` do not match a slash.
     pub(crate) fn of_path(value: &Value) -> Option<Pattern> {
         Pattern::from_value(value).map(|pattern| Pattern { of_path: true, ..pattern })
     }
 
-    /// Whether the whole text fits; `None` if that takes too long.
+    /// Whether the pattern matches the complete text; `None` if the step limit is reached.
     pub(crate) fn matches(&self, text: &str) -> Option<bool> {
         let letters: Vec<char> = text.chars().collect();
         let fits = self.fits(&letters);
         (!self.is_exhausted()).then_some(fits)
     }
 
-    /// Whether its answers are not known any more.
+    /// Whether the step limit is reached, so that the answers are unknown.
     pub(crate) fn is_exhausted(&self) -> bool {
         self.steps.get() > MAX_STEPS
     }
@@ -74,17 +74,17 @@ impl Pattern {
         fits
     }
 
-    /// Whether it is `*`.
+    /// Whether the pattern is `*`.
     pub(crate) fn fits_all(&self) -> bool {
         !self.tokens.is_empty() && self.tokens.iter().all(|token| *token == Token::Many)
     }
 
-    /// Whether `@(a|b)` or its kin is in it.
+    /// Whether the pattern contains `@(a|b)` or one of its variants.
     pub(crate) fn is_extended(&self) -> bool {
         self.tokens.iter().any(|token| matches!(token, Token::Choice { .. }))
     }
 
-    /// The text, if the pattern is one.
+    /// Returns the text that the pattern matches, if it has no wildcards.
     pub(crate) fn text(&self) -> Option<String> {
         let letter = |token: &Token| match token {
             Token::Letter(letter) => Some(*letter),
@@ -93,13 +93,13 @@ impl Pattern {
         self.tokens.iter().map(letter).collect()
     }
 
-    /// The length of the longest or shortest part at the front of `letters` that fits, in letters.
+    /// Returns the length in characters of the longest or shortest prefix of the text that matches.
     pub(crate) fn front(&self, letters: &[char], longest: bool) -> Option<usize> {
         let fits = |length: &usize| self.is_exhausted() || letters.get(..*length).is_some_and(|part| self.fits(part));
         if longest { (0..=letters.len()).rev().find(fits) } else { (0..=letters.len()).find(fits) }
     }
 
-    /// Where the longest or shortest part at the back that fits begins.
+    /// Returns the start of the longest or shortest suffix of the text that matches, in characters.
     pub(crate) fn back(&self, letters: &[char], longest: bool) -> Option<usize> {
         let fits = |start: &usize| self.is_exhausted() || letters.get(*start..).is_some_and(|part| self.fits(part));
         if longest { (0..=letters.len()).find(fits) } else { (0..=letters.len()).rev().find(fits) }
@@ -114,7 +114,7 @@ struct Matcher {
 impl Matcher {
     fn fits(&mut self, tokens: &[Token], letters: &[char]) -> bool {
         let (mut token, mut letter) = (0, 0);
-        // Where the last `*` stands, and up to where it reaches.
+        // The token index of the last `*`, and the end of the text that it matches.
         let mut star: Option<(usize, usize)> = None;
         loop {
             self.steps += 1;
@@ -185,7 +185,7 @@ impl Matcher {
     }
 }
 
-/// One pattern as it was written; `None` where it is not understood.
+/// Parses a pattern; `None` if it is not understood.
 fn parse(text: &str) -> Option<Vec<Token>> {
     let letters: Vec<char> = text.chars().collect();
     let mut at = 0;
@@ -233,7 +233,7 @@ fn choice_token(mark: char, letters: &[char], at: &mut usize, depth: u32) -> Opt
     Some(Token::Choice { mark, options })
 }
 
-/// The inside of `[…]`, behind its first bracket; named classes are those of the C locale.
+/// Parses the inside of `[…]`, after the opening bracket. Named classes are those of the C locale.
 fn set(letters: &[char], at: &mut usize) -> Option<Token> {
     let negated = matches!(letters.get(*at), Some('!' | '^'));
     *at += usize::from(negated);
@@ -269,7 +269,7 @@ fn set(letters: &[char], at: &mut usize) -> Option<Token> {
     }
 }
 
-/// The letters of a named class.
+/// Returns the character ranges of a named class.
 pub(crate) fn class(name: &str) -> Option<Vec<(char, char)>> {
     Some(match name {
         "alpha" => vec![('A', 'Z'), ('a', 'z')],

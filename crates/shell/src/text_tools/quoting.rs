@@ -1,11 +1,11 @@
-//! Texts as words of a shell's line.
+//! Quoting of texts as shell words.
 
-/// In quotes: a shell reads it as exactly this text, in one word.
+/// Returns the text in single quotes, as one literal shell word.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Whether a shell reads the text as it stands, in one word.
+/// Whether a shell reads the unquoted text literally, as one word.
 pub fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"@%_-+=:,./".contains(&byte))
 }

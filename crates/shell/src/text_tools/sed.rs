@@ -1,11 +1,11 @@
-//! sed scripts: their commands, and what simple scripts print of a known input.
+//! sed scripts: their commands, and the output of simple scripts for a known input.
 
 use super::decode;
 
-/// More lines times commands than this are not followed.
+/// Maximum number of lines times commands.
 const MAX_STEPS: usize = 4096;
 
-/// What the script prints when it reads `text`; `None` for commands that are not followed.
+/// Returns the output of the script for the input `text`; `None` for unsupported commands.
 pub(crate) fn printed(script: &str, extended: bool, quiet: bool, text: &str) -> Option<String> {
     let mut commands = parse(script);
     let lines: Vec<&str> = text.strip_suffix('\n').unwrap_or(text).split('\n').collect();
@@ -43,7 +43,7 @@ pub(crate) fn printed(script: &str, extended: bool, quiet: bool, text: &str) -> 
     Some(printed)
 }
 
-/// Where a cycle stands.
+/// The position of a cycle in the input.
 #[derive(Clone, Copy)]
 struct At {
     number: usize,
@@ -57,7 +57,7 @@ enum Next {
     Quit,
 }
 
-/// One line on its way through the script.
+/// The cycle of one input line.
 struct Cycle<'p> {
     space: String,
     printed: &'p mut String,
@@ -114,7 +114,7 @@ impl Address {
     }
 }
 
-/// What a command does.
+/// The effect of a command.
 pub(crate) enum Action {
     Substitute(Substitute),
     Translate(String, String),
@@ -130,7 +130,7 @@ pub(crate) enum Action {
     Other,
 }
 
-/// A command of a script with the lines that it applies to.
+/// A command of a script, with the lines that it applies to.
 pub(crate) struct Command {
     from: Option<Address>,
     to: Option<Address>,
@@ -169,7 +169,7 @@ pub(crate) struct Substitute {
 }
 
 impl Substitute {
-    /// The changed line, if the pattern is in it; `None` around it if it is not followed.
+    /// Returns the changed line, or `Some(None)` if the pattern does not match; `None` if the command is not supported.
     pub(crate) fn apply(&self, line: &str, extended: bool) -> Option<Option<String>> {
         let any_case = self.flags.contains(['i', 'I']);
         let regex = decode::compiled(&decode::regex(&self.pattern, extended), any_case)?;
@@ -197,7 +197,7 @@ impl Substitute {
         Some(found.then_some(changed))
     }
 
-    /// `None` for changes of case.
+    /// Returns the parts of the replacement; `None` if it changes case.
     pub(crate) fn parts(&self) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
         let mut letters = self.replacement.chars();
@@ -240,7 +240,7 @@ pub(crate) enum Part {
     Group(usize),
 }
 
-/// The commands of a script; what is not understood ends the line that it stands in.
+/// Parses the commands of a script. An unsupported command extends to the end of its line.
 pub(crate) fn parse(script: &str) -> Vec<Command> {
     let mut reader = Reader { rest: script };
     let mut commands = Vec::new();
@@ -349,7 +349,7 @@ impl Reader<'_> {
         taken.to_owned()
     }
 
-    /// Up to a delimiter that no backslash stands before; in a set it is a letter as any other.
+    /// Reads up to the next unescaped delimiter, which ends the text even inside a set.
     fn until(&mut self, delimiter: char) -> String {
         let mut text = String::new();
         while let Some(letter) = self.next() {
@@ -372,7 +372,7 @@ impl Reader<'_> {
         self.taken(|letter| letter != '\n').trim().to_owned()
     }
 
-    /// The text of `e`: it goes on behind each line that ends with a backslash.
+    /// Reads the text of `e`, which continues after each line that ends with a backslash.
     fn lines(&mut self) -> String {
         let mut text = String::new();
         loop {
@@ -388,7 +388,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The text of `i`, `a` and `c`, with or without a backslash before it.
+    /// Reads the text of `i`, `a` or `c`, with or without a backslash before it.
     fn text(&mut self) -> String {
         let line = self.line();
         let text = line.strip_prefix('\\').unwrap_or(&line);

@@ -1,8 +1,8 @@
-//! Words as PowerShell and cmd write them: lists in one word, patterns, paths with backslashes.
+//! Words of PowerShell and cmd: lists in one word, patterns, paths with backslashes.
 
 use crate::model::value::{Origin, Piece, Value};
 
-/// Several values as one word: a piece that is a comma and nothing else divides them.
+/// Joins several values to one word, separated by pieces that are a single comma.
 pub(crate) fn list(values: Vec<Value>) -> Value {
     let mut values = values.into_iter();
     let mut word = values.next().unwrap_or_default();
@@ -14,7 +14,7 @@ pub(crate) fn list(values: Vec<Value>) -> Value {
     word
 }
 
-/// The word with its `*` and `?` as patterns, which both shells leave to their commands.
+/// Converts `*` and `?` in a word to patterns. Both shells leave their expansion to the commands.
 pub(crate) fn with_patterns(word: &Value) -> Value {
     let mut value = Value::default();
     for (piece, origin) in &word.pieces {
@@ -26,7 +26,7 @@ pub(crate) fn with_patterns(word: &Value) -> Value {
     value
 }
 
-/// Each part of a path that holds a pattern is one.
+/// Appends a text; each path component that contains a wildcard is a separate pattern.
 fn push_patterns(value: &mut Value, text: &str, origin: Origin) {
     for part in text.split_inclusive(['/', '\\']) {
         let name = part.trim_end_matches(['/', '\\']);
@@ -34,7 +34,7 @@ fn push_patterns(value: &mut Value, text: &str, origin: Origin) {
             value.push_text(part, origin);
             continue;
         }
-        // `*.*` means every file.
+        // `*.*` matches every file.
         let pattern = if name == "*.*" { "*" } else { name };
         value.pieces.push((Piece::Glob(pattern.into()), origin));
         if let Some(separator) = part.get(name.len()..).filter(|separator| !separator.is_empty()) {
@@ -43,7 +43,7 @@ fn push_patterns(value: &mut Value, text: &str, origin: Origin) {
     }
 }
 
-/// The value with slashes between the parts of its path.
+/// Replaces the backslashes in a path with slashes.
 pub(crate) fn with_slashes(value: &Value) -> Value {
     let slashed = |piece: &Piece| match piece.as_text() {
         Some(text) => Piece::Text(text.replace('\\', "/")),
@@ -52,7 +52,7 @@ pub(crate) fn with_slashes(value: &Value) -> Value {
     Value { pieces: value.pieces.iter().map(|(piece, origin)| (slashed(piece), *origin)).collect() }
 }
 
-/// A text for another cmd, which replaces the variables that are not known here by itself.
+/// Restores the `%` marks of unknown variables, for a text that another cmd expands.
 pub(crate) fn with_marks(text: Value) -> Value {
     let marked = |(piece, origin): (Piece, Origin)| {
         let mark = if let Piece::Variable(name) = &piece { Some(format!("%{name}%")) } else { None };

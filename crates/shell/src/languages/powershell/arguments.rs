@@ -6,16 +6,16 @@ use crate::model::value::Value;
 use crate::reading::{Access, Redirection};
 use crate::text_tools::windows_words;
 
-/// What follows a command's name.
+/// The arguments of a command.
 #[derive(Default)]
 pub(super) struct Arguments {
-    /// A list of several values is one word.
+    /// The words; a list of several values is one word.
     pub(super) words: Vec<Value>,
     pub(super) redirects: Vec<Redirection>,
 }
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// Words and redirections to the end of the command.
+    /// Reads words and redirections to the end of the command.
     pub(super) fn arguments(&mut self) -> Arguments {
         let mut arguments = Arguments::default();
         loop {
@@ -43,7 +43,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// One word: elements with commas between them.
+    /// Reads one word: elements separated by commas.
     fn argument(&mut self) -> Value {
         let start = self.at;
         let parameter = self.letter() == Some('-');
@@ -114,7 +114,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.letter().is_some_and(|letter| !letter.is_whitespace() && !";|&(){},<>".contains(letter))
     }
 
-    /// A word without quotes around it; quotes inside of it are taken off.
+    /// Reads an unquoted word; quotes inside it are removed.
     pub(super) fn word(&mut self, value: &mut Value) {
         while self.is_in_word() {
             match self.letter() {
@@ -133,7 +133,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `--%`: what follows is passed on as it stands.
+    /// Reads `--%`, after which the rest is passed verbatim.
     fn verbatim(&mut self, words: &mut Vec<Value>) {
         self.at += 3;
         let start = self.at;
@@ -145,7 +145,7 @@ impl<'a> Reader<'_, '_, 'a> {
         words.extend(raw.split_whitespace().map(|word| Value::text(word.trim_matches('"'), origin)));
     }
 
-    /// `>`, `>>`, `2>`, `*>`, `2>&1`; whether there was one.
+    /// Reads `>`, `>>`, `2>`, `*>` or `2>&1`, and returns whether a redirection was found.
     pub(super) fn redirection(&mut self, redirects: &mut Vec<Redirection>) -> bool {
         let before = self.at;
         let number = self.letter().and_then(|letter| letter.to_digit(10));
@@ -172,7 +172,7 @@ impl<'a> Reader<'_, '_, 'a> {
         true
     }
 
-    /// Files that an expression's value is written to.
+    /// Writes the value of an expression to its redirections.
     pub(super) fn redirect_expression(&mut self, items: &mut Items, start: usize) {
         let mut redirects = Vec::new();
         loop {
@@ -192,7 +192,7 @@ impl<'a> Reader<'_, '_, 'a> {
         items.commands = output.commands;
     }
 
-    /// Whether `.` or `&` calls what follows it.
+    /// Whether `.` or `&` at the cursor calls the command that follows.
     pub(super) fn calls(&self) -> bool {
         let second = self.rest().chars().nth(1).map(scan::plain);
         match self.letter() {
@@ -202,7 +202,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// The name behind `.` or `&`, or the word that begins a command.
+    /// Reads the name after `.` or `&`, or the word that begins a command.
     pub(super) fn command_name(&mut self) -> Vec<Value> {
         if self.calls() {
             self.bump();

@@ -1,4 +1,4 @@
-//! A command: a function, an alias, a cmdlet or a program, what it is given and what it passes on.
+//! Commands: functions, aliases, cmdlets and programs, with their arguments and their output to the pipeline.
 
 use super::arguments::Arguments;
 use super::methods::Member;
@@ -13,10 +13,10 @@ use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::CommandId;
 use crate::text_tools::windows_words;
 
-/// An alias may name an alias this often.
+/// Maximum length of a chain of aliases.
 const MAX_ALIASES: usize = 8;
 
-/// A command with all that it is given.
+/// A command with its arguments and input.
 struct Call {
     words: Vec<Value>,
     arguments: Arguments,
@@ -46,7 +46,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let name = name.into_iter().next().unwrap_or_default();
         let words = if name.prefix().starts_with('{') {
-            // A block of a text that is not known.
+            // A script block from an unknown text.
             vec![Value::text("Invoke-Expression", origin), name.without_prefix(1)]
         } else {
             vec![self.unaliased(name)]
@@ -54,7 +54,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.call(Call { words, arguments, input, first, origin })
     }
 
-    /// Files that a block's or function's output is written to.
+    /// Writes the output of a block or function to its redirections.
     fn write(&mut self, arguments: Arguments, origin: Origin, items: &mut Items) {
         if arguments.redirects.is_empty() {
             return;
@@ -64,7 +64,7 @@ impl<'a> Reader<'_, '_, 'a> {
         items.commands = output.commands;
     }
 
-    /// What an alias of this text stands for.
+    /// Resolves the aliases of a name.
     fn unaliased(&self, mut name: Value) -> Value {
         for _ in 0..MAX_ALIASES {
             let alias = name.literal().map(|name| format!("alias:{}", name.to_lowercase()));
@@ -109,7 +109,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(items)
     }
 
-    /// Commands that only change what is known here; whether it was one.
+    /// Evaluates commands that only change the known state; returns whether `name` is one of them.
     fn own_command(&mut self, name: &str, words: &[Value]) -> bool {
         match name {
             "cd" | "chdir" | "sl" | "set-location" | "pushd" | "push-location" => {
@@ -149,7 +149,7 @@ impl<'a> Reader<'_, '_, 'a> {
         true
     }
 
-    /// Runs words as they are.
+    /// Runs a command from its words.
     pub(super) fn run(&mut self, words: Vec<Value>, origin: Origin) -> Items {
         let first = self.on.reading.commands.len();
         self.external("", Call { words, arguments: Arguments::default(), input: None, first, origin })
@@ -197,7 +197,7 @@ impl<'a> Reader<'_, '_, 'a> {
         items
     }
 
-    /// Script blocks that a command is given: it runs them, for each of what comes through the pipe.
+    /// Runs the script blocks among a command's arguments, once for each pipeline item if the command has input.
     fn blocks(&mut self, blocks: &[Value], words: &[Value], input: Option<&Items>, id: Option<CommandId>) -> Items {
         let mut items = Items::default();
         if blocks.is_empty() {
@@ -214,7 +214,7 @@ impl<'a> Reader<'_, '_, 'a> {
         items
     }
 
-    /// What a cmdlet passes on, by the words of the library; `None` for what any program prints.
+    /// Returns the output of a cmdlet as declared in the library; `None` if the output is that of an ordinary program.
     fn printed(
         &mut self,
         name: &str,
@@ -244,7 +244,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 Some(children(&roots, &names, invocation.has("recursive")))
             }
             _ if matches!(name, "foreach-object" | "%" | "foreach") => {
-                // `% Name`: a member of each.
+                // `% Name`: a member of each item.
                 if words.iter().any(is_block) {
                     return None;
                 }
@@ -260,12 +260,12 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
-/// Words that are no parameters.
+/// Returns the words that are not parameters.
 fn operands(words: &[Value]) -> impl Iterator<Item = &Value> {
     words.iter().filter(|word| !word.prefix().starts_with('-'))
 }
 
-/// What comes through the pipe, as the parameter that takes it.
+/// Returns the pipeline input as the parameter that takes it.
 fn piped(program: Program, input: &Items, origin: Origin) -> Vec<Value> {
     let parameter = program.piped();
     if parameter.is_empty() {
@@ -276,13 +276,13 @@ fn piped(program: Program, input: &Items, origin: Origin) -> Vec<Value> {
     vec![Value::text(parameter, origin), windows_words::list(values)]
 }
 
-/// What a command gives to its script block.
+/// Returns the arguments that a command passes to its script block.
 fn arguments_of(words: &[Value]) -> Vec<Value> {
     let at = words.iter().position(|word| word.prefix().to_lowercase().starts_with("-arg"));
     at.and_then(|at| words.get(at + 1)).map(Value::listed).unwrap_or_default()
 }
 
-/// What lies in folders: any of it, or what a name allows.
+/// Returns the content of directories: all of it, or the entries that match a name.
 fn children(roots: &[Value], names: &[Value], deep: bool) -> Vec<Value> {
     let mut found = Vec::new();
     for root in roots {
@@ -311,7 +311,7 @@ fn children(roots: &[Value], names: &[Value], deep: bool) -> Vec<Value> {
     found
 }
 
-/// The folder above a path.
+/// Returns the parent directory of a path.
 fn above(path: &Value) -> Value {
     let mut value = path.clone();
     value.push_text("/..", path.origin());

@@ -1,4 +1,4 @@
-//! Expressions: what a value is made of, as far as that follows from the text.
+//! Expressions: evaluates values as far as the text determines them.
 
 use super::methods::Member;
 use super::reader::{Items, Reader};
@@ -7,7 +7,7 @@ use super::{operators, scan};
 use crate::model::value::{Piece, UnknownReason, Value};
 use crate::text_tools::windows_words;
 
-/// What stands before an operand.
+/// A prefix of an operand.
 enum Prefix {
     Nothing,
     Negative,
@@ -17,7 +17,7 @@ enum Prefix {
 }
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// Whether what comes is an expression and no command.
+    /// Whether an expression, not a command, begins at the cursor.
     pub(super) fn begins_expression(&self) -> bool {
         let rest = self.rest();
         let second = self.letter_after(1);
@@ -46,7 +46,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// An expression with all its operators.
+    /// Evaluates an expression with all its operators.
     pub(super) fn expression(&mut self) -> Vec<Value> {
         let start = self.at;
         let values = self.level(0);
@@ -72,7 +72,7 @@ impl<'a> Reader<'_, '_, 'a> {
         values
     }
 
-    /// One side of a choice, which may hold choices itself.
+    /// Evaluates one branch of a conditional, which may contain conditionals itself.
     fn expression_once(&mut self) -> Vec<Value> {
         let origin = self.origin;
         if !self.on.enters(0, origin) {
@@ -83,12 +83,12 @@ impl<'a> Reader<'_, '_, 'a> {
         values
     }
 
-    /// An expression that ends at a comma.
+    /// Evaluates an expression that ends at a comma.
     pub(super) fn expression_above_commas(&mut self) -> Vec<Value> {
         self.level(operators::ABOVE_COMMA)
     }
 
-    /// Operators that bind at least as close as `least`.
+    /// Evaluates operators that bind at least as tightly as `least`.
     fn level(&mut self, least: u8) -> Vec<Value> {
         let start = self.at;
         let mut left = self.operand();
@@ -107,7 +107,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// An operand with what stands before it.
+    /// Evaluates an operand with its prefixes.
     fn operand(&mut self) -> Vec<Value> {
         let start = self.at;
         let mut prefixes = Vec::new();
@@ -159,7 +159,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `[type]` before a value; not before `::`, and not where a type alone is meant.
+    /// Reads `[type]` as a cast of the value after it. A type before `::` or without an operand is not a cast.
     fn cast_prefix(&mut self) -> Option<Prefix> {
         let before = self.at;
         let (name, _) = self.bracket();
@@ -180,7 +180,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.members(values, type_name, start)
     }
 
-    /// One value, and the name of a type if it is one.
+    /// Evaluates one value; returns its name too if it is a type.
     fn primary(&mut self) -> (Vec<Value>, Option<String>) {
         let start = self.at;
         let values = match self.letter() {
@@ -203,7 +203,7 @@ impl<'a> Reader<'_, '_, 'a> {
         (values, None)
     }
 
-    /// A number or a word without quotes.
+    /// Evaluates a number or an unquoted word.
     fn bare(&mut self) -> Vec<Value> {
         let start = self.at;
         let word = self.take(|letter| begins_name(letter) || letter == '.');
@@ -241,7 +241,8 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// The entries of `@{a = 1; b = 2}`, each as the parameter that it is when the table is given to a command.
+    /// Reads the entries of `@{a = 1; b = 2}`, each in the form of the parameter that it becomes when the table is
+    /// splatted.
     fn table(&mut self) -> Vec<Value> {
         let mut entries = Vec::new();
         loop {
@@ -267,7 +268,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `.name`, `.name( … )`, `::name`, `[ … ]` behind a value.
+    /// Evaluates `.name`, `.name( … )`, `::name` and `[ … ]` after a value.
     pub(super) fn members(
         &mut self,
         mut values: Vec<Value>,
@@ -312,7 +313,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `$i++`: from here on it is another number.
+    /// `$i++`: the variable becomes an unknown number.
     fn counted(&mut self, start: usize, end: usize) -> Vec<Value> {
         let name = self.text.get(start..end).unwrap_or("").trim_start_matches('$').to_owned();
         let unknown = vec![self.unknown(start, UnknownReason::Arithmetic)];
@@ -336,7 +337,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(values.first().and_then(Value::literal).unwrap_or_default().into_owned())
     }
 
-    /// The arguments of a method, each with its values.
+    /// Evaluates the arguments of a method; each may have several values.
     fn call_arguments(&mut self) -> Vec<Vec<Value>> {
         let (text, start) = self.bracket();
         let read = |reader: &mut Reader<'_, '_, 'a>| {
@@ -375,13 +376,13 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// The value of `text[..]` without what is only its type.
+    /// Returns a type name in lower case, without the `System.` namespace.
     pub(super) fn type_of(name: &str) -> String {
         let name = name.trim().to_lowercase();
         name.strip_prefix("system.").map_or(name.clone(), str::to_owned)
     }
 
-    /// Whether a value is a script block that stands in the text.
+    /// Returns the first value that is a script block.
     pub(super) fn block_of(values: &[Value]) -> Option<Value> {
         values.iter().find(|value| strings::is_block(value)).cloned()
     }

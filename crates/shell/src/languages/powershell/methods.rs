@@ -1,4 +1,4 @@
-//! Members of values and types: those that make texts are followed, those that the library names are commands.
+//! Members of values and types: those that compute texts are evaluated, those in the library are commands.
 
 use super::reader::Reader;
 use super::strings::{as_block, is_block};
@@ -50,19 +50,19 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Some(values) = self.called(&of_type, &name, &member, origin) {
             return values;
         }
-        // A block that is given to what is not known may run there.
+        // An unknown method may run the blocks among its arguments.
         for block in member.all().iter().filter(|value| is_block(value)) {
             self.walk(block, &[]);
         }
         let kept = member.values.iter().all(|value| value.literal().is_none()) && !member.values.is_empty();
         if of_type.is_none() && kept && member.arguments.as_ref().is_none_or(Vec::is_empty) {
-            // A part of what is known by its kind is of that kind.
+            // A member of a value with a known kind has the same kind.
             return std::mem::take(&mut member.values);
         }
         vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)]
     }
 
-    /// A member that the library names is a command: `powershell:io.file.delete`, `powershell:.downloadstring`.
+    /// Records a command for a member in the library: `powershell:io.file.delete`, `powershell:.downloadstring`.
     fn called(&mut self, of_type: &Option<String>, name: &str, member: &Member, origin: Origin) -> Option<Vec<Value>> {
         let program = format!("powershell:{}.{name}", of_type.as_deref().unwrap_or(""));
         let grammar = Program::find(self.on.surroundings.programs, &program)?;
@@ -77,7 +77,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(if nothing { Vec::new() } else { vec![value] })
     }
 
-    /// Static members that make values.
+    /// Evaluates static members that compute values.
     fn of_type(&mut self, type_name: &str, name: &str, member: &Member, origin: Origin) -> Option<Vec<Value>> {
         let text = |text: String| Some(vec![Value::text(text, origin)]);
         match (type_name, name) {
@@ -126,7 +126,8 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `[array]::Reverse($x)` turns round what the variable holds: the one whose values these are.
+    /// Evaluates `[array]::Reverse($x)`, which reverses the variable in place. The variable is the one that holds these
+    /// values.
     fn reverse(&mut self, member: &Member) {
         let mut values = member.all();
         let name = self.on.state.name_of(&values);
@@ -136,7 +137,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// Members of values that make values.
+    /// Evaluates members of values that compute values.
     fn of_value(&mut self, name: &str, member: &Member, origin: Origin) -> Option<Vec<Value>> {
         if member.arguments.is_none() {
             return self.property(name, member, origin);
@@ -204,7 +205,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
-/// What a method of a known text gives: one text, or several.
+/// Returns the result of a method of a known text: one text, or several.
 fn changed(name: &str, text: &str, member: &Member) -> Option<Vec<String>> {
     let letters: Vec<char> = text.chars().collect();
     let cut = |index: usize, length: usize| letters.iter().skip(index).take(length).collect::<String>();
@@ -245,7 +246,7 @@ fn changed(name: &str, text: &str, member: &Member) -> Option<Vec<String>> {
     Some(vec![one])
 }
 
-/// Bytes, held as letters below 256, as the text that they are in an encoding.
+/// Decodes bytes, given as characters below U+0100, in an encoding.
 fn decoded(encoding: &str, bytes: &str) -> Option<String> {
     let bytes: Vec<u8> = bytes.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect::<Option<_>>()?;
     match encoding.strip_prefix("[encoding]")? {

@@ -1,8 +1,7 @@
-//! PowerShell, walked as it is read: statements, pipelines, expressions, and the script blocks that they run.
+//! PowerShell, evaluated in the same pass as it is read: statements, pipelines, expressions, and script blocks.
 //!
-//! A script block is a value like others: its text in braces. It is read where it is run, so a text is read at most as
-//! often as its blocks nest; how deep that may be, how many statements are walked and how many bytes are read in all
-//! is counted.
+//! A script block is a value: its text in braces. It is read when it is run, so a text is read at most as often as its
+//! blocks nest. The nesting depth, the number of statements and the number of bytes read are limited.
 
 mod arguments;
 mod command;
@@ -19,7 +18,7 @@ use crate::interpret::streams::Stream;
 use crate::model::value::Value;
 use reader::Reader;
 
-/// Walks a text; what it prints and who prints it.
+/// Evaluates a script and returns its output, with the commands that print it.
 pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
     let whole = Value::text(script.text, script.origin);
     let mut reader = Reader::new(interpreter, script.text, script.origin);

@@ -1,27 +1,27 @@
-//! What operators and casts make of values that are known.
+//! Operators and casts, applied to known values.
 
 use super::reader::Reader;
 use super::scan;
 use super::strings::as_block;
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
 
-/// Commas bind closer than all other operators.
+/// Precedence of a single operand: commas bind more tightly than all other operators.
 pub(super) const ABOVE_COMMA: u8 = 7;
 
-/// No string or list is made longer than this.
+/// Maximum length of a string in bytes, and of a list in items.
 const LONGEST: usize = 1 << 16;
 
-/// An operator between two operands.
+/// A binary operator.
 pub(super) struct Operator {
-    /// In lower case: `+`, `-join`.
+    /// The name in lower case: `+`, `-join`.
     name: String,
-    /// How close it binds.
+    /// Precedence; a higher level binds more tightly.
     pub(super) level: u8,
-    /// Its bytes.
+    /// Length in bytes.
     pub(super) length: usize,
 }
 
-/// The operator that a text begins with.
+/// Returns the operator at the start of a text.
 pub(super) fn at(rest: &str) -> Option<Operator> {
     let first = rest.chars().next()?;
     let of = |name: &str, level| Some(Operator { name: name.into(), level, length: name.len() });
@@ -80,7 +80,7 @@ fn level(name: &str) -> Option<u8> {
     }
 }
 
-/// A whole number: decimal or hexadecimal.
+/// Parses an integer, decimal or hexadecimal.
 pub(super) fn number(text: &str) -> Option<i64> {
     let lower = text.to_ascii_lowercase();
     let parsed = match lower.strip_prefix("0x") {
@@ -101,7 +101,7 @@ pub(super) fn negative(value: &Value, origin: Origin) -> Value {
     }
 }
 
-/// The letters of a known text.
+/// Returns the characters of a known text.
 pub(super) fn letters(value: &Value) -> Option<Vec<Value>> {
     let text = value.literal()?;
     let origin = value.origin();
@@ -109,14 +109,14 @@ pub(super) fn letters(value: &Value) -> Option<Vec<Value>> {
         .then(|| text.chars().map(|letter| Value::text(letter, origin)).collect())
 }
 
-/// The element at an index, which may count from the end, or the entry of a key.
+/// Returns the element at an index, which may count from the end, or the entry of a key.
 pub(super) fn element(elements: &[Value], index: &Value) -> Option<Value> {
     let Some(number) = number_of(index) else { return entry(elements, &index.literal()?) };
     let at = if number < 0 { elements.len().checked_sub(number.unsigned_abs() as usize)? } else { number as usize };
     elements.get(at).cloned()
 }
 
-/// The value of a key in a table.
+/// Returns the value of a key in a table.
 pub(super) fn entry(entries: &[Value], key: &str) -> Option<Value> {
     let name = format!("-{key}:").to_lowercase();
     let found = entries.iter().rev().find(|entry| entry.prefix().to_lowercase().starts_with(&name))?;
@@ -124,7 +124,7 @@ pub(super) fn entry(entries: &[Value], key: &str) -> Option<Value> {
 }
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// The result of an operator: known where both sides are, else not known.
+    /// Returns the result of an operator, as far as its operands are known.
     pub(super) fn operate(
         &mut self,
         operator: &Operator,
@@ -155,7 +155,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// Numbers are added, lists and texts joined.
+    /// Adds numbers; concatenates lists and texts.
     pub(super) fn sum(&mut self, left: Vec<Value>, right: Vec<Value>, origin: Origin) -> Vec<Value> {
         match (left.as_slice(), right.as_slice()) {
             ([one], [other]) => {
@@ -169,7 +169,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// All in one, with a text between them.
+    /// Joins all values with a separator.
     pub(super) fn joined(&mut self, values: &[Value], between: &str, origin: Origin) -> Value {
         let known: Option<Vec<_>> = values.iter().map(Value::literal).collect();
         if let Some(known) = known {
@@ -224,7 +224,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }])
     }
 
-    /// `-replace` with a pattern that means itself.
+    /// Evaluates `-replace` with a pattern that matches only itself.
     fn replaced(&mut self, left: &[Value], right: &[Value], origin: Origin) -> Option<Vec<Value>> {
         let pattern = plain_pattern(&right.first()?.literal()?)?;
         let with = right.get(1).and_then(Value::literal).unwrap_or_default().into_owned();
@@ -292,7 +292,7 @@ fn arithmetic(name: &str, left: &[Value], right: &[Value], origin: Origin) -> Op
 
 fn split(left: &[Value], right: &[Value]) -> Option<Vec<Value>> {
     let pattern = right.first()?.literal()?;
-    // `-split '[,;]'`: any of these letters.
+    // `-split '[,;]'`: any of these characters.
     let set = pattern.strip_prefix('[').and_then(|inside| inside.strip_suffix(']'));
     let letters: Vec<char> = match set.filter(|set| !set.contains(['\\', '-', '^'])) {
         Some(set) => set.chars().collect(),
@@ -313,7 +313,7 @@ fn split(left: &[Value], right: &[Value]) -> Option<Vec<Value>> {
     Some(parts)
 }
 
-/// A regular expression that means one text only.
+/// Returns the text that a regular expression matches, if it matches only one.
 fn plain_pattern(pattern: &str) -> Option<String> {
     let mut plain = String::new();
     let mut letters = pattern.chars();

@@ -1,4 +1,4 @@
-//! The cursor over a text of PowerShell, and what goes through its pipelines.
+//! The cursor over a PowerShell text, and the items of its pipelines.
 
 use super::scan;
 use crate::interpret::interpreter::Interpreter;
@@ -6,7 +6,7 @@ use crate::interpret::streams::Stream;
 use crate::model::value::{DerivationId, Origin, Piece, Span, UnknownReason, Value};
 use crate::reading::CommandId;
 
-/// What goes through a pipeline, and the commands that it comes from.
+/// The values in a pipeline, with the commands that produce them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Items {
     pub(super) values: Vec<Value>,
@@ -23,7 +23,7 @@ impl Items {
         self.commands.extend(other.commands);
     }
 
-    /// As another program reads it: a line each.
+    /// Converts the items to the input of another program, one line each.
     pub(super) fn stream(self) -> Stream {
         let mut text = Value::default();
         for value in self.values {
@@ -40,9 +40,9 @@ pub(super) struct Reader<'t, 'r, 'a> {
     pub(super) on: &'r mut Interpreter<'a>,
     pub(super) text: &'t str,
     pub(super) at: usize,
-    /// Where the text comes from.
+    /// The origin of the text.
     pub(super) origin: Origin,
-    /// What a script block or function is given, and what a `param` takes from it.
+    /// The arguments of the script block or function, which `param` binds.
     pub(super) arguments: Vec<Value>,
 }
 
@@ -51,7 +51,7 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         Reader { on, text, at: 0, origin, arguments: Vec::new() }
     }
 
-    /// A part of the text, read by itself.
+    /// Returns a reader for a part of the text.
     pub(super) fn part<'p>(&'p mut self, text: &'p str, start: usize) -> Reader<'p, 'p, 'a> {
         let origin = self.origin_of(start, start + text.len());
         Reader { on: &mut *self.on, text, at: 0, origin, arguments: Vec::new() }
@@ -61,7 +61,7 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// The next letter, typographic quotes and dashes as plain ones.
+    /// Returns the next character; typographic quotes and dashes are mapped to the plain ones.
     pub(super) fn letter(&self) -> Option<char> {
         self.rest().chars().next().map(scan::plain)
     }
@@ -82,7 +82,7 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         found
     }
 
-    /// Letters as long as they fit.
+    /// Consumes characters while `fits` holds.
     pub(super) fn take(&mut self, fits: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let end = rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
@@ -90,7 +90,7 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         rest.get(..end).unwrap_or("")
     }
 
-    /// Blanks, comments and continued lines; with `lines` also what ends a statement.
+    /// Skips blanks, comments and line continuations; with `lines`, also statement terminators.
     pub(super) fn skip(&mut self, lines: bool) {
         while let Some(letter) = self.letter() {
             match letter {
@@ -108,7 +108,7 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
 
     pub(super) fn origin_of(&self, start: usize, end: usize) -> Origin {
         let Origin { span, derivation } = self.origin;
-        // A text that was derived comes from its source as a whole.
+        // A derived text has the origin of its complete source.
         if (span.end.saturating_sub(span.start)) as usize != self.text.len() {
             return self.origin;
         }
@@ -129,7 +129,8 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         Value::piece(Piece::Unknown(why), self.origin_from(start))
     }
 
-    /// What stands in the bracket that is next, and where that begins. One that is not closed holds the rest.
+    /// Reads the bracket at the cursor; returns its content and the byte offset of the content. An unclosed bracket
+    /// extends to the end of the text.
     pub(super) fn bracket(&mut self) -> (&'t str, usize) {
         let (start, inside) = (self.at, self.at + 1);
         match scan::closing(self.text, self.at) {
@@ -145,7 +146,7 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         }
     }
 
-    /// Reads a part one level deeper; `None` beyond the limits.
+    /// Reads a part one level deeper; `None` at the limits.
     pub(super) fn deeper<T>(
         &mut self,
         text: &str,
@@ -161,7 +162,7 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         Some(result)
     }
 
-    /// The statements of a part.
+    /// Evaluates the statements of a part.
     pub(super) fn inside(&mut self, (text, start): (&str, usize)) -> Items {
         self.deeper(text, start, |reader| reader.statements()).unwrap_or_default()
     }
@@ -203,7 +204,8 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
         Items { values: lines, commands: stream.commands.clone() }
     }
 
-    /// Names of PowerShell's own variables begin with a dollar sign, so that they are not those of the environment.
+    /// Sets a variable. The names of PowerShell's own variables are stored with a leading dollar sign, to keep them
+    /// apart from those of the environment.
     pub(super) fn set(&mut self, name: &str, values: Vec<Value>) {
         self.on.state.assign(&format!("${}", name.to_lowercase()), values);
     }

@@ -1,6 +1,6 @@
-//! Where brackets and strings of PowerShell end, told without reading what stands in them.
+//! Finds the ends of brackets and strings in PowerShell without reading their content.
 
-/// A letter as PowerShell takes it: typographic quotes and dashes count as the plain ones.
+/// Maps typographic quotes, dashes and blanks to the plain characters, which PowerShell treats alike.
 pub(super) fn plain(letter: char) -> char {
     match letter {
         '\u{2018}'..='\u{201b}' => '\'',
@@ -11,9 +11,9 @@ pub(super) fn plain(letter: char) -> char {
     }
 }
 
-/// Where the bracket that opens at `open` is closed; `None` if it is not.
+/// Returns the offset of the bracket that closes the one at `open`; `None` if it is not closed.
 ///
-/// One pass with a stack of its own: a string in double quotes may hold `$( … )`, which may hold strings.
+/// Takes one pass with an explicit stack: a string in double quotes may contain `$( … )`, which may contain strings.
 pub(super) fn closing(text: &str, open: usize) -> Option<usize> {
     let mut stack: Vec<char> = Vec::new();
     let mut at = open;
@@ -55,7 +55,7 @@ pub(super) fn closing(text: &str, open: usize) -> Option<usize> {
     None
 }
 
-/// The text between the braces of a script block.
+/// Returns the text between the braces of a script block.
 pub(super) fn inside_braces(text: &str) -> Option<&str> {
     let inside = text.strip_prefix('{')?.strip_suffix('}')?;
     (closing(text, 0) == Some(text.len() - 1)).then_some(inside)
@@ -69,7 +69,7 @@ fn partner(bracket: char) -> char {
     }
 }
 
-/// One step inside of double quotes.
+/// Takes one step inside double quotes.
 fn in_string(text: &str, at: usize, stack: &mut Vec<char>) -> usize {
     let Some(letter) = next(text, at) else { return text.len() };
     let behind = at + letter.len_utf8();
@@ -88,12 +88,12 @@ fn in_string(text: &str, at: usize, stack: &mut Vec<char>) -> usize {
     }
 }
 
-/// Behind the letter at `at`.
+/// Returns the offset after the character at `at`.
 fn past(text: &str, at: usize) -> usize {
     at + next(text, at).map_or(0, char::len_utf8)
 }
 
-/// Behind the quote that closes a string; a doubled one stands for itself.
+/// Returns the offset after the quote that closes a string; a doubled quote is literal.
 pub(super) fn past_quote(text: &str, mut at: usize, quote: char) -> usize {
     while let Some(letter) = next(text, at) {
         at += letter.len_utf8();
@@ -108,7 +108,7 @@ pub(super) fn past_quote(text: &str, mut at: usize, quote: char) -> usize {
     at
 }
 
-/// `@'` or `@"` with nothing behind it on its line.
+/// Whether `@'` or `@"` is followed only by blanks on its line.
 pub(super) fn begins_here_string(text: &str, at: usize) -> bool {
     let Some(quote) = next(text, at + 1) else { return false };
     let rest = text.get(at + 1 + quote.len_utf8()..).unwrap_or("");
@@ -116,7 +116,7 @@ pub(super) fn begins_here_string(text: &str, at: usize) -> bool {
     matches!(plain(quote), '\'' | '"') && line.trim().is_empty() && line.len() < rest.len()
 }
 
-/// The body of the here-string at `at`: its first byte, one past its last, and where the text goes on.
+/// Finds the body of the here-string at `at`: returns its start, its end, and the offset after the here-string.
 pub(super) fn here_string(text: &str, at: usize) -> (usize, usize, usize) {
     let quote = next(text, at + 1).map_or('"', plain);
     let begin = text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |line| at + line + 1);
@@ -141,12 +141,12 @@ fn past_here_string(text: &str, at: usize) -> usize {
     here_string(text, at).2
 }
 
-/// To the end of the line.
+/// Returns the offset of the end of the line.
 pub(super) fn past_line(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.find('\n')).map_or(text.len(), |end| at + end)
 }
 
-/// Behind `#>`.
+/// Returns the offset after `#>`.
 pub(super) fn past_comment(text: &str, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.find("#>")).map_or(text.len(), |end| at + end + 2)
 }

@@ -1,4 +1,4 @@
-//! Statements: what is walked in which order, and what stays known behind branches and loops.
+//! Statements: their order of evaluation, and the state after branches and loops.
 
 use super::reader::{Items, Reader};
 use super::strings::{is_block, without_scope};
@@ -7,11 +7,11 @@ use crate::interpret::state::State;
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::text_tools::windows_words;
 
-/// More rounds than this are one whose value is not known.
+/// Maximum number of rounds of a loop; more values are one round with an unknown value.
 const MAX_ROUNDS: usize = 64;
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// All statements to the end of the text.
+    /// Evaluates all statements to the end of the text.
     pub(super) fn statements(&mut self) -> Items {
         let mut items = Items::default();
         loop {
@@ -66,7 +66,7 @@ impl<'a> Reader<'_, '_, 'a> {
         })
     }
 
-    /// The word that may begin a statement, in lower case.
+    /// Reads the word that may begin a statement, in lower case.
     fn keyword(&mut self) -> String {
         let word = self.take(|letter| letter.is_ascii_alphabetic()).to_ascii_lowercase();
         let apart =
@@ -78,7 +78,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.letter().is_none_or(|letter| "\n\r;)}".contains(letter))
     }
 
-    /// `( … )`, walked.
+    /// Reads and evaluates `( … )`.
     fn condition(&mut self) -> Option<Items> {
         self.skip(true);
         if self.letter() != Some('(') {
@@ -88,7 +88,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(self.inside(part))
     }
 
-    /// `{ … }`, not walked.
+    /// Reads `{ … }` without evaluating it.
     pub(super) fn block(&mut self) -> Option<Value> {
         self.skip(true);
         if self.letter() != Some('{') {
@@ -106,7 +106,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(self.walk(&block, &[]))
     }
 
-    /// The word that follows, if it is this one.
+    /// Reads the next word, if it is `word`.
     fn follows(&mut self, word: &str) -> bool {
         let before = self.at;
         self.skip(true);
@@ -136,7 +136,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(items)
     }
 
-    /// A block that may run or not; the state is as if it had not.
+    /// Evaluates a block that may not run. Adds the state after it to `ends` and restores the state before it.
     fn branch(&mut self, ends: &mut Vec<State>) -> Option<Items> {
         let before = self.on.state.clone();
         let items = self.run_block();
@@ -168,7 +168,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.deeper(part.0, part.1, |reader| reader.cases())
     }
 
-    /// Patterns, each with its block.
+    /// Evaluates patterns, each with its block.
     fn cases(&mut self) -> Items {
         let mut items = Items::default();
         let mut ends = Vec::new();
@@ -193,7 +193,7 @@ impl<'a> Reader<'_, '_, 'a> {
         items
     }
 
-    /// `for (a; b; c) { … }` and `while (b) { … }`: what stands in the parentheses is walked before each round.
+    /// `for (a; b; c) { … }` and `while (b) { … }`: the parentheses are evaluated before each round.
     fn counted_loop(&mut self) -> Option<Items> {
         self.skip(true);
         if self.letter() != Some('(') {
@@ -216,7 +216,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(items)
     }
 
-    /// Two rounds: the second begins with whatever the first may have left.
+    /// Evaluates two rounds: the second begins with any state that the first may have left.
     fn rounds(&mut self, mut round: impl FnMut(&mut Self) -> Items) -> Items {
         let before = self.on.state.clone();
         let mut items = round(self);
@@ -252,7 +252,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(self.each(&name, values, &body))
     }
 
-    /// A round for each value.
+    /// Evaluates a round for each value.
     pub(super) fn each(&mut self, name: &str, values: Vec<Value>, body: &Value) -> Items {
         let many = values.len() > MAX_ROUNDS;
         let origin = body.origin();
@@ -299,7 +299,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// A keyword with its block: it stands, whatever the keyword is.
+    /// Evaluates a keyword with its block, whatever the keyword is. The block may not run.
     fn plain_block(&mut self) -> Option<Items> {
         self.skip(false);
         if self.letter() == Some('[') {
@@ -314,7 +314,7 @@ impl<'a> Reader<'_, '_, 'a> {
         items
     }
 
-    /// Remembered until it is called.
+    /// Stores a function until it is called.
     fn function(&mut self) -> Option<Items> {
         self.skip(false);
         let name = self.take(|letter| !letter.is_whitespace() && !"({".contains(letter)).to_lowercase();
@@ -336,7 +336,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(Items::default())
     }
 
-    /// Every method of a class stands: who calls it is not followed.
+    /// Evaluates every method of a class, since their callers are not tracked.
     fn class(&mut self) -> Option<Items> {
         self.skip(false);
         self.take(|letter| letter != '{' && letter != '\n' && letter != ';');
@@ -368,7 +368,7 @@ impl<'a> Reader<'_, '_, 'a> {
         })
     }
 
-    /// `param($a, [switch]$b = 1)`: each takes what the block is given.
+    /// `param($a, [switch]$b = 1)`: each parameter takes one of the block's arguments.
     fn parameters(&mut self) -> Option<Items> {
         self.skip(true);
         if self.letter() != Some('(') {
@@ -380,7 +380,7 @@ impl<'a> Reader<'_, '_, 'a> {
         Some(Items::default())
     }
 
-    /// Names of parameters with their defaults, and the arguments that they take.
+    /// Binds parameter names, with their defaults, to the given arguments.
     pub(super) fn bind(&mut self, given: &[Value]) {
         let mut given = Given::parse(given);
         while self.at < self.text.len() {
@@ -412,7 +412,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.set("args", left);
     }
 
-    /// Pipelines joined by `&&` and `||`.
+    /// Evaluates pipelines joined by `&&` and `||`.
     pub(super) fn chain(&mut self) -> Items {
         let mut items = self.pipeline();
         loop {
@@ -421,7 +421,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.skip(true);
                 items.extend(self.pipeline());
             } else if self.letter() == Some('&') {
-                // In the background.
+                // Runs in the background.
                 self.bump();
             } else {
                 return items;
@@ -445,7 +445,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// A pipe here or at the beginning of the next line.
+    /// Whether a pipe follows, here or at the start of the next line.
     fn next_is_pipe(&mut self) -> bool {
         let before = self.at;
         let mut at = self.at;
@@ -460,7 +460,7 @@ impl<'a> Reader<'_, '_, 'a> {
         found
     }
 
-    /// One member of a pipeline: an expression, an assignment or a command.
+    /// Evaluates one member of a pipeline: an expression, an assignment or a command.
     fn element(&mut self, input: Option<Items>, first: usize) -> Items {
         if !self.begins_expression() {
             return self.command(input, first);
@@ -472,7 +472,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Some(operator) = self.assignment_operator() {
             let target = self.text.get(start..end).unwrap_or("");
             self.skip(true);
-            // A block that is kept does not run yet.
+            // A script block that is assigned does not run yet.
             let block = self.letter() == Some('{');
             let value = if block { Items::from_values(self.expression()) } else { self.statement() };
             let origin = self.origin_of(start, end);
@@ -485,7 +485,7 @@ impl<'a> Reader<'_, '_, 'a> {
             items.commands = input.commands;
         }
         self.redirect_expression(&mut items, start);
-        // A script block that stands alone is only a value, but it is one that something may run.
+        // A script block as a statement is only a value, but other code may run it.
         if let [block] = items.values.as_slice()
             && is_block(block)
             && self.text.get(start..end).is_some_and(|text| text.starts_with('{'))
@@ -503,7 +503,8 @@ impl<'a> Reader<'_, '_, 'a> {
         ["=", "+=", "-=", "*=", "/=", "%=", "??="].into_iter().find(|operator| self.eat(operator))
     }
 
-    /// Every variable of the target takes the value; several take one each.
+    /// Assigns values to the variables of the target. Several variables take one value each if the counts match;
+    /// otherwise each takes all values.
     fn assign(&mut self, target: &str, operator: &str, values: Vec<Value>, origin: Origin) {
         let targets = Targets::parse(target);
         let known = targets.names.len() == values.len();
@@ -544,7 +545,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `$p.Path = …`, `$p['Path'] = …`: an entry of a table that may be given to a command.
+    /// `$p.Path = …`, `$p['Path'] = …`: an entry of a table that may be passed to a command.
     fn assign_member(&mut self, name: &str, key: &str, values: Vec<Value>) {
         let mut table = self.get(without_scope(name)).unwrap_or_default();
         let mut entry = Value::text(format!("-{key}:"), values.first().map_or(self.origin, Value::origin));
@@ -554,10 +555,10 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
-/// What stands on the left of an assignment.
+/// The left side of an assignment.
 struct Targets {
     names: Vec<String>,
-    /// A member or a key, if one is assigned.
+    /// The member or key that is assigned, if any.
     key: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Strings and variables: what stands in quotes, behind a dollar sign, behind a backtick.
+//! Strings and variables: quotes, dollar signs and backticks.
 
 use super::reader::Reader;
 use super::scan;
@@ -10,7 +10,7 @@ pub(super) fn is_block(value: &Value) -> bool {
     value.literal().is_some_and(|text| text.starts_with('{') && text.ends_with('}'))
 }
 
-/// Text as a script block.
+/// Converts a text to a script block.
 pub(super) fn as_block(value: &Value) -> Value {
     if is_block(value) {
         return value.clone();
@@ -22,7 +22,7 @@ pub(super) fn as_block(value: &Value) -> Value {
     block
 }
 
-/// What a backtick and the letter behind it stand for.
+/// Returns the character that a backtick and the next character represent.
 pub(super) fn escaped(letter: char) -> char {
     match letter {
         'n' => '\n',
@@ -39,7 +39,7 @@ pub(super) fn escaped(letter: char) -> char {
 }
 
 impl<'a> Reader<'_, '_, 'a> {
-    /// A string in single quotes.
+    /// Reads a string in single quotes.
     pub(super) fn single_quoted(&mut self) -> Value {
         let start = self.at;
         self.bump();
@@ -58,7 +58,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.on.with_holes(&text, origin)
     }
 
-    /// A string in double quotes.
+    /// Reads a string in double quotes.
     pub(super) fn double_quoted(&mut self) -> Value {
         let start = self.at;
         self.bump();
@@ -83,7 +83,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.finish(value, start)
     }
 
-    /// A string over several lines.
+    /// Reads a here-string.
     pub(super) fn here_string(&mut self) -> Value {
         let start = self.at;
         let expands = self.letter_after(1) == Some('"');
@@ -104,7 +104,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.finish(value, start)
     }
 
-    /// An empty value still has a place.
+    /// Completes a value; an empty one becomes an empty text with an origin.
     pub(super) fn finish(&self, value: Value, start: usize) -> Value {
         let origin = self.origin_from(start);
         if value.pieces.is_empty() {
@@ -127,7 +127,7 @@ impl<'a> Reader<'_, '_, 'a> {
         value.push_text(letter.encode_utf8(&mut [0; 4]), origin);
     }
 
-    /// One letter or expansion inside of double quotes.
+    /// Reads one character or expansion inside double quotes.
     fn string_part(&mut self, value: &mut Value) {
         match self.letter() {
             Some('`') => self.escape(value),
@@ -161,7 +161,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// `$x`, `${x}`, `$(…)` inside of a text; a dollar sign before anything else stands for itself.
+    /// Expands `$x`, `${x}` or `$(…)` inside a text; a dollar sign before any other character is literal.
     pub(super) fn expansion(&mut self, value: &mut Value) {
         let start = self.at;
         let named = self.letter_after(1).is_some_and(|letter| begins_name(letter) || letter == '{' || letter == '(');
@@ -178,7 +178,7 @@ impl<'a> Reader<'_, '_, 'a> {
         }
     }
 
-    /// What a dollar sign begins; in a text a name ends before a colon that no name follows.
+    /// Evaluates a dollar expression. A colon belongs to the name only if another name follows it.
     pub(super) fn dollar(&mut self, in_text: bool) -> Vec<Value> {
         let start = self.at;
         self.bump();
@@ -221,7 +221,7 @@ impl<'a> Reader<'_, '_, 'a> {
         self.text.get(start..self.at).unwrap_or("")
     }
 
-    /// The values of a variable.
+    /// Returns the values of a variable.
     pub(super) fn variable(&mut self, name: &str, start: usize) -> Vec<Value> {
         let origin = self.origin_from(start);
         let name = without_scope(name);
@@ -251,7 +251,8 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 }
 
-/// The file that PowerShell runs whenever it starts; which of them, the system and the version say.
+/// Returns the path of the profile that PowerShell runs at startup. The actual path depends on the system and the
+/// version.
 fn profile(origin: Origin) -> Value {
     let mut path = Value::piece(Piece::Home(String::new()), origin);
     path.push_text("/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", origin);
@@ -262,7 +263,7 @@ pub(super) fn begins_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// `$global:x` is `$x`.
+/// Removes a scope: `$global:x` is `$x`.
 pub(super) fn without_scope(name: &str) -> &str {
     const SCOPES: [&str; 7] = ["global", "script", "local", "private", "using", "variable", "workflow"];
     match name.split_once(':') {
