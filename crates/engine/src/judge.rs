@@ -1,4 +1,4 @@
-//! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict.
+//! Judges an event: analyzes it, collects the findings of the detectors, and combines them into one verdict.
 
 use crate::analysis::analyze;
 use crate::analysis::fingerprint::{self, Fingerprint};
@@ -31,28 +31,28 @@ use crate::verdict::rewrite;
 use reflex_shell::work;
 use reflex_tables::Tables;
 
-/// Everything that was worked out about one call.
+/// Complete result of judging a call.
 #[derive(Debug)]
 pub struct Judgement {
-    /// What it would do.
+    /// The call's effects.
     pub analysis: Analysis,
-    /// What is said about it.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What was asked of the machine, with the answers.
+    /// Queries to the machine, with their answers.
     pub asked: Vec<String>,
-    /// The rules that were looked at, by effect.
+    /// The evaluated rules, by effect.
     pub weighed: Vec<RuleTrace>,
-    /// What makes the call the same as another.
+    /// Identifies equal calls.
     pub fingerprint: Fingerprint,
     /// The call as a step of its session.
     pub step: Step,
-    /// How long it took.
+    /// Time taken.
     pub latency: Latency,
-    /// What the call leaves behind for those after it, if it runs.
+    /// Remnants for later calls, provided that the call runs.
     pub left: Vec<Taint>,
 }
 
-/// The judgement under a policy of a library. Copying it is free.
+/// Judges events under a library and a policy. Copying it is free.
 #[derive(Debug, Clone, Copy)]
 pub struct Engine<'p> {
     tables: Tables,
@@ -60,17 +60,17 @@ pub struct Engine<'p> {
 }
 
 impl<'p> Engine<'p> {
-    /// An engine that judges by the tables of a library and by a policy.
+    /// Creates an engine from the tables of a library and a policy.
     pub fn new(tables: Tables, policy: &'p Policy) -> Engine<'p> {
         Engine { tables, policy }
     }
 
-    /// Judges one event before it runs: analysis, detectors, gatekeeper.
+    /// Judges an event before it runs: analysis, detectors, gatekeeper.
     pub fn judge(self, event: &Event, world: &dyn World) -> Judgement {
         self.judge_with(event, world, NONE)
     }
 
-    /// The same with a detector from outside. Of a call that would run in place of another it is asked too.
+    /// Like [`Engine::judge`], with an external detector. It also runs on a call that replaces the original one.
     pub fn judge_with(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
         work::within(too_much::most(event), || self.judge_within(event, world, further))
     }
@@ -118,9 +118,9 @@ impl<'p> Engine<'p> {
         Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
     }
 
-    /// Judges what comes to an agent: a prompt, what a tool gave back, the begin and end of a session. What is done is done,
-    /// so by itself it is never stopped; the agent and the person are told that it gives orders, or that the session goes
-    /// round in circles, and what people's rules and a detector from outside say.
+    /// Judges input of an agent: a prompt, the output of a tool, the beginning and end of a session. The event has
+    /// already happened, so the engine itself never denies it. Findings report instructions in the input, loops of the
+    /// session, and matches of user rules and of the external detector.
     pub fn judge_incoming(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
         work::within(too_much::most(event), || self.judge_incoming_within(event, world, further))
     }
@@ -156,17 +156,18 @@ impl<'p> Engine<'p> {
         Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency, left }
     }
 
-    /// The verdict on findings that others made about an event, such as what is held at the end of the work.
+    /// Returns the verdict on findings that others made about an event, such as those at the end of the work.
     pub fn conclude(self, event: &Event, world: &dyn World, findings: Vec<Finding>) -> Verdict {
         self.weigh(event, world, &Analysis::default(), findings)
     }
 
-    /// The verdict on findings about the effects of `analysis`, which is one of the same event.
+    /// Returns the verdict on findings about the effects of `analysis`, which must belong to the same event.
     pub fn weigh(self, event: &Event, world: &dyn World, analysis: &Analysis, findings: Vec<Finding>) -> Verdict {
         gatekeeper::decide(self.policy, &Facts::new(event, analysis, self.tables, world), findings)
     }
 
-    /// The rules that ask, if a model may answer in a person's place. `is_kept`: a copy of everything at stake exists.
+    /// Returns the rules that ask, if a model may answer instead of a person. `is_kept` states that everything at stake
+    /// has a copy.
     ///
     /// # Errors
     /// The reason for which a person has to answer.
@@ -182,7 +183,7 @@ impl<'p> Engine<'p> {
     }
 }
 
-/// The verdict on what all detectors found; those from outside are asked last and see what the others have found.
+/// Returns the verdict on the findings of all detectors. The external one runs last and sees the others' findings.
 fn concluded(
     policy: &Policy,
     facts: &Facts<'_>,

@@ -1,4 +1,4 @@
-//! The judgement: an event becomes an analysis, the detectors' findings on it, and one verdict.
+//! Judges events: analyzes an event, collects the findings of the detectors, and combines them into one verdict.
 //!
 //! ```
 //! use reflex_engine::{Decision, Engine, Event, FakeWorld, Policy};
@@ -15,7 +15,7 @@
 //! assert!(judged("cargo build").findings.is_empty());
 //! ```
 //!
-//! Pure: what the machine knows is asked of a [`World`], of which [`FakeWorld`] is one without a machine.
+//! The crate is pure: facts about the machine come from a [`World`]. [`FakeWorld`] is one without a machine.
 
 mod analysis;
 mod detectors;

@@ -1,4 +1,4 @@
-//! What people's files say: layers of rules and policy, and what each may change about a finding.
+//! Layers of rules and policy from people's files, and their influence on findings.
 
 use crate::analysis::command_pattern;
 use crate::facts::cache::Facts;
@@ -9,19 +9,19 @@ use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Command;
 use reflex_tables::{Node, Tables};
 
-/// Whose files a layer is; later ones have more to say.
+/// Owner of a layer's files, in ascending authority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Authority {
     /// The files of a workspace.
     Project,
-    /// The user's own, outside of every workspace.
+    /// The user's own files, outside of every workspace.
     User,
     /// The machine's administrator.
     Managed,
 }
 
 impl Authority {
-    /// Its word, which is also the subject of its rules' ids.
+    /// Returns its name, which is also the subject of its rules' ids.
     pub fn name(self) -> &'static str {
         match self {
             Authority::Project => "project",
@@ -34,20 +34,20 @@ impl Authority {
 /// Compiled rules and policy of one place.
 #[derive(Debug, Clone)]
 pub struct Layer {
-    /// Whose.
+    /// Owner of the files.
     pub authority: Authority,
-    /// Whether it may also loosen; one that a person has not accepted only tightens.
+    /// Whether it may also loosen. A layer that no person has accepted only tightens.
     pub loosens: Vouched,
-    /// `rules`, `triggers`, `policy`, as the compiler of people's files writes them.
+    /// `rules`, `triggers`, `policy`, in the format of the rule compiler.
     pub tables: Tables,
-    /// Files that could not be taken, each in a sentence.
+    /// Errors in files that could not be compiled, one sentence each.
     pub problems: Vec<String>,
-    /// Where its files lie.
+    /// Folder of its files.
     pub folder: String,
 }
 
 impl Layer {
-    /// Whether its words are those of a repository that no person has reviewed.
+    /// Whether its text comes from a repository that no person has reviewed.
     pub fn is_strange(&self) -> bool {
         self.authority == Authority::Project && !self.loosens.holds()
     }
@@ -56,57 +56,60 @@ impl Layer {
         self.tables.get("policy")
     }
 
-    /// Whether this layer may make less of a finding: of a core one only the user or the administrator, with a reason.
+    /// Whether this layer may lower a finding. A core finding may only be lowered by the user or the administrator,
+    /// with a reason.
     fn may_lower(&self, finding: &Finding, reason: &str) -> bool {
         let of_core = self.authority >= Authority::User && !reason.trim().is_empty();
         (finding.tier != Tier::Core || of_core) && self.loosens.holds()
     }
 }
 
-/// What is said of findings: the policy of the library and all layers.
+/// Policy for findings: the library's policy and all layers.
 #[derive(Debug, Clone)]
 pub struct Policy {
     name: &'static str,
     node: Node<'static>,
     layers: Vec<Layer>,
-    /// Minutes since 1970: allowances end.
+    /// Current time in minutes since 1970, for the expiry of allowances.
     minute: u32,
-    /// Whether a person asked for this policy just now, whatever the layers prefer.
+    /// Whether a person explicitly requested this policy, which overrides the presets of the layers.
     insisted: bool,
-    /// A preset for this session alone, which only tightens.
+    /// Preset of the current session, which only tightens.
     session: Option<&'static str>,
     tables: Tables,
 }
 
 impl Policy {
-    /// The policy of this name in the library.
+    /// Returns the library's policy of this name.
     pub fn named(tables: Tables, name: &str) -> Option<Policy> {
         let (name, node) = tables.get("policies").entries().find(|(known, _)| *known == name)?;
         Some(Policy { name, node, layers: Vec::new(), minute: 0, insisted: false, session: None, tables })
     }
 
-    /// The same with people's layers, at this minute since 1970. Unless `insisted`, a layer's preset replaces it.
+    /// Adds layers to the policy, at a time in minutes since 1970. Unless `insisted`, a layer's preset replaces the
+    /// policy.
     pub fn with_layers(self, layers: Vec<Layer>, minute: u32, insisted: bool) -> Policy {
         Policy { layers, minute, insisted, ..self }
     }
 
-    /// The same with a preset that counts in this session too, where it is stricter.
+    /// Adds a preset for the session, which applies where it is stricter.
     pub fn tightened_by(self, session: Option<&'static str>) -> Policy {
         Policy { session, ..self }
     }
 
-    /// Its name: `balanced`, `strict`, …; that of the preset which a layer puts in its place, as far as is known by now.
+    /// Returns the name: `balanced`, `strict`, …; or the name of a layer's preset that replaces it, as far as its
+    /// acceptance is already known.
     pub fn name(&self) -> &'static str {
         let presets = self.presets().filter(|(layer, _)| layer.loosens.so_far());
         presets.map(|(_, name)| name).last().unwrap_or(self.name)
     }
 
-    /// The layers.
+    /// Returns the layers.
     pub fn layers(&self) -> &[Layer] {
         &self.layers
     }
 
-    /// Folders that are as good as the workspace.
+    /// Folders that are treated like the workspace.
     pub(crate) fn roots(&self) -> impl Iterator<Item = (&'static str, Vouched)> {
         let of = |layer: &Layer| {
             let loosens = layer.loosens.clone();
@@ -125,14 +128,14 @@ impl Policy {
         self.session.map(|name| self.preset(name)).filter(|preset| !preset.is_nil())
     }
 
-    /// What a finding leads to, with the reasons that lie in people's files.
+    /// Determines the action for a finding. Appends the reasons from people's files to `why`.
     pub(crate) fn worth(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> PolicyAction {
         let base = match finding.fixed {
             Some(fixed) => fixed,
             None => {
                 let worth = self.by_severity(finding, facts.event.role.as_deref());
                 why.extend(self.lowering_preset(finding, worth));
-                // What was not looked at may be the worst; nobody knows that it is.
+                // The unread part may be harmful, but that is not certain, so the maximum is a prompt.
                 if finding.id == TOO_MUCH { worth.min(PolicyAction::Ask) } else { worth }
             }
         };
@@ -146,13 +149,13 @@ impl Policy {
         if worth == PolicyAction::Ask && denies { PolicyAction::Deny } else { worth }
     }
 
-    /// What the role of an agent may do, by every layer that knows it: it only tightens, for an agent may say what it is.
+    /// The entries for a role in all layers. They only tighten, because an agent may choose its role.
     pub(crate) fn roles<'p>(&'p self, role: &'p str) -> impl Iterator<Item = (&'p Layer, Node<'static>)> {
         let of = move |layer: &'p Layer| (layer, layer.policy().get("roles").get(role));
         self.layers.iter().map(of).filter(|(_, said)| !said.is_nil())
     }
 
-    /// The presets in force that ask about effects, whatever their severity.
+    /// The presets in force that ask about effects regardless of their severity.
     pub(crate) fn cautious(&self, role: Option<&str>) -> Vec<Node<'static>> {
         let named = self.presets().map(|(_, name)| self.preset(name));
         let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
@@ -172,8 +175,9 @@ impl Policy {
             .any(|node| node.get("unrecorded").text() == "deny")
     }
 
-    /// What becomes of a question about a loss once what would be lost is kept: a warning where every policy in force
-    /// says so, no core rule asks, and no person wants to be asked. Nothing is kept where one of them says nothing.
+    /// The action for a possible loss after a copy was kept: a warning if every policy in force has one, unless a core
+    /// rule asks or a person configured a prompt. Returns `None` if one of the policies has no entry, and then no copy
+    /// is made.
     pub(crate) fn worth_if_kept(&self, finding: &Finding, role: Option<&str>) -> Option<PolicyAction> {
         let presets = self.presets().map(|(_, name)| self.preset(name));
         let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
@@ -214,7 +218,7 @@ impl Policy {
         spoken.over(usual)
     }
 
-    /// Why a preset makes less of a core finding than is usual, in the words of who chose it.
+    /// Explains that a preset lowers a core finding, in the words of its owner.
     fn lowering_preset(&self, finding: &Finding, worth: PolicyAction) -> Option<String> {
         let usual = PolicyAction::named(self.node.get(finding.severity.name()).text())?;
         if finding.tier != Tier::Core || worth >= usual {
@@ -226,7 +230,7 @@ impl Policy {
         Some(format!("{}: {} by the {whose}'s preset {name}: {reason}", finding.id, worth.name()))
     }
 
-    /// `rules: {NAME: …}` and `disabled_rules`.
+    /// Applies `rules: {NAME: …}` and `disabled_rules`.
     fn overridden(&self, finding: &Finding, base: PolicyAction, why: &mut Vec<String>) -> PolicyAction {
         let mut spoken = Spoken::default();
         for layer in &self.layers {
@@ -249,7 +253,7 @@ impl Policy {
         spoken.over(base)
     }
 
-    /// Whether the rule itself lets its weight be lowered.
+    /// Whether the rule permits lowering its action.
     fn lets_lower(&self, finding: &Finding, worth: PolicyAction) -> bool {
         let Some((subject, name)) = finding.id.split_once('/') else { return true };
         let own = self.layers.iter().filter(|layer| layer.authority.name() == subject);
@@ -259,7 +263,7 @@ impl Policy {
         finding.tier == Tier::Core || !rule.get(key).is_true()
     }
 
-    /// An allowance that covers the whole of what the finding is about.
+    /// Applies an allowance that covers everything the finding is about.
     fn allowed(&self, finding: &Finding, facts: &Facts<'_>, why: &mut Vec<String>) -> Option<PolicyAction> {
         for layer in &self.layers {
             for entry in layer.policy().get("allow").items() {
@@ -282,13 +286,14 @@ impl Policy {
         None
     }
 
-    /// Whether files that could not be read make this policy careful.
+    /// Errors in files that could not be read, with their layers.
     pub(crate) fn problems(&self) -> impl Iterator<Item = (&Layer, &str)> {
         self.layers.iter().flat_map(|layer| layer.problems.iter().map(move |problem| (layer, problem.as_str())))
     }
 }
 
-/// What layers say together: the strictest of those that may, and never less than what the others ask for.
+/// Combines the actions of several layers: the strictest of those that may lower, and at least the strictest of the
+/// others.
 #[derive(Default)]
 struct Spoken {
     decided: Option<PolicyAction>,
@@ -309,23 +314,23 @@ impl Spoken {
     }
 }
 
-/// The minute at which an entry ends.
+/// The minute at which an entry expires.
 fn until(entry: Node<'_>) -> u32 {
     let until = entry.get("until");
     if until.is_nil() { u32::MAX } else { until.number() }
 }
 
-/// What a layer says about a rule: by its whole id, or for people's rules by their name alone.
+/// The layer's entry for a rule, by its full id or, for user rules, by its name.
 fn said_of(layer: &Layer, id: &str) -> Option<Node<'static>> {
     let rules = layer.policy().get("overrides");
     let own = ["project/", "user/", "managed/"].iter().find_map(|subject| id.strip_prefix(subject));
     [Some(id), own].into_iter().flatten().map(|name| rules.get(name)).find(|said| !said.is_nil())
 }
 
-/// Whether an allowance covers what a finding is about. All that the entry names must hold.
+/// Whether an allowance covers a finding. All conditions of the entry must hold.
 fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
     let Some(action) = finding.action else { return false };
-    // What stands in a file that the command runs is not what the person who allowed the command has seen.
+    // The person who allowed the command has not seen the content of a file that it runs.
     let said = finding.effect.is_none_or(|effect| facts.stands_in_call(effect));
     let command = || facts.sole_command(action).filter(|_| said);
     let mut each = entry.entries().map(|(key, value)| match key {
@@ -342,16 +347,17 @@ fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
     about && each.all(|holds| holds)
 }
 
-/// Whether the command's words begin with these.
+/// Whether the command begins with these words.
 fn begins(wanted: Node<'_>, command: &Command) -> bool {
     let mut words = command.words.iter().map(|word| word.shown());
     wanted.texts().all(|wanted| words.next().is_some_and(|word| word == wanted))
 }
 
-/// Files that cannot be read: told with every call that could do harm, and asked about where the policy is strict.
+/// Finding for files that cannot be read: reported with every call that could do harm, and a prompt under a strict
+/// policy.
 pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
     let (layer, first) = policy.problems().next()?;
-    // A problem names what stands in the file.
+    // The error quotes content of the file.
     let first = if layer.is_strange() { told_by_stranger("A file", &layer.folder, first) } else { first.to_owned() };
     let count = policy.problems().count();
     let more = if count > 1 { format!(" ({count} problems in all)") } else { String::new() };

@@ -1,7 +1,8 @@
-//! What a written file says about the guard: a person's commands, its folders, a question in its name.
+//! Mentions of the guard in a written file: a person's commands, its folders, a prompt in its name.
 //!
-//! Whoever prepares a yes writes it into something that runs later and that no reader knows: a build script, an editor's
-//! macro, a terminal's configuration. There the guard's name with a person's word behind it is enough to ask.
+//! An approval can be prepared in a file that runs later and that no reader parses: a build script, an editor's macro,
+//! a terminal's configuration. In such a file the guard's name followed by a command reserved for a person is enough to
+//! ask.
 
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Id, Target, TargetPath};
@@ -12,45 +13,45 @@ use reflex_shell::{ExecTarget, Language, Origin, Value};
 use reflex_tables::Tables;
 use std::collections::BTreeSet;
 
-/// The guard's names as a program.
+/// Names of the guard as a program.
 const NAMES: [&str; 2] = ["reflex", "rfx"];
 
-/// Of a text without any of these nothing is looked for.
+/// Signs of the guard. A text is searched only if it contains one of these or of [`VEILED`], or the name in pieces.
 const SIGNS: [&str; 5] = ["reflex", "rfx", ".config/", ".local/state", "assphrase"];
 
-/// The guard's name backwards, in hexadecimal digits, and in base64 wherever it begins.
+/// The guard's name backwards, in hexadecimal digits, and in base64 at each of the three alignments.
 const VEILED: [&str; 6] = ["xelfer", "7265666c6578", "7265666C6578", "cmVmbGV4", "JlZmxle", "yZWZsZX"];
 
-/// One of these stands in every path of the guard's folders.
+/// Substrings of the guard's paths; each of those paths contains at least one.
 const PLACES: [&str; 5] = [".config", ".local/state", "/etc/", "pin/key.json", "XDG_"];
 
-/// Words behind the guard's name that are looked at.
+/// Maximum number of words after the guard's name that are read.
 const MAX_WORDS: usize = 6;
 
-/// More than these things are not told apart in one file.
+/// Maximum number of commands, and of places, collected from one text. More are marked as cut.
 const MAX_SAID: usize = 256;
 
-/// A longer line is no setting.
+/// Maximum length of a setting in bytes. Longer lines are split.
 const LONGEST_LINE: usize = 400;
 
-/// What a question is looked for in.
+/// Maximum length of a prompt in characters.
 const LONGEST_TEXT: usize = 16 * 1024;
 
-/// What works out what an event would do.
+/// Function that computes the effects of an event.
 pub(super) type Analyze = fn(&Event, Tables, &dyn World) -> Analysis;
 
-/// By what the commands that a text names are understood.
+/// Means of analyzing the commands that a text names.
 #[derive(Clone, Copy)]
 pub(super) struct Analyst<'a> {
     /// The compiled library.
     pub(super) tables: Tables,
-    /// What the machine knows.
+    /// The state of the machine.
     pub(super) world: &'a dyn World,
-    /// The whole analysis: such a command is judged like any other.
+    /// The full analysis: such a command is judged like any other.
     pub(super) analyze: Analyze,
 }
 
-/// The effects of writing a text into a file, if it speaks of the guard.
+/// Returns the effects of writing a text into a file, if the text mentions the guard.
 pub(crate) fn effects(
     (event, action): (&Event, usize),
     (path, text): (&str, &str),
@@ -88,13 +89,13 @@ pub(crate) fn effects(
     effects
 }
 
-/// Whether a text may speak of the guard: most do not.
+/// Returns whether a text may mention the guard. Most texts do not.
 pub(crate) fn may_say(text: &str) -> bool {
     SIGNS.iter().chain(&VEILED).any(|sign| text.contains(sign)) || is_in_pieces(text)
 }
 
-/// Whether quotes divide the guard's name: `'ref' + 'lex'`, `['re', 'fl', 'ex']`. Nobody writes it so who has nothing to
-/// hide.
+/// Returns whether quotes divide the guard's name: `'ref' + 'lex'`, `['re', 'fl', 'ex']`. Only obfuscated text spells
+/// it this way.
 fn is_in_pieces(text: &str) -> bool {
     let bytes = text.as_bytes();
     let mut from = 0;
@@ -109,13 +110,13 @@ fn is_in_pieces(text: &str) -> bool {
     false
 }
 
-/// Whether a text begins with the guard's name and quotes in it.
+/// Returns whether a text begins with the guard's name divided by quotes.
 fn is_divided(text: &[u8]) -> bool {
     const NAME: &[u8] = b"reflex";
     let (mut known, mut quotes) = (0, false);
     for byte in text {
         match byte {
-            // What follows a name that is whole would make another word of it.
+            // An alphanumeric byte after the complete name makes it another word.
             _ if known == NAME.len() => return quotes && !byte.is_ascii_alphanumeric(),
             _ if NAME.get(known) == Some(byte) => known += 1,
             b'\'' | b'"' | b'`' => quotes = true,
@@ -131,7 +132,7 @@ fn target(path: &str) -> Target {
     Target::new(Value::text(path, Origin::default()), if path.is_empty() { TargetPath::None } else { known })
 }
 
-/// By what the library says of the guard's commands: the flags of each effect that changes it.
+/// Analyzes a guard command and returns the flags of each of its effects that change the guard.
 fn changes(command: &str, event: &Event, analyst: Analyst<'_>) -> Vec<Vec<&'static str>> {
     let actions = vec![Action::Shell { command: command.into(), language: Language::Shell }];
     let folders = (event.cwd.clone(), event.workspace.clone(), event.home.clone());
@@ -141,7 +142,7 @@ fn changes(command: &str, event: &Event, analyst: Analyst<'_>) -> Vec<Vec<&'stat
     effects.filter(|effect| effect.kind == EffectKind::ChangeGuard).map(|effect| effect.flags).collect()
 }
 
-/// What a text says about the guard.
+/// The mentions of the guard in a text.
 #[derive(Default)]
 struct Said {
     commands: BTreeSet<String>,
@@ -177,7 +178,7 @@ impl Said {
     }
 }
 
-/// A line in pieces that are short enough to be looked at whole.
+/// Returns the line, or if it is too long its words that name the guard.
 fn parts(line: &str) -> Vec<String> {
     let line = line.trim();
     if line.len() <= LONGEST_LINE {
@@ -187,7 +188,7 @@ fn parts(line: &str) -> Vec<String> {
     words.filter(|word| word.contains("reflex") || word.contains("pin/key")).map(str::to_owned).collect()
 }
 
-/// The guard's name and the words behind it, as if a shell were told so: `['reflex', 'off']` is `reflex off`.
+/// Returns the guard's name and the words after it as a shell command: `['reflex', 'off']` is `reflex off`.
 fn called(text: &str, at: usize, length: usize) -> Option<String> {
     let before = text.get(..at)?;
     if before.ends_with(|letter: char| letter.is_alphanumeric() || "_-.@".contains(letter)) {
@@ -196,7 +197,7 @@ fn called(text: &str, at: usize, length: usize) -> Option<String> {
     let behind = text.get(at + length..)?;
     let start = before.rsplit('\n').next().unwrap_or("").trim_start_matches(is_wrapping);
     let end = behind.lines().next().unwrap_or("");
-    // Words one below the other belong together where each has a line of its own.
+    // Words on consecutive lines belong together if each has a line of its own.
     let is_line = !start.contains(char::is_whitespace) && end.trim_matches(is_wrapping).is_empty();
     let mut rest = behind.strip_prefix(".exe").unwrap_or(behind);
     if rest.strip_prefix('(').is_some_and(|given| !given.starts_with(['"', '\''])) {
@@ -222,13 +223,13 @@ fn called(text: &str, at: usize, length: usize) -> Option<String> {
     (words.len() > 1).then(|| words.join(" "))
 }
 
-/// What a call in a chain is given: of `.arg("off")` that is `off`.
+/// Skips the method name of a chained call: `.arg("off")` becomes `off`.
 fn chained(text: &str) -> &str {
     let name = text.strip_prefix('.').map(|name| name.trim_start_matches(|letter: char| letter.is_alphanumeric()));
     name.filter(|given| given.starts_with('(')).map_or(text, |given| given.trim_start_matches(is_wrapping))
 }
 
-/// What stands between words that belong together, in one language or another.
+/// Returns whether the character separates words that belong together, in any language.
 fn is_wrapping(letter: char) -> bool {
     letter == ' ' || letter == '\t' || letter == '\r' || "\"'`,[](){}+".contains(letter)
 }

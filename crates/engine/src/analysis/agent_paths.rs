@@ -1,8 +1,8 @@
-//! Paths as tools take them: no shell expands them, but some understand a tilde, a variable or a scheme at the front.
+//! Paths as tools accept them: no shell expands them, but some tools expand a leading tilde, variable or scheme.
 
 use reflex_shell::{Origin, Piece, Value};
 
-/// `file:///x` and `FILE:/x` are the file `/x` of this machine.
+/// Returns the path of a file URL of this machine: `file:///x` and `FILE:/x` are `/x`.
 pub(super) fn without_scheme(path: &str) -> &str {
     const SCHEME: &str = "file:";
     let is_file = path.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
@@ -11,7 +11,7 @@ pub(super) fn without_scheme(path: &str) -> &str {
     if own.starts_with('/') { own } else { path }
 }
 
-/// Variables that stand for a folder at the front of a path, as some tools expand them.
+/// Variables that some tools expand to a folder at the front of a path.
 const FOLDER_VARIABLES: [(&str, &str); 10] = [
     ("$HOME", "~"),
     ("${HOME}", "~"),
@@ -25,7 +25,7 @@ const FOLDER_VARIABLES: [(&str, &str); 10] = [
     ("%PROGRAMDATA%", "C:/ProgramData"),
 ];
 
-/// Tools take paths as they are; only a tilde or a variable at the front is understood by some of them.
+/// Returns the value of a path passed to a tool, in which only a leading tilde or variable is expanded.
 pub(super) fn agent_path_value(text: &str) -> Value {
     agent_path_at(text, Origin::default())
 }
@@ -39,7 +39,7 @@ pub(super) fn agent_path_at(text: &str, origin: Origin) -> Value {
     let text = variable.as_deref().unwrap_or(text);
     let Some(rest) = text.strip_prefix('~') else { return Value::text(text, origin) };
     let (user, below) = rest.find('/').map_or((rest, ""), |slash| rest.split_at(slash));
-    // An editor's copy (`~$x`, `~1`) is a file; a name of letters is somebody's home.
+    // An editor's copy (`~$x`, `~1`) is a file; an alphanumeric name is a user's home.
     if !user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
         || (below.is_empty() && !user.is_empty())
     {

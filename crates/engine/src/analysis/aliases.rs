@@ -1,24 +1,25 @@
-//! Other names that a call itself gives to files before it uses them: links, copies, moves.
+//! Other names that a call gives to files before it uses them: links, copies, moves.
 
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, Folders, is_below, is_within, parent};
 use reflex_shell::{CommandId, Redirection, work};
 
-/// More names of one file than these are not followed.
+/// Maximum number of names of one file that are followed.
 const MAX_NAMES: usize = 8;
 
-/// Input, output and errors have these numbers; a file that is kept open has another.
+/// Highest descriptor of standard input, output and error. A file kept open has a higher one.
 const LAST_STANDARD: u32 = 2;
 
-/// Folders in which a program's open files have their numbers for names.
+/// Folders that name a program's open files by their descriptors.
 const DESCRIPTORS: [&str; 3] = ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"];
 
-/// What the names of a call stand for. Order is not looked at: a name that is given later may be used in a loop.
+/// Files to which the names created by a call refer. The order is ignored, since a loop may use a name that is created
+/// later.
 #[derive(Default)]
 pub(crate) struct Aliases {
     links: Vec<Link>,
-    /// A copy, and what it is a copy of.
+    /// Copies, each with its source.
     copies: Vec<(String, String)>,
 }
 
@@ -26,18 +27,18 @@ pub(crate) struct Aliases {
 struct Link {
     path: String,
     leads_to: String,
-    /// The command that makes it does not go through it.
+    /// The command that makes the link; it does not follow the link.
     made_by: By,
 }
 
-/// Action, file and command of an effect.
+/// Action, script and command of an effect.
 type By = (usize, Option<usize>, Option<CommandId>);
 
 fn by(effect: &Effect) -> By {
     (effect.action, effect.script, effect.command)
 }
 
-/// The names that a file has while it is open under a number.
+/// Returns the names that a file has while it is open under a descriptor.
 fn descriptor(
     file: &Redirection,
     action: usize,
@@ -76,7 +77,7 @@ impl Aliases {
         aliases
     }
 
-    /// The path with links followed; one at its end only with `follow`.
+    /// Returns the path with links followed. A link at its end is followed only with `follow`.
     pub(crate) fn linked(&self, effect: &Effect, path: &str, follow: bool) -> String {
         let mut path = path.to_owned();
         work::spend(self.links.len() as u64 / 16);
@@ -90,7 +91,7 @@ impl Aliases {
         path
     }
 
-    /// What the file is a copy of, the copies of copies included.
+    /// Returns the files of which the file is a copy, including sources of sources.
     pub(crate) fn sources(&self, path: &str) -> Vec<String> {
         let mut sources: Vec<String> = Vec::new();
         let mut names = vec![path.to_owned()];
@@ -109,7 +110,7 @@ impl Aliases {
     }
 }
 
-/// The files that the commands read which fill this one: `cat a > b`.
+/// Returns the files read by the commands that write this one: `cat a > b`.
 pub(crate) fn poured_into(analysis: &Analysis, path: &str) -> Vec<String> {
     work::spend(analysis.effects.len() as u64 / 64);
     let fills = |effect: &&Effect| {
@@ -120,7 +121,7 @@ pub(crate) fn poured_into(analysis: &Analysis, path: &str) -> Vec<String> {
     read.flat_map(|read| read.targets.iter().filter_map(Target::path)).map(str::to_owned).collect()
 }
 
-/// The link that an effect makes, and where it leads.
+/// Returns the link that an effect makes, and its destination.
 pub(crate) fn made_link(
     effect: &Effect,
     folders: Folders<'_>,
@@ -129,7 +130,7 @@ pub(crate) fn made_link(
     link(effect, folders, variable).map(|link| (link.path, link.leads_to))
 }
 
-/// A symbolic link leads on from its own folder, a hard link from where the command runs.
+/// The destination of a symbolic link is relative to the link's folder, that of a hard link to the command's.
 fn link(effect: &Effect, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Option<Link> {
     let argument = effect.argument.as_ref()?;
     let target = effect.targets.first();
@@ -148,7 +149,8 @@ fn link(effect: &Effect, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option
     }
 }
 
-/// Folders that are known without looking: those that every call has, and what is written with a slash behind it.
+/// Returns whether the target is known to be a folder without a lookup: a folder that every call has, or a path that
+/// ends in a slash.
 fn is_folder(path: &str, target: &Target, folders: Folders<'_>) -> bool {
     let follows = matches!(target.path, TargetPath::Known { follows: true, .. });
     follows || [folders.start, folders.workspace, folders.home].contains(&path) || is_within(folders.workspace, path)
@@ -165,7 +167,7 @@ fn copies(effect: &Effect, analysis: &Analysis) -> Vec<(String, String)> {
     copies
 }
 
-/// What the same command copies or moves.
+/// Returns the files that the same command copies or moves.
 pub(crate) fn sources<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = &'a Target> {
     work::spend(analysis.effects.len() as u64 / 64);
     let is_source = |other: &&Effect| {
@@ -175,14 +177,14 @@ pub(crate) fn sources<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl It
     analysis.effects.iter().filter(is_source).flat_map(|source| &source.targets)
 }
 
-/// The names of what the same command copies out of a container.
+/// Returns the names of the files that the same command copies out of a container.
 pub(crate) fn copied_out<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = String> + 'a {
     let is_source = |other: &&Effect| other.flags.contains(&"out-of-container") && by(other) == by(effect);
     let sources = analysis.effects.iter().filter(is_source).flat_map(|source| &source.targets);
     sources.filter_map(|target| Some(path::name_of(&target.value.literal()?).to_owned()))
 }
 
-/// What the same command moves.
+/// Returns the files that the same command moves.
 pub(crate) fn moved<'a>(effect: &'a Effect, analysis: &'a Analysis) -> impl Iterator<Item = &'a Target> {
     let is_moved = |other: &&Effect| other.kind == EffectKind::Move && by(other) == by(effect);
     analysis.effects.iter().filter(is_moved).flat_map(|moved| &moved.targets)

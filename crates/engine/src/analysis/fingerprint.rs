@@ -1,30 +1,30 @@
-//! What makes two calls the same.
+//! Identity of calls.
 
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, Target};
 use crate::model::event::{Action, Event};
 use sha2::{Digest, Sha256};
 
-/// What makes a call the same as another, and what it writes.
+/// The identity of a call, and the digests of the content that it writes.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Fingerprint {
-    /// The same action with the same resolved targets: the first 16 bytes of a SHA-256 in hexadecimal.
+    /// Hash of the action and its resolved targets: the first 16 bytes of a SHA-256, in hexadecimal.
     pub exact: String,
-    /// The SHA-256 of what each action writes, in hexadecimal; empty for one that writes nothing.
+    /// SHA-256 of the content that each action writes, in hexadecimal; empty for an action that writes nothing.
     pub contents: Vec<String>,
 }
 
-/// The fingerprint of a call.
+/// Returns the fingerprint of a call.
 pub(crate) fn fingerprint(event: &Event, analysis: &Analysis) -> Fingerprint {
     let effects: Vec<String> = analysis.effects.iter().map(effect_and_targets).collect();
     let contents: Vec<String> = event.actions.iter().map(content_digest).collect();
-    // A content stands for itself by its digest: it may be long, and the record needs that digest too.
+    // The digest represents the content, which may be long. The record needs that digest too.
     let texts = event.actions.iter().flat_map(|action| action_texts(action).take(texts_before_content(action)));
     let exact = [event.cwd.as_str(), &event.tool].into_iter().chain(texts).chain(contents.iter().map(String::as_str));
     Fingerprint { exact: digest(exact.chain(effects.iter().map(String::as_str))), contents }
 }
 
-/// The texts of an action that come before its content.
+/// Returns the number of an action's texts that precede its content.
 fn texts_before_content(action: &Action) -> usize {
     if action.content().is_some() { 2 } else { usize::MAX }
 }
@@ -43,7 +43,7 @@ fn effect_and_targets(effect: &Effect) -> String {
     format!("{} {}", effect.kind.name(), targets.join("\u{1f}"))
 }
 
-/// The action's kind and its texts.
+/// Returns the action's kind and its texts.
 pub(crate) fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
     let texts = match action {
         Action::Shell { command, language } => ["shell", command, language.name(), ""],
@@ -63,11 +63,11 @@ pub(crate) fn action_texts(action: &Action) -> impl Iterator<Item = &str> {
     texts.into_iter()
 }
 
-/// The first 16 bytes of the SHA-256 of these parts, in hexadecimal.
+/// Returns the first 16 bytes of the SHA-256 of these parts, in hexadecimal.
 pub(crate) fn digest<'a>(parts: impl Iterator<Item = &'a str>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
-        // The length first: parts cannot run into each other.
+        // The length prefix keeps the boundaries of the parts unambiguous.
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }

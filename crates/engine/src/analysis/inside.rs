@@ -1,5 +1,5 @@
-//! Commands that run in a container, a sandbox or below another root: what they do to a path that is mounted from this
-//! machine they do to this machine, and to a volume's content they do to the volume.
+//! Commands that run in a container, a sandbox or below another root: their effects on a path mounted from this machine
+//! are effects on this machine, and their effects on the content of a volume are effects on the volume.
 
 use super::compose::{self, Ground, Service};
 use super::effects::{EffectExtractor, Ran};
@@ -13,13 +13,13 @@ use reflex_tables::Node;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What a look for the place of a command costs, in units of [`work`].
+/// Cost of finding the place of a command, in units of [`work`].
 const ENTERS: u64 = 2;
 
-/// More compose files than these are not read for one command, which is told.
+/// Maximum number of compose files read for one command. Exceeding it is reported.
 const MAX_FILES: usize = 16;
 
-/// What only takes from a path: a mount that nothing can be written through allows it.
+/// Effects that only read a path, which a read-only mount permits.
 const READING: [EffectKind; 9] = [
     EffectKind::Read,
     EffectKind::SendFile,
@@ -32,7 +32,7 @@ const READING: [EffectKind; 9] = [
     EffectKind::ExposeSecret,
 ];
 
-/// A project of compose: its folder, and its files with their texts.
+/// A compose project: its folder, and its files with their texts.
 pub(super) struct Project {
     pub(super) folder: String,
     pub(super) files: Vec<(String, String)>,
@@ -46,8 +46,8 @@ impl Project {
 }
 
 impl EffectExtractor<'_> {
-    /// The mounts of each command's place, in the order of the commands; nothing for those that run on this machine or
-    /// where nothing of it is mounted.
+    /// Returns the mounts of each command's place, in the order of the commands; `None` for commands on this machine or
+    /// in a place without mounts from it. The result is empty if every command runs on this machine.
     pub(super) fn tables(&self, commands: &[Command]) -> Vec<Option<Rc<MountTable>>> {
         if self.place.is_none() && commands.iter().all(|command| command.parent.is_none()) {
             return Vec::new();
@@ -75,7 +75,7 @@ impl EffectExtractor<'_> {
         tables
     }
 
-    /// The table of a command that another runs.
+    /// Returns the table of a command that another one runs.
     fn entered(
         &self,
         (id, parent): (CommandId, &Command),
@@ -94,14 +94,14 @@ impl EffectExtractor<'_> {
         let Some(entry) = runs.filter(is_entry).last() else { return outer };
         let has_site = !entry.get("site").is_nil();
         if has_site && command.site == ExecTarget::Here {
-            // It is this machine after all: the root itself, or the host by its own name.
+            // The site is this machine after all: the root itself, or the host by its own name.
             return outer;
         }
         if has_site && command.site == ExecTarget::Remote && command.site != parent.site {
             return None;
         }
         if has_site && parent.site != ExecTarget::Here && outer.is_none() {
-            // What is mounted is of a place of which nothing is known.
+            // The mounts come from an unknown place.
             return None;
         }
         let ran_folder = self.folder(parent);
@@ -115,7 +115,7 @@ impl EffectExtractor<'_> {
         Some(Rc::new(MountTable { mounts, outer, transparent: !has_site, folder, fresh }))
     }
 
-    /// What the wrapper mounts, by its options and by the files of its project.
+    /// Returns the mounts of a wrapper, from its options and from the files of its project, and its folder.
     fn mounts(&self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) -> (Vec<Mount>, Option<String>) {
         let selected = |key: &str| Selector(entry.get(key).text()).values(invocation, &ran.command.words);
         let (mut mounts, mut folder) = (Vec::new(), None);
@@ -165,13 +165,13 @@ impl EffectExtractor<'_> {
                 mounts.push(Mount { inside: path::absolute(&mount.inside, "/"), source, read_only: mount.read_only });
             }
         }
-        // Images of a project's own begin where its folder is put.
+        // A project's own images start in the folder where the project is mounted.
         let is_project = |mount: &&Mount| matches!(&mount.source, Source::Path(path) if *path == self.event.workspace);
         let folder = folder.or_else(|| mounts.iter().find(is_project).map(|mount| mount.inside.clone()));
         (mounts, folder)
     }
 
-    /// What a container is given of this machine. Volumes are its own.
+    /// Adds the folders of this machine that a container shares. Volumes are its own.
     pub(super) fn shares(
         &mut self,
         ran: Ran<'_>,
@@ -202,7 +202,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// The mounts of a service of a compose file.
+    /// Returns the mounts of a service of a compose file.
     pub(super) fn mounts_of(&self, service: &Service) -> Vec<Mount> {
         let specs = service.volumes.iter().take(MAX_MOUNTS).map(|text| Value::text(text.as_str(), Origin::default()));
         let mounts = specs.filter_map(|spec| written(&spec)).map(|mount| {
@@ -232,19 +232,20 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Whether a path begins with a variable that has no value here: it has one where the call is meant to run.
+    /// Returns whether a path begins with a variable that has no value here. It has one where the call is meant to run.
     fn is_unset(&self, source: &Value) -> bool {
         let first = source.pieces.first().map(|(piece, _)| piece);
         matches!(first, Some(Piece::Variable(name)) if self.variable(name).is_none_or(|value| value.is_empty()))
     }
 
-    /// The services of the project that a compose command works on.
+    /// Returns the services of the project that a compose command works on.
     pub(super) fn services(&self, ran: Ran<'_>) -> BTreeMap<String, Service> {
         let Some(project) = self.project(ran, &|file| self.world.content(file)) else { return BTreeMap::new() };
         project.services(&self.event.home)
     }
 
-    /// The project that a compose command works on: the files that are named, else the usual ones in its folder or above.
+    /// Returns the project that a compose command works on: the named files, else the usual ones in its folder or
+    /// above.
     pub(super) fn project(&self, ran: Ran<'_>, content: &dyn Fn(&str) -> Option<String>) -> Option<Project> {
         let folder = ran.folder?;
         let invocation = ran.command.invocation.as_ref()?;
@@ -282,7 +283,7 @@ impl EffectExtractor<'_> {
         })
     }
 
-    /// What a command's effects are on this machine, where its place has mounts from it; they begin at `first`.
+    /// Maps the effects from `first` on to this machine, if their place has mounts from it.
     pub(super) fn mapped(&mut self, first: usize, table: &MountTable) {
         let own = self.effects.split_off(first.min(self.effects.len()));
         let inside = |target: &Target| lies(table, target, &self.event.home) == Lies::Inside;
@@ -292,7 +293,7 @@ impl EffectExtractor<'_> {
         let leaves = !table.transparent && own.iter().any(ends_inside);
         for mut effect in own {
             if leaves && effect.kind == EffectKind::Move && !effect.targets.iter().all(inside) {
-                // What is moved into the place is gone with it, folders as a whole.
+                // Moving a path into the place removes it here, folders recursively.
                 effect.kind = EffectKind::Delete;
                 effect.flags.extend((!effect.flags.contains(&"recursive")).then_some("recursive"));
             }
@@ -368,7 +369,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// Where a target really lies. A home inside is not this one: it is one that a mount names.
+/// Returns the location of a target. A home folder inside is not this machine's, but one that a mount names.
 fn lies(table: &MountTable, target: &Target, home: &str) -> Lies {
     let Some(text) = target.path() else { return Lies::Inside };
     let of_home = match target.value.pieces.first() {
@@ -383,7 +384,7 @@ fn lies(table: &MountTable, target: &Target, home: &str) -> Lies {
     found.unwrap_or(Lies::Inside)
 }
 
-/// The same target by its path on this machine.
+/// Returns the same target with its path on this machine.
 fn at(target: &Target, path: String) -> Target {
     let (follows, contents) = match &target.path {
         TargetPath::Known { follows, contents, .. } => (*follows, *contents),

@@ -1,4 +1,4 @@
-//! What a call has put away before it deletes or replaces it: `tar czf a.tgz d && rm -rf d` loses nothing.
+//! Content that a call saves before it deletes or replaces it: `tar czf a.tgz d && rm -rf d` loses nothing.
 
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
@@ -6,14 +6,14 @@ use crate::model::event::{Action, Event};
 use crate::model::path::{self, is_within};
 use reflex_shell::{Command, ExecTarget};
 
-/// Programs that pack or copy whole trees; of `cp` an option says so.
+/// Programs that pack or copy complete trees; `cp` requires an option for that.
 const PACKERS: [&str; 9] = ["tar", "gtar", "bsdtar", "zip", "7z", "7za", "rsync", "ditto", "cp"];
 
-/// Deletions of more targets than these are no tidying up.
+/// Maximum number of targets of a deletion that may count as tidying up, and of packing effects considered.
 const MOST: usize = 16;
 
-/// Gives what deletes or replaces files the flag `kept` if all of them were packed or copied before to somewhere else, and
-/// only then are lost.
+/// Adds the flag `kept` to an effect that deletes or replaces files, if all of them were packed or copied elsewhere
+/// before and are lost only if that succeeded.
 pub(super) fn mark(event: &Event, analysis: &mut Analysis) {
     let packs = |effect: &&Effect| effect.kind == EffectKind::Read && effect.flags.contains(&"copied");
     let loses =
@@ -48,7 +48,7 @@ fn covers(event: &Event, analysis: &Analysis, pack: &Effect, effect: &Effect, ta
     let whole =
         pack.targets.iter().any(|source| !source.is_pattern() && source.path().is_some_and(|at| is_within(path, at)));
     let taken = text.get(pack.origin.span.end as usize..effect.origin.span.start as usize).unwrap_or("");
-    // Only where the packing has succeeded; what stands behind a bar or a line's end runs in any case.
+    // The deletion must depend on the success of the packing. A command after a bar or a newline runs in any case.
     let tied = taken.contains("&&") && !taken.contains([';', '|', '\n']) && !taken.replace("&&", "").contains('&');
     same && whole
         && tied
@@ -57,7 +57,7 @@ fn covers(event: &Event, analysis: &Analysis, pack: &Effect, effect: &Effect, ta
         && stays(analysis, pack, effect)
 }
 
-/// Whether the copy is written to a file and no other part of the call loses it.
+/// Returns whether the copy is written to a file that no other part of the call loses.
 fn stays(analysis: &Analysis, pack: &Effect, loss: &Effect) -> bool {
     let of_pack = |effect: &&Effect| (effect.action, effect.command) == (pack.action, pack.command);
     let writes = |effect: &&Effect| matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate);
@@ -73,7 +73,8 @@ fn stays(analysis: &Analysis, pack: &Effect, loss: &Effect) -> bool {
     !copies.iter().any(|copy| is_within(copy, "/dev")) && !lost.any(is_gone)
 }
 
-/// Of a folder `cp` takes all only with an option; what is written over is a file.
+/// Returns whether the command packs everything. `cp` copies a complete folder only with an option; an overwritten
+/// target is a file.
 fn packs_whole(command: &Command, effect: &Effect) -> bool {
     let words = || command.words.iter().skip(1).filter_map(|word| word.literal());
     let partial = ["--exclude", "--include", "-x", "--dry-run", "--list-only", "--attributes-only", "--symbolic-link"];
@@ -86,7 +87,7 @@ fn packs_whole(command: &Command, effect: &Effect) -> bool {
         && (command.name != "cp" || recursive || effect.kind != EffectKind::Delete)
 }
 
-/// Letters of options with which less than all is copied: nothing yet, links, what is not there or older.
+/// Short options with which less than everything is copied: dry runs, links, only missing or older files.
 fn leaves_out(program: &str, word: &str) -> bool {
     let letters = match program {
         "rsync" => "nu",
@@ -96,7 +97,7 @@ fn leaves_out(program: &str, word: &str) -> bool {
     word.starts_with('-') && !word.starts_with("--") && word.contains(|letter| letters.contains(letter))
 }
 
-/// Whether nothing that the packer names lies in what is deleted, but the sources.
+/// Returns whether all names of the packer, except the sources, are outside the deleted path.
 fn lies_elsewhere(command: &Command, deleted: &str, folder: &str, pack: &Effect) -> bool {
     let names: Option<Vec<String>> =
         command.words.iter().skip(1).map(|word| word.literal().map(|word| path::absolute(&word, folder))).collect();

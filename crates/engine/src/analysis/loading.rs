@@ -1,7 +1,7 @@
-//! The files of code that a text loads: which file a name means, and whether it is as its project's history has it.
+//! Code files that a text loads: the file of a module name, and whether it is unchanged from its project's history.
 //!
-//! Only files of the project or beside the loading one are followed, so many of them and so much text; what packages
-//! bring along is not.
+//! Only files of the project or next to the loading file are followed, up to a maximum number and length. Files of
+//! packages are not followed.
 
 use crate::model::event::Event;
 use crate::model::path::{self, parent};
@@ -11,25 +11,25 @@ use reflex_tables::{Node, Tables};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
-/// More files than these are not loaded by one text.
+/// Maximum number of files loaded by one text.
 const MAX_FILES: usize = 96;
 
-/// More text than this is not loaded by one text.
+/// Maximum total length of the files loaded by one text, in bytes.
 const MAX_TEXT: usize = 512 * 1024;
 
-/// What it costs to look for a file, in units of [`work`].
+/// Cost of looking for a file, in units of [`work`].
 const LOOK: u64 = 10;
 
-/// Folders of what others wrote and a package manager put there.
+/// Folders of third-party code installed by a package manager.
 const PACKAGES: [&str; 7] =
     ["/node_modules/", "/site-packages/", "/dist-packages/", "/.venv/", "/venv/", "/vendor/bundle/", "/.tox/"];
 
-/// Finds what one text loads.
+/// Finds the files that one text loads.
 pub(super) struct Loader<'a> {
     event: &'a Event,
     world: &'a dyn World,
     languages: Node<'static>,
-    /// The folder in which the run begins.
+    /// The folder in which the run starts.
     start: &'a str,
     missing: RefCell<BTreeSet<String>>,
     files: Cell<usize>,
@@ -43,7 +43,7 @@ impl<'a> Loader<'a> {
         Loader { event, world, languages, start, missing, files, text }
     }
 
-    /// The file that a name means, if it is one of the project's own.
+    /// Returns the file of a module name, if it is one of the project's own.
     pub(super) fn load(&self, name: &ModuleName<'_>) -> Option<Module> {
         let entry = self.languages.get(name.language.name()).items().next()?;
         if !entry.get("functions").texts().any(|function| function == name.function) || is_of_package(name.from) {
@@ -72,18 +72,18 @@ impl<'a> Loader<'a> {
         Some(Module { path: found.0, text: found.1, is_unchanged })
     }
 
-    /// The first of the files that such a name may stand for.
+    /// Returns the first existing file of a module name.
     fn file(&self, base: &str, endings: &[&str]) -> Option<(String, String)> {
         let has_ending = endings.iter().any(|ending| base.ends_with(ending));
         let whole = has_ending.then(|| base.to_owned());
-        // `./a.js` of a text that becomes JavaScript means `./a.ts`.
+        // In a text that is compiled to JavaScript, `./a.js` refers to `./a.ts`.
         let stem =
             base.rsplit_once('.').filter(|_| has_ending && !endings.contains(&"")).map_or(base, |(stem, _)| stem);
         let others = endings.iter().map(|ending| format!("{stem}{ending}"));
         whole.into_iter().chain(others).find_map(|path| Some((path.clone(), self.content(&path)?)))
     }
 
-    /// Whether nobody works on the file here: it lies outside of the project, or git is told to ignore it.
+    /// Returns whether the file is not part of the work here: it is outside the project, or git ignores it.
     fn is_elsewhere(&self, path: &str) -> bool {
         self.world.is_of_session(path) != Some(true)
             && (!path::is_within(path, &self.event.workspace) || self.world.is_ignored(path) == Some(true))
@@ -101,7 +101,7 @@ impl<'a> Loader<'a> {
         self.files.set(self.files.get() + 1);
         self.text.set(self.text.get() + text.len());
         let is_over = self.files.get() > MAX_FILES || self.text.get() > MAX_TEXT;
-        // What others wrote is left out without a word, as what it does with unknown things is.
+        // Files not made in this session are left out silently, like their effects on unknown targets.
         if is_over && self.world.is_of_session(path) == Some(true) {
             work::cut(|| format!("{path} would be read after {MAX_FILES} others that are loaded"));
         }
@@ -109,14 +109,14 @@ impl<'a> Loader<'a> {
     }
 }
 
-/// Whether git has the file as it is, and nobody has made it in this session.
+/// Returns whether the file is identical to its committed version and was not made in this session.
 pub(super) fn is_unchanged(world: &dyn World, path: &str) -> bool {
     world.is_of_session(path) != Some(true)
         && world.is_tracked(path) == Some(true)
         && world.uncommitted(path).is_some_and(|names| !names.any())
 }
 
-/// Whether a package manager has put the file there.
+/// Returns whether a package manager installed the file.
 pub(super) fn is_of_package(path: &str) -> bool {
     PACKAGES.iter().any(|folder| path.contains(folder))
 }

@@ -1,8 +1,8 @@
 //! Words that name a protected file, whatever their program does with them.
 //!
-//! The library knows what many programs do to their files, not what all do. For the guard's own files and the settings
-//! files that hold its hooks, a path that no entry explains is an effect by itself, and so is one inside of a text in any
-//! language. Rules decide by the class of the path and by the program.
+//! The library knows the effects of many programs on their files, but not of all. For the guard's own files and the
+//! settings files that hold its hooks, a path that no entry explains is an effect of its own, and so is one within a
+//! text in any language. Rules decide by the class of the path and by the program.
 
 use super::agent_paths::agent_path_value;
 use super::effects::{EffectExtractor, Ran};
@@ -14,18 +14,19 @@ use reflex_shell::{Command, CommandId, ExecTarget, Origin, Piece, Stdin, Value};
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
-/// What divides a list of settings: `src=PATH,dst=PATH`, `PATH:PATH`.
+/// Separators in a list of settings: `src=PATH,dst=PATH`, `PATH:PATH`.
 const DIVIDERS: [char; 3] = ['=', ',', ':'];
 
-/// What no path in a text of another language goes across.
+/// Characters that end a path in a text of another language.
 const QUOTES: [char; 18] =
     [' ', '\t', '\n', '"', '\'', '`', '(', ')', '[', ']', '{', '}', ';', ',', '=', '<', '>', '|'];
 
 impl EffectExtractor<'_> {
-    /// The effects of naming a protected file: `whole` for words that are a path, `code` for texts with one in them.
+    /// Adds the effects of naming a protected file: `whole` for words that are a path, `code` for texts that contain
+    /// one.
     pub(super) fn mentions(&mut self, commands: &[Command]) {
-        // A program that another command runs is looked at by itself. That an unknown one runs a path is a guess: it
-        // may as well change it.
+        // A program that another command runs is examined on its own. An unknown program is only assumed to run a path,
+        // and may as well change it.
         let is_known = |id: usize| commands.get(id).is_none_or(|command| command.invocation.is_some());
         let is_path = |word: &Value| word.literal().is_none_or(|text| text.contains('/'));
         let is_run =
@@ -49,13 +50,14 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// The words and the input of a command that may name a protected file; all of them if it runs in the guard's folders.
+    /// Returns the words and the input of a command that may name a protected file; all of them if it runs in the
+    /// guard's folders.
     fn naming_words<'c>(&self, id: CommandId, command: &'c Command) -> Option<Vec<&'c Value>> {
         let input = match &command.stdin {
             Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text),
             Stdin::Inherited | Stdin::File(_) => None,
         };
-        // The effects of a known program say what it does to its paths, unless one of them only names the path.
+        // The effects of a known program cover its paths, unless one of them only names the path.
         let is_open = |effect: &Effect| effect.command == Some(id) && effect.kind == EffectKind::PathArgument;
         let own = self.effects.iter().rev().take_while(|effect| effect.action == self.action);
         let any_path = may_run(command) || own.into_iter().any(is_open);
@@ -71,7 +73,7 @@ impl EffectExtractor<'_> {
         self.folder(command).is_some_and(|folder| self.world.guard().iter().any(|own| is_within(&folder, own)))
     }
 
-    /// A path among the arguments of a tool of which nothing else is known.
+    /// Adds paths among the arguments of a tool that is otherwise unknown.
     pub(super) fn mention_in_arguments(&mut self, arguments: &str) {
         if !self.may_name(arguments) {
             return;
@@ -113,7 +115,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Whether a text may hold the name of a protected file.
+    /// Returns whether a text may contain the name of a protected file.
     fn may_name(&self, text: &str) -> bool {
         WordList::ProtectedNames.read(self.tables).fit(text)
     }
@@ -126,13 +128,13 @@ impl EffectExtractor<'_> {
         self.may_name(&target.shown()) || target.path().is_some_and(is_own)
     }
 
-    /// Whether a word leads out of the project, where the programs lie that hook entries name.
+    /// Returns whether a word leads out of the project, where the programs named by hook entries are.
     fn leads_out(&self, value: &Value) -> bool {
         matches!(value.pieces.first(), Some((Piece::Home(_), _)))
             || value.prefix().starts_with('/') && !is_within(&value.prefix(), &self.event.workspace)
     }
 
-    /// Whether the text of a word may name a protected file.
+    /// Returns whether the text of a word may name a protected file.
     fn names_it(&self, value: &Value) -> bool {
         value.pieces.iter().any(|(piece, _)| match piece {
             Piece::Text(text) | Piece::Glob(text) => self.may_name(text),
@@ -140,7 +142,7 @@ impl EffectExtractor<'_> {
         })
     }
 
-    /// Whether an entry of the library says what this command does to the path.
+    /// Returns whether an entry of the library describes the command's effect on the path.
     fn is_explained(&self, ran: Ran<'_>, target: &Target) -> bool {
         let own =
             self.effects.iter().rev().take_while(|effect| effect.action == self.action && effect.script == self.script);
@@ -156,13 +158,13 @@ fn tool_path(value: Value) -> Value {
     value.literal().map_or_else(|| value.clone(), |text| agent_path_value(&text))
 }
 
-/// Whether a word is a text with words of its own, such as a command, and not a path with a blank in it.
+/// Returns whether a word is a text with words of its own, such as a command, and not a path with a space in it.
 fn is_text(word: &Value) -> bool {
     let text = word.literal().unwrap_or_default();
     [" ~", " -", " /", " '", " \""].iter().any(|start| text.contains(start))
 }
 
-/// Whether the program is one that may take its words or its input for code.
+/// Returns whether the program may treat its words or its input as code.
 fn may_run(command: &Command) -> bool {
     command.invocation.as_ref().is_none_or(|invocation| invocation.grammars.iter().any(|program| program.runs_code()))
 }

@@ -1,7 +1,7 @@
-//! From an event to its analysis: commands, effects, gaps. The machine is asked for the names of variables, and for what
-//! stands in files that are run.
+//! Turns an event into its analysis: commands, effects, gaps. The machine is queried for variables, and for the content
+//! of files that are run.
 //!
-//! [`analyze`] is the list of the passes, in their order: each adds effects, or marks or cuts those that are there.
+//! [`analyze`] lists the passes in order. Each adds effects, or marks or removes existing ones.
 
 mod about_guard;
 mod agent_paths;
@@ -45,7 +45,7 @@ use crate::model::event::Event;
 use crate::model::world::World;
 use reflex_tables::Tables;
 
-/// Works out what the event's actions would do.
+/// Returns the effects of the event's actions.
 pub fn analyze(event: &Event, tables: Tables, world: &dyn World) -> Analysis {
     let mut analysis = Analysis::default();
     for (index, action) in event.actions.iter().enumerate() {

@@ -1,18 +1,18 @@
-//! Paths that stand in the code a program is given: `system("/bin/sh")`, `fopen("/etc/cron.d/job", "w")`.
+//! Paths in code passed to a program: `system("/bin/sh")`, `fopen("/etc/cron.d/job", "w")`.
 
 use reflex_shell::{Origin, Value};
 
-/// What stands before a path in code. A blank does not: prose names paths too.
+/// Bytes that may precede a path in code. A space is not one, since prose contains paths too.
 const BEFORE: &[u8] = b"\"'`({[|!<>=:,@";
 
-/// What ends a path in code.
+/// Characters that end a path in code.
 const BEHIND: &[char] =
     &['"', '\'', '`', '(', ')', '{', '}', '[', ']', '|', '!', '<', '>', '=', ',', ';', ' ', '\n', '\\'];
 
-/// A longer word is a text of its own, and what it is for is not known.
+/// Maximum length of a word, in bytes. A longer word is a text of unknown purpose.
 const LONGEST: usize = 4096;
 
-/// Absolute paths and those below the home that stand inside of a word, behind a sign of code.
+/// Returns absolute paths and paths below the home within a word, each after a delimiter of code.
 pub(super) fn paths_in_code(word: &Value) -> Vec<Value> {
     let text = word.shown();
     if text.len() > LONGEST || !text.contains('/') {

@@ -1,9 +1,9 @@
-//! What git understands by a path that it is given: its magic words, and patterns that cross folders.
+//! Git's interpretation of path operands: magic words, and patterns that cross folders.
 
 use crate::model::effect::EffectKind;
 use reflex_shell::{Piece, Printed, Value};
 
-/// What the operands of a git command mean, where git takes them for pathspecs.
+/// Returns the paths of a git command's operands, where git reads them as pathspecs.
 pub(super) fn meant_by(kind: EffectKind, values: Vec<Value>) -> Vec<Value> {
     use EffectKind::{Delete, DiscardChanges, Stage, Stash};
     if !matches!(kind, Delete | DiscardChanges | Stage | Stash) {
@@ -12,8 +12,8 @@ pub(super) fn meant_by(kind: EffectKind, values: Vec<Value>) -> Vec<Value> {
     values.into_iter().map(meant).collect()
 }
 
-/// The path that a pathspec means: `:/x` and `:(top)x` lie below the root of the repository, `:!x` is all but `x`, and in
-/// `*.rs` the pattern stands for any folders, too.
+/// Returns the path of a pathspec: `:/x` and `:(top)x` are below the root of the repository, `:!x` is everything but
+/// `x`, and the pattern in `*.rs` also matches across folders.
 fn meant(value: Value) -> Value {
     let text = value.prefix().into_owned();
     let Some(magic) = text.strip_prefix(':') else { return across_folders(value) };
@@ -44,7 +44,7 @@ fn meant(value: Value) -> Value {
     if words.contains(&"top") { below_root(skipped) } else { across_folders(value.without_prefix(skipped)) }
 }
 
-/// The first part with a pattern may lie in any folder below.
+/// The first component with a pattern may be in any folder below.
 fn across_folders(value: Value) -> Value {
     let Some(text) = value.literal().filter(|text| text.contains(['*', '?', '['])) else { return value };
     let pattern = text.find(['*', '?', '[']).unwrap_or(0);

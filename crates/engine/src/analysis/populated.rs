@@ -1,24 +1,24 @@
-//! Commands that write a tree of names below a folder: what is unpacked, and what git checks out. Of the latter only a
-//! folder beside the workspace is worth an effect of its own; what git writes in the workspace stands in other effects.
+//! Commands that write a tree of names below a folder: unpacked archives and git checkouts. A checkout has an effect of
+//! its own only outside the workspace; writes of git in the workspace are covered by other effects.
 
 use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::EffectKind;
 use crate::model::path::is_within;
 use reflex_shell::{Command, CommandId, Origin, Reading, Value};
 
-/// Commands of git that write the work tree.
+/// Subcommands of git that write the work tree.
 const CHECKING_OUT: [&str; 10] =
     ["checkout", "switch", "restore", "reset", "read-tree", "checkout-index", "stash", "clean", "merge", "pull"];
 
 impl EffectExtractor<'_> {
-    /// The folders that the commands of a text populate; `before` is the number of effects before theirs.
+    /// Adds the folders that the commands of a text populate. `before` is the number of effects before theirs.
     pub(super) fn populated(&mut self, before: usize, reading: &Reading) {
         let own = self.effects.get(before..).unwrap_or(&[]);
         let unpacked = own.iter().filter(|effect| effect.flags.contains(&"unpacked"));
         let mut archives: Vec<(CommandId, Value)> =
             unpacked.filter_map(|effect| Some((effect.command?, effect.targets.first()?.value.clone()))).collect();
         archives.dedup_by_key(|(id, _)| *id);
-        // What the program's own entry says is better known.
+        // The program's own entry is more precise.
         let said =
             |id: CommandId| own.iter().any(|effect| effect.kind == EffectKind::Populate && effect.command == Some(id));
         archives.retain(|(id, _)| !said(*id));
@@ -39,7 +39,7 @@ impl EffectExtractor<'_> {
         let mut flags = vec!["archive"];
         flags.extend(invocation.has("absolute-names").then_some("absolute"));
         if let Some((source, commit)) = packed(command, reading) {
-            // What `git archive` packs is what a commit has.
+            // `git archive` packs the content of a commit.
             let folder = self.folder(source);
             if self.populate((id, command), place, commit, vec!["git"]) {
                 self.effects.last_mut().into_iter().for_each(|effect| effect.folder.clone_from(&folder));
@@ -50,7 +50,7 @@ impl EffectExtractor<'_> {
         self.populate((id, command), place, opened, flags);
     }
 
-    /// The archive that a command reads, by its path: its own, or the one that is poured into it.
+    /// Returns the path of the archive that a command reads: its own, or the one on standard input.
     fn opened(&self, command: &Command, archive: Value, reading: &Reading) -> Option<Value> {
         const POURING: [&str; 6] = ["cat", "zcat", "gzcat", "gzip", "gunzip", "pv"];
         let is_input = archive.literal().is_some_and(|name| name == "-");
@@ -65,7 +65,7 @@ impl EffectExtractor<'_> {
             }
             (true, None, _) => return None,
         };
-        // It is opened before the folder that an option names is entered.
+        // The archive is opened before the folder of an option is entered.
         let start = self.start.as_deref()?;
         let moved = by.folder.as_ref()?;
         let here = if moved.pieces.is_empty() { Some(start.to_owned()) } else { self.resolved(moved, start) }?;
@@ -76,7 +76,8 @@ impl EffectExtractor<'_> {
         self.target(EffectKind::Read, value.clone(), cwd).path().map(str::to_owned)
     }
 
-    /// The work tree may be another than the one around the folder: `--work-tree`, `GIT_WORK_TREE`, `--prefix`.
+    /// Adds a git checkout. The work tree may differ from the one around the folder: `--work-tree`, `GIT_WORK_TREE`,
+    /// `--prefix`.
     fn checked_out(&mut self, id: CommandId, command: &Command, reading: &Reading) {
         let Some(invocation) = &command.invocation else { return };
         let word = invocation.path.first().and_then(|word| CHECKING_OUT.iter().find(|known| *known == word));
@@ -88,7 +89,7 @@ impl EffectExtractor<'_> {
             .or_else(|| of_command.map(|(_, value)| value.clone()))
             .or_else(|| self.exported("GIT_WORK_TREE", reading));
         let operand = || invocation.operands.first().and_then(|index| command.words.get(*index)).cloned();
-        // Files that are named by themselves have effects of their own.
+        // Files named individually have effects of their own.
         let behind = invocation.dashes.and_then(|before| invocation.operands.get(before..)).unwrap_or(&[]);
         let mut paths = behind.iter().filter_map(|index| command.words.get(*index));
         let is_whole =
@@ -101,7 +102,7 @@ impl EffectExtractor<'_> {
         self.populate((id, command), tree, option("source").or_else(operand), flags);
     }
 
-    /// Whether there is such an effect now.
+    /// Adds the effect, and returns whether it was added.
     fn populate(
         &mut self,
         (id, command): (CommandId, &Command),
@@ -124,7 +125,7 @@ impl EffectExtractor<'_> {
         true
     }
 
-    /// What the text, or the environment, has put into a variable.
+    /// Returns the value of a variable set by the text or by the environment.
     fn exported(&self, name: &str, reading: &Reading) -> Option<Value> {
         let of_text = reading.settings.iter().rev().find(|setting| setting.name == name);
         let of_environment = || self.variable(name).map(|value| Value::text(value, Origin::default()));
@@ -132,7 +133,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// The commit that `git archive` packs for a command that reads it, if that is what it reads.
+/// Returns the `git archive` command whose output the command reads, if any, and the commit that it packs.
 fn packed<'r>(command: &Command, reading: &'r Reading) -> Option<(&'r Command, Option<Value>)> {
     let source = reading.commands.get(*command.stdin.sources().first()?)?;
     let invocation = source.invocation.as_ref().filter(|_| source.name == "git")?;

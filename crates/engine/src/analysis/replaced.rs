@@ -1,11 +1,11 @@
-//! What a write takes away.
+//! Content that a write replaces.
 
 use crate::model::event::Action;
 use crate::model::path;
 use crate::model::world::World;
 use std::borrow::Cow;
 
-/// What a written file or a part of it held before: what stands in both is no change.
+/// Returns the previous content of a written file, or of its edited part. Content in both versions is not a change.
 pub(crate) fn replaced<'a>(action: &'a Action, cwd: &str, world: &dyn World) -> Cow<'a, str> {
     if let Action::Edit { gone, .. } = action {
         return Cow::Borrowed(gone);

@@ -1,4 +1,4 @@
-//! Keys and passwords in what a call writes, runs, sends or is told: each kind becomes an effect of its own.
+//! Keys and passwords that a call writes, runs, sends or receives. Each kind becomes an effect of its own.
 
 use super::effects::EffectExtractor;
 use super::replaced::replaced;
@@ -13,19 +13,19 @@ use reflex_shell::{Command, CommandId, Origin, Reading, Span, Stdin, Value};
 use reflex_tables::Tables;
 use std::borrow::Cow;
 
-/// More kinds than these are not told for one action.
+/// Maximum number of kinds reported for one text.
 const MAX_KINDS: usize = 8;
 
-/// Where a secret goes.
+/// Destination of a secret.
 struct Goes {
     flag: &'static str,
-    /// `home` if it goes to hosts of its own service only, `elsewhere` if to another one.
+    /// `home` if it goes only to hosts of its own service, `elsewhere` if it goes to another one.
     whither: Option<&'static str>,
     targets: Vec<Target>,
     command: Option<CommandId>,
 }
 
-/// The effects of the secrets in what a tool gave back.
+/// Adds the effects of the secrets in a tool's output.
 pub(super) fn in_output(event: &Event, tables: Tables, world: &dyn World, analysis: &mut Analysis) {
     let Some(outcome) = &event.outcome else { return };
     let effects = &mut analysis.effects;
@@ -44,7 +44,7 @@ pub(super) fn in_output(event: &Event, tables: Tables, world: &dyn World, analys
 }
 
 impl EffectExtractor<'_> {
-    /// The effects of the secrets in an action's texts.
+    /// Adds the effects of the secrets in an action's texts.
     pub(super) fn exposures(&mut self, action: &Action, reading: &Reading) {
         match action {
             Action::Shell { command, .. } => self.exposed_by(command, reading),
@@ -63,7 +63,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// What stood in the file before is not written now.
+    /// Secrets already in the replaced content are not written now.
     fn exposed_in_file(&mut self, path: &AgentPath, content: &str, action: &Action) {
         let told = self.told(content);
         let gone = if told.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
@@ -82,7 +82,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// The same of arguments: what stands behind `\n` begins a line, and what stands between `\"` is quoted.
+    /// Like [`Self::exposed_in`], for JSON arguments: text after `\n` begins a line, and text between `\"` is quoted.
     fn exposed_in_json(&mut self, text: &str, flag: &'static str) {
         let plain = unescaped(text);
         for secret in self.told(&plain) {
@@ -100,7 +100,7 @@ impl EffectExtractor<'_> {
         self.exposed_in_disguise(url);
     }
 
-    /// Secrets that are sent in another form: who writes a key backwards does not want it to be seen.
+    /// Adds secrets sent in another form: a key written backwards is meant to be hidden.
     fn exposed_in_disguise(&mut self, text: &str) {
         for (span, plain) in disguised(text) {
             for secret in self.told(&plain) {
@@ -110,7 +110,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Each kind of secret in a text once.
+    /// Returns each kind of secret in a text once.
     fn told(&self, text: &str) -> Vec<Secret> {
         let mut told: Vec<Secret> = Vec::new();
         for secret in find(text, self.tables) {
@@ -121,14 +121,14 @@ impl EffectExtractor<'_> {
         told
     }
 
-    /// A text of a shell: a secret goes to the files that its command writes, else it is an argument.
+    /// Handles a shell text: a secret goes to the files that its command writes, otherwise it is an argument.
     fn exposed_by(&mut self, text: &str, reading: &Reading) {
         for secret in self.told(text) {
             let word = text.get(secret.span.clone()).unwrap_or("");
             let holders = holders(word, reading);
             let written: Vec<(CommandId, Vec<Target>)> =
                 holders.iter().map(|id| (*id, self.written_by(*id))).filter(|(_, files)| !files.is_empty()).collect();
-            // A variable that is set for the program alone is not what it writes down.
+            // A variable set for the program alone is not part of the message that it records.
             let tells = |command: &Command| {
                 let set = command.assignments.iter().any(|(_, value)| value.shown().contains(word));
                 let told = command.words.iter().any(|value| value.shown().contains(word));
@@ -152,7 +152,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Whether commands give a secret to its own service or to somebody else.
+    /// Returns whether commands send a secret to its own service or to another one.
     fn sent_by(&self, commands: &[CommandId], secret: &Secret) -> Option<&'static str> {
         let reaches = |effect: &&Effect| {
             let reached = matches!(effect.kind, EffectKind::Fetch | EffectKind::Send | EffectKind::RemoteAccess);
@@ -164,7 +164,7 @@ impl EffectExtractor<'_> {
         whither(secret, &mut addresses.iter().filter_map(|address| url::far_host(address)))
     }
 
-    /// The files that a command of the action's own text writes.
+    /// Returns the files that a command of the action's own text writes.
     fn written_by(&self, id: CommandId) -> Vec<Target> {
         let writes = |effect: &&Effect| {
             let filled = matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit);
@@ -189,7 +189,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// Where a secret goes that is given to these hosts; none if it is not known whose they are.
+/// Returns the destination of a secret sent to these hosts; `None` if their owner is unknown.
 fn whither(secret: &Secret, hosts: &mut dyn Iterator<Item = &str>) -> Option<&'static str> {
     let mut whither = None;
     for host in hosts {
@@ -198,7 +198,8 @@ fn whither(secret: &Secret, hosts: &mut dyn Iterator<Item = &str>) -> Option<&'s
     whither
 }
 
-/// The commands of which a word or the input holds the secret, the last of a pipeline last.
+/// Returns the commands with the secret in a word, an assignment or the input, including the later commands of a
+/// pipeline, in the order of the text.
 fn holders(secret: &str, reading: &Reading) -> Vec<CommandId> {
     let holds = |value: &Value| value.shown().contains(secret);
     let holds_it = |command: &Command| {
@@ -221,7 +222,7 @@ fn holders(secret: &str, reading: &Reading) -> Vec<CommandId> {
     found
 }
 
-/// Whether its words are kept where everybody with the repository reads them.
+/// Returns whether the command's words are recorded where everyone with access to the repository reads them.
 pub(super) fn keeps_message(command: &Command) -> bool {
     let path = command.invocation.as_ref().map(|invocation| invocation.path.as_slice()).unwrap_or_default();
     matches!(command.name.as_str(), "git" | "gh" | "glab")

@@ -1,15 +1,16 @@
-//! What is written so that nobody reads it: programs' names in pieces, code that is decoded where it runs.
+//! Obfuscated text: program names in pieces, invisible characters, code that is decoded where it runs.
 
 use super::effects::{EffectExtractor, is_decoder};
 use crate::model::effect::{EffectKind, Target, TargetPath};
 use reflex_shell::{Command, Derivation, DerivationId, Invocation, Language, Origin, Reading, Span, Value};
 
-/// Steps behind which a text cannot be read by eye.
+/// Steps whose input a person cannot read.
 const HIDING: [&str; 10] =
     ["base64", "base32", "basenc", "xxd", "openssl", "gunzip", "rot13", "uudecode", "hexadecimal", "rev"];
 
 impl EffectExtractor<'_> {
-    /// Code that stands in the text in an encoded form and is known: what it does is judged like any other.
+    /// Adds an effect for encoded code in the text whose decoded form is known. The decoded code is judged like any
+    /// other.
     pub(super) fn decoded_code(&mut self, reading: &Reading) {
         let hidden = |derivation: &&Derivation| runs(derivation) && is_hidden(derivation, &reading.derivations);
         let Some((id, code)) = reading.derivations.iter().enumerate().find(|(_, derivation)| hidden(derivation)) else {
@@ -25,14 +26,14 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Letters that are not seen, or that turn the direction in which what follows is shown.
+    /// Adds an effect for invisible characters, or those that change the direction of the following text.
     fn hidden_letters(&mut self, text: &str) {
         if text.is_ascii() {
             return;
         }
         let mut before = ' ';
         let hidden = text.char_indices().find(|(_, letter)| {
-            // Behind a black flag, tags make the flag of a region.
+            // After a black flag, tag characters form the flag of a region.
             let is_flag = before == '\u{1f3f4}' || ('\u{e0020}'..='\u{e007f}').contains(&before);
             before = *letter;
             matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
@@ -48,7 +49,8 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Programs whose name is written in pieces, with escapes or with expansions that come to nothing.
+    /// Adds an effect for programs whose name is written in pieces, with escapes or with expansions that yield the
+    /// empty string.
     pub(super) fn disguises(&mut self, text: &str, commands: &[Command]) {
         self.hidden_letters(text);
         let disguised = commands.iter().filter_map(|command| {
@@ -72,10 +74,10 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Decoders that stand so deep in texts within texts that nobody reads what they are for.
+    /// Adds an effect for a decoder nested so deeply in texts within texts that its purpose is hard to see.
     pub(super) fn nested_decoding(&mut self, commands: &[Command]) {
         const DEEP: usize = 3;
-        // Each looks at all commands.
+        // Each check visits all commands.
         const MOST: usize = 16;
         let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && is_told_to_decode(command));
         let mut deep = decoders.take(MOST).filter(|command| texts_around(command, commands) >= DEEP);
@@ -89,7 +91,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// Programs that encode where no option says that they shall decode.
+/// Returns whether the command decodes. Some programs encode unless an option says otherwise.
 fn is_told_to_decode(command: &Command) -> bool {
     let told = |ends: &[&str]| {
         let words = command.words.iter().skip(1).filter_map(|word| word.literal());
@@ -103,8 +105,8 @@ fn is_told_to_decode(command: &Command) -> bool {
     }
 }
 
-/// In how many texts a command stands, each within the next: substitutions, and what a shell is given to run. A program
-/// that passes its words on adds none.
+/// Returns the number of nested texts around a command: substitutions, and texts passed to a shell. A program that
+/// passes on its words does not count.
 fn texts_around(command: &Command, commands: &[Command]) -> usize {
     const MOST: usize = 64;
     let mut around: Vec<&Command> = Vec::new();
@@ -135,7 +137,7 @@ fn name(text: &str, origin: Origin) -> Target {
     Target::new(Value::text(text, origin), TargetPath::None)
 }
 
-/// Whether the derived text is one that a shell or an interpreter runs.
+/// Returns whether a shell or an interpreter runs the derived text.
 fn runs(derivation: &Derivation) -> bool {
     derivation.step.ends_with(" text") || matches!(derivation.step, "eval" | "standard input")
 }
@@ -146,8 +148,8 @@ fn is_hidden(derivation: &Derivation, all: &[Derivation]) -> bool {
         .any(|derivation| HIDING.contains(&derivation.step))
 }
 
-/// Whether a name is interrupted where nothing asks for it: `r""m`, `c\at`, `$'\x72m'`, `pr${*}intf`. Quotes around a
-/// whole name, a backslash before it and folders in variables are ordinary.
+/// Returns whether a name is interrupted without need: `r""m`, `c\at`, `$'\x72m'`, `pr${*}intf`. Quotes around a
+/// complete name, a backslash before it and variables for folders are ordinary.
 fn is_in_pieces(written: &str) -> bool {
     let bytes = written.as_bytes();
     let letter = |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric());
@@ -155,7 +157,7 @@ fn is_in_pieces(written: &str) -> bool {
     (0..bytes.len()).any(|at| {
         let before = at > 0 && letter(at - 1);
         match bytes.get(at) {
-            // Escapes that stand for letters.
+            // Escapes in place of characters.
             Some(b'$') if opens(at, "$'") => bytes.get(at + 2..).is_some_and(|rest| rest.contains(&b'\\')),
             Some(b'$') => {
                 ["$*", "$@", "${*", "${@", "${!*", "${!@"].iter().any(|nothing| opens(at, nothing)) && written.len() > 2
@@ -170,7 +172,8 @@ fn is_in_pieces(written: &str) -> bool {
     })
 }
 
-/// `venv\Scripts\activate`, `build\app.exe`: the path of a program of Windows, which hides none of a shell.
+/// `venv\Scripts\activate`, `build\app.exe`: returns whether the text is the path of a Windows program, which hides no
+/// shell command.
 fn is_windows_path(written: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'\\' | b'/' | b':');
     let of_programs = |part: &str| [".bin", "bin", "scripts"].iter().any(|name| part.eq_ignore_ascii_case(name));

@@ -1,4 +1,4 @@
-//! Statements that a database is given: what is fetched for it, and what stands in a file that it reads.
+//! Statements given to a database: fetched ones, and those in a file that it reads.
 
 use super::effects::{EffectExtractor, Ran, with_sources};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
@@ -6,7 +6,7 @@ use reflex_shell::{Access, Command, CommandId, ExecTarget, Stdin};
 use reflex_tables::Node;
 
 impl EffectExtractor<'_> {
-    /// `curl URL | psql`: a database runs statements that nobody has seen.
+    /// `curl URL | psql`: the database runs statements that have not been reviewed.
     pub(super) fn fetched_statements(&mut self, commands: &[Command]) {
         let (action, script) = (self.action, self.script);
         let here = |effect: &&Effect| effect.action == action && effect.script == script;
@@ -28,7 +28,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// `psql < FILE`, `cat FILE | psql`, `docker exec -i c psql < FILE`: the file's text is what the database runs.
+    /// `psql < FILE`, `cat FILE | psql`, `docker exec -i c psql < FILE`: the database runs the content of the file.
     pub(super) fn statements_of_files(&mut self, commands: &[Command]) {
         for (id, command) in commands.iter().enumerate() {
             let reads = |command: &Command| command.redirects.iter().any(|file| file.access == Access::Read);
@@ -44,7 +44,7 @@ impl EffectExtractor<'_> {
             };
             if files.iter().any(|file| matches!(file.path, TargetPath::Known { .. })) {
                 self.push_command(Ran { id, command, folder: None }, EffectKind::RunSqlFile, files);
-                // A shell of this machine opens the file, wherever the client runs.
+                // The shell of this machine opens the file, wherever the client runs.
                 self.effects
                     .last_mut()
                     .into_iter()
@@ -54,14 +54,14 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// The file that a redirection opens.
+    /// Returns the file that a redirection opens.
     fn read_by(&self, command: &Command) -> Vec<Target> {
         let folder = self.folder(command);
         let opened = command.redirects.iter().rfind(|file| file.access == Access::Read);
         opened.map(|file| self.path_target(file.target.clone(), folder.as_deref())).into_iter().collect()
     }
 
-    /// The files that `cat` prints for a command.
+    /// Returns the files that `cat` prints for a command.
     fn printed_for(&self, command: &Command, commands: &[Command]) -> Vec<Target> {
         let Some(source) = command.stdin.sources().first().copied() else { return Vec::new() };
         if commands.get(source).is_none_or(|command| command.name != "cat") {
@@ -77,7 +77,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// Whether statements for a database are what it reads.
+/// Returns whether the command reads database statements on standard input.
 fn takes_statements(command: &Command) -> bool {
     let Some(invocation) = &command.invocation else { return false };
     let entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());

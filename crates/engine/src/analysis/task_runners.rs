@@ -1,21 +1,21 @@
-//! Tasks that a project names in a file of its own: what `make clean` or `npm run build` runs.
+//! Tasks that a project defines in a file of its own: the commands of `make clean` or `npm run build`.
 
 use reflex_shell::work;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// More tasks than these are not walked for one call, which is told.
+/// Maximum number of tasks followed for one call. Exceeding it is reported.
 const MAX_TASKS: usize = 8192;
 
-/// Names may stand for texts with names in them this deep; what is deeper is told.
+/// Maximum depth of variables whose values contain variables. Exceeding it is reported.
 const MAX_ROUNDS: usize = 64;
 
-/// A line with the values of its names is not longer than this; a longer one is told.
+/// Maximum length in bytes of a line with its variables expanded. Exceeding it is reported.
 const MAX_LINE: usize = 64 * 1024;
 
 /// Instructions for reading a byte of such a file.
 const READ: u64 = 40;
 
-/// A kind of file that names tasks.
+/// A kind of file that defines tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TaskFile {
     Makefile,
@@ -25,7 +25,7 @@ pub(crate) enum TaskFile {
 }
 
 impl TaskFile {
-    /// The kind that a `run-task` effect names by one of its flags.
+    /// Returns the kind that a `run-task` effect names by one of its flags.
     pub(crate) fn named(flags: &[&str]) -> Option<TaskFile> {
         flags.iter().find_map(|flag| match *flag {
             "makefile" => Some(TaskFile::Makefile),
@@ -36,7 +36,7 @@ impl TaskFile {
         })
     }
 
-    /// The names that such a file may have, the first that is there counts.
+    /// Names of the file, in order of precedence.
     pub(crate) fn file_names(self) -> &'static [&'static str] {
         match self {
             TaskFile::Makefile => &["GNUmakefile", "makefile", "Makefile"],
@@ -46,7 +46,7 @@ impl TaskFile {
         }
     }
 
-    /// The shell text of all tasks that somebody must call by name: those of an install run by themselves.
+    /// Returns the shell text of all tasks that run only by name, without those that an install runs.
     pub(crate) fn others(self, text: &str) -> String {
         let lifecycle: &[&str] = match self {
             TaskFile::Package => &LIFECYCLE,
@@ -59,8 +59,8 @@ impl TaskFile {
         called.flat_map(|(_, script)| commands(script)).map(|text| format!("( {text}\n)\n")).collect()
     }
 
-    /// The shell text of these tasks and of all that they need; the first of the file if none is named. The words that
-    /// the call passes to the task are its positional parameters.
+    /// Returns the shell text of these tasks and of their dependencies, or of the file's first task if none is named.
+    /// The words that the call passes to the task are its positional parameters.
     pub(crate) fn recipe(self, text: &str, wanted: &[String]) -> String {
         work::spend_bytes(text.len(), READ);
         match self {
@@ -72,7 +72,7 @@ impl TaskFile {
     }
 }
 
-/// One task: what it needs first, and the lines that it runs, each in a shell of its own.
+/// A task: its dependencies, and its lines, each of which runs in a shell of its own.
 #[derive(Debug, Default)]
 struct Task {
     needs: Vec<String>,
@@ -85,7 +85,7 @@ struct Task {
 struct Tasks {
     first: Option<String>,
     tasks: BTreeMap<String, Task>,
-    /// What stands for names in the lines of a makefile; the shell's own signs are as they are elsewhere.
+    /// The variables of a makefile; `None` for other files, where a dollar sign is the shell's.
     variables: Option<BTreeMap<String, String>>,
 }
 
@@ -116,7 +116,7 @@ fn lines_of(file: &Tasks, wanted: &[String]) -> String {
     text
 }
 
-/// Explicit rules with their recipes; variables are put in where the file says what they are.
+/// Parses explicit rules with their recipes, and the variables that the file sets.
 fn makefile(text: &str, wanted: &[String]) -> Tasks {
     let joined = text.replace("\\\n", " ");
     let mut variables: BTreeMap<String, String> = BTreeMap::new();
@@ -152,7 +152,7 @@ fn makefile(text: &str, wanted: &[String]) -> Tasks {
     file
 }
 
-/// `NAME = value`, `NAME := value`, `NAME ?= value`.
+/// Parses `NAME = value`, `NAME := value` or `NAME ?= value`.
 fn assignment(line: &str) -> Option<(String, String)> {
     let (name, value) = line.split_once('=')?;
     let name = name.trim_end_matches([':', '?', '+', '!']).trim().trim_start_matches("export ").trim();
@@ -160,7 +160,7 @@ fn assignment(line: &str) -> Option<(String, String)> {
     is_name.then(|| (name.to_owned(), value.trim().to_owned()))
 }
 
-/// Names that `make` sets by itself, that every machine sets, or that whoever installs something sets.
+/// Variables set by `make`, by every machine, or by the person who installs something.
 const NEVER_EMPTY: [&str; 22] = [
     "HOME",
     "PWD",
@@ -186,10 +186,10 @@ const NEVER_EMPTY: [&str; 22] = [
     "RM",
 ];
 
-/// More names than these are not looked at.
+/// Maximum number of variable references examined.
 const MAX_NAMES: usize = 512;
 
-/// The names that a makefile calls and that no line of it sets.
+/// Returns the variables that a makefile uses and never sets.
 pub(crate) fn never_set(text: &str) -> BTreeSet<String> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let mut set: BTreeSet<&str> = BTreeSet::new();
@@ -211,14 +211,14 @@ pub(crate) fn never_set(text: &str) -> BTreeSet<String> {
     called.filter(is_unset).map(str::to_owned).collect()
 }
 
-/// The files that a line of a makefile includes.
+/// Returns the files that a line of a makefile includes.
 pub(crate) fn included(line: &str) -> Option<std::str::SplitWhitespace<'_>> {
     let line = line.trim_start_matches(' ');
     let names = ["include ", "-include ", "sinclude "].iter().find_map(|word| line.strip_prefix(word))?;
     Some(names.split(" #").next().unwrap_or(names).split_whitespace())
 }
 
-/// The patterns of folders in which a project has packages.
+/// Returns the patterns of folders that contain a project's packages.
 pub(crate) fn workspaces(text: &str) -> Vec<String> {
     let package = serde_json::from_str::<serde_json::Value>(text).unwrap_or_default();
     let field = package.get("workspaces").map(|field| field.get("packages").unwrap_or(field));
@@ -226,8 +226,8 @@ pub(crate) fn workspaces(text: &str) -> Vec<String> {
     patterns.filter_map(|pattern| pattern.as_str()).map(str::to_owned).collect()
 }
 
-/// The texts that a line of a recipe may become: `$(NAME)` by its value, `$(shell x)` by what the shell calls it, `$$`
-/// by one dollar, and `$(if …)` by its first branch, with the other as a text of its own. What the file does not say is
+/// Returns the possible texts of a recipe line: `$(NAME)` becomes its value, `$(shell x)` a substitution, `$$` a dollar
+/// sign, and `$(if …)` its first branch, with the second as a text of its own. Variables that the file does not set are
 /// left to the environment.
 fn put_in(line: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut names = Names { variables, open: Vec::new(), length: 0, others: Vec::new(), is_over: false };
@@ -240,13 +240,13 @@ fn put_in(line: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
     lines
 }
 
-/// Names of a makefile that are being put in.
+/// Expansion of the variables of a makefile.
 struct Names<'a> {
     variables: &'a BTreeMap<String, String>,
-    /// Those whose values are being read: one that names itself is left as it is.
+    /// Variables being expanded. A variable that refers to itself is left unexpanded.
     open: Vec<String>,
     length: usize,
-    /// Branches beside those that were put in.
+    /// Branches other than the expanded ones.
     others: Vec<String>,
     is_over: bool,
 }
@@ -274,13 +274,13 @@ impl Names<'_> {
         whole
     }
 
-    /// Counts letters; a line that grows without end is left off.
+    /// Counts bytes, and stops a line that grows without limit.
     fn takes(&mut self, letters: usize) {
         self.length += letters;
         self.is_over |= self.length > MAX_LINE || !work::spend_bytes(letters, 100);
     }
 
-    /// What stands for a name or the call of a function.
+    /// Returns the value of a variable or function call.
     fn called(&mut self, inside: &str) -> String {
         let (function, arguments) = inside.split_once([' ', '\t']).unwrap_or((inside, ""));
         match function {
@@ -314,11 +314,11 @@ impl Names<'_> {
         value
     }
 
-    /// Which branch is taken need not be known: either may.
+    /// The condition need not be known, since either branch may run.
     fn branch(&mut self, arguments: &str) -> String {
         let mut parts = arguments.splitn(3, ',');
         let (condition, first, second) = (parts.next(), parts.next().unwrap_or(""), parts.next().unwrap_or(""));
-        // What the condition calls runs too.
+        // Commands in the condition run too.
         let condition = self.expand(condition.unwrap_or(""));
         let first = self.expand(first);
         let second = self.expand(second);
@@ -328,7 +328,7 @@ impl Names<'_> {
     }
 }
 
-/// What stands between the brackets with which a text begins, and what stands behind them.
+/// Splits a text that begins with a bracket into the content of the brackets and the rest.
 fn in_brackets(text: &str) -> Option<(&str, &str)> {
     let (open, close) = match text.as_bytes().first()? {
         b'(' => (b'(', b')'),
@@ -344,7 +344,7 @@ fn in_brackets(text: &str) -> Option<(&str, &str)> {
     Some((text.get(1..end)?, text.get(end + 1..)?))
 }
 
-/// Recipes of a justfile; `{{name}}` is a variable that the file may set, or a parameter of the recipe.
+/// Parses the recipes of a justfile. `{{name}}` is a variable that the file may set, or a parameter of the recipe.
 fn justfile(text: &str, called: Option<&String>) -> Tasks {
     let mut variables: BTreeMap<String, String> = BTreeMap::new();
     let mut file = Tasks::default();
@@ -387,13 +387,13 @@ fn justfile(text: &str, called: Option<&String>) -> Tasks {
     file
 }
 
-/// `mode`, `mode='x'`, `*args`, `$mode`
+/// Parses `mode`, `mode='x'`, `*args` or `$mode`.
 fn just_parameter(word: &str) -> (String, String) {
     let (name, default) = word.split_once('=').unwrap_or((word, ""));
     (name.replace('$', ""), default.trim_matches(['"', '\'']).to_owned())
 }
 
-/// The value of a name of a justfile: texts, other names, and functions of them, joined by `+` and `/`.
+/// Returns the value of a justfile variable: strings, other variables and function calls, joined by `+` and `/`.
 fn just_value(value: &str, variables: &BTreeMap<String, String>) -> String {
     let mut whole = String::new();
     let mut rest = value.trim();
@@ -433,7 +433,7 @@ fn just_value(value: &str, variables: &BTreeMap<String, String>) -> String {
     whole
 }
 
-/// What a function of a justfile gives, as a shell says it.
+/// Returns the shell form of a justfile function call.
 fn just_call(name: &str, arguments: &str) -> String {
     let mut texts = arguments.split(['"', '\'']).skip(1).step_by(2);
     let first = texts.next().unwrap_or("");
@@ -446,10 +446,10 @@ fn just_call(name: &str, arguments: &str) -> String {
     }
 }
 
-/// What an install runs by itself, in a package's own file.
+/// Scripts that an install runs, in the `package.json` of a package.
 const LIFECYCLE: [&str; 6] = ["preinstall", "install", "postinstall", "prepublish", "preprepare", "prepare"];
 
-/// The same of a project of PHP.
+/// Scripts that an install of a PHP project runs.
 const COMPOSER_LIFECYCLE: [&str; 8] = [
     "pre-install-cmd",
     "post-install-cmd",
@@ -461,7 +461,7 @@ const COMPOSER_LIFECYCLE: [&str; 8] = [
     "post-create-project-cmd",
 ];
 
-/// A script of `package.json` with those that run before and behind it.
+/// Returns a script of `package.json` with its `pre` and `post` scripts; for `install`, the lifecycle scripts.
 fn package(text: &str, wanted: &[String], lifecycle: &[&str]) -> String {
     let Ok(package) = serde_json::from_str::<serde_json::Value>(text) else { return String::new() };
     let script = |name: &String| package.get("scripts")?.get(name);
@@ -480,7 +480,7 @@ fn package(text: &str, wanted: &[String], lifecycle: &[&str]) -> String {
     names.iter().map(text).collect()
 }
 
-/// One command, or a list of them. `@name` and the name of a class of PHP are not followed.
+/// Returns one command, or a list of them. `@name` and PHP class names are not followed.
 fn commands(script: &serde_json::Value) -> Vec<&str> {
     let several = script.as_array().map(|list| list.iter().filter_map(|command| command.as_str()).collect());
     let commands: Vec<&str> = several.unwrap_or_else(|| script.as_str().into_iter().collect());

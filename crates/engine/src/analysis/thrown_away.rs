@@ -1,5 +1,5 @@
-//! What a call throws away without saying so: what it moves before it deletes it under the new name, and what stood in
-//! files into which it pours nothing.
+//! Content that a call discards indirectly: files that it moves and then deletes under the new name, and the content of
+//! files that it overwrites with nothing.
 
 use super::aliases;
 use crate::model::analysis::Analysis;
@@ -7,22 +7,22 @@ use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
 use reflex_shell::{Access, Command, ExecTarget};
 
-/// More moves than these of one call are not followed.
+/// Maximum number of moves of one call that are followed.
 const MAX_MOVES: usize = 64;
 
-/// More targets than these are not added to one call.
+/// Maximum number of targets added to one call.
 const MAX_ADDED: usize = 256;
 
-/// Something that is moved, with the effect that says where to.
+/// A moved path, with the effect that names its destination.
 struct Moved {
     index: usize,
-    /// Where it is found from then on.
+    /// The path after the move.
     at: String,
     from: String,
     source: Target,
 }
 
-/// Adds to every deletion what the call has moved there before.
+/// Adds to every deletion the paths that the call moved there before.
 pub(super) fn follow_moves(analysis: &mut Analysis) {
     let moved = moved(analysis);
     let mut left = MAX_ADDED;
@@ -51,7 +51,8 @@ fn moved(analysis: &Analysis) -> Vec<Moved> {
         let Some(place) = effect.targets.first().and_then(Target::path) else { continue };
         let sources = aliases::moved(effect, analysis).take(MAX_MOVES);
         for (source, from) in sources.filter_map(|source| Some((source, source.path()?))) {
-            // Which names a pattern stands for is not known: only who deletes the whole place deletes them for certain.
+            // The names that a pattern matches are unknown, so only deleting the complete destination certainly deletes
+            // them.
             if source.is_pattern() {
                 moved.push(Moved { index, at: place.to_owned(), from: from.to_owned(), source: source.clone() });
                 continue;
@@ -65,7 +66,8 @@ fn moved(analysis: &Analysis) -> Vec<Moved> {
     moved
 }
 
-/// What a deleted path was before it was moved: a part of what was moved, or all of it with the folder around it.
+/// Returns the path of a deleted target before the move: a part of the moved path, or all of it if a folder around it
+/// is deleted.
 fn origin(moved: &Moved, target: &Target) -> Option<Target> {
     let TargetPath::Known { text, contents, .. } = &target.path else { return None };
     if moved.source.is_pattern() {
@@ -81,14 +83,14 @@ fn origin(moved: &Moved, target: &Target) -> Option<Target> {
     Some(Target::new(moved.source.value.clone(), path))
 }
 
-/// Whether a command prints nothing at all, so that a file into which that goes is empty from then on.
+/// Returns whether a command prints nothing, so that a file that receives its output becomes empty.
 pub(super) fn prints_nothing(command: &Command) -> bool {
     let only = |wanted: &str| {
         let mut words = command.words.iter().skip(1).map(|word| word.literal());
         command.words.len() == 2 && words.all(|word| word.as_deref() == Some(wanted))
     };
     match command.name.as_str() {
-        // What a program of another language opens for writing has no words either.
+        // A file opened for writing by code in another language has no words either.
         "" => command.words.is_empty() && command.parent.is_none(),
         ":" | "true" => true,
         "cat" => only("/dev/null"),
@@ -98,7 +100,8 @@ pub(super) fn prints_nothing(command: &Command) -> bool {
     }
 }
 
-/// Whether a command replaces files with nothing, zeros or noise: `dd if=/dev/zero of=FILE`, `tee FILE </dev/null`.
+/// Returns whether a command overwrites files with nothing, zeros or noise:
+/// `dd if=/dev/zero of=FILE`, `tee FILE </dev/null`.
 pub(super) fn writes_nothing(command: &Command) -> bool {
     let says_nothing = |path: &str| matches!(path, "/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random");
     let reads = || {

@@ -1,14 +1,14 @@
-//! A call may name more targets than are looked at: the rest is cut off, and that is told.
+//! Limits the number of targets of a call. Exceeding it is reported.
 
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::path;
 
-/// Targets of a call that are looked at, in all: a person names fewer.
+/// Maximum number of targets of a call, in total. A person names fewer.
 const MAX_TARGETS: usize = 20_000;
 
-/// More than [`MAX_TARGETS`] are not looked at, which is a gap of its own. Those outside of the project are dropped
-/// last: among tens of thousands of files one home is not to be hidden.
+/// Drops targets beyond [`MAX_TARGETS`] and adds a gap for them. Targets outside the project have a budget of their
+/// own, so that a home folder cannot hide among tens of thousands of files.
 pub(super) fn limit_targets(analysis: &mut Analysis, workspace: &str) {
     let inside = |target: &Target| target.path().is_some_and(|path| path::is_within(path, workspace));
     let (mut left, mut left_outside) = (MAX_TARGETS, MAX_TARGETS);

@@ -1,7 +1,7 @@
 //! Ids of calls that wait for a person, wherever a call names one.
 //!
-//! Whoever prepares a yes in a file, a browser or a running program needs the id, in whatever language the rest is
-//! written. An id is chance: no text holds one by accident, so a text is looked through in any spelling.
+//! Preparing an approval in a file, a browser or a running program requires the id, in whatever language the rest is
+//! written. An id is random and does not occur in a text by accident, so a text is searched for it in any spelling.
 
 use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Id, Target, TargetPath};
@@ -11,13 +11,13 @@ use crate::secrets::veils::lifted;
 use reflex_shell::{ExecTarget, Origin, Reading, Span, Value};
 use std::ops::Range;
 
-/// An id has so many letters and digits.
+/// Length of an id, in characters.
 const LENGTH: usize = 7;
 
-/// The programs that may be given an id, by commands that everybody may run.
+/// Programs that may be given an id, by commands that anyone may run.
 const GUARD: [&str; 2] = ["reflex", "rfx"];
 
-/// The effect of naming a call that waits, for each action that does.
+/// Adds an effect for each action that names a waiting call.
 pub(super) fn named(event: &Event, world: &dyn World, analysis: &mut Analysis) {
     let waits = event.moment.is_before_execution() && !event.actions.is_empty();
     let waiting = Waiting::new(if waits { world.waiting() } else { Vec::new() });
@@ -58,7 +58,7 @@ fn is_of(analysis: &Analysis, script: usize, action: usize) -> bool {
     analysis.effects.iter().any(|effect| effect.script == Some(script) && effect.action == action)
 }
 
-/// The texts of an action that may do something. To look at a file or to note something for oneself does nothing.
+/// Returns the texts of an action that may have an effect. Reading a file or taking a private note has none.
 fn texts<'a>(action: &'a Action, analysis: &Analysis, index: usize) -> Vec<&'a str> {
     match action {
         Action::Shell { command: text, .. }
@@ -77,7 +77,7 @@ fn texts<'a>(action: &'a Action, analysis: &Analysis, index: usize) -> Vec<&'a s
     }
 }
 
-/// The words that an ordinary command of the guard is given: there an id stands as everybody may use it.
+/// Returns the spans of words passed to an ordinary command of the guard, where anyone may use an id.
 fn told(analysis: &Analysis, action: usize, script: Option<usize>) -> Vec<Span> {
     let own = |effect: &&Effect| effect.action == action && effect.script == script;
     let changing = analysis.effects.iter().filter(own).filter(|effect| effect.kind == EffectKind::ChangeGuard);
@@ -94,10 +94,10 @@ fn told(analysis: &Analysis, action: usize, script: Option<usize>) -> Vec<Span> 
     words.filter(|word| word.literal().is_some()).map(Value::span).collect()
 }
 
-/// Every id that waits, forwards and backwards, as a number.
+/// All waiting ids, forwards and backwards, as numbers.
 struct Waiting {
     ids: Vec<(u64, String)>,
-    /// With which two letters they end: most places of a text are passed over by a look at these.
+    /// The last two characters of each id, as a bit set, to skip most positions of a text cheaply.
     ends: [u64; 64],
 }
 
@@ -127,7 +127,7 @@ impl Waiting {
         self.ids.get(at).map(|(_, id)| id.as_str())
     }
 
-    /// An id in a text, in any spelling, unless it stands in one of these places.
+    /// Returns an id in a text, in any spelling, unless it is within one of the spans.
     fn named_in(&self, text: &str, told: &[Span]) -> Option<&str> {
         let is_told = |place: &Range<usize>| {
             told.iter().any(|span| span.start as usize <= place.start && place.end <= span.end as usize)
@@ -144,14 +144,14 @@ impl Waiting {
         })
     }
 
-    /// An id in a word of a command that stands in the text in another form.
+    /// Returns an id in a word of a command that the text spells in another form.
     fn named_by(&self, reading: &Reading, told: &[Span]) -> Option<&str> {
         let words = reading.commands.iter().flat_map(|command| command.words.iter());
         let mut others = words.filter(|word| !told.contains(&word.span()));
         others.find_map(|word| self.places(&word.literal()?).next().map(|(_, id)| id))
     }
 
-    /// Where ids stand. What is neither a letter nor a digit divides nothing: `ab-c1+234` is one too.
+    /// Returns the positions of ids. Non-alphanumeric bytes do not divide an id: `ab-c1+234` is one too.
     fn places<'t, 'w: 't>(&'w self, text: &'t str) -> impl Iterator<Item = (Range<usize>, &'w str)> + 't {
         let (mut number, mut known) = (0_u64, 0_usize);
         text.bytes().enumerate().filter_map(move |(at, byte)| {
@@ -179,10 +179,10 @@ fn number(id: impl ExactSizeIterator<Item = u8>) -> Option<u64> {
     number.filter(|_| is_one)
 }
 
-/// Stands in no id: a letter that looks like a digit, or such a digit.
+/// Code of a byte that occurs in no id: a digit that resembles an alphabetic character, or such a character.
 const NO_CODE: u8 = 64;
 
-/// Divides no id: neither a letter nor a digit.
+/// Code of a non-alphanumeric byte, which does not divide an id.
 const NO_LETTER: u8 = 65;
 
 /// The code of each byte.
@@ -203,7 +203,7 @@ const CODES: [u8; 256] = {
     codes
 };
 
-/// The number of a letter or digit of an id.
+/// Returns the code of an id character.
 fn code(byte: u8) -> Option<u64> {
     CODES.get(usize::from(byte)).filter(|code| **code < NO_CODE).map(|code| u64::from(*code))
 }

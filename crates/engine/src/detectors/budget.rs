@@ -1,20 +1,20 @@
-//! Whether a session has used up what a person gave it: calls, minutes, agents that it starts, agents within agents.
+//! Findings for the budgets that a person set for a session: calls, minutes, started agents, nesting of agents.
 
 use crate::facts::cache::Facts;
 use crate::model::event::Action;
 use crate::model::finding::{Finding, Severity};
 use crate::policy::Policy;
 
-/// From this share of a budget on the agent is told, in percent.
+/// Share of a budget, in percent, from which on the agent is warned.
 const TOLD_FROM: u64 = 80;
 
-/// Beyond this share nothing runs any more, in percent; in between a person is asked.
+/// Share of a budget, in percent, above which every call is denied. Above 100 percent a person is prompted.
 const STOPPED_FROM: u64 = 125;
 
-/// The category of a finding after which the turn ends where an agent can end it.
+/// Category of a finding that ends the turn, if the agent supports that.
 pub(crate) const CATEGORY: &str = "budget";
 
-/// One finding for each budget that is nearly or wholly used up. Without budgets nothing is counted.
+/// Returns a finding for each budget that is nearly or completely used up. Usage is only counted if a budget is set.
 pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     let budgets = || policy.layers().iter().map(|layer| layer.tables.get("policy").get("budgets"));
     if budgets().all(|budget| budget.is_empty()) {
@@ -23,14 +23,14 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     let spent = facts.world.spent(facts.event, &mut started(facts));
     let counts = [("calls", spent.calls), ("minutes", spent.minutes), ("agents", spent.agents), ("depth", spent.depth)];
     let over = counts.into_iter().filter_map(|(name, used)| {
-        // Of several layers the tightest counts: a budget never grows by another.
+        // The lowest limit of all layers applies: a layer cannot raise another one's budget.
         let most = budgets().map(|budget| u64::from(budget.get(name).number())).filter(|most| *most > 0).min()?;
         finding(name, used, most)
     });
     over.collect()
 }
 
-/// Names of the programs that the call runs; an agent that is started by a tool stands among them without a name.
+/// Names of the programs that the call runs. An agent started by a tool is included with an empty name.
 fn started<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f str> {
     let spawned = facts.event.actions.iter().filter(|action| matches!(action, Action::SpawnAgent { .. })).map(|_| "");
     let commands = facts.analysis.readings.iter().flat_map(|reading| &reading.commands);
@@ -39,7 +39,7 @@ fn started<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f str> {
 
 fn finding(name: &str, used: u64, most: u64) -> Option<Finding> {
     let share = used.saturating_mul(100) / most;
-    // One agent within as many as there may be is no news.
+    // Reaching the maximum depth exactly is allowed and gives no warning.
     let told_from = if name == "depth" { 101 } else { TOLD_FROM };
     let severity = match share {
         _ if share < told_from => return None,

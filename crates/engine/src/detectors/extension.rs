@@ -1,4 +1,4 @@
-//! A detector from outside: asked when all others have reported, and its findings join theirs.
+//! Interface of an external detector: it runs after all others, and its findings are added to theirs.
 
 use crate::facts::cache::Facts;
 use crate::facts::excerpt;
@@ -7,40 +7,40 @@ use crate::model::event::{Action, Event};
 use crate::model::finding::{Finding, Severity};
 use crate::model::path::absolute;
 
-/// Such a detector.
+/// An external detector.
 pub type ExtraDetector<'a> = &'a dyn Fn(&Seen<'_>) -> Vec<Finding>;
 
-/// The one that reports nothing.
+/// A detector that reports nothing.
 pub const NONE: ExtraDetector<'static> = &|_| Vec::new();
 
-/// What it sees of a call.
+/// Input of an external detector for one call.
 pub struct Seen<'a> {
     /// The call.
     pub event: &'a Event,
-    /// What it would do.
+    /// Its effects.
     pub analysis: &'a Analysis,
-    /// What the other detectors report.
+    /// Findings of the other detectors.
     pub findings: &'a [Finding],
-    /// What is asked of the machine.
+    /// Facts about the machine.
     pub(crate) facts: &'a Facts<'a>,
 }
 
-/// More paths of one call are not named.
+/// Maximum number of paths that are returned per action.
 const MAX_PATHS: usize = 1000;
 
 impl Seen<'_> {
-    /// The worst severity so far.
+    /// The highest severity of the findings.
     pub fn risk(&self) -> Severity {
         self.findings.iter().map(|finding| finding.severity).max().unwrap_or_default()
     }
 
-    /// The part of an action that a person knows it by, shortened and without secrets.
+    /// The part of an action that identifies it to a person, shortened and redacted.
     pub fn part(&self, action: usize) -> String {
         excerpt::action_part(self.facts, action)
     }
 
-    /// The files that an action would touch, absolute, their links followed, each once: what its tool names, and what
-    /// its commands would do something to.
+    /// Absolute paths of the files that an action would touch, with symlinks resolved and without duplicates: the path
+    /// of its tool, and the targets of its commands' effects.
     pub fn paths(&self, action: usize) -> Vec<String> {
         let named = self.event.actions.get(action).and_then(Action::path).filter(|path| !path.text.is_empty());
         let named = named.map(|path| self.facts.real_path(&absolute(&path.with_slashes(), &self.event.cwd)));

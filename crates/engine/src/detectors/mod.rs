@@ -1,4 +1,4 @@
-//! What is found about a call beside what rules say of its effects.
+//! Detectors that judge a call in addition to the rules on its effects.
 
 pub(crate) mod budget;
 pub(crate) mod extension;

@@ -1,4 +1,4 @@
-//! Orders in what a call would hand on: to a tool, to another agent, to whoever reads what is published.
+//! Instructions in text that a call would pass on: to a tool, to another agent, to readers of a publication.
 
 use crate::facts::cache::Facts;
 use crate::injection::findings::{IN_COMMAND, findings};
@@ -8,7 +8,8 @@ use crate::model::finding::{At, Finding};
 use crate::model::path;
 use reflex_shell::{Command, Program, Programs};
 
-/// Orders in what a call would hand on: to a server's tool, to another agent, to whoever reads what is published.
+/// Returns findings for instructions in text that a call would pass on: to a server's tool, to another agent, to
+/// readers of a publication.
 pub(crate) fn inspect(facts: &Facts<'_>) -> Vec<Finding> {
     let texts = facts.event.actions.iter().filter_map(|action| {
         if let Action::SpawnAgent { prompt } = action {
@@ -21,10 +22,10 @@ pub(crate) fn inspect(facts: &Facts<'_>) -> Vec<Finding> {
     found.chain(said(facts)).chain(said_by_files(facts)).collect()
 }
 
-/// Options by which a program takes what it says from a file.
+/// Options that read a program's message from a file.
 const FROM_FILE: [&str; 4] = ["-F", "--file", "--body-file", "--notes-file"];
 
-/// Orders in files whose text a command says to others: the body of an issue, a commit's message.
+/// Findings for instructions in files whose text a command publishes: the body of an issue, a commit message.
 fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let programs = Programs::new(facts.tables);
     let speaks = move |command: &&Command| {
@@ -39,7 +40,7 @@ fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f
     })
 }
 
-/// The option that a word is or begins with, and what stands in the same word.
+/// The option at the beginning of a word, without a value that is joined to it.
 fn option_of(word: &str) -> Option<&str> {
     let word = Some(word).filter(|word| word.starts_with('-'))?;
     let option = FROM_FILE.iter().find(|option| word.starts_with(**option))?;
@@ -47,7 +48,7 @@ fn option_of(word: &str) -> Option<&str> {
     (rest.is_empty() || rest.starts_with('=') || !option.starts_with("--")).then(|| rest.trim_start_matches('='))
 }
 
-/// The files of a command's options, in the same word or in the next one; `name=@FILE` is one too.
+/// The files of a command's options, in the same word or in the next one, including `name=@FILE`.
 fn files_of(command: &Command) -> Vec<String> {
     let words: Vec<_> = command.words.iter().map(|word| word.literal().unwrap_or_default()).collect();
     let mut files = Vec::new();
@@ -60,7 +61,7 @@ fn files_of(command: &Command) -> Vec<String> {
     files
 }
 
-/// Whether the words of this command reach others.
+/// Whether the words of a command are published.
 fn is_said(program: Program, command: &Command) -> bool {
     let stands = |name: &str| {
         command.words.iter().skip(1).take(MAX_BEFORE).any(|word| word.literal().is_some_and(|word| word == name))
@@ -68,13 +69,13 @@ fn is_said(program: Program, command: &Command) -> bool {
     program.publishes().any(|name| name == "*" || stands(name))
 }
 
-/// A subcommand stands among the first of a command's words.
+/// Maximum number of words that are searched for a subcommand.
 const MAX_BEFORE: usize = 4;
 
-/// A shorter word gives no orders.
+/// Minimum length of a word that can contain an instruction, in bytes.
 const MIN_SAID: usize = 16;
 
-/// Orders in the words that commands say to others: a comment, a message, what is sent with a request.
+/// Findings for instructions in the words that commands publish or send: a comment, a message, the data of a request.
 fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let sent = facts.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::SendText);
     let sent = sent.filter_map(|effect| facts.analysis.command(effect));
@@ -88,7 +89,7 @@ fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     words.flat_map(|word| {
         let text = word.literal().filter(|text| text.len() >= MIN_SAID);
         let found = text.map(|text| findings(&text, IN_COMMAND, facts.tables));
-        // Where it stands in the command, not in the word.
+        // The span of the word in the command replaces the span in the word.
         let placed = |found: Finding| Finding { at: At { span: word.span(), ..found.at }, ..found };
         found.unwrap_or_default().into_iter().map(placed).collect::<Vec<_>>()
     })

@@ -1,4 +1,4 @@
-//! What is said after a tool failed: whether to try again, and how often at most.
+//! Advice after a failed tool call: whether to retry, and how often.
 
 use crate::model::event::Event;
 use crate::model::finding::{Finding, PolicyAction};
@@ -6,14 +6,14 @@ use crate::model::session::Step;
 use crate::model::words::WordList;
 use reflex_tables::Tables;
 
-/// A call that failed is worth so many tries more, and no more than that.
+/// Maximum number of retries of a failed call.
 const MAX_RETRIES: usize = 2;
 
-/// Of an output so many bytes at its end are looked at.
+/// Number of bytes at the end of an output that are examined.
 const LOOKED_AT: usize = 4096;
 
-/// Advice on a call that failed; `past` ends with it. The first failure of a kind that does not pass needs none: an agent
-/// knows that it failed.
+/// Returns advice on a failed call, which is the last one of `past`. The first failure with a permanent error gives
+/// none, because the agent already knows that it failed.
 pub(crate) fn inspect(tables: Tables, event: &Event, step: &Step, past: &[Step]) -> Option<Finding> {
     let outcome = event.outcome.as_ref().filter(|outcome| outcome.failed)?;
     let same = past.iter().rev().filter(|other| other.exact == step.exact);
@@ -41,7 +41,7 @@ pub(crate) fn inspect(tables: Tables, event: &Event, step: &Step, past: &[Step])
     })
 }
 
-/// Whether what failed may do better by itself.
+/// Whether the error is transient, so that a retry may succeed.
 pub(crate) fn passes(tables: Tables, output: &str) -> bool {
     let from = output.len().saturating_sub(LOOKED_AT);
     let from = (from..=output.len()).find(|at| output.is_char_boundary(*at)).unwrap_or(0);

@@ -1,5 +1,5 @@
-//! What a call leaves behind for the calls after it: copies of secrets, files that came from elsewhere, secrets that
-//! the agent has seen. A call is judged alone but for these.
+//! Remnants of a call that matter for later calls: copies of secrets, files from elsewhere, secrets that the agent has
+//! seen. Apart from them, each call is judged alone.
 
 use crate::analysis::aliases;
 use crate::analysis::clones::cloned;
@@ -14,22 +14,22 @@ use crate::model::truth::Ternary;
 use reflex_shell::{Command, CommandId, ExecTarget, Origin, Piece, Selector, Stdin, WHOLE_ENVIRONMENT};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of one call, at most so many remnants are kept.
+/// Maximum number of remnants that are kept per call.
 const MAX_REMNANTS: usize = 32;
 
-/// A pipeline is followed back over this many commands.
+/// Maximum number of commands over which a pipeline is followed back.
 const MAX_MEMBERS: usize = 32;
 
-/// A path that no file has: it stands for a key that a store of keys gave out.
+/// Pseudo path that represents a secret printed by a secret store. No file has it.
 const REVEALED_SECRET: &str = "/proc/self/revealed-secret";
 
-/// Classes of paths whose content is followed.
+/// Classes of paths whose content is tracked.
 const FOLLOWED: [&str; 5] = ["secret", "environment", "key-files", "secret-folders", "history"];
 
-/// What the judged call leaves behind if it runs.
+/// Returns the remnants of the judged call, provided that it runs.
 pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Taint> {
     let mut left: Vec<Taint> = Vec::new();
-    // What no rule calls a secret was none when it was read.
+    // Reading a file only counts as seeing a secret if a rule reported a credential.
     let shown = findings.iter().any(|finding| finding.category == "credential");
     let happens = |effect: &&Effect| effect.site == ExecTarget::Here && !is_of_text(facts, effect);
     let givers = Givers::from_analysis(facts.analysis);
@@ -71,7 +71,7 @@ pub(crate) fn left_by(facts: &Facts<'_>, findings: &[Finding]) -> Vec<Taint> {
     left
 }
 
-/// A text that gives orders taints the session: what comes after may be its wish.
+/// A text with instructions taints the session, because later calls may follow them.
 pub(crate) fn left_by_orders(findings: &[Finding]) -> Vec<Taint> {
     let order = findings.iter().find(|finding| finding.category == "injection");
     order.map(|finding| remnant(RemnantKind::Orders, "", &finding.id)).into_iter().collect()
@@ -81,10 +81,10 @@ fn remnant(kind: RemnantKind, path: &str, from: &str) -> Taint {
     Taint { kind, path: path.into(), from: from.into() }
 }
 
-/// Names in the text of one call that are kept of a file of ignore rules.
+/// Maximum number of names that are kept per call that writes an ignore file.
 const MAX_IGNORED: usize = 16;
 
-/// Build folders that a call names while it writes ignore rules: whoever ignores work makes it look as if a build made it.
+/// Names of build folders in a call that writes ignore rules: ignoring the user's work makes it look like build output.
 fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     let is_rules = |path: &&str| path::name_of(path) == ".gitignore" || path.ends_with("/.git/info/exclude");
     let file = effect.targets.iter().filter_map(Target::path).find(is_rules)?;
@@ -99,7 +99,7 @@ fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     (!names.is_empty()).then(|| remnant(RemnantKind::Ignoring, file, &names.join(" ")))
 }
 
-/// What a call moves to a new place although the session has not made it and git does not have it: it stays whose it was.
+/// A move of a file that neither the session created nor git tracks. At its new place it still belongs to its owner.
 fn moved(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     let place = effect.targets.first().and_then(Target::path)?;
     let sources = aliases::moved(effect, facts.analysis).filter_map(Target::path);
@@ -107,17 +107,17 @@ fn moved(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     Some(remnant(RemnantKind::Moved, place, from))
 }
 
-/// What a script would do that is only written has not happened.
+/// Whether an effect belongs to a script that is only written, so that it did not occur.
 fn is_of_text(facts: &Facts<'_>, effect: &Effect) -> bool {
     let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
     script.is_some_and(|script| script.usage == crate::model::analysis::Usage::Written)
 }
 
-/// The effects from which something can flow on, by the text and the command that they are of. Each of many commands that
-/// write looks up its own: it does not look through those of all.
+/// Effects from which data can flow on, indexed by text and command. The index keeps calls with many writing commands
+/// from scanning all effects for each of them.
 struct Givers<'a> {
     by: BTreeMap<Place, Vec<&'a Effect>>,
-    /// Texts of another language that hand out the whole environment, by a call that stands beside what they write.
+    /// Foreign-language texts that output the complete environment, by a call next to the writing one.
     environment: BTreeSet<Place>,
 }
 
@@ -143,20 +143,20 @@ impl<'a> Givers<'a> {
         Givers { by, environment }
     }
 
-    /// Whether a text of another language that writes or feeds this hands out the whole environment.
+    /// Whether a foreign-language text that writes or feeds this effect outputs the complete environment.
     fn hand_out(&self, analysis: &Analysis, effect: &Effect, feeding: &[CommandId]) -> bool {
         let mut texts = text_of(analysis, effect).into_iter().chain(feeding.iter().copied());
         !self.environment.is_empty() && texts.any(|id| self.environment.contains(&(effect.action, effect.script, id)))
     }
 
-    /// Those of commands beside the effect.
+    /// The effects of `commands` in the same text as `effect`.
     fn beside(&self, effect: &Effect, commands: &[CommandId]) -> impl Iterator<Item = &'a Effect> {
         let of = |command: &CommandId| self.by.get(&(effect.action, effect.script, *command));
         commands.iter().filter_map(of).flatten().copied().collect::<Vec<_>>().into_iter()
     }
 }
 
-/// The command whose text in another language a call stands in.
+/// The command whose foreign-language text contains the call.
 fn text_of(analysis: &Analysis, effect: &Effect) -> Option<CommandId> {
     analysis.command(effect).filter(|command| command.name.contains(':'))?.parent
 }
@@ -165,7 +165,7 @@ fn fetches(effect: &Effect) -> bool {
     effect.kind == EffectKind::Fetch && !effect.flags.contains(&"cloned")
 }
 
-/// A file that a command fills with what it reads, or with what comes down its pipeline.
+/// Taints of a file that a command fills with data it reads, or with the output of its pipeline.
 fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Taint> {
     if givers.by.is_empty() {
         return Vec::new();
@@ -194,12 +194,12 @@ fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Taint>
     left
 }
 
-/// Whence a file was fetched; an address may hold a password, and this is kept.
+/// Source of a fetched file. It is redacted because an address may contain a password and the remnant is stored.
 fn from_elsewhere(facts: &Facts<'_>, source: &Target) -> (RemnantKind, String) {
     (RemnantKind::Fetched, crate::secrets::redaction::redacted(&source.shown(), facts.tables))
 }
 
-/// What a program writes beside its effects, as its entry says with `flows`: the file of a download, an archive.
+/// Files that a program writes in addition to its effects, according to `flows` in its entry: a download, an archive.
 fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     let Some(command) = facts.analysis.command(effect) else { return Vec::new() };
     let Some(invocation) = &command.invocation else { return Vec::new() };
@@ -223,16 +223,16 @@ fn flowing(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     left
 }
 
-/// The flag of an archive that a program unpacks.
+/// Flag of an archive that a program unpacks.
 const UNPACKED: &str = "unpacked";
 
-/// The folder into which an archive from elsewhere is unpacked: the named one, else the one of the archive's name, in
-/// which such archives hold their files. `left` is what the call leaves before it.
+/// The folder into which an archive from elsewhere is unpacked: the named folder, or else the one with the archive's
+/// name, which such archives usually contain. `left` has the earlier remnants of the same call.
 fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<Taint> {
     let (archive, from) = archive(facts, effect, left)?;
     let command = facts.analysis.command(effect)?;
     let here = effect.folder.as_deref().unwrap_or(&facts.event.cwd);
-    // Of `tar` the folder is where it works already.
+    // The effect of `tar` already has the target as its working directory.
     let named = match command.name.as_str() {
         "tar" => effect.flags.contains(&"directory").then(|| here.to_owned()),
         _ => command.invocation.as_ref().and_then(|invocation| {
@@ -240,7 +240,7 @@ fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<Taint>
             values.iter().find_map(|value| facts.lexical(value, effect))
         }),
     };
-    // What is unpacked into the project makes the project no foreign one.
+    // Unpacking into the project does not make the project foreign.
     let own = |folder: &String| !is_within(&facts.event.cwd, folder) && !is_within(&facts.event.workspace, folder);
     let folder = named.clone().filter(own).or_else(|| {
         let name = stem(path::name_of(&archive));
@@ -249,15 +249,14 @@ fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<Taint>
     Some(remnant(RemnantKind::Fetched, &folder, &from))
 }
 
-/// The archive that is unpacked, if it came from elsewhere, and whence: a file that was fetched, or what comes down the
-/// pipe.
+/// The unpacked archive and its source, if it came from elsewhere: a fetched file, or the output of a pipeline.
 fn archive(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<(String, String)> {
     let fetched = |path: &str| {
         let known =
             left.iter().chain(facts.past()).find(|known| known.kind == RemnantKind::Fetched && known.path == path);
         known.map(|known| (path.to_owned(), known.from.clone()))
     };
-    // `tar` opens the archive before it goes to the folder.
+    // `tar` opens the archive before it changes to the folder.
     let before = |target: &Target| fetched(&path::absolute(&target.value.shown(), &facts.event.cwd));
     let file = effect.targets.iter().find_map(|target| target.path().and_then(fetched).or_else(|| before(target)));
     file.or_else(|| {
@@ -280,13 +279,13 @@ fn stem(name: &str) -> &str {
     ENDS.iter().find_map(|end| name.strip_suffix(end)).unwrap_or_default()
 }
 
-/// Files that are there already: one that is made has no other times.
+/// Existing files whose times are set. A newly created file has no earlier times.
 fn dated(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     let real = effect.targets.iter().map(|target| facts.real(effect, target));
     real.filter(|real| real.exists == Some(true)).map(|real| remnant(RemnantKind::Dated, &real.path, "")).collect()
 }
 
-/// The files into which a source goes: the target, and the source's name in it if that is a folder.
+/// The files to which a source is written: the target, and the source's name inside the target if that is a folder.
 fn places(effect: &Effect, source: &Target) -> Vec<String> {
     let mut places = Vec::new();
     for target in effect.targets.iter().filter_map(Target::path) {
@@ -298,7 +297,7 @@ fn places(effect: &Effect, source: &Target) -> Vec<String> {
     places
 }
 
-/// Which secret or fetched file a source is, or is itself a copy of.
+/// The secret or fetched file that a source is, or is a copy of.
 fn origin(facts: &Facts<'_>, effect: &Effect, source: &Target) -> Option<(RemnantKind, String)> {
     let path = source.path()?;
     if FOLLOWED.iter().any(|class| facts.is(effect, source, class) == Ternary::Yes) {
@@ -311,7 +310,7 @@ fn origin(facts: &Facts<'_>, effect: &Effect, source: &Target) -> Option<(Remnan
     Some((past.kind, past.from.clone()))
 }
 
-/// The command of an effect and those from which it gets its input.
+/// The command of an effect, and the commands that feed its input.
 fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
     let Some(reading) = analysis.reading(effect) else { return Vec::new() };
     let mut feeding: Vec<CommandId> = effect.command.into_iter().collect();
@@ -329,7 +328,7 @@ fn feeding(analysis: &Analysis, effect: &Effect) -> Vec<CommandId> {
     feeding
 }
 
-/// The commands whose output stands in a command's words: `echo "$X"` where it was kept in a variable.
+/// The commands whose output is part of a command's words: `echo "$X"` after it was stored in a variable.
 fn printing(command: &Command, commands: &[Command]) -> Vec<CommandId> {
     let pieces = command.words.iter().skip(1).flat_map(|word| &word.pieces);
     let printed = pieces.filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
@@ -349,7 +348,7 @@ fn seen(facts: &Facts<'_>, effect: &Effect) -> Vec<Taint> {
     targets.filter_map(Target::path).map(|path| remnant(RemnantKind::Seen, path, "")).collect()
 }
 
-/// Files that the texts of the call write, with what stands in them where that is known: what a later call runs.
+/// Files that the texts of a call write, with their content where it is known, for later calls that run them.
 pub fn written_by(analysis: &Analysis) -> Vec<(String, String)> {
     let mut written = Vec::new();
     let fills = |effect: &&Effect| {
@@ -357,7 +356,7 @@ pub fn written_by(analysis: &Analysis) -> Vec<(String, String)> {
             && effect.script.is_none()
             && effect.site == ExecTarget::Here
     };
-    // By text and folder: the names of its files as paths.
+    // Paths of the written files, by text and folder.
     let mut known: BTreeMap<(usize, &str), BTreeMap<String, &str>> = BTreeMap::new();
     for effect in analysis.effects.iter().filter(fills) {
         let Some(reading) = analysis.readings.get(effect.action).filter(|reading| !reading.files.is_empty()) else {
@@ -374,7 +373,7 @@ pub fn written_by(analysis: &Analysis) -> Vec<(String, String)> {
 
 fn paths_of<'a>(files: &'a [(String, String)], folder: &str) -> BTreeMap<String, &'a str> {
     let mut paths = BTreeMap::new();
-    // Of whose home a path speaks is not known here.
+    // The home of `~` is unknown here.
     for (name, text) in files.iter().filter(|(name, _)| !name.starts_with('~')) {
         for base in ["/", folder] {
             paths.entry(path::absolute(name, base)).or_insert(text.as_str());
@@ -394,7 +393,7 @@ mod tests {
         let event = shell(command);
         let analysis = analyze(&event, tables(), world);
         let mut left = left_by(&Facts::new(&event, &analysis, tables(), world), findings);
-        // Two effects may leave the same.
+        // Two effects may leave equal remnants.
         left.dedup();
         left
     }

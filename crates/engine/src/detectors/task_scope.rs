@@ -1,5 +1,5 @@
-//! What the work is for: changes outside of a scope that was declared, of sensitive places that the intent does not
-//! name, and all that is more than looking where only looking is wanted.
+//! Purpose of the work: changes outside of a declared scope, changes of sensitive places that the intent does not name,
+//! and anything but looking where only looking is wanted.
 
 use crate::analysis::command_pattern;
 use crate::facts::cache::Facts;
@@ -16,7 +16,7 @@ use crate::text::excerpt::told_by_stranger;
 use reflex_shell::ExecTarget;
 use reflex_tables::Node;
 
-/// What changes files of this machine.
+/// Effects that change files of this machine.
 const CHANGES: [EffectKind; 11] = [
     EffectKind::Overwrite,
     EffectKind::Append,
@@ -31,7 +31,7 @@ const CHANGES: [EffectKind; 11] = [
     EffectKind::DiscardUntracked,
 ];
 
-/// Everything about the task and the role of a call, before it runs.
+/// Returns all findings about the task and role of a call, before it runs.
 pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     let event = facts.event;
     let mut findings = Vec::new();
@@ -67,14 +67,14 @@ fn texts(purpose: &Purpose) -> Vec<&str> {
     purpose.scope.iter().map(String::as_str).collect()
 }
 
-/// The changes of this machine's files, with their effects.
+/// The changes of this machine's files, with the indices of their effects.
 fn changes<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (usize, &'f Effect)> {
     let changing = |effect: &Effect| effect.site == ExecTarget::Here && CHANGES.contains(&effect.kind);
     facts.analysis.effects.iter().enumerate().filter(move |(_, effect)| changing(effect))
 }
 
-/// The first change of a file of the project that lies outside of a scope. What a build makes again and what is
-/// temporary belongs to every task; what lies outside of the project has rules of its own.
+/// Finding for the first change of a project file outside of a scope. Build output and temporary files belong to every
+/// task; files outside of the project have their own rules.
 fn beyond(facts: &Facts<'_>, whose: &str, root: &str, scope: &[&str]) -> Option<Finding> {
     if scope.is_empty() {
         return None;
@@ -105,7 +105,7 @@ fn beyond(facts: &Facts<'_>, whose: &str, root: &str, scope: &[&str]) -> Option<
     })
 }
 
-/// Changes of sensitive places while the declared or claimed intent is another.
+/// Finding for a change of a sensitive place that the declared or claimed intent does not name.
 fn unnamed(facts: &Facts<'_>) -> Option<Finding> {
     let declared = facts.event.declared.as_ref().map(|task| &task.purpose.intent);
     let intent = [declared, Some(&facts.event.claimed.intent)].into_iter().flatten().find(|text| !text.is_empty())?;
@@ -128,7 +128,7 @@ fn unnamed(facts: &Facts<'_>) -> Option<Finding> {
     })
 }
 
-/// A class of sensitive places that an effect touches and that these words do not name.
+/// A class of sensitive places that an effect touches and the intent does not name.
 fn sensitive(effect: &Effect, facts: &Facts<'_>, intent: &str) -> Option<&'static str> {
     let intent = intent.to_lowercase();
     let words: Vec<&str> = intent.split(|letter: char| !letter.is_alphanumeric()).collect();
@@ -141,22 +141,23 @@ fn sensitive(effect: &Effect, facts: &Facts<'_>, intent: &str) -> Option<&'stati
     classes.filter(|(_, entries)| unnamed(*entries)).map(|(class, _)| class).find(|class| touches(class))
 }
 
-/// The class of sensitive places that an effect changes, unless a person's intent names it: then it is looked at, and not
-/// refused for being there.
+/// The class of sensitive places that an effect changes, unless a person's intent names it. In that case it is judged
+/// without a denial for its place.
 pub(crate) fn sensitive_place(effect: &Effect, facts: &Facts<'_>) -> Option<&'static str> {
     if effect.site != ExecTarget::Here || !CHANGES.contains(&effect.kind) {
         return None;
     }
     let class = sensitive(effect, facts, "").filter(|class| is_about(effect, facts, class))?;
     match &facts.event.declared {
-        // An intent that names the place makes less of it: that is a person's to say.
+        // An intent that names the place makes it less severe, so it must come from a person.
         Some(task) if sensitive(effect, facts, &task.purpose.intent).is_none() && task.vouched.holds() => None,
         Some(_) | None => Some(class),
     }
 }
 
-/// Whether what the effect changes is what makes the place sensitive: what the class names itself, or what git has or takes
-/// up there. What git ignores in such a folder is a by-product, and who may write a file says nothing of what it means.
+/// Whether the changed file is the reason for the sensitivity of the place: a name of the class, or a file that git
+/// tracks or would add. A file that git ignores there is a by-product, and a change of permissions does not change the
+/// content.
 fn is_about(effect: &Effect, facts: &Facts<'_>, class: &str) -> bool {
     let touches = |target: &&Target| facts.is(effect, target, class) == Ternary::Yes;
     effect.targets.iter().filter(touches).any(|target| {
@@ -169,7 +170,7 @@ fn is_about(effect: &Effect, facts: &Facts<'_>, class: &str) -> bool {
     })
 }
 
-/// What a preset that only wants looking asks about.
+/// Finding for a call that a read-only preset asks about.
 fn more_than_looks(preset: Node<'static>, facts: &Facts<'_>) -> Option<Finding> {
     let (asks, looks) = (preset.get("asks"), preset.get("looks"));
     let is_asked = |effect: &Effect| {
@@ -197,8 +198,8 @@ fn more_than_looks(preset: Node<'static>, facts: &Facts<'_>) -> Option<Finding> 
     })
 }
 
-/// What an action does where no effect tells it: a tool elsewhere, keys for a running program, a command that is on no
-/// list of those that only look.
+/// Describes an action without an effect: a remote tool, input for a running program, a command that is not on the list
+/// of read-only ones.
 fn acts(facts: &Facts<'_>, looks: Node<'_>) -> Option<String> {
     let of_action = |action: &Action| match action {
         Action::McpCall { server, tool, .. } => Some(format!("a tool of {server}, {tool}")),

@@ -1,26 +1,27 @@
-//! What a call may cost to judge, and what is said when that does not do.
+//! Work budget for judging a call, and the finding if it is exceeded.
 
 use crate::model::event::{Action, Event};
 use crate::model::finding::TOO_MUCH;
 use crate::model::finding::{Finding, PolicyAction, Severity};
 use reflex_shell::work;
 
-/// Units of work (see [`work`]) that every call may take.
+/// Work units (see [`work`]) that are available to every call.
 const FREE: u64 = 300_000;
 
-/// Texts of so many bytes come with that.
+/// Size of texts, in bytes, that is included in [`FREE`].
 const FREE_BYTES: u64 = 64 * 1024;
 
-/// Further units for each 1024 bytes of a longer text.
+/// Additional work units per 1024 bytes beyond [`FREE_BYTES`].
 const EACH: u64 = 900;
 
-/// Further units for each file of a commit: nobody chooses how many a merge brings.
+/// Additional work units per file of a commit, because a merge may bring any number of files.
 const EACH_FILE: u64 = 4000;
 
-/// What is left at least for judging what was understood, as a part of all.
+/// Divisor for the share of all units that is reserved for judging the part of the call that was read.
 pub(crate) const RESERVE: u64 = 4;
 
-/// What an event may cost: as much as any of usual size, and in proportion to what it brings beyond that.
+/// Maximum work units for an event: a fixed amount for events of usual size, and more in proportion to their texts and
+/// files.
 pub(crate) fn most(event: &Event) -> u64 {
     let given: usize = event.actions.iter().map(size).sum();
     let brought = event.outcome.as_ref().map_or(0, |outcome| outcome.output.len());
@@ -43,7 +44,7 @@ fn size(action: &Action) -> usize {
     }
 }
 
-/// That not all was looked at, if so: before a call it is asked about, afterwards it is told.
+/// Returns a finding if a part of the event was not examined: critical before a call, a warning after it.
 pub(crate) fn finding(event: &Event) -> Option<Finding> {
     let before = event.moment.is_before_execution();
     let unread = work::unread();

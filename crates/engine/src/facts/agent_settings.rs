@@ -1,4 +1,4 @@
-//! An agent's settings file, read as strictly as the agent reads it: what it would drop, where, and why.
+//! An agent's settings file, parsed as strictly as the agent does: what the agent would drop, where, and why.
 
 mod json;
 mod types;
@@ -9,18 +9,18 @@ use reflex_tables::{Node, Tables};
 use serde_json::Value;
 use std::fmt;
 
-/// How a client reads one of its files: an entry of `library/settings`.
+/// The format in which a client reads one of its files: an entry of `library/settings`.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingsFormat(Node<'static>);
 
-/// Why a client does not take a text, and where.
+/// The position and reason of a client's rejection of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unloadable {
-    /// From 1.
+    /// Line, from 1.
     pub line: usize,
-    /// In letters, from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// What stands there.
+    /// The reason.
     pub why: String,
 }
 
@@ -31,53 +31,53 @@ impl fmt::Display for Unloadable {
 }
 
 impl SettingsFormat {
-    /// How the file at this path is read; `None` where that is not known.
+    /// Returns the format of the file at this path; `None` if unknown.
     pub fn for_path(tables: Tables, path: &str, home: &str) -> Option<SettingsFormat> {
         let fits = |form: &Node<'static>| form.get("paths").texts().any(|pattern| glob::fits(pattern, path, home));
         tables.get("settings").items().find(fits).map(SettingsFormat)
     }
 
-    /// All forms that are known.
+    /// Returns all known formats.
     pub fn all(tables: Tables) -> impl Iterator<Item = SettingsFormat> {
         tables.get("settings").items().map(SettingsFormat)
     }
 
-    /// Its name in the library.
+    /// Returns its name in the library.
     pub fn name(self) -> &'static str {
         self.0.get("form").text()
     }
 
-    /// The agent whose file it is.
+    /// Returns the agent that reads the file.
     pub fn agent(self) -> &'static str {
         self.0.get("agent").text()
     }
 
-    /// The version of the client that was seen to read it so.
+    /// Returns the version of the client with which the format was observed.
     pub fn version(self) -> &'static str {
         self.0.get("version").text()
     }
 
-    /// Whether the client does not start with a text that it cannot read, a project's too, or loses all hooks with it.
+    /// Whether the client refuses to start with an unreadable text, including a project's, or loses all hooks.
     pub fn stops(self) -> bool {
         self.0.get("stops").is_true()
     }
 
-    /// Where files of this form stand: below the home with `~/`, in a project without.
+    /// Returns the paths of files of this format: relative to the home folder with `~/`, otherwise to a project.
     pub fn paths(self) -> impl Iterator<Item = &'static str> {
         self.0.get("paths").texts()
     }
 
-    /// Other files on which the client's hooks hang, written as [`SettingsFormat::paths`].
+    /// Returns other files that the client's hooks depend on, in the notation of [`SettingsFormat::paths`].
     pub fn beside(self) -> impl Iterator<Item = &'static str> {
         self.0.get("with").texts()
     }
 
-    /// Variables with which the client runs no hook of the user.
+    /// Returns the variables that make the client skip the user's hooks.
     pub fn variables(self) -> impl Iterator<Item = &'static str> {
         self.0.get("variables").texts()
     }
 
-    /// What of a file's settings its hooks hang on; all of them where that is not known.
+    /// Returns the settings that the hooks depend on; all settings if that is unknown.
     pub fn weighty(self, value: &Value) -> Value {
         let keys: Vec<&str> = self.0.get("weighty").texts().collect();
         let Some(map) = value.as_object().filter(|_| !keys.is_empty()) else { return value.clone() };
@@ -85,10 +85,10 @@ impl SettingsFormat {
         weighty.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// What a client makes of a text: its value, or where it stops.
+    /// Parses a text as the client does and returns its value, or the position of the error.
     ///
     /// # Errors
-    /// The client drops the whole file.
+    /// The reason why the client rejects the file.
     pub fn load(self, bytes: &[u8]) -> Result<Value, Unloadable> {
         let whole = String::from_utf8_lossy(bytes);
         let at = |at: usize, why: String| placed(&whole, at, why);
@@ -112,7 +112,7 @@ impl SettingsFormat {
         Ok(value.plain())
     }
 
-    /// The same settings in a text that the client takes; `None` where nothing that a program may decide makes one.
+    /// Returns the same settings in a text that the client accepts; `None` if safe edits are not sufficient.
     pub fn repaired(self, bytes: &[u8]) -> Option<String> {
         let whole = std::str::from_utf8(bytes).ok()?;
         let text = whole.strip_prefix(MARK).unwrap_or(whole);
@@ -143,7 +143,7 @@ impl SettingsFormat {
     }
 }
 
-/// Some editors put it before a text.
+/// The byte-order mark, which some editors prepend to a text.
 const MARK: char = '\u{feff}';
 
 fn placed(text: &str, at: usize, why: String) -> Unloadable {
@@ -153,7 +153,7 @@ fn placed(text: &str, at: usize, why: String) -> Unloadable {
     Unloadable { line, column, why }
 }
 
-/// The text without comments and without commas behind last entries; all other letters stay.
+/// Returns the text without comments and trailing commas; all other characters stay.
 fn bare(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
@@ -188,7 +188,7 @@ fn without_last_comma(kept: &mut String) {
     }
 }
 
-/// How long the text in quotes is with which this begins.
+/// Returns the length in bytes of the quoted string at the start of a text.
 fn quoted(text: &str) -> usize {
     let mut escaped = false;
     for (index, byte) in text.bytes().enumerate().skip(1) {

@@ -1,4 +1,4 @@
-//! What rules and policies that people write ask about a call.
+//! Facts for the rules and policies that people write.
 
 use super::cache::{Facts, Pattern};
 use super::classes::{fixed_part, meets};
@@ -14,38 +14,38 @@ use reflex_tables::Node;
 use std::borrow::Cow;
 
 impl Facts<'_> {
-    /// The branch that is checked out in the workspace; empty if none is.
+    /// Returns the branch that is checked out in the workspace; empty if none is.
     pub(crate) fn git_branch(&self) -> Option<String> {
         self.world.branch(&self.event.workspace).map(Option::unwrap_or_default)
     }
 
-    /// A variable of the environment.
+    /// Returns an environment variable.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         self.world.variable(name)
     }
 
-    /// Whether tracked files have changes that are in no commit.
+    /// Whether tracked files have uncommitted changes.
     pub(crate) fn git_dirty(&self) -> Option<bool> {
         self.world.uncommitted(&self.event.workspace).map(|names| names.any())
     }
 
-    /// What a file or a part of it held before an action that writes it.
+    /// Returns the content of a file, or of a part of it, before an action that writes it.
     pub(crate) fn replaced<'e>(&self, action: &'e Action) -> Cow<'e, str> {
         replaced(action, &self.event.cwd, self.world)
     }
 
-    /// Whether nothing is there.
+    /// Whether the path does not exist.
     pub(crate) fn is_missing(&self, file: &AgentPath) -> bool {
         let path = path::absolute(&file.with_slashes(), &self.event.cwd);
         self.world.real(&path, true).exists == Some(false)
     }
 
-    /// Whether something is there.
+    /// Whether the path exists.
     pub(crate) fn exists(&self, path: &str) -> Option<bool> {
         self.world.real(path, true).exists
     }
 
-    /// The files that a pattern finds, where the target is one and they can be listed.
+    /// Returns the files that match the target, if it is a pattern and they can be listed.
     pub(crate) fn found_by(&self, effect: &Effect, target: &Target) -> Option<Vec<String>> {
         match &self.seen(effect, target).pattern {
             Some(Pattern::Written(pattern)) => self.world.expand(pattern),
@@ -53,15 +53,15 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether an effect takes a whole folder away, and with it something that is there.
+    /// Whether an effect removes a folder that contains the path, unless the path does not exist.
     pub(crate) fn takes_along(&self, effect: usize, folder: &str, path: &str) -> bool {
         let takes = [EffectKind::Delete, EffectKind::Move, EffectKind::DiscardUntracked];
         let effect = self.analysis.effects.get(effect).filter(|effect| takes.contains(&effect.kind));
         effect.is_some() && is_within(path, folder) && self.exists(path) != Some(false)
     }
 
-    /// How many files the call would delete, as far as it can be told: what a folder or a pattern holds is counted one
-    /// level deep.
+    /// Returns the number of files that the call would delete, as far as known. The content of a folder or pattern is
+    /// counted one level deep.
     pub(crate) fn deletes(&self) -> usize {
         let kinds = [EffectKind::Delete, EffectKind::DiscardUntracked];
         let deleting = self.analysis.effects.iter().filter(|effect| kinds.contains(&effect.kind));
@@ -75,13 +75,13 @@ impl Facts<'_> {
         deleting.flat_map(|effect| effect.targets.iter().map(move |target| count(effect, target))).sum()
     }
 
-    /// Where an absolute path leads, its links followed.
+    /// Resolves an absolute path, symlinks followed.
     pub(crate) fn real_path(&self, path: &str) -> String {
         self.world.real(path, true).path
     }
 
-    /// Whether a target lies where a person's pattern says: `infra/prod/**`, `.env`, `/srv/data`. Whoever takes a
-    /// folder away or gives it to a container takes along what lies in it.
+    /// Whether a target matches a person's pattern: `infra/prod/**`, `.env`, `/srv/data`. Removing a folder, or sharing
+    /// it with a container, includes its contents.
     pub(crate) fn lies_at(&self, effect: &Effect, target: &Target, pattern: &str) -> Ternary {
         let seen = self.seen(effect, target);
         let (home, workspace) = (self.event.home.as_str(), self.event.workspace.as_str());
@@ -117,7 +117,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether all that an effect touches lies where one of these patterns says, by every way to it.
+    /// Whether every target of an effect matches one of these patterns, by each of its paths.
     pub(crate) fn all_lie_at(&self, effect: usize, patterns: Node<'_>) -> bool {
         let Some(effect) = self.analysis.effects.get(effect) else { return false };
         let inside = |path: &String| {
@@ -138,8 +138,8 @@ impl Facts<'_> {
         !effect.targets.is_empty() && effect.targets.iter().all(covered)
     }
 
-    /// Whether all that an effect does to a target stays within these patterns of paths below `root`, by every way to
-    /// it. A pattern without a star stands for a folder and all in it too.
+    /// Whether an effect on a target stays within these patterns of paths below `root`, by each of the target's paths.
+    /// A pattern without a wildcard also covers everything in the folder of that name.
     pub(crate) fn lies_in_scope(&self, effect: &Effect, target: &Target, root: &str, scope: &[&str]) -> bool {
         let seen = self.seen(effect, target);
         let folds = self.world.folds_case() || path::drive_length(root).is_some();
@@ -160,13 +160,13 @@ impl Facts<'_> {
             })
         };
         match &seen.pattern {
-            // Of what a pattern finds only the folder is known.
+            // A pattern determines only the folder of its matches.
             Some(Pattern::Written(written) | Pattern::Tree(written)) => inside(&format!("{}/x", fixed_part(written))),
             None => seen.paths.iter().all(|path| inside(path)),
         }
     }
 
-    /// The text of an action that runs in a shell.
+    /// Returns the text of an action that runs in a shell.
     pub(crate) fn shell_text(&self, action: usize) -> Option<&str> {
         match self.event.actions.get(action) {
             Some(Action::Shell { command, .. }) => Some(command),
@@ -174,18 +174,18 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether an effect follows from the call itself, and not from a file that it runs.
+    /// Whether an effect follows from the call itself, not from a file that it runs.
     pub(crate) fn stands_in_call(&self, effect: usize) -> bool {
         self.analysis.effects.get(effect).is_none_or(|effect| effect.script.is_none())
     }
 
-    /// The command of an action that is nothing but this one plain command.
+    /// Returns the command of an action that consists of one plain command.
     pub(crate) fn sole_command(&self, action: usize) -> Option<&Command> {
         let reading = self.analysis.readings.get(action)?;
         let whole = reading.gaps.is_empty() && reading.settings.is_empty() && reading.changes.is_empty();
         let (first, wrapped) = reading.commands.split_first()?;
         let plain = whole && is_plain(first) && wrapped.iter().all(is_plainly_written);
-        // `sudo ls` runs `ls`: every word of it stands in the call.
+        // `sudo ls` runs `ls`: every word of the inner command is in the call.
         let mut outer = first;
         let are_seen = wrapped.iter().enumerate().all(|(index, inner)| {
             let seen = inner.parent == Some(index) && ends_with(outer, inner);
@@ -196,7 +196,7 @@ impl Facts<'_> {
     }
 }
 
-/// Whether the words of one command are the last of another's.
+/// Whether the words of one command are the last words of another.
 fn ends_with(outer: &Command, inner: &Command) -> bool {
     let skipped = outer.words.len().checked_sub(inner.words.len());
     let last = skipped.map(|skipped| outer.words.iter().skip(skipped));

@@ -1,7 +1,7 @@
-//! What would have to be kept before a call so that nothing of it is lost: paths, and repositories.
+//! The paths and repositories that a copy must cover so that a call loses nothing.
 //!
-//! It is all or nothing. A target that is not known, something that an earlier part of the call may make or change, or a
-//! place on another system is an obstacle, and then the call is asked about as if nothing could be kept.
+//! A copy is all or nothing. An unknown target, a target that an earlier part of the call may create or change, or a
+//! place on another system is an obstacle; the call is then asked about as if no copy were possible.
 
 use super::cache::{Facts, Pattern};
 use super::paths::MAX_LANDINGS;
@@ -16,34 +16,35 @@ use crate::model::world::{Known, Names, Untracked};
 use reflex_shell::{Command, CommandId, ExecTarget, Reading, Value};
 use std::cmp::Ordering;
 
-/// More paths than these are not kept for one call.
+/// Maximum number of paths that are copied for one call.
 const MAX_PATHS: usize = 2000;
 
-/// Commands of git that leave commits, the index and the work tree as they are. What `add` takes up, `reset` deletes.
+/// Git commands that leave commits, the index and the work tree unchanged. `add` is not one of them, because `reset`
+/// deletes the files that it has staged.
 const LOOKING: [&str; 9] = ["status", "log", "diff", "show", "rev-parse", "ls-files", "fetch", "blame", "config"];
 
-/// Further commands of git that bring no file into the work tree and take none out of it but where they are told so.
+/// Git commands that, unless options direct otherwise, neither add files to the work tree nor remove any.
 const KEEPING: [&str; 7] = ["add", "commit", "push", "rm", "mv", "branch", "tag"];
 
-/// What a rule says whose loss is kept although nobody is told of it.
+/// The `undo` value of a rule whose loss is copied without a message.
 const SILENT: &str = "silent";
 
-/// What a rule says is kept.
+/// The kind of copy that a rule requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keeping {
-    /// The targets of the effect.
+    /// A copy of the effect's targets.
     Files,
-    /// The changes of the work tree, the index and the refs.
+    /// A copy of the changes in the work tree, of the index and the refs.
     Repository,
 }
 
 impl Facts<'_> {
-    /// Whether what a finding tells of is a loss that can be kept first.
+    /// Whether the loss that a finding reports can be copied first.
     pub(crate) fn can_be_kept(&self, finding: &Finding) -> bool {
         self.keeping(finding).is_some()
     }
 
-    /// Whether what a finding tells of is kept without a word to anybody.
+    /// Whether the loss that a finding reports is copied without a message.
     pub(crate) fn is_kept_silently(&self, finding: &Finding) -> bool {
         self.undo(finding) == Some(SILENT)
     }
@@ -63,7 +64,7 @@ impl Facts<'_> {
         }
     }
 
-    /// What these findings tell would be lost.
+    /// Returns the data that these findings report as lost.
     pub(crate) fn at_stake<'f>(&self, findings: impl Iterator<Item = &'f Finding>) -> AtStake {
         let mut at_stake = AtStake::default();
         for finding in findings {
@@ -102,8 +103,9 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// Whether something may run before that makes or changes any file: a program or task whose work is not known, or
-    /// git where it brings files. What it moved to where the effect then deletes would be lost and not be kept.
+    /// Whether an earlier part of the call may create or change arbitrary files: a program or task of unknown effect,
+    /// or a git command that adds files. A file that it moves into the path of the deletion would be lost without a
+    /// copy.
     fn comes_after_opaque(&self, effect: &Effect, own: &[Starter], keeping: Keeping) -> bool {
         let precedes = |action: usize, one: Starter| match action.cmp(&effect.action) {
             Ordering::Less => true,
@@ -128,8 +130,8 @@ impl Facts<'_> {
             || scripts.clone().any(of_script)
     }
 
-    /// Where a command stands: the place itself, that of the command that starts its script, and so on to the call's
-    /// text. `None` where that is not known.
+    /// Returns the chain of positions of a command: its own, that of the command that starts its script, and so on up
+    /// to the call's text. `None` if a position is unknown.
     fn starts(&self, mut place: Starter) -> Option<Vec<Starter>> {
         let mut starts = vec![place];
         while let Some(script) = place.script {
@@ -139,10 +141,10 @@ impl Facts<'_> {
         Some(starts)
     }
 
-    /// Whether a command may run before another one of its action, of which all places are given.
+    /// Whether a command may run before another one of its action; `own` is the other's chain of positions.
     fn precedes(&self, action: usize, one: Starter, own: &[Starter]) -> bool {
         let Some(starts) = self.starts(one) else { return true };
-        // The innermost text in which both stand.
+        // The innermost text that contains both.
         let common = starts.iter().enumerate().find_map(|(depth, one)| {
             let at = own.iter().position(|own| own.script == one.script)?;
             Some((depth, one.command?, at, own.get(at)?.command?))
@@ -155,7 +157,7 @@ impl Facts<'_> {
         match one == own_command {
             // Two scripts of one command.
             true => depth > 0 && at > 0,
-            // What one program starts, such as `find` with two `-exec`, runs in turns.
+            // Commands that one program starts, such as two `-exec` of `find`, run in turns.
             false => {
                 reading.may_run_before(one, own_command) || parent(one).is_some() && parent(one) == parent(own_command)
             }
@@ -173,7 +175,7 @@ impl Facts<'_> {
                 }
             }
         }
-        // Both change the index as well, and restoring the files alone would leave it changed.
+        // Both also change the index, and restoring only the files would leave it changed.
         let is_indexed = |command: &Command| command.name == "git" && matches!(subcommand(command), Some("mv" | "rm"));
         if self.analysis.command(effect).is_some_and(is_indexed) {
             let folder = self.repository_here(effect)?;
@@ -184,18 +186,18 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// Every path that a target stands for, if that is known.
+    /// Returns every path that a target means, if known.
     fn paths_of(&self, effect: &Effect, target: &Target) -> Option<Vec<String>> {
         target.path()?;
         if matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate | EffectKind::Edit) {
             let written = self.written(effect, target)?;
-            // Of many sources not all landings are looked at, and those of a pattern have no names.
+            // Landing paths are incomplete above a maximum number of sources, and those of a pattern have no names.
             let is_whole = aliases::sources(effect, self.analysis).count() <= MAX_LANDINGS;
             return Some(written).filter(|paths| is_whole && !paths.iter().any(|path| path.contains(['*', '?', '['])));
         }
         let seen = self.seen(effect, target);
         match &seen.pattern {
-            // What fits is another matter for a search, and once the shell is told to read patterns otherwise.
+            // The matches are uncertain for a recursive pattern, and if the call changes the shell's pattern rules.
             Some(Pattern::Written(pattern)) if pattern.contains("**") || self.changes_patterns() => None,
             Some(Pattern::Written(pattern)) => self.world.expand(pattern),
             Some(Pattern::Tree(_)) | None => Some(vec![seen.real.path.clone()]),
@@ -215,7 +217,7 @@ impl Facts<'_> {
         }
         let moves = self.moves_head(&folder);
         if moves {
-            // Another commit may bring files of the same name, and a stash or the index may have taken them up.
+            // Another commit may contain files of the same name, and a stash or the index may include them.
             files.extend(self.paths(self.world.untracked(&folder, Untracked::Ignored))?);
         }
         let cleans = effect.kind == EffectKind::DiscardUntracked;
@@ -236,7 +238,7 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// The work tree that a git command changes, if that is the one of its folder.
+    /// Returns the work tree that a git command changes, if it is the one of the working directory.
     fn repository_here(&self, effect: &Effect) -> Result<String, String> {
         let unknown = || "what git would throw away is unknown".to_owned();
         let command = self.analysis.command(effect).filter(|command| command.name == "git").ok_or_else(unknown)?;
@@ -245,7 +247,7 @@ impl Facts<'_> {
         if places.iter().any(|flag| effect.flags.contains(flag)) || self.runs_in_submodules() || self.sets_git() {
             return Err("it reaches into another work tree".into());
         }
-        // An option names the folder: that of the target is then the repository's.
+        // With `-C`, the work tree is that of the target.
         let is_named = command.words.iter().any(|word| word.literal().as_deref() == Some("-C"));
         match effect.targets.iter().find_map(Target::path) {
             Some(target) if is_named => self.world.work_tree(target).ok_or_else(unknown),
@@ -254,7 +256,7 @@ impl Facts<'_> {
         }
     }
 
-    /// The files of the work tree that git has in no commit.
+    /// Returns the files of the work tree that are in no commit.
     fn work_of(&self, effect: &Effect, target: &Target) -> Result<Vec<String>, String> {
         let real = self.real(effect, target);
         let path = self.meant(effect, &real).into_owned();
@@ -268,7 +270,7 @@ impl Facts<'_> {
         self.paths(names)
     }
 
-    /// The paths of files of a work tree, without what a build makes again.
+    /// Returns the paths of files of a work tree, except those that a build recreates.
     fn paths(&self, names: Known<Names>) -> Result<Vec<String>, String> {
         let Names { names, count, more } = names.ok_or("what git would throw away is unknown")?;
         if more || count != names.len() {
@@ -280,7 +282,7 @@ impl Facts<'_> {
         Ok(lasting)
     }
 
-    /// Whether the call tells git in its own way where a repository lies: by a variable or a setting.
+    /// Whether the call sets the location of a git repository by a variable or a setting.
     fn sets_git(&self) -> bool {
         let is_named = |(name, _): &(String, Value)| name.starts_with("GIT_");
         let is_set = |word: &Value| word.literal().is_none_or(|word| word.to_ascii_lowercase().starts_with("core."));
@@ -297,7 +299,7 @@ impl Facts<'_> {
         self.git_commands().any(|command| subcommand(command) == Some("submodule"))
     }
 
-    /// Whether the call may check out another commit, so that files change which are in one.
+    /// Whether the call may check out another commit, which changes committed files.
     fn moves_head(&self, folder: &str) -> bool {
         let changing =
             self.git_commands().filter(|command| !subcommand(command).is_some_and(|word| LOOKING.contains(&word)));
@@ -318,7 +320,8 @@ impl Facts<'_> {
         self.analysis.texts_that_run().flat_map(|reading| &reading.commands).filter(|command| command.name == "git")
     }
 
-    /// What the call moves is not lost; where it was moved over something that is kept, giving that back would lose it.
+    /// Adds the files that the call moves. They are not lost, but they may replace a copied file, and restoring that
+    /// one would lose them.
     fn moved_along(&self, at_stake: &mut AtStake) {
         let moved = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Move);
         let here = moved.filter(|effect| effect.site == ExecTarget::Here && self.starts(place_of(effect)).is_some());
@@ -341,16 +344,16 @@ fn subcommand(command: &Command) -> Option<&'static str> {
     command.invocation.as_ref()?.path.first().copied()
 }
 
-/// Whether nobody knows what a command does to files.
+/// Whether the effect of a command on files is unknown.
 fn is_unknown(command: &Command, keeping: Keeping) -> bool {
     let Some(invocation) = &command.invocation else { return true };
     let word = invocation.path.first().copied();
     let leaves = |word: &str| LOOKING.contains(&word) || KEEPING.contains(&word);
-    // Of a repository all is kept where several of its commands change it.
+    // A copy of a repository is complete even if several of its commands change it.
     command.name == "git" && !word.is_some_and(|word| keeping == Keeping::Repository || leaves(word))
 }
 
-/// A name that is no text reads as another one, which is not there.
+/// Rejects a name that is not valid UTF-8: its lossy form is another, nonexistent path.
 fn plain(path: &str) -> Result<(), String> {
     if path.contains(char::REPLACEMENT_CHARACTER) { Err("a name among them is no text".into()) } else { Ok(()) }
 }

@@ -1,4 +1,5 @@
-//! Files that are written below a folder, by name: whether the guard or an agent's hook file is among it.
+//! Files that are written below a folder, by name, and whether a file of the guard or an agent's hook file is among
+//! them.
 
 use super::cache::Facts;
 use super::classes::fixed_part;
@@ -11,24 +12,24 @@ use crate::model::world::{Known, NamesOf};
 use crate::text::sed;
 use reflex_shell::{ExecTarget, Value};
 
-/// Classes of files that run by themselves or grant access. Of a copied tree only these are judged one by one.
+/// Classes of files that run automatically or grant access. In a copied tree only these are judged individually.
 const STARTED: [&str; 4] = ["shell-startup", "system-startup", "git-hooks", "secret"];
 
-/// The classes of the guard's own files and of those in which agents keep the hook of a user.
+/// The classes of the guard's own files and of the files that contain a user's agent hooks.
 const PROTECTED: [&str; 2] = ["guard", "agent-hooks"];
 
-/// More sources of one copy than these are not looked into.
+/// Maximum number of sources of one copy that are examined.
 const MAX_SOURCES: usize = 64;
 
 /// Maximum number of files of a tree that become targets of their own.
 const MAX_BELOW: usize = 256;
 
 impl Facts<'_> {
-    /// The files that trees written below a folder bring, as overwrites with the flag `below`: what is unpacked into
-    /// `~/.ssh` or named `.git/hooks/pre-commit` is judged like a file that is written there. If the names are unknown,
-    /// the target is everything in the folder.
+    /// Returns the files of trees that are written below a folder, as overwrites with the flag `below`. A file that is
+    /// unpacked into `~/.ssh` or named `.git/hooks/pre-commit` is judged like a file that is written there directly. If
+    /// the names are unknown, the target is everything in the folder.
     ///
-    /// In a project only hidden names and those that lead out of it count: its other files are of no special class.
+    /// In a project only hidden names and paths that lead out of it count: its other files are in no special class.
     pub(crate) fn files_below(&self) -> Vec<Effect> {
         let is_copy = |effect: &Effect| effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
         let is_tree = |effect: &&Effect| {
@@ -51,7 +52,7 @@ impl Facts<'_> {
         };
         let is_copy = effect.kind == EffectKind::Overwrite;
         let targets: Vec<Target> = match self.names_below(effect, real.exists) {
-            // The effect of the copy itself names the folder.
+            // The effect of the copy already names the folder.
             None if is_copy => Vec::new(),
             None => vec![target(folder, true)],
             Some(names) => {
@@ -65,7 +66,7 @@ impl Facts<'_> {
                 paths.retain(|path| !is_in_project || leaves(path));
                 paths.retain(|path| !is_copy || STARTED.iter().any(|class| self.in_class(class, path)));
                 paths.retain(|path| !stays || self.world.real(path, false).exists != Some(true));
-                // Hidden names and programs come first, in case the list is cut.
+                // Hidden names and programs come first, in case the list is truncated.
                 paths.sort_by_key(|path| !(path.contains("/.") || path.contains("/bin/")));
                 paths.truncate(MAX_BELOW);
                 paths.into_iter().map(|path| target(path, false)).collect()
@@ -78,21 +79,21 @@ impl Facts<'_> {
         (!targets.is_empty()).then(|| Effect { kind: EffectKind::Overwrite, targets, flags, ..effect.clone() })
     }
 
-    /// Whether a file in a folder of the user's programs gets the name of another program.
+    /// Whether a file in a folder of the user's programs has the name of another program.
     fn shadows_program(&self, file: &str) -> bool {
         let folder = path::parent(file);
         let is_of_user = folder.ends_with("/bin") && is_within(folder, &self.event.home);
         is_of_user && self.world.program(path::name_of(file)).is_some_and(|other| other != file)
     }
 
-    /// Whether a tree that is written below the target holds a file of the guard or an agent's hook file, or takes the
-    /// place of a folder above one. Not known where its names are not, and one of those files lies below the target.
+    /// Whether a tree that is written below the target contains a file of the guard or an agent's hook file, or
+    /// replaces a folder above one. Unknown if the names are unknown and such a file is below the target.
     pub(super) fn writes_guard(&self, effect: &Effect, target: &Target) -> Ternary {
         if effect.kind == EffectKind::Overwrite && !effect.flags.contains(&"place") {
             return Ternary::No;
         }
         if target.path().is_none() {
-            // Wherever it is: names like the guard's below a home are the guard's.
+            // For an unknown folder: names that would be the guard's below the home folder count as the guard's.
             let names = (effect.kind == EffectKind::Populate).then(|| self.names_below(effect, None)).flatten();
             return Ternary::from(names.is_some_and(|names| self.names_protected(&names, &self.event.home)));
         }
@@ -142,13 +143,13 @@ impl Facts<'_> {
         })
     }
 
-    /// Whether a protected file lies below the folder.
+    /// Whether the folder contains a protected file.
     fn is_above_guard(&self, folder: &str) -> bool {
         self.protected_files().iter().any(|file| is_within(fixed_part(file), folder))
     }
 
-    /// The guard's files, and the patterns of those that are protected at one place. A pattern without a folder in front
-    /// may lie anywhere, also in every project.
+    /// Returns the guard's files, and the protected patterns with a fixed location. A pattern without a leading folder
+    /// matches anywhere, including in every project, and is not returned.
     fn protected_files(&self) -> Vec<String> {
         let home = &self.event.home;
         let file = |pattern: &str| match pattern.strip_prefix("~/") {
@@ -160,7 +161,7 @@ impl Facts<'_> {
         self.world.guard().into_iter().chain(files).collect()
     }
 
-    /// Names that begin so: one may be that of a protected file.
+    /// Returns `Unknown` if the name of a protected file begins with this prefix.
     fn begins_guard(&self, beginning: &str) -> Ternary {
         let begins = self.protected_files().iter().any(|file| file.starts_with(beginning));
         if begins { Ternary::Unknown } else { Ternary::No }
@@ -172,7 +173,7 @@ impl Facts<'_> {
             || in_home() && PROTECTED.iter().any(|class| self.in_class(class, path))
     }
 
-    /// The names that are written, from the folder on; one that begins with a slash begins at the root.
+    /// Returns the written names, relative to the folder; a name with a leading slash is absolute.
     pub(super) fn names_below(&self, effect: &Effect, exists: Known<bool>) -> Known<Vec<String>> {
         if effect.kind != EffectKind::Populate {
             return self.copied_names(effect, exists);
@@ -187,7 +188,7 @@ impl Facts<'_> {
             return Some(if has("dotted") { names.iter().map(|name| dotted(name)).collect() } else { names });
         }
         if has("clean") || has("untracked") {
-            // Whatever git does not have goes, and of the guard it has nothing.
+            // Everything that is not in git is removed, which includes the guard's state.
             return Some(vec![format!("{}/.local/state/reflex", self.event.home)]);
         }
         if !has("git") {
@@ -199,7 +200,7 @@ impl Facts<'_> {
         Some(self.transformed(without_first(names, self.stripped(effect)?), effect))
     }
 
-    /// The names as `tar --transform` writes them.
+    /// Applies `tar --transform` to the names.
     fn transformed(&self, names: Vec<String>, effect: &Effect) -> Vec<String> {
         let command = self.analysis.command(effect);
         let known = command.and_then(|command| Some((command, command.invocation.as_ref()?)));
@@ -207,24 +208,24 @@ impl Facts<'_> {
         given.iter().filter_map(Value::literal).fold(names, |names, text| sed::substituted(names, &text))
     }
 
-    /// How many folders at the front of its names an archive's reader leaves out.
+    /// Returns the number of leading folders that the extraction strips from names.
     fn stripped(&self, effect: &Effect) -> Option<usize> {
         let Some(command) = self.analysis.command(effect) else { return Some(0) };
         let given = command.invocation.as_ref().and_then(|known| known.values("strip", &command.words).pop());
         given.map_or(Some(0), |count| count.literal()?.parse().ok())
     }
 
-    /// The path of the archive or the folder that the names come from.
+    /// Returns the path of the archive or the folder that the names come from.
     fn source_of(&self, effect: &Effect) -> Option<String> {
         let argument = effect.argument.as_ref()?;
         let absolute = argument.literal().filter(|text| path::is_absolute(text)).map(std::borrow::Cow::into_owned);
         absolute.or_else(|| self.lexical(argument, effect))
     }
 
-    /// The folder whose repository the effect's command works with: that of `--git-dir`, else its own.
+    /// Returns the folder whose repository the command uses: that of `--git-dir`, else its working directory.
     fn repository_of(&self, effect: &Effect) -> Option<String> {
         let command = self.analysis.command(effect)?;
-        // `git archive | tar`: the folder is that of the former.
+        // In `git archive | tar` the folder is that of `git archive`.
         let named = command.invocation.as_ref().and_then(|known| known.values("git-dir", &command.words).pop());
         match named {
             Some(named) => self.lexical(&named, effect),
@@ -232,9 +233,9 @@ impl Facts<'_> {
         }
     }
 
-    /// The names of what a copy or a move brings.
+    /// Returns the names that a copy or a move writes.
     fn copied_names(&self, effect: &Effect, exists: Known<bool>) -> Known<Vec<String>> {
-        // What is not there yet is not copied into, but made.
+        // A nonexistent destination is created rather than copied into.
         let renamed = effect.flags.contains(&"no-target") || exists == Some(false);
         let mut names = Vec::new();
         for source in aliases::sources(effect, self.analysis).take(MAX_SOURCES) {
@@ -243,7 +244,7 @@ impl Facts<'_> {
             for source in self.expanded(text, source)? {
                 let own = path::name_of(&source).to_owned();
                 let real = self.world.real(&source, true);
-                // What is not there yet may become a folder of anything.
+                // A nonexistent source may become a folder with any content.
                 if real.exists == Some(false) && ["recursive", "archive"].iter().any(|flag| effect.flags.contains(flag))
                 {
                     return None;
@@ -268,7 +269,7 @@ impl Facts<'_> {
     }
 }
 
-/// The names without so many folders at their front; a name that has fewer is not written.
+/// Strips leading folders from names; a name with too few is not written.
 fn without_first(names: Vec<String>, folders: usize) -> Vec<String> {
     let shorter = |name: String| {
         let rest = name.trim_start_matches("./").splitn(folders + 1, '/').nth(folders)?.to_owned();
@@ -277,7 +278,7 @@ fn without_first(names: Vec<String>, folders: usize) -> Vec<String> {
     if folders == 0 { names } else { names.into_iter().filter_map(shorter).collect() }
 }
 
-/// The name that a manager of dotfiles gives to `private_dot_config/x.tmpl`.
+/// Returns the name that a dotfile manager gives to `private_dot_config/x.tmpl`.
 fn dotted(name: &str) -> String {
     const MARKS: [&str; 7] = ["private_", "executable_", "exact_", "readonly_", "empty_", "create_", "encrypted_"];
     let part = |part: &str| {

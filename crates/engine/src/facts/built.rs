@@ -1,5 +1,4 @@
-//! Whether a build makes something again: by evidence that a tool has made it, and none that a person keeps something
-//! in it.
+//! Whether a build recreates a path: evidence that a tool created it, and none that a person keeps files in it.
 
 use super::cache::Facts;
 use crate::model::path::{self, Place, is_within, parent};
@@ -10,33 +9,33 @@ use crate::text::glob;
 use reflex_shell::work;
 use reflex_tables::Node;
 
-/// So far below a folder of results is looked for what a person keeps in it.
+/// Depth to which a folder of results is searched for a person's files.
 const DEEP: usize = 3;
 
-/// A folder of a tool's own holds whole packages and caches: only its top may be a person's.
+/// Depth for a tool's own folder. It contains packages and caches; only its top level may hold a person's files.
 const TOP: usize = 1;
 
-/// A folder that no name explains is looked through as a whole; one that is deeper is not known.
+/// Depth for a folder without a known name; a deeper one is unknown.
 const WHOLE: usize = 12;
 
-/// More files than these are not looked at for all paths of one call together.
+/// Maximum number of files that are examined for all paths of one call together.
 const MAX_SURVEYED: usize = 4096;
 
-/// Classes of what a build makes, and whether their names alone say so where nothing is known of git: those of the second
-/// may be names of sources too.
+/// Classes of build results, and whether the name alone suffices if git's facts are unknown. Names of the second class
+/// may also be names of sources.
 const CLASSES: [(&str, bool); 2] = [("regenerable", true), ("made-again", false)];
 
-/// What a name says of a path.
+/// The claim that a name makes about its path.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Claim {
     /// Results that a build writes for people and programs.
     Results,
-    /// What a tool keeps for itself.
+    /// Data that a tool keeps for its own use.
     Own,
 }
 
 impl Facts<'_> {
-    /// Without what a build makes again, and what the session itself has made.
+    /// Removes the names that a build recreates and those that the session itself created.
     pub(super) fn lasting(&self, names: Known<Names>) -> Known<Names> {
         let mut names = names?;
         let before = names.names.len();
@@ -49,7 +48,7 @@ impl Facts<'_> {
         Some(names)
     }
 
-    /// Whether a build makes the path again: git ignores it, a tool has made it, and nobody keeps anything in it.
+    /// Whether a build recreates the path: git ignores it, a tool created it, and no person keeps files in it.
     pub(super) fn is_regenerable(&self, path: &str) -> Ternary {
         if let Some(known) = self.regenerable.borrow().get(path) {
             return *known;
@@ -59,12 +58,12 @@ impl Facts<'_> {
         truth
     }
 
-    /// Whether a path is called as what a build makes.
+    /// Whether a path has the name of a build result.
     pub(crate) fn is_named_like_built(&self, path: &str) -> bool {
         self.in_class("regenerable", path)
     }
 
-    /// Whether a path is called as what some tool makes.
+    /// Whether a path has the name of any tool's output.
     pub(crate) fn is_named_like_made(&self, path: &str) -> bool {
         CLASSES.iter().any(|(class, _)| self.in_class(class, path))
     }
@@ -76,7 +75,7 @@ impl Facts<'_> {
         }
     }
 
-    /// What the name of the path, or of a folder that it lies in, says where its manifest is in the project.
+    /// Returns the claim of the name of the path, or of an enclosing folder, if the project has the matching manifest.
     fn claim(&self, path: &str) -> Option<Claim> {
         if !matches!(self.place(path), Place::Inside | Place::Temporary) {
             return None;
@@ -99,7 +98,7 @@ impl Facts<'_> {
         is_kept_out.then_some(claim)
     }
 
-    /// Whether one of the manifests lies beside the path or above it in the project. What is not known counts for one.
+    /// Whether one of the manifests is next to the path or above it in the project. An unknown answer counts as yes.
     fn has_manifest(&self, path: &str, manifests: &[&str]) -> bool {
         if manifests.is_empty() {
             return true;
@@ -117,7 +116,7 @@ impl Facts<'_> {
         there(root) || (beside != root && there(beside)) || above.into_iter().skip(1).any(there)
     }
 
-    /// Whether something lies in a folder of built things that no tool puts there, or came there from elsewhere.
+    /// Whether a folder of build results contains a file that tools do not create, or that was moved there.
     fn holds_own_work(&self, path: &str, claim: Claim) -> bool {
         if self.was_moved_to(path) {
             return true;
@@ -134,14 +133,14 @@ impl Facts<'_> {
         })
     }
 
-    /// Whether an earlier call of the session has moved something there that it did not make.
+    /// Whether an earlier call of the session moved a file there that it did not create.
     fn was_moved_to(&self, path: &str) -> bool {
         let lies = |known: &&Taint| is_within(&known.path, path) || is_within(path, &known.path);
         self.past().iter().filter(|known| known.kind == RemnantKind::Moved).any(|known| lies(&known))
     }
 
-    /// Whether the project has a file of the same name and size outside of built folders: beside the folder, at its root, or where
-    /// sites and notebooks keep what they copy.
+    /// Whether the project has a file of the same name and size outside of build folders: next to the folder, at its
+    /// root, or in the folders from which sites and notebooks copy.
     fn is_copy_of_source(&self, path: &str, size: u64) -> bool {
         const SOURCES: [&str; 7] = ["", "..", "../..", "public", "static", "src", "assets"];
         let name = path::name_of(path);
@@ -156,7 +155,7 @@ impl Facts<'_> {
         })
     }
 
-    /// Whether what git surely ignores shows by itself that a tool has made all of it.
+    /// Whether a path that git certainly ignores shows that a tool created all of it.
     fn is_evidently_built(&self, path: &str) -> bool {
         let is_inside = is_within(path, &self.event.workspace) && path != self.event.workspace;
         if !is_inside || self.world.is_ignored(path) != Some(true) || self.is_newly_ignored(path) {
@@ -172,8 +171,8 @@ impl Facts<'_> {
             && survey.files.iter().all(|file| self.is_written_by_tool(&below(path, &file.name)))
     }
 
-    /// Whether calls of this session wrote all of it, and none of it was there before. What looks like a person's is taken
-    /// for one, whoever wrote it.
+    /// Whether calls of this session wrote all of it and none of it existed before. A file that looks like a person's
+    /// counts as one, regardless of its author.
     fn is_made_by_session(&self, path: &str) -> bool {
         let Some(survey) = self.look_into(path, WHOLE) else { return false };
         let is_persons = |at: &str| ["handmade", "documents"].iter().any(|class| self.in_class(class, at));
@@ -185,7 +184,7 @@ impl Facts<'_> {
         survey.is_whole && !survey.files.is_empty() && survey.files.iter().all(is_own) && !self.was_moved_to(path)
     }
 
-    /// What lies at a path; not known once a call has looked at more than is worth it.
+    /// Surveys a path; unknown once a call has reached the limit.
     fn look_into(&self, path: &str, depth: usize) -> Known<Survey> {
         if self.surveyed.get() >= MAX_SURVEYED {
             return None;
@@ -195,7 +194,7 @@ impl Facts<'_> {
         Some(survey)
     }
 
-    /// Whether the folder, or one above it in the project, holds the mark of the tool that made it.
+    /// Whether the folder, or one above it in the project, contains the mark of the tool that created it.
     fn is_marked(&self, path: &str) -> bool {
         let marks: Vec<&str> =
             self.tables.get("places").get("build-marks").items().flat_map(|place| place.get("paths").texts()).collect();
@@ -207,7 +206,7 @@ impl Facts<'_> {
         })
     }
 
-    /// Whether a file is of a kind that only tools write, by its name or by how it begins.
+    /// Whether only tools write files of this kind, judged by the name or the first bytes.
     fn is_written_by_tool(&self, path: &str) -> bool {
         if self.in_class("handmade", path) {
             return false;
@@ -223,13 +222,13 @@ impl Facts<'_> {
         is_program || self.tables.get("places").get("generated").items().any(says)
     }
 
-    /// Whether a path is neither in git nor built nor made in this session.
+    /// Whether a path is neither in git, nor a build result, nor created in this session.
     pub(crate) fn is_from_elsewhere(&self, path: &str) -> bool {
         let is_in_git = self.world.is_tracked(path) == Some(true);
         !is_in_git && self.is_regenerable(path) != Ternary::Yes && !self.is_made_by_session(path)
     }
 
-    /// Whether the session itself had the folder ignored, which was there before: no build need have made it.
+    /// Whether the session itself made git ignore an older folder, which need not be a build result then.
     fn is_newly_ignored(&self, path: &str) -> bool {
         let name = path::name_of(path);
         let names = |known: &&Taint| known.from.split(' ').any(|word| word == name);
@@ -238,11 +237,11 @@ impl Facts<'_> {
     }
 }
 
-/// A file of a survey; one without a name is what was surveyed.
+/// Returns the path of a surveyed file; the empty name is the surveyed path itself.
 fn below(path: &str, name: &str) -> String {
     if name.is_empty() { path.to_owned() } else { path::absolute(name, path) }
 }
 
-/// How programs and libraries begin that a compiler has written: ELF, Mach-O, PE, WebAssembly, Java classes.
+/// First bytes of compiled programs and libraries: ELF, Mach-O, PE, WebAssembly, Java classes, `ar` archives.
 const PROGRAMS: [&[u8]; 7] =
     [b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"MZ", b"\0asm", b"!<arch>\n"];

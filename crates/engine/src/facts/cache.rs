@@ -1,4 +1,4 @@
-//! What is remembered of the facts of one call, and the facts about targets that it holds.
+//! The cache of the facts of one call, and the facts about its targets.
 
 use crate::analysis::aliases::Aliases;
 use crate::facts::connection::Pointed;
@@ -17,7 +17,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-/// What was worked out about effects or targets, by their id. What has no id is worked out each time.
+/// Values computed for effects or targets, by their id. Values for items without an id are computed each time.
 pub(super) struct Memo<T>(RefCell<Vec<Option<Rc<T>>>>);
 
 impl<T> Default for Memo<T> {
@@ -44,102 +44,103 @@ impl<T> Memo<T> {
 
 /// The facts of one call.
 pub struct Facts<'a> {
-    /// What is judged.
+    /// The judged event.
     pub event: &'a Event,
-    /// What it would do.
+    /// The analysis of the event.
     pub analysis: &'a Analysis,
     /// The compiled library.
     pub tables: Tables,
     pub(crate) world: &'a dyn World,
     pub(super) aliases: OnceCell<Aliases>,
-    /// What each target stands for.
+    /// The meaning of each target.
     pub(super) seen: Memo<Seen>,
     pub(super) regenerable: RefCell<HashMap<String, Ternary>>,
-    /// What calls of the session wrote.
+    /// Files that calls of the session wrote.
     pub(super) written: OnceCell<BTreeSet<String>>,
-    /// How many files were looked at to tell what a build has made.
+    /// Number of files that were examined to detect build results.
     pub(super) surveyed: Cell<usize>,
-    /// The patterns of classes, by their place in the library.
+    /// The patterns of classes, by their index in the library.
     pub(super) places: RefCell<BTreeMap<usize, Rc<[Places]>>>,
-    /// What else the call does: many effects ask the same.
+    /// Answers to conditions on the call's other effects, shared by all effects.
     pub(super) accompanied: RefCell<BTreeMap<Accompanied, Ternary>>,
-    /// Where each effect's command points.
+    /// The destination of each effect's command.
     pub(super) pointed: Memo<Pointed>,
     pub(super) temporary: Vec<String>,
-    /// What earlier calls left behind.
+    /// The remnants of earlier calls.
     pub(super) past: OnceCell<Vec<Taint>>,
-    /// Folders that people's policies make as good as the workspace.
+    /// Folders that policies treat like the workspace, with whether a person vouches for them.
     pub(super) roots: Vec<(String, Vouched)>,
-    /// Which questions stand in `asked` already.
+    /// Queries that are already in `asked`.
     pub(super) told: RefCell<BTreeSet<(Fact, Id)>>,
-    /// Questions that were asked, with their answers: what `explain` shows.
+    /// Queries with their answers, for the output of `explain`.
     pub(super) asked: RefCell<Asked>,
-    /// Names of what would be lost, for reasons.
+    /// Names that would be lost, for the reasons of a verdict.
     pub(super) lost: RefCell<Names>,
-    /// What mends the repository that could not be read.
+    /// The command that repairs the unreadable repository.
     pub(super) mend: RefCell<String>,
 }
 
-/// Where a rule stands.
+/// The origin of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
-    /// In the library.
+    /// The library.
     Library,
-    /// In the layer of this number.
+    /// The layer with this number.
     Layer(usize),
-    /// In rules that are asked without a policy.
+    /// Rules that are evaluated without a policy.
     Alone,
 }
 
-/// A condition on what else an action does.
+/// A condition on the other effects of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Accompanied {
     pub(crate) action: usize,
-    /// Whose condition it is.
+    /// The origin of the condition.
     pub(crate) source: Source,
-    /// Which one it is there.
+    /// Number of the condition in its origin.
     pub(crate) record: u32,
 }
 
-/// The lines of `explain` in their order, each once.
+/// The lines of `explain` in order, without duplicates.
 #[derive(Default)]
 pub(super) struct Asked {
     pub(super) lines: Vec<String>,
     pub(super) known: BTreeSet<String>,
 }
 
-/// Patterns of paths of a class, and of those that are none of it.
+/// Path patterns of a class, and of its exceptions.
 pub(super) struct Places {
     pub(super) paths: Vec<Cow<'static, [u8]>>,
     pub(super) except: Vec<Cow<'static, [u8]>>,
 }
 
-/// What a target stands for.
+/// The meaning of a target.
 pub(super) struct Seen {
-    /// Where it leads.
+    /// The resolved path.
     pub(super) real: ResolvedPath,
-    /// Where that lies.
+    /// The class of the resolved path's location.
     pub(super) place: Place,
-    /// Every path that is meant: where it leads, what is written, what it lands on in a folder, what it is a copy of.
+    /// Every path that is meant: the resolved path, the path as written, its landing place in a folder, the source of a
+    /// copy.
     pub(super) paths: Vec<String>,
-    /// How many of them are meant for certain; the others may be.
+    /// Number of leading `paths` that are certain; the others are possible.
     pub(super) sure: usize,
-    /// The pattern of paths that is meant, absolute.
+    /// The absolute pattern that is meant, if any.
     pub(super) pattern: Option<Pattern>,
-    /// The answers about classes so far, by their place in the library.
+    /// Class answers so far, by the class's index in the library.
     pub(super) classes: RefCell<BTreeMap<usize, Ternary>>,
 }
 
 /// Paths of which only a pattern is known.
 pub(super) enum Pattern {
-    /// As the shell expands it.
+    /// A pattern that the shell expands.
     Written(String),
-    /// All that lies in a folder which is copied or read as a whole.
+    /// Everything in a folder that is copied or read recursively.
     Tree(String),
 }
 
 impl<'a> Facts<'a> {
-    /// Facts about `event`, asked of `world`.
+    /// Returns the facts about `event`, queried from `world`.
     pub fn new(event: &'a Event, analysis: &'a Analysis, tables: Tables, world: &'a dyn World) -> Facts<'a> {
         Facts {
             event,
@@ -164,48 +165,48 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// The same with folders that are as good as the workspace: `~/` is the home.
+    /// Adds folders that count like the workspace; `~/` is the home folder.
     pub(crate) fn with_roots<'r>(mut self, roots: impl Iterator<Item = (&'r str, Vouched)>) -> Facts<'a> {
         let home = &self.event.home;
         let absolute = |root: &str| match root.strip_prefix("~/") {
             Some(rest) => path::absolute(rest, home),
             None => path::absolute(root, "/"),
         };
-        // The home itself or what lies above it is no project's folder.
+        // The home folder or a folder above it is never a project folder.
         let roots = roots.map(|(root, vouched)| (absolute(root), vouched));
         self.roots = roots.filter(|(root, _)| !is_within(home, root)).collect();
         self
     }
 
-    /// The workspace, the folders for temporary files and those that policies add.
+    /// Returns the workspace, the folders for temporary files and those that policies add.
     pub(crate) fn roots(&self) -> Vec<String> {
         let workspace = Some(self.event.workspace.clone()).filter(|workspace| !workspace.is_empty());
         let added = self.roots.iter().filter(|(_, vouched)| vouched.holds()).map(|(root, _)| root.clone());
         workspace.into_iter().chain(self.temporary.iter().cloned()).chain(added).collect()
     }
 
-    /// The questions that were asked so far, with their answers.
+    /// Returns the queries so far, with their answers.
     pub fn asked(&self) -> Vec<String> {
         self.asked.borrow().lines.clone()
     }
 
-    /// The first of them, for a finding: of a call with thousands of targets nobody reads them all again and again.
+    /// Returns the first queries for a finding. The limit keeps calls with thousands of targets readable.
     pub(crate) fn asked_lately(&self) -> Vec<String> {
         const MOST: usize = 100;
         self.asked.borrow().lines.iter().take(MOST).cloned().collect()
     }
 
-    /// The names of what would be lost that the last conditions found; forgets them.
+    /// Returns the names that the last conditions found to be lost, and clears them.
     pub(crate) fn take_lost(&self) -> Names {
         self.lost.take()
     }
 
-    /// What mends the repository that a condition found unreadable.
+    /// Returns the command that repairs the repository which a condition found unreadable.
     pub(crate) fn mend(&self) -> String {
         self.mend.borrow().clone()
     }
 
-    /// Whether an effect of an action fits a condition.
+    /// Whether an effect of an action satisfies a condition.
     pub(crate) fn also(&self, asked: Accompanied, fits: &dyn Fn(&Effect) -> Ternary) -> Ternary {
         if let Some(known) = self.accompanied.borrow().get(&asked) {
             return *known;
@@ -241,12 +242,12 @@ impl<'a> Facts<'a> {
         Place::from_path(&path.to_lowercase(), folders, &self.temporary)
     }
 
-    /// What earlier calls of the session left behind.
+    /// Returns the remnants of earlier calls of the session.
     pub(crate) fn past(&self) -> &[Taint] {
         self.past.get_or_init(|| self.world.remnants())
     }
 
-    /// Whether a text with orders was heard in this session. What follows may be its wish and not the person's.
+    /// Whether the session has received a text with instructions. Later calls may follow them instead of the person.
     pub(crate) fn is_tainted(&self) -> bool {
         self.past().iter().any(|known| known.kind == RemnantKind::Orders)
     }

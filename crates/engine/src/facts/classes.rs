@@ -10,13 +10,13 @@ use reflex_tables::Node;
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// Classes that only take danger away: every path that may be meant must belong to them, not any.
+/// Classes that only reduce danger: every path that is certainly meant must belong to them, not just one.
 const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
 
-/// Classes of settings files with hooks, which may be links into a folder of dotfiles.
+/// Classes of settings files with hooks, which may be symlinks into a folder of dotfiles.
 const HOOK_FILES: [&str; 2] = ["agent-hooks", "agent-settings"];
 
-/// Classes of files for the keys in them.
+/// Classes of files that matter for the keys in them.
 const KEYS: [&str; 2] = ["environment", "key-files"];
 
 impl Facts<'_> {
@@ -53,7 +53,7 @@ impl Facts<'_> {
         truth
     }
 
-    /// Whether nothing lies there yet and the call itself generates it: a key that nobody has used.
+    /// Whether the path does not exist yet and the call itself generates it: an unused key.
     fn is_new_key(&self, target: &Target) -> bool {
         let Some(path) = target.path() else { return false };
         let makes = |other: &&Effect| {
@@ -68,7 +68,7 @@ impl Facts<'_> {
     pub(super) fn class(&self, seen: &Seen, class: &str) -> Ternary {
         let real = &seen.real.path;
         if class == "system" && (is_within(real, &self.event.home) || is_within(real, &self.event.workspace)) {
-            // The home of root lies among the system's folders, and a project may too.
+            // The home of root is among the system's folders, and a project may be too.
             return Ternary::No;
         }
         let belongs = |path: &String| self.in_class(class, path);
@@ -84,7 +84,8 @@ impl Facts<'_> {
         seen.pattern.as_ref().map_or(Ternary::No, |pattern| self.may_belong(class, pattern))
     }
 
-    /// Whether a path that the pattern stands for belongs to the class: by what is there if that can be listed.
+    /// Whether a path that the pattern matches belongs to the class, judged by the existing files if they can be
+    /// listed.
     pub(super) fn may_belong(&self, class: &str, pattern: &Pattern) -> Ternary {
         let places = self.tables.get("places").get(class);
         let mut patterns = places.items().flat_map(|place| place.get("paths").texts());
@@ -101,7 +102,7 @@ impl Facts<'_> {
             reflex_shell::work::spend(there.len() as u64 * 2);
             return Ternary::from(there.iter().any(|path| self.in_class(class, path)));
         }
-        // `.*` is whatever is hidden. A repository has its own folder there; whether it has others is not known.
+        // `.*` matches every hidden name. A repository always has its own folder there; other hidden names are unknown.
         let last = path::name_of(written);
         let everything = [".*", ".?", ".["].iter().any(|start| last.starts_with(start));
         if everything && class != "git-internals" { Ternary::Unknown } else { Ternary::Yes }
@@ -117,14 +118,14 @@ impl Facts<'_> {
         places.iter().any(|place| place.paths.iter().any(fits) && !place.except.iter().any(fits))
     }
 
-    /// Whether a class names the path itself, and not only a folder that it lies in.
+    /// Whether a class names the path itself, not only a folder that contains it.
     pub(crate) fn is_named_by(&self, class: &str, path: &str) -> bool {
         let path = glob::Compared::new(path, &self.event.home);
         let fits = |pattern: &Cow<'static, [u8]>| !pattern.ends_with(b"/**") && path.fits(pattern);
         self.places(class).iter().any(|place| place.paths.iter().any(fits) && !place.except.iter().any(fits))
     }
 
-    /// The patterns of a class, taken out of the library once: a call may have thousands of targets.
+    /// Returns the patterns of a class, read from the library once: a call may have thousands of targets.
     pub(super) fn places(&self, class: &str) -> Rc<[Places]> {
         let classes = self.tables.get("places");
         let Some(index) = classes.index_of(class) else { return Rc::default() };
@@ -146,9 +147,8 @@ impl Facts<'_> {
     }
 }
 
-/// Whether a path may fit both a pattern as the shell expands it and one of the library. A pattern of the library that
-/// may begin anywhere counts only where the shell's one names what is hidden: `*.json` is not meant to be a
-/// `credentials.json`.
+/// Whether a path can match both a shell pattern and one of the library. A library pattern without an anchor counts
+/// only if the shell pattern names hidden files: `*.json` is not meant to match a `credentials.json`.
 pub(super) fn meets(written: &str, library: &str, home: &str) -> bool {
     let searched = written.contains("/**/") || written.ends_with("/**");
     let anchored = match library.strip_prefix("~/") {
@@ -158,7 +158,7 @@ pub(super) fn meets(written: &str, library: &str, home: &str) -> bool {
     if let Some(library) = anchored {
         let (from, of_class) = (fixed_part(written), fixed_part(&library));
         if !is_within(from, of_class) {
-            // A search through everything is meant for what it names, and not for all that it could find.
+            // A recursive search is meant for the names in its pattern, not for everything that it could find.
             let named = library.strip_suffix("/**").filter(|_| searched).unwrap_or(&library);
             return is_within(of_class, from) && (!searched || names(written)) && glob::may_meet(written, named);
         }
@@ -173,8 +173,8 @@ pub(super) fn meets(written: &str, library: &str, home: &str) -> bool {
     named && glob::may_meet(written, &format!("/**/{library}"))
 }
 
-/// Whether a folder that is taken as a whole holds a folder of what a pattern of the library means. Everybody's home
-/// holds some of it.
+/// Whether a folder that is taken recursively contains a folder of a library pattern. The home folder itself is
+/// excluded, because every home contains some of them.
 pub(super) fn holds(tree: &str, library: &str, home: &str) -> bool {
     let Some(rest) = library.strip_prefix("~/") else {
         return library.split_once('/').is_some_and(|(first, _)| first == path::name_of(tree) && !first.is_empty());
@@ -183,13 +183,13 @@ pub(super) fn holds(tree: &str, library: &str, home: &str) -> bool {
     below.is_some_and(|folder| !folder.is_empty() && is_below(rest, folder))
 }
 
-/// Whether the last part of a pattern begins with a name, or at least with the dot of what is hidden.
+/// Whether the last component of a pattern begins with a name, or at least with the dot of a hidden file.
 pub(super) fn names(written: &str) -> bool {
     let last = path::name_of(written);
     last.starts_with('.') || last.find(['*', '?', '[']).unwrap_or(last.len()) > 1
 }
 
-/// The path up to the last part without a pattern.
+/// Returns the path up to the last component before the first pattern.
 pub(super) fn fixed_part(path: &str) -> &str {
     let Some(at) = path.bytes().position(|byte| matches!(byte, b'*' | b'?' | b'[')) else { return path };
     let before = path.get(..at).unwrap_or("");
@@ -199,7 +199,7 @@ pub(super) fn fixed_part(path: &str) -> &str {
     }
 }
 
-/// On another system only the roots are known.
+/// Classifies a target on another system, where only the roots are known.
 pub(super) fn elsewhere(target: &Target, class: &str) -> Ternary {
     let root = match target.path() {
         Some("/") => "root",

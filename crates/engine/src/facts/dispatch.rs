@@ -1,4 +1,4 @@
-//! Which fact a word asks for.
+//! Maps each fact to its query.
 
 use super::cache::{Facts, truth};
 use super::git::comes_from_elsewhere;
@@ -11,11 +11,11 @@ use crate::model::session::RemnantKind;
 use crate::model::truth::Ternary;
 use crate::model::world::Untracked;
 
-/// More questions than these are not listed: nobody reads on, and a call may have tens of thousands of targets.
+/// Maximum number of queries that are listed; a call may have tens of thousands of targets.
 const MAX_ASKED: usize = 1000;
 
 impl Facts<'_> {
-    /// A fact of this name about the target, or about the effect as a whole.
+    /// Returns the value of a fact about the target, or about the effect without a target.
     pub fn fact(&self, effect: &Effect, target: Option<&Target>, fact: Fact) -> Ternary {
         let truth = self.ask(effect, target, fact);
         if self.asked.borrow().lines.len() >= MAX_ASKED {
@@ -83,7 +83,7 @@ impl Facts<'_> {
         lies.or_else(|| effect.folder.clone()).unwrap_or_else(|| self.event.cwd.clone())
     }
 
-    /// The folder that an agent is told to work in: its target is no path of the effect's.
+    /// Returns the folder that an agent is started in; its target is not a path of the effect.
     pub(super) fn started_in(&self, effect: &Effect, target: Option<&Target>) -> Option<String> {
         let target = target.filter(|_| effect.flags.contains(&"with-directory"))?;
         self.lexical(&target.value, effect)
@@ -93,7 +93,7 @@ impl Facts<'_> {
         let real = self.real(effect, target);
         let path = &*self.meant(effect, &real);
         match fact {
-            // `git checkout WORD` takes a commit if there is one of that name, else the file.
+            // `git checkout WORD` selects a commit if one has that name, else the file.
             Fact::Uncommitted if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Ternary::No,
             Fact::Exists => truth(real.exists),
             Fact::Unseen => Ternary::from(real.exists.is_none()),
@@ -111,7 +111,7 @@ impl Facts<'_> {
             Fact::ReplacesData => self.replaces(effect, target, Lost::Data),
             Fact::ReplacesWork => self.replaces(effect, target, Lost::Work),
             Fact::ChangesWork => self.replaces(effect, target, Lost::Untouched),
-            // What is no fact about files is answered by `ask`.
+            // `ask` answers facts that do not concern files.
             Fact::AgentVariable
             | Fact::ReachesUnread
             | Fact::Unreadable

@@ -1,4 +1,4 @@
-//! Words of a call as they may be shown: short, and without secrets. Words of strangers: as a quotation.
+//! Excerpts of a call for display: truncated and without secrets. Text from files is quoted.
 
 use crate::facts::cache::Facts;
 use crate::model::effect::{Effect, EffectKind};
@@ -6,7 +6,7 @@ use crate::model::event::Action;
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::{first_words, shortened, words};
 
-/// The part of the call that an effect comes from.
+/// Returns the part of the call that an effect comes from.
 pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
     if let Some(script) = effect.script.and_then(|script| facts.analysis.scripts.get(script)) {
         let said =
@@ -14,23 +14,23 @@ pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
         let place = script.place(effect.origin.span.start);
         let place = place.strip_prefix(&format!("{}/", facts.event.workspace)).unwrap_or(&place);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        // What stands in a file was written by anybody: it does not end the quotation.
+        // The author of text in a file is unknown, so it must not be able to end the quotation.
         return shortened(&redacted(&format!("{place}: {said}").replace('`', "'"), facts.tables));
     }
     let action = facts.event.actions.get(effect.action);
     let is_written = matches!(action, Some(Action::Write { .. } | Action::Edit { .. }));
     if effect.kind == EffectKind::ExposeSecret && !is_written {
-        // Its place in the text holds the secret: what it is says enough.
+        // The text at its position contains the secret, so only its kind is shown.
         return shortened(&effect.argument.as_ref().map_or(String::new(), |about| about.shown()));
     }
-    // A call in another language stands in the text as a person wrote it; its command is our own form of it.
+    // A call in another language appears as written; its command is only Reflex's internal form.
     let derived = effect.origin.derivation.and_then(|_| facts.analysis.command(effect));
     let derived = derived.filter(|command| !command.name.contains(':')).map(words);
     let part = |command: &'_ str| derived.clone().unwrap_or_else(|| effect.origin.span.slice(command).to_owned());
     of_action(facts, effect.action, &part)
 }
 
-/// An action as a whole.
+/// Returns a complete action.
 pub(crate) fn action_part(facts: &Facts<'_>, action: usize) -> String {
     of_action(facts, action, &str::to_owned)
 }

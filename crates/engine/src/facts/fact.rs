@@ -1,8 +1,8 @@
-//! The facts that a rule can ask for, by their words in the library.
+//! The facts that a rule can query, by their names in the library.
 
 macro_rules! facts {
     ($($(#[doc = $doc:literal])+ $fact:ident = $name:literal;)+) => {
-        /// A question about a target, an effect or the session; its answer is yes, no or unknown.
+        /// A query about a target, an effect or the session; the answer is yes, no or unknown.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Fact { $($(#[doc = $doc])+ $fact,)+ }
 
@@ -10,12 +10,12 @@ macro_rules! facts {
             /// Every fact.
             pub const ALL: &[Fact] = &[$(Fact::$fact,)+];
 
-            /// The word that the library uses for it.
+            /// Returns the name in the library.
             pub fn name(self) -> &'static str {
                 match self { $(Fact::$fact => $name,)+ }
             }
 
-            /// The fact of this word.
+            /// Returns the fact with this name.
             pub fn named(name: &str) -> Option<Fact> {
                 match name { $($name => Some(Fact::$fact),)+ _ => None }
             }
@@ -24,66 +24,66 @@ macro_rules! facts {
 }
 
 facts! {
-    /// The variable by which an agent's programs are known is taken away.
+    /// The environment variable that identifies an agent's programs is removed.
     AgentVariable = "agent-variable";
-    /// The action runs something of which nobody knows what it does.
+    /// The action runs a program or text of unknown effect.
     ReachesUnread = "reaches-unread";
     /// The repository cannot be read.
     Unreadable = "unreadable";
     /// The guard's own files or an agent's hooks are written.
     WritesGuard = "writes-guard";
-    /// The same, where it is not certain.
+    /// Like `WritesGuard`, but uncertain.
     MayWriteGuard = "may-write-guard";
-    /// A program that this session wrote is given a folder with protected files below it.
+    /// A program that this session wrote is given a folder that contains protected files.
     GivenGuard = "given-guard";
     /// The guard's entry is moved away or stashed.
     GuardPutAway = "guard-put-away";
-    /// A secret would be committed that no commit holds yet.
+    /// A commit would contain a secret for the first time.
     NewSecret = "new-secret";
-    /// What is written turns an agent's hooks off.
+    /// The written text turns an agent's hooks off.
     HooksOff = "hooks-off";
-    /// What is written leaves an agent's hooks as they are.
+    /// The written text leaves an agent's hooks unchanged.
     HooksKept = "hooks-kept";
-    /// It lay there before the session.
+    /// The target existed before the session.
     FromBefore = "from-before";
-    /// Keys or collected data are replaced that exist nowhere else.
+    /// Keys or collected data without another copy are replaced.
     ReplacesData = "replaces-data";
-    /// Work is replaced that exists nowhere else.
+    /// Work without another copy is replaced.
     ReplacesWork = "replaces-work";
-    /// A program changes work or keys that exist nowhere else, and that the session has not written to.
+    /// A program changes work or keys without another copy that the session has not written to.
     ChangesWork = "changes-work";
-    /// The call or an earlier one fetched it.
+    /// This call or an earlier one fetched it.
     Fetched = "fetched";
-    /// The session has brought a text that gives orders.
+    /// The session has received a text with instructions.
     OrdersHeard = "orders-heard";
     /// The session has shown a secret.
     SecretSeen = "secret-seen";
-    /// The command points to production.
+    /// The command acts on production.
     Production = "production";
-    /// The command points to this machine.
+    /// The command acts on this machine.
     Local = "local";
     /// The repository has stashes.
     Stashes = "stashes";
     /// The branch is protected.
     ProtectedBranch = "protected-branch";
-    /// The branch holds commits that nothing else holds.
+    /// The branch has commits that are on no other ref.
     Unmerged = "unmerged";
     /// A manifest or lock file of the project names the package.
     Listed = "listed";
-    /// It is there.
+    /// The target exists.
     Exists = "exists";
-    /// Its path is known, and whether it is there is not.
+    /// The path is known, but not whether it exists.
     Unseen = "unseen";
     /// Git tracks it.
     Tracked = "tracked";
     /// Git ignores it.
     Ignored = "ignored";
-    /// A build makes it again.
+    /// A build can recreate it.
     Regenerable = "regenerable";
-    /// It holds changes that are not committed.
+    /// It has uncommitted changes.
     Uncommitted = "uncommitted";
-    /// It holds files that git does not track.
+    /// It contains files that git does not track.
     Untracked = "untracked";
-    /// It holds files that git ignores and no build makes again.
+    /// It contains files that git ignores and no build recreates.
     IgnoredData = "ignored-data";
 }

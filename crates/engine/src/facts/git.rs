@@ -1,4 +1,4 @@
-//! Facts that a repository tells: what would be lost, and what can be had again.
+//! Facts about a repository: the work that would be lost, and the work that can be restored.
 
 use super::cache::{Facts, truth};
 use super::classes::fixed_part;
@@ -10,22 +10,22 @@ use crate::model::world::{Known, Look, Names, ResolvedPath, Untracked};
 use crate::text::glob;
 use std::borrow::Cow;
 
-/// More files than these that a pattern means are not looked at one by one.
+/// Maximum number of files matching a pattern that are examined individually.
 const MAX_SPELLED_OUT: usize = 256;
 
-/// Branches that everybody protects.
+/// Branches that are protected in every repository.
 const PROTECTED: [&str; 8] = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
 
 impl Facts<'_> {
-    /// Whether the same call stashes something: it is not there yet.
+    /// Whether the same call creates a stash, which does not exist yet.
     pub(super) fn stashes_first(&self) -> bool {
         let commands = self.analysis.readings.iter().flat_map(|reading| &reading.commands);
         let paths = commands.filter_map(|command| command.invocation.as_ref().map(|invocation| &invocation.path));
         paths.into_iter().any(|path| matches!(path.as_slice(), ["stash"] | ["stash", "push" | "save"]))
     }
 
-    /// Whether the repository that the effect is about is there and cannot be read. What is written over needs no look at
-    /// all that git has.
+    /// Whether the repository that the effect concerns exists and cannot be read. An overwrite requires only the quick
+    /// check.
     pub(super) fn is_unreadable(&self, effect: &Effect, target: Option<&Target>) -> Ternary {
         let look = match effect.kind == EffectKind::Overwrite || effect.kind == EffectKind::Truncate {
             true => Look::Quick,
@@ -33,7 +33,7 @@ impl Facts<'_> {
         };
         let real = target.filter(|target| target.path().is_some()).map(|target| self.real(effect, target).path);
         let known = real.unwrap_or_else(|| self.folder_of(effect, None));
-        // Git's own commands are about the repository of the folder itself, not of what lies above it.
+        // Git's own commands concern the repository of the folder itself, not one above it.
         let inner = if effect.kind == EffectKind::Delete || look == Look::Quick { "" } else { "/." };
         let Some(found) = self.world.unreadable(&format!("{}{inner}", fixed_part(&known)), look) else {
             return Ternary::No;
@@ -43,10 +43,10 @@ impl Facts<'_> {
         Ternary::Yes
     }
 
-    /// Whether git would take up a project's secrets from this folder that it does not have yet.
+    /// Whether git would add a project's secrets from this folder for the first time.
     pub(super) fn is_new_secret(&self, effect: &Effect, target: &Target, folder: &str) -> Ternary {
         const NAMES: [&str; 5] = [".env", ".env.local", ".env.production", ".env.prod", ".env.staging"];
-        // Most that is added is one file after the other: no look at the disk for those.
+        // Most added paths are individual files, which need no query to the disk.
         let named = |known: &str| !known.is_empty() && known == folder;
         let is_folder = named(&self.event.workspace) || effect.folder.as_deref().is_some_and(named);
         if !is_folder && path::name_of(folder).contains('.') {
@@ -63,7 +63,7 @@ impl Facts<'_> {
         self.names(Some(Names { count: names.len(), names, more: false }), target)
     }
 
-    /// Whether git does not track something of the target that a build does not make again.
+    /// Whether the target contains files that git does not track and a build does not recreate.
     pub(super) fn loose(&self, effect: &Effect, target: &Target, real: &ResolvedPath, which: Untracked) -> Ternary {
         let path = self.meant(effect, real);
         let names = self.spelled_out(target, self.world.untracked(&path, which));
@@ -73,7 +73,7 @@ impl Facts<'_> {
         self.names(self.lasting(names), target)
     }
 
-    /// A folder of which git has nothing it names as a whole; what a pattern means in it, the disk tells.
+    /// Git reports an untracked folder by its own name; the disk is queried for the files in it that match a pattern.
     fn spelled_out(&self, target: &Target, names: Known<Names>) -> Known<Names> {
         let mut names = names?;
         let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) else {
@@ -91,8 +91,9 @@ impl Facts<'_> {
         Some(names)
     }
 
-    /// The path that facts are about: the whole work tree where the effect is about all of it, else without a pattern.
-    /// A folder with a repository of its own is one thing to the outer one; what discards in it means what lies in it.
+    /// Returns the path that facts are queried for: the root of the work tree if the effect concerns all of it, else
+    /// the part before a pattern. A folder with a repository of its own is a single entry for the outer one; discarding
+    /// in it affects its contents.
     pub(super) fn meant<'r>(&self, effect: &Effect, real: &'r ResolvedPath) -> Cow<'r, str> {
         let discards = matches!(effect.kind, EffectKind::DiscardChanges | EffectKind::DiscardUntracked);
         let fixed = fixed_part(&real.path);
@@ -105,14 +106,14 @@ impl Facts<'_> {
         }
     }
 
-    /// Whoever deletes a submodule deletes what only its own work tree has.
+    /// Returns the uncommitted files. Deleting a submodule also deletes the data that exists only in its own work tree.
     pub(super) fn uncommitted(&self, effect: &Effect, path: &str) -> Known<Names> {
         let has = |flag| effect.flags.contains(&flag);
         let own = if has("submodules") { Names::default() } else { self.world.uncommitted(path)? };
         if (effect.kind != EffectKind::Delete || has("name")) && !has("submodules") {
             return Some(own);
         }
-        // What lies in it is meant: the folder itself belongs to the outer work tree.
+        // The contents are meant: the folder itself belongs to the outer work tree.
         let inner: Vec<String> = self.world.submodules(path).iter().map(|folder| format!("{folder}/.")).collect();
         let fresh = |inner: &String| self.world.untracked(inner, Untracked::Ordinary);
         Some(
@@ -124,8 +125,8 @@ impl Facts<'_> {
         )
     }
 
-    /// Whether what git does not have of the file is older than the session: all of it, or its last changes. A tracked
-    /// file was there before, whatever has taken its place since.
+    /// Whether the content that git does not have is older than the session: the complete file, or its last changes. A
+    /// tracked file existed before, even if another file has replaced it since.
     pub(super) fn is_from_before(&self, path: &str) -> Known<bool> {
         let age = self.world.age(path)?;
         if self.world.is_tracked(path) == Some(false) {
@@ -140,14 +141,14 @@ impl Facts<'_> {
         self.world.names_commit(path, &word) != Some(false)
     }
 
-    /// A link that is itself removed takes nothing along.
+    /// Whether the target is a symlink that is itself removed, which leaves its target intact.
     pub(super) fn is_link(&self, effect: &Effect, target: &Target, real: &ResolvedPath) -> bool {
         let itself =
             effect.kind == EffectKind::Delete && matches!(target.path, TargetPath::Known { follows: false, .. });
         itself && !target.is_pattern() && self.world.real(&real.path, true).path != real.path
     }
 
-    /// Whether there are any; remembers the names for the reason. With a pattern only those that it fits count.
+    /// Whether any name exists; stores the names for the reason. With a pattern only matching names count.
     pub(super) fn names(&self, names: Known<Names>, target: &Target) -> Ternary {
         let Some(mut names) = names else { return Ternary::Unknown };
         if let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) {
@@ -186,7 +187,7 @@ impl Facts<'_> {
         Ternary::from(known)
     }
 
-    /// Whether commits are reachable only from the reference that is deleted, or moved to what the argument names.
+    /// Whether commits are reachable only from the reference that is deleted, or moved to the commit in the argument.
     pub(super) fn is_unmerged(&self, effect: &Effect, folder: &str, target: Option<&Target>) -> Ternary {
         let Some(name) = target.map(|target| target.value.shown()) else { return Ternary::Unknown };
         let has = |flag| effect.flags.contains(&flag);
@@ -201,7 +202,7 @@ impl Facts<'_> {
         let count = self.world.orphaned(folder, &reference, &onto);
         if let Some(count) = count.filter(|count| *count > 0) {
             let commits = if count == 1 { "1 commit".to_owned() } else { format!("{count} commits") };
-            // The count takes in commits that the branch keeps.
+            // The count includes commits that the branch keeps.
             let is_reset = has("reset") && !has("moved");
             let lost = if is_reset { format!("those after {name}") } else { format!("{commits} only on {name}") };
             *self.lost.borrow_mut() = Names { names: vec![lost], count: 1, more: false };
@@ -210,7 +211,8 @@ impl Facts<'_> {
     }
 }
 
-/// Whether what replaces a file does not come out of the index of its own repository: what is staged is lost too.
+/// Whether a file is replaced from another source than the index of its own repository, so that staged content is lost
+/// too.
 pub(super) fn comes_from_elsewhere(effect: &Effect) -> bool {
     ["staged", "git-dir", "work-tree"].iter().any(|flag| effect.flags.contains(flag))
 }

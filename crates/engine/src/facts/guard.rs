@@ -1,4 +1,4 @@
-//! Whether a target is the guard's own, and whether a program is still known as the agent's.
+//! Whether a target belongs to the guard, and whether a program is still recognized as the agent's.
 
 use super::cache::Facts;
 use crate::analysis::aliases::{self};
@@ -17,7 +17,7 @@ impl Facts<'_> {
             EffectKind::Delete | EffectKind::Move | EffectKind::ChangePermissions | EffectKind::ChangeOwner
         );
         let beside = matches!(self.place(real), Place::Outside | Place::Temporary | Place::Inside);
-        // Whoever deletes a home or the root takes the guard along, but that is not the news about it.
+        // Deleting a home or the root also removes the guard, but that is not the main finding.
         let takes_along = |file: &String| whole && beside && is_within(file, real);
         let within = |path: &String| own.iter().any(|file| is_within(path, file)) || self.in_class("guard", path);
         let named = || effect.kind == EffectKind::GuardReference && target.is_pattern();
@@ -25,8 +25,8 @@ impl Facts<'_> {
         own.iter().any(takes_along) || seen.paths.iter().any(within) || named() && own.iter().any(may_meet)
     }
 
-    /// Whether a program that is run is the guard's under another name: by what the call itself links, copies or
-    /// prints into it, or by what lies there.
+    /// Whether a program that is run is the guard's under another name: the call links, copies or prints the guard's
+    /// program into it, or the file is a copy of it.
     pub(super) fn is_guard_program(&self, effect: &Effect, target: &Target) -> bool {
         let text = target.path().unwrap_or("");
         if GUARD_PROGRAMS.contains(&path::name_of(text)) {
@@ -42,19 +42,20 @@ impl Facts<'_> {
         sources.any(is_own) || self.world.is_guard_program(&seen.real.path)
     }
 
-    /// Whether a variable is taken away by which the programs that an agent starts are known.
+    /// Whether a variable is removed that identifies the programs started by an agent.
     pub(super) fn takes_mark_off(&self, effect: &Effect, target: Option<&Target>) -> bool {
         let takes = |value: &Value| value.literal().is_none_or(|text| text.is_empty());
         let name = target.and_then(|target| target.value.literal());
         effect.argument.as_ref().is_none_or(takes) && name.is_some_and(|name| self.in_class("agent-variable", &name))
     }
 
-    /// Whether the action runs something of which nobody knows what it does: a file whose text is not known, and where
-    /// one variable alone is taken away also a program that is not known and does not lie among the system's.
+    /// Whether the action runs a program of unknown effect: a file whose text is unknown or, if the effect removes a
+    /// single variable, also an unknown program outside of the system's folders.
     pub(super) fn reaches_unread(&self, effect: &Effect) -> bool {
         let sites: &[ExecTarget] =
             if effect.flags.contains(&"host") { &[ExecTarget::Here, ExecTarget::Remote] } else { &[ExecTarget::Here] };
-        // Tests run without variables, and in terminals: there a project's own file is no reason, unless the session made it.
+        // Tests run without variables and in terminals, so a project's own file does not count there, unless the
+        // session created it.
         let common = effect.flags.contains(&"ignore") || effect.flags.contains(&"terminal");
         let is_system = |path: &str| self.in_class("system", path);
         let is_own = |path: &str| {

@@ -1,5 +1,4 @@
-//! What a call makes of the hooks in an agent's settings: by the text that stands there afterwards, where that can be
-//! told.
+//! The effect of a call on the hooks in an agent's settings, from the resulting text if it can be determined.
 
 use super::agent_settings::SettingsFormat;
 use super::cache::Facts;
@@ -14,20 +13,20 @@ use reflex_shell::patch::Part;
 use reflex_shell::{Command, Stdin, Value};
 use std::borrow::Cow;
 
-/// The class of the files in which hooks stand.
+/// The class of files that contain hooks.
 const SETTINGS: &str = "agent-settings";
 
-/// The class of the files from which agents get their variables.
+/// The class of files that set variables of agents.
 const ENVIRONMENT: &str = "environment-files";
 
-/// Of what is poured into a file so many files are looked into.
+/// Maximum number of files that are examined of those that are copied into one file.
 const MAX_SOURCES: usize = 4;
 
-/// Programs whose words are talk: they change no settings.
+/// Programs whose arguments never change settings.
 const TALKERS: [&str; 8] = ["git", "gh", "glab", "cd", "grep", "rg", "ls", "mkdir"];
 
 impl Facts<'_> {
-    /// What an effect makes of the hooks in the file that it changes, or of those of the agent that it starts.
+    /// Returns the effect on the hooks in the file that is changed, or on those of the agent that is started.
     pub(super) fn hooks(&self, effect: &Effect, target: &Target) -> Change {
         const WRITES: [EffectKind; 4] =
             [EffectKind::Overwrite, EffectKind::Append, EffectKind::Edit, EffectKind::Truncate];
@@ -42,8 +41,8 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether git takes changes out of the work tree with which the guard would leave an agent's settings. Their files
-    /// are looked for where agents look, and git is asked about these alone: the tree may be large.
+    /// Whether git removes uncommitted changes that contain the guard's entry in an agent's settings. Only the usual
+    /// settings files are checked, and git is queried for these alone, because the tree may be large.
     pub(super) fn puts_guard_away(&self, effect: &Effect, target: &Target) -> Ternary {
         let real = self.real(effect, target);
         let path = self.meant(effect, &real);
@@ -63,7 +62,7 @@ impl Facts<'_> {
         Ternary::from(files.any(|file| names_guard(&file) && is_lost(&file)))
     }
 
-    /// The files in which agents would keep their settings if this folder were their project.
+    /// Returns the settings files of agents if this folder were their project.
     fn settings_below(&self, root: &str) -> Vec<String> {
         let places = self.tables.get("places").get(SETTINGS);
         let patterns = places.items().flat_map(|place| place.get("paths").texts());
@@ -75,7 +74,7 @@ impl Facts<'_> {
         files.collect()
     }
 
-    /// Settings that are given to an agent: as a text, or in a file.
+    /// Returns the effect of settings that are passed to an agent, as a text or in a file.
     fn hooks_of_agent(&self, effect: &Effect, target: &Target) -> Change {
         let class = self.tables.get("places").get(SETTINGS);
         let text = target.value.shown();
@@ -94,7 +93,7 @@ impl Facts<'_> {
         if !self.in_class(SETTINGS, &real.path) && self.in_class(ENVIRONMENT, &real.path) {
             return self.hooks_of_environment(effect, target, &real.path);
         }
-        // Of a file that is not there yet nobody knows what it takes the place of.
+        // Without an existing file, it is unknown which settings the new file supersedes.
         let before = self.world.content_before(&real.path);
         let after = match effect.command {
             None => self.written_by_tools(effect, target, before.as_deref()),
@@ -117,14 +116,14 @@ impl Facts<'_> {
                     parts.iter().flat_map(|part| [part.context.as_str(), text(part), "\n"]).collect::<String>()
                 };
                 let (gone, content) = (joined(|part| &part.gone), joined(|part| &part.content));
-                // Of a part nobody knows what stands around it.
+                // The context of a part is unknown.
                 switches::of_texts(class, None, (Some(&gone), &content)).max(Change::Within)
             }
             _ => self.hooks_by_program(effect, target),
         }
     }
 
-    /// What becomes of the hooks of agents that are started with the variables of this file.
+    /// Returns the effect on the hooks of agents that start with the variables of this file.
     fn hooks_of_environment(&self, effect: &Effect, target: &Target, path: &str) -> Change {
         let class = self.tables.get("places").get(ENVIRONMENT);
         let before = self.world.content_before(path);
@@ -139,7 +138,7 @@ impl Facts<'_> {
         switches::of_variables(class, before.as_deref(), after.as_deref().unwrap_or(&written))
     }
 
-    /// The text of a file after the tools of this call that change it.
+    /// Returns the text of a file after the tool actions of this call that change it.
     fn written_by_tools(&self, effect: &Effect, target: &Target, before: Option<&str>) -> Option<String> {
         let mut text = before.map(str::to_owned);
         for action in self.event.actions.iter().take(effect.action + 1) {
@@ -156,7 +155,7 @@ impl Facts<'_> {
         text
     }
 
-    /// The text that a command writes, where its text or the one file that it copies is known.
+    /// Returns the text that a command writes, if its text or the one file that it copies is known.
     fn written_by_command(&self, effect: &Effect, target: &Target, before: Option<&str>) -> Option<String> {
         if effect.kind == EffectKind::Truncate {
             return Some(String::new());
@@ -174,14 +173,14 @@ impl Facts<'_> {
         let mut sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
         let is_copied = effect.flags.contains(&"place");
         let Some(source) = sources.next().filter(|_| is_copied) else {
-            // To read it is no effect: there is nothing in it.
+            // Reading `/dev/null` is not an effect: the content is empty.
             let is_nothing = |word: &Value| word.literal().as_deref() == Some("/dev/null");
             return (is_copied && command.words.iter().skip(1).any(is_nothing)).then(String::new);
         };
         if sources.next().is_some() { None } else { self.text_of(effect, source) }
     }
 
-    /// What a program does that is not followed: its words may say it, and so may the files that it reads.
+    /// Returns the effect of a program of unknown behavior, from its arguments and the files that it reads.
     fn hooks_by_program(&self, effect: &Effect, target: &Target) -> Change {
         let class = self.tables.get("places").get(SETTINGS);
         let mut texts: Vec<Cow<'_, str>> = Vec::new();
@@ -200,7 +199,8 @@ impl Facts<'_> {
         changes.max().unwrap_or(Change::Within)
     }
 
-    /// What stands in a file when the effect's command runs: what the same text wrote to it, else what the world has.
+    /// Returns the content of a file when the effect's command runs: as written earlier in the same text, else as on
+    /// disk.
     fn text_of(&self, effect: &Effect, path: &str) -> Option<String> {
         self.written_by_text(effect, path).or_else(|| self.world.content(path))
     }
@@ -216,7 +216,7 @@ impl Facts<'_> {
     }
 }
 
-/// The words of a command and what it is fed.
+/// Adds the arguments of a command and its standard input.
 fn words<'c>(command: &'c Command, texts: &mut Vec<Cow<'c, str>>) {
     texts.extend(command.words.iter().skip(1).map(|word| Cow::from(word.shown())));
     match &command.stdin {
@@ -225,7 +225,7 @@ fn words<'c>(command: &'c Command, texts: &mut Vec<Cow<'c, str>>) {
     }
 }
 
-/// The single changes of an edit.
+/// Returns the individual changes of an edit.
 fn parts(action: &Action) -> Cow<'_, [Part]> {
     let Action::Edit { content, gone, parts, .. } = action else { return Cow::default() };
     if parts.is_empty() {
@@ -234,8 +234,8 @@ fn parts(action: &Action) -> Cow<'_, [Part]> {
     parts.into()
 }
 
-/// The text with one change made; nothing where its place is not found. The first line of what stands around it may
-/// be a heading that stands further above.
+/// Applies one change to the text; `None` if its place is not found. The first line of the context may be a heading
+/// from further above, so the context is also tried without it.
 fn applied(text: &str, part: &Part) -> Option<String> {
     if part.gone.is_empty() && part.content.is_empty() {
         return Some(text.to_owned());

@@ -1,4 +1,4 @@
-//! Whether a project's manifests or lock files name a package already.
+//! Whether a project's manifests or lock files already name a package.
 
 use super::cache::Facts;
 use crate::model::effect::{Effect, Target};
@@ -6,12 +6,12 @@ use crate::model::path::{self, is_within, parent};
 use crate::model::truth::Ternary;
 use crate::model::words::WordList;
 
-/// So many folders above the command's own are looked into: members of a workspace lie no deeper.
+/// Maximum number of folders, from the command's own upwards, that are searched; members of a workspace are not deeper.
 const FOLDERS: usize = 8;
 
 impl Facts<'_> {
-    /// Whether a manifest or lock file of the command's folder, or above it in the project, names the package. A file that
-    /// cannot be read names none.
+    /// Whether a manifest or lock file of the command's folder, or above it in the project, names the package. An
+    /// unreadable file names none.
     pub(super) fn is_listed(&self, effect: &Effect, target: Option<&Target>) -> Ternary {
         let Some(written) = target.and_then(|target| target.value.literal()) else { return Ternary::Unknown };
         let name = package_name(&written);
@@ -31,14 +31,15 @@ impl Facts<'_> {
     }
 }
 
-/// The package without its version and extras: `lodash` of `lodash@^4`, `@scope/a` of `@scope/a@1`, `requests` of
-/// `requests[socks]>=2`, `a/b` of `a/b:^1`.
+/// Returns the package without its version and extras: `lodash` of `lodash@^4`, `@scope/a` of `@scope/a@1`, `requests`
+/// of `requests[socks]>=2`, `a/b` of `a/b:^1`.
 fn package_name(written: &str) -> &str {
     let end = written.char_indices().skip(1).find(|(_, letter)| "@=<>~!;:[ ^".contains(*letter));
     written.get(..end.map_or(written.len(), |(at, _)| at)).unwrap_or("")
 }
 
-/// The names under which a manifest may list it: of a package of Go, `x.example/a/b`, also the module that it is part of.
+/// Returns the names under which a manifest may list it: for a Go package, `x.example/a/b`, also the module that
+/// contains it.
 fn modules(name: &str) -> impl Iterator<Item = &str> {
     let has_host = name.split_once('/').is_some_and(|(host, _)| host.contains('.'));
     std::iter::successors(Some(name), move |name| {
@@ -47,7 +48,8 @@ fn modules(name: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text holds the name as a word of its own. Python's names are equal with `-`, `_` and `.`, and in any case.
+/// Whether a text contains the name as a separate word. As for Python packages, `-`, `_` and `.` are equivalent, and
+/// case is ignored.
 fn is_named(text: &str, name: &str) -> bool {
     let (text, name) = (text.as_bytes(), name.as_bytes());
     let part = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./@".contains(&byte);

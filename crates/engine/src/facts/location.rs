@@ -1,4 +1,4 @@
-//! Where a finding stands: in which text, at which place, and how it follows from what is written there.
+//! The location of a finding: the text, the span in it, and the derivation of the guilty part.
 
 use super::cache::Facts;
 use crate::model::analysis::Usage;
@@ -7,7 +7,7 @@ use crate::model::finding::At;
 use crate::secrets::redaction::redacted;
 use reflex_shell::Derivation;
 
-/// The place of an effect.
+/// Returns the location of an effect.
 pub(crate) fn at(effect: &Effect, facts: &Facts<'_>) -> At {
     let reading = facts.analysis.reading(effect);
     let mut derived = Vec::new();

@@ -1,5 +1,5 @@
-//! Facts about targets, asked of the world at most once each and remembered for the call. Once the analysis is made, nothing
-//! else asks the machine.
+//! Facts about targets, each queried from the world at most once and cached for the call. After the analysis, only this
+//! module queries the machine.
 
 pub mod agent_settings;
 mod asked_by_people;

@@ -1,4 +1,4 @@
-//! What a target stands for: where it leads, and every path that is meant.
+//! The meaning of a target: the resolved path, and every other path that is meant.
 
 use super::cache::{Facts, Pattern, Seen};
 use super::classes::fixed_part;
@@ -12,11 +12,12 @@ use reflex_shell::{Piece, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// More files than these that land in one folder are not looked at one by one.
+/// Maximum number of files landing in one folder that are examined individually.
 pub(super) const MAX_LANDINGS: usize = 64;
 
 impl Facts<'_> {
-    /// Where the target really leads: a removed, moved or made link is itself the target, everything else goes through it.
+    /// Resolves the target. If a symlink itself is removed, moved or created, it is the target; otherwise it is
+    /// followed.
     pub fn real(&self, effect: &Effect, target: &Target) -> ResolvedPath {
         self.seen(effect, target).real.clone()
     }
@@ -76,7 +77,7 @@ impl Facts<'_> {
                 (true, false) => "/*",
                 (false, _) => "",
             };
-            // Of everything in a folder a search shows only what it looks for.
+            // A search shows only the matching part of a folder's content.
             if contents && effect.flags.contains(&"searched") {
                 return None;
             }
@@ -94,14 +95,14 @@ impl Facts<'_> {
         (!whole).then(|| Pattern::Tree(real.path.clone()))
     }
 
-    /// What the file is a copy of that an earlier call made, or what was packed into it.
+    /// Returns the sources of the file, if an earlier call copied or packed them into it.
     pub(super) fn copied_before(&self, path: &str) -> impl Iterator<Item = String> {
         let copies = self.past().iter().filter(move |known| known.kind == RemnantKind::Copy);
         let path = path.to_owned();
         copies.filter(move |known| is_within(&path, &known.path)).map(|known| known.from.clone())
     }
 
-    /// The path that a word of an effect's command names, where that is known.
+    /// Returns the path that a word of an effect's command names, if known.
     pub(crate) fn lexical(&self, value: &Value, effect: &Effect) -> Option<String> {
         let cwd = effect.folder.as_deref()?;
         match path::lexical(value, Folders { cwd, ..self.folders() }, &|name| self.world.variable(name)) {
@@ -110,12 +111,12 @@ impl Facts<'_> {
         }
     }
 
-    /// The link that an effect makes, and where it leads.
+    /// Returns the link that an effect creates, and its target.
     pub(crate) fn link(&self, effect: &Effect) -> Option<(String, String)> {
         aliases::made_link(effect, self.folders(), &|name| self.world.variable(name))
     }
 
-    /// Whether the path was fetched by an earlier call, or lies in a folder that this call or an earlier one cloned.
+    /// Whether an earlier call fetched the path, or it is in a folder that this call or an earlier one cloned.
     pub(super) fn was_fetched(&self, path: &str) -> bool {
         let own = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Fetch);
         let mut own = own.filter_map(|effect| cloned(self.analysis, effect, self.tables));
@@ -123,7 +124,7 @@ impl Facts<'_> {
         own.any(|known| holds(&known)) || self.past().iter().any(holds)
     }
 
-    /// What a copy or move into a folder writes there.
+    /// Returns the paths that a copy or move into a folder writes.
     pub(super) fn landings(&self, effect: &Effect, target: &Target, real: &ResolvedPath) -> Vec<String> {
         let placed = effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
         if !placed || real.is_folder == Some(false) || target.path().is_none() {
@@ -137,7 +138,7 @@ impl Facts<'_> {
         names.take(MAX_LANDINGS).map(|name| path::absolute(&name, &real.path)).collect()
     }
 
-    /// Whether the target is a folder, told without looking.
+    /// Whether the target is a folder, without a query to the machine.
     pub(super) fn is_folder(&self, target: &Target, real: &ResolvedPath) -> Option<bool> {
         let follows = matches!(target.path, TargetPath::Known { follows: true, .. });
         let known = matches!(self.place(&real.path), Place::Root | Place::Home | Place::Workspace);
@@ -155,7 +156,7 @@ impl Facts<'_> {
             return ResolvedPath { path: fixed.to_owned(), exists: None, is_folder: Some(false) };
         }
         let mut real = self.world.real(fixed, *follows || !itself || written.ends_with(".."));
-        // What does not exist has no links in it.
+        // A nonexistent path contains no symlinks.
         real.path = path::absolute(&real.path, "/");
         if fixed.len() < written.len() {
             real.path = path::absolute(written.get(fixed.len()..).unwrap_or("").trim_start_matches('/'), &real.path);
@@ -164,7 +165,7 @@ impl Facts<'_> {
     }
 }
 
-/// The name of the file that was packed into this one: `.env` of `.env.gz`.
+/// Returns the name of the file that was packed into this one: `.env` of `.env.gz`.
 fn unpacked_name(path: &str) -> Option<&str> {
     const PACKED: [&str; 8] = [".gz", ".xz", ".bz2", ".zst", ".zip", ".b64", ".br", ".lz4"];
     PACKED.iter().find_map(|end| path.strip_suffix(end)).filter(|name| !name.ends_with('/'))

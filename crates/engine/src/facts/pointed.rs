@@ -1,4 +1,4 @@
-//! Where an effect's command points: to production, to this machine, or elsewhere.
+//! The destination of an effect's command: production, this machine, or another.
 
 use super::cache::Facts;
 use crate::facts::connection::{self, Pointed};
@@ -9,11 +9,11 @@ use reflex_shell::{Command, ExecTarget};
 use std::borrow::Cow;
 use std::rc::Rc;
 
-/// Commands that run a command that runs a command: more are not looked at for what they set.
+/// Maximum number of nested commands whose settings are examined.
 const MAX_WRAPPERS: usize = 16;
 
 impl Facts<'_> {
-    /// What the effect's command points to, so far as that is known.
+    /// Returns the known destination of the effect's command.
     pub(crate) fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
         self.pointed.get(effect.id, || self.find_pointed(effect))
     }
@@ -25,7 +25,7 @@ impl Facts<'_> {
             std::iter::successors(command(effect.command), |inner| command(inner.parent)).take(MAX_WRAPPERS).collect();
         let effects = &self.analysis.effects;
         let at = effect.id.index().unwrap_or(effects.len());
-        // What sets variables stands behind the commands, in its own order.
+        // Effects that set variables come after those of the commands, in an order of their own.
         let sets = |other: &&Effect| {
             let (set, used) = (other.origin, effect.origin);
             other.kind == EffectKind::SetVariable
@@ -44,7 +44,7 @@ impl Facts<'_> {
         self.in_production(pointed).is_some()
     }
 
-    /// The host, database or namespace by which an effect's command points to production.
+    /// Returns the host, database or namespace that identifies the destination as production.
     pub(crate) fn production_name(&self, effect: &Effect) -> Option<String> {
         self.in_production(&self.pointed(effect)).cloned()
     }
@@ -54,10 +54,10 @@ impl Facts<'_> {
         pointed.hosts.iter().chain(&pointed.names).find(is_production)
     }
 
-    /// Whether all databases that the effect is about were made by the call itself: `createdb x && … && dropdb x`. That
-    /// proves something only if the drop depends on the making, and if both talk to the server that needs no naming.
+    /// Whether the call itself created all databases that the effect concerns: `createdb x && … && dropdb x`. This
+    /// holds only if the drop depends on the creation, and if both use the default server.
     fn is_made_before(&self, effect: &Effect, pointed: &Pointed) -> bool {
-        // A variable may name another server, or another program.
+        // A variable may select another server or another program.
         let sets = |other: &Effect| other.kind == EffectKind::SetVariable && other.action == effect.action;
         let is_plain = effect.site == ExecTarget::Here && effect.script.is_none() && pointed.hosts.is_empty();
         if !is_plain || self.analysis.effects.iter().any(sets) {
@@ -85,8 +85,8 @@ impl Facts<'_> {
         !dropped.is_empty() && dropped.iter().all(|name| made.contains(name))
     }
 
-    /// The databases that a command makes on the server that needs no naming, and without which it fails: `createdb NAME`,
-    /// `mysqladmin create NAME`, `psql -c 'CREATE DATABASE NAME'`.
+    /// Returns the databases that a command creates on the default server; the command fails if it cannot create them:
+    /// `createdb NAME`, `mysqladmin create NAME`, `psql -c 'CREATE DATABASE NAME'`.
     fn databases_made(&self, action: usize, id: usize, command: &Command) -> Vec<String> {
         let words: Vec<String> = command.words.iter().skip(1).map(|word| word.shown().to_lowercase()).collect();
         let names_place = |word: &String| {
@@ -107,7 +107,7 @@ impl Facts<'_> {
                     (effect.action, effect.script, effect.command) == (action, None, Some(id))
                         && effect.kind == EffectKind::Sql
                 };
-                // Of several statements a client reports the last one alone.
+                // For several statements, a client's exit status reflects only the last one.
                 let mut told = self.analysis.effects.iter().filter(of_command);
                 let only = told.next().filter(|_| told.next().is_none());
                 let text = only.and_then(|effect| self.statement_in_word(effect)).unwrap_or_default();
@@ -116,8 +116,8 @@ impl Facts<'_> {
         }
     }
 
-    /// The statement of an effect in lower case, where it is a word of the command. A client goes on after an error in
-    /// a file or in its input.
+    /// Returns the statement of an effect in lower case, if it is a word of the command. A client continues after an
+    /// error in a file or in its standard input.
     fn statement_in_word(&self, effect: &Effect) -> Option<String> {
         let text = statement(effect)?;
         let command = self.analysis.command(effect)?;
@@ -125,9 +125,11 @@ impl Facts<'_> {
         is_word.then(|| text.to_lowercase())
     }
 
-    /// Every host must be this machine: what a project's files say of one proves nothing about another.
+    /// Whether the destination is this machine. Every host must be this machine: a project's settings for one host
+    /// prove nothing about another.
     ///
-    /// A database in a container has whatever data its volume has: that the container runs here makes it nobody's.
+    /// A database in a container has the data of its volume; a container on this machine does not make that data
+    /// disposable.
     pub(super) fn is_local(&self, effect: &Effect) -> bool {
         let pointed = self.pointed(effect);
         let here = pointed.hosts.iter().all(|name| self.in_class("local-name", name));
@@ -143,7 +145,7 @@ impl Facts<'_> {
             [] => pointed.hosts.iter().chain(&pointed.names).any(is),
             dropped => dropped.iter().all(is),
         };
-        // A namespace of that name may lie in any cluster; only a database's program talks to this machine by itself.
+        // A namespace of that name may be in any cluster; only a database client uses this machine by default.
         let talks_here = matches!(effect.kind, EffectKind::DestroyDatabase | EffectKind::Sql);
         let kept_elsewhere = effect.site != ExecTarget::Here && talks_here;
         match pointed.hosts.is_empty() {
@@ -153,7 +155,7 @@ impl Facts<'_> {
     }
 }
 
-/// What a database is told, where that is known.
+/// Returns the statement that a database executes, if known.
 fn statement(effect: &Effect) -> Option<Cow<'_, str>> {
     effect.argument.as_ref().filter(|_| effect.kind == EffectKind::Sql)?.literal()
 }

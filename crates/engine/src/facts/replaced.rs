@@ -1,4 +1,4 @@
-//! What is lost where a call writes over files: content that is in no commit and nowhere else.
+//! The loss when a call overwrites files: content that is in no commit and has no other copy.
 
 use super::cache::{Facts, Pattern};
 use super::classes::fixed_part;
@@ -10,26 +10,26 @@ use crate::model::world::{Known, Names, Untracked};
 use crate::text::glob;
 use std::collections::HashSet;
 
-/// The classes of files of which a person has no second copy elsewhere: keys and collected data.
+/// The classes of files that people have no second copy of: keys and collected data.
 const PRECIOUS: [&str; 4] = ["environment", "key-files", "data", "secret"];
 
-/// More files than these that an archive or a tree brings are not looked at.
+/// Maximum number of files of an archive or tree that are examined.
 const MAX_WRITTEN: usize = 4096;
 
-/// Which of the files that are replaced count.
+/// Selects the replaced files that count.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lost {
     /// Keys and collected data.
     Data,
-    /// What people write, but nothing that is kept for a while only.
+    /// Files that people write, except temporary ones.
     Work,
-    /// Both, but nothing that the session has written to: of that the person's text is gone or kept by now.
+    /// Both, except files that the session has written to: the person's text in them is already lost or kept.
     Untouched,
 }
 
 impl Facts<'_> {
-    /// Whether files are replaced whose content exists nowhere else: older than the session, in no commit, and not what a
-    /// build makes again. Of a folder these are the files in it that something lands on.
+    /// Whether files are replaced whose content has no other copy: older than the session, in no commit, and not
+    /// recreated by a build. For a folder, these are the files in it that are written.
     pub(super) fn replaces(&self, effect: &Effect, target: &Target, which: Lost) -> Ternary {
         let Some(written) = self.written(effect, target) else { return Ternary::Unknown };
         let counts = |path: &String| self.is_lost(which, path) && self.is_only_copy(effect, path, which);
@@ -41,7 +41,7 @@ impl Facts<'_> {
         Ternary::Yes
     }
 
-    /// The files that are written, as far as their names are known.
+    /// Returns the files that are written, as far as their names are known.
     pub(super) fn written(&self, effect: &Effect, target: &Target) -> Known<Vec<String>> {
         let has = |flag| effect.flags.contains(&flag);
         let seen = self.seen(effect, target);
@@ -60,7 +60,7 @@ impl Facts<'_> {
         Some(landed.cloned().collect())
     }
 
-    /// The files that a pattern means. Of a tree only those count that have work in no commit.
+    /// Returns the files that a pattern matches. In a tree only files with uncommitted work count.
     fn fitting(&self, pattern: &Pattern) -> Known<Vec<String>> {
         let is_file = |path: &String| self.world.real(path, true).is_folder != Some(true);
         let (folder, written) = match pattern {
@@ -79,12 +79,12 @@ impl Facts<'_> {
         Some(changed.chain(self.all_below(folder)?).filter(fits).filter(is_file).take(MAX_WRITTEN).collect())
     }
 
-    /// What lies in a folder and in no commit: where nobody knows which names come, it may be any of it.
+    /// Returns the uncommitted files in a folder; any of them can be overwritten if the new names are unknown.
     fn all_below(&self, folder: &str) -> Known<Vec<String>> {
         let loose = [Untracked::Ordinary, Untracked::Ignored].map(|which| self.world.untracked(folder, which));
         let names = loose.into_iter().flatten().flat_map(|names| names.names);
         let paths = names.map(|name| path::absolute(&name, &self.event.workspace));
-        // A folder of which git has nothing is named as a whole.
+        // Git reports an untracked folder by its own name.
         let held = |path: String| match path::is_within(folder, &path) {
             true => self.world.expand(&format!("{folder}/*")).unwrap_or_default(),
             false => vec![path],
@@ -106,7 +106,8 @@ impl Facts<'_> {
     fn is_only_copy(&self, effect: &Effect, path: &str, which: Lost) -> bool {
         reflex_shell::work::spend(8);
         let has = |names: Known<Names>| names.as_ref().is_some_and(Names::any);
-        // What is staged git holds in its index. The last commit has to be read to tell it, which costs each edit.
+        // Staged content is in git's index. Detecting it requires reading the last commit, which adds to the cost of
+        // each edit.
         let changed = || match which {
             Lost::Untouched => self.world.unstaged(path),
             Lost::Data | Lost::Work => self.world.uncommitted(path),
@@ -121,7 +122,7 @@ impl Facts<'_> {
             && !self.is_held_by_new(effect, path)
     }
 
-    /// Whether all lines of a file stand in the text that replaces it, where the call tells that text.
+    /// Whether the replacing text contains all lines of a file, if the call specifies the text.
     fn is_held_by_new(&self, effect: &Effect, path: &str) -> bool {
         let Some(Action::Write { content: new, .. }) = self.event.actions.get(effect.action) else { return false };
         let Some(old) = self.world.content_before(path) else { return false };
@@ -129,7 +130,7 @@ impl Facts<'_> {
         old.lines().map(str::trim_end).all(|line| line.is_empty() || lines.contains(line))
     }
 
-    /// A path as it is told: from the workspace on, where it lies in it.
+    /// Returns a path for display: relative to the workspace if it is inside.
     pub(super) fn named(&self, path: &str) -> String {
         let relative = path.strip_prefix(self.event.workspace.as_str()).and_then(|rest| rest.strip_prefix('/'));
         relative.filter(|_| !self.event.workspace.is_empty()).unwrap_or(path).to_owned()

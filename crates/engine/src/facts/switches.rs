@@ -1,5 +1,5 @@
-//! What a change of an agent's settings makes of the hooks in them: told from the text before and after, by the words
-//! of `library/places`. Where a client's reading is known, a text means what that client takes it for.
+//! The effect of a settings change on an agent's hooks, from the text before and after and the words in
+//! `library/places`. If the client's format is known, a text is interpreted as that client interprets it.
 
 use crate::facts::agent_settings::SettingsFormat;
 use crate::text::glob;
@@ -8,30 +8,30 @@ use reflex_tables::Node;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// More entries than these are not looked at.
+/// Maximum number of entries that are examined.
 const MAX_ENTRIES: usize = 4096;
 
-/// A text in quotes in a text in quotes …
+/// Maximum depth of quoted texts within quoted texts.
 const MAX_QUOTES: usize = 3;
 
-/// What a change means for what the agent runs, asks and trusts.
+/// The effect of a change on the programs that the agent runs, on its prompts and its trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Change {
-    /// None of it is touched.
+    /// No relevant setting is touched.
     Beside,
-    /// It is touched, or nobody knows whether it is.
+    /// A relevant setting is touched, or may be.
     Within,
-    /// Hooks are switched off, or the guard's are taken out.
+    /// Hooks are switched off, or those of the guard are removed.
     Off,
 }
 
-/// One key with all that stands around it, and a value of it: `hooks.PreToolUse.matcher`, `*`.
+/// A key with all enclosing keys, and one of its values: `hooks.PreToolUse.matcher`, `*`.
 type Entry = (String, String);
 
-/// What becomes of the hooks where a file of the class gets another text. `before` is nothing where there was no text or
-/// it is not known; `form` is how the file's client reads it, where that is known.
+/// Returns the effect on the hooks if a file of the class gets a new text. `before` is `None` without an old text or if
+/// it is unknown; `form` is the client's format of the file, if known.
 pub(crate) fn of_texts(class: Node<'_>, form: Option<SettingsFormat>, (before, after): (Option<&str>, &str)) -> Change {
-    // A client that dropped the whole text obeyed none of it.
+    // A client that rejected the old text applied none of its settings.
     let was_read = |text: &&str| form.is_none_or(|form| form.load(text.as_bytes()).is_ok());
     let old = before.filter(was_read).map(|text| meant(form, text)).unwrap_or_default();
     let new = meant(form, after);
@@ -52,14 +52,14 @@ pub(crate) fn of_texts(class: Node<'_>, form: Option<SettingsFormat>, (before, a
     if careful { Change::Within } else { loss }
 }
 
-/// What becomes of hooks where a file of variables gets another text: one that was set before is no news.
+/// Returns the effect on hooks if a file of variables gets a new text; a variable that was already set does not count.
 pub(crate) fn of_variables(class: Node<'_>, before: Option<&str>, after: &str) -> Change {
     let old = entries(before.unwrap_or(""));
     let is_new = |entry: &Entry| is_off(class, entry) && !old.contains(entry);
     if entries(after).iter().any(is_new) { Change::Off } else { Change::Beside }
 }
 
-/// What a client takes a text for: of a key that stands twice the last counts, escapes are letters.
+/// Returns the entries as the client interprets them: the last of duplicate keys counts, and escapes are decoded.
 fn meant(form: Option<SettingsFormat>, text: &str) -> Vec<Entry> {
     match form.and_then(|form| form.load(text.as_bytes()).ok()).filter(Value::is_object) {
         Some(value) => entries(&value.to_string()),
@@ -67,8 +67,8 @@ fn meant(form: Option<SettingsFormat>, text: &str) -> Vec<Entry> {
     }
 }
 
-/// What is lost where the client no longer takes a file: the guard with the file in which it stands, every hook where
-/// the client does not start, else what the file says of permissions.
+/// Returns the loss if the client no longer accepts a file: the guard if the file contains it, every hook if the client
+/// does not start, else the permissions in the file.
 fn loses_file(form: Option<SettingsFormat>, before: &str, after: &str) -> Change {
     let Some(form) = form else { return if breaks(before, after) { Change::Off } else { Change::Beside } };
     let is_taken = |text: &str| form.load(text.as_bytes()).is_ok();
@@ -78,8 +78,8 @@ fn loses_file(form: Option<SettingsFormat>, before: &str, after: &str) -> Change
     if names_guard(before) || form.stops() { Change::Off } else { Change::Within }
 }
 
-/// What a text says that changes such a file in a way that is not followed: an argument of a program, a body of code.
-/// A text in it may be another, in quotes.
+/// Returns the effect of a text that changes such a file in an unknown way, such as a program's argument or code.
+/// Quoted texts within it are examined too.
 pub(crate) fn of_program(class: Node<'_>, text: &str) -> Change {
     let mut texts = vec![Cow::from(text)];
     for _ in 0..MAX_QUOTES {
@@ -96,10 +96,10 @@ pub(crate) fn of_program(class: Node<'_>, text: &str) -> Change {
     Change::Within
 }
 
-/// The option of a hook entry with the key by which a person's yes is known.
+/// The option of a hook entry that carries the key for recognizing a person's approval.
 const KEY: &str = "--key";
 
-/// Whether a text that is more than a path is about the guard: an address of `sed`, a filter, code.
+/// Whether a text that is more than a path concerns the guard: a `sed` address, a filter, code.
 fn takes_guard_out(text: &str) -> bool {
     let is_address = text.contains('/') && text.ends_with('d') && !text.contains('.');
     let is_code = is_address || text.contains([' ', '(', '|', '"', '\'', '=', ';', '[']);
@@ -107,7 +107,7 @@ fn takes_guard_out(text: &str) -> bool {
     is_code && words.any(|word| crate::model::guard::GUARD_PROGRAMS.contains(&word) || word == KEY)
 }
 
-/// Whether a text by itself switches hooks off.
+/// Whether a text alone switches hooks off.
 pub(crate) fn switches_off(class: Node<'_>, text: &str) -> bool {
     entries(&without_comments(text)).iter().any(|entry| is_off(class, entry))
 }
@@ -116,7 +116,7 @@ fn is_off(class: Node<'_>, entry: &Entry) -> bool {
     is_listed(class, "off", entry)
 }
 
-/// Whether an entry is one of a list of the class: `hooksConfig.enabled=false`, with `*` for any text.
+/// Whether an entry is in a list of the class: `hooksConfig.enabled=false`, with `*` for any text.
 fn is_listed(class: Node<'_>, list: &str, (key, value): &Entry) -> bool {
     let value = value.trim_matches(|letter: char| !letter.is_alphanumeric() && !"{}[]*".contains(letter));
     let fits = |pattern: &str, text: &str| {
@@ -132,14 +132,14 @@ fn is_listed(class: Node<'_>, list: &str, (key, value): &Entry) -> bool {
     class.items().any(|place| place.get(list).texts().any(is_it))
 }
 
-/// Whether a key is about what the agent runs, asks or trusts: one of its parts holds such a word.
+/// Whether a key concerns the programs that the agent runs, its prompts or its trust: it contains such a word.
 fn is_careful(class: Node<'_>, key: &str) -> bool {
     let key = key.to_lowercase();
     class.items().any(|place| place.get("careful").texts().any(|word| key.contains(word)))
 }
 
-/// Whether a handler of the guard is gone, or something of the event that it stands in: a matcher, another handler's
-/// place. What comes in beside it takes nothing away.
+/// Whether a handler of the guard is removed, or part of its event: a matcher, another handler's position. Additional
+/// entries remove nothing.
 fn loses_guard(old: &[Entry], new: &[Entry]) -> bool {
     let event = |key: &str| key.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
     let guarded: Vec<String> = old.iter().filter(|(_, value)| names_guard(value)).map(|(key, _)| event(key)).collect();
@@ -158,8 +158,8 @@ pub(crate) fn names_guard(text: &str) -> bool {
     })
 }
 
-/// Whether a line comes in that begins nothing in TOML: with such a file a client does not start. A line in a list or a
-/// text of many lines may be taken for one.
+/// Whether a new line is not valid TOML; a client does not start with such a file. A line in a list or multi-line
+/// string can be misjudged.
 pub(crate) fn leaves_toml(before: &str, after: &str) -> bool {
     let is_line = |line: &str| {
         let line = line.trim();
@@ -170,24 +170,24 @@ pub(crate) fn leaves_toml(before: &str, after: &str) -> bool {
     after.lines().any(|line| !is_line(line) && !known.contains(&line))
 }
 
-/// Whether a file that could be read as JSON no longer can: an agent drops the whole of such a file.
+/// Whether a file that was valid JSON no longer is: an agent ignores such a file completely.
 fn breaks(before: &str, after: &str) -> bool {
     let is_json = |text: &str| crate::text::json::lenient_json(text).is_some();
     before.contains("hook") && is_json(before) && !is_json(after)
 }
 
-/// What is read of a text.
+/// A token of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
-    /// A word without quotes.
+    /// An unquoted word.
     Word(String),
-    /// A text in quotes.
+    /// A quoted text.
     Text(String),
-    /// Any other sign; a line end is one.
+    /// Any other character, including a line end.
     Sign(char),
 }
 
-/// Every key with its values: of JSON, of TOML, of parts of either, and of code that sets them.
+/// Returns every key with its values: from JSON, TOML, fragments of either, and code that sets them.
 fn entries(text: &str) -> Vec<Entry> {
     let mut reader = Reader::default();
     let tokens = tokens(text);
@@ -200,29 +200,29 @@ fn entries(text: &str) -> Vec<Entry> {
     reader.found
 }
 
-/// What is open while a text is read.
+/// The state of reading a text.
 #[derive(Default)]
 struct Reader {
     found: Vec<Entry>,
-    /// The keys of the maps and lists that are open, with whether something stood in each.
+    /// The open maps and lists, each with its key and whether it is empty.
     open: Vec<Open>,
-    /// The table of TOML that the lines belong to.
+    /// The TOML table of the current lines.
     table: String,
-    /// What may be a key: the words that were read last.
+    /// The last words, which may be a key.
     operand: String,
-    /// The key that waits for its value.
+    /// The key that awaits its value.
     waiting: Option<String>,
-    /// Whether the last words go on: behind a dot or within brackets.
+    /// Whether the next word continues the last ones: after a dot or within brackets.
     joined: bool,
-    /// Whether the next operand is taken out.
+    /// Whether the next operand is deleted.
     deleting: bool,
-    /// Whether the line has begun.
+    /// Whether the line has a token already.
     begun: bool,
-    /// The header of a table, while it is read.
+    /// The table header that is being read.
     header: Option<String>,
 }
 
-/// A map or a list that is open.
+/// An open map or list.
 struct Open {
     key: String,
     is_list: bool,
@@ -393,7 +393,7 @@ fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || "_-./$@".contains(letter)
 }
 
-/// The text up to the quote, its escapes decoded.
+/// Reads the text up to the closing quote and decodes its escapes.
 fn quoted(quote: char, letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
     let mut text = String::new();
     while let Some(letter) = letters.next() {

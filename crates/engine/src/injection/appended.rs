@@ -1,17 +1,17 @@
-//! A task that stands behind a table and has nothing to do with it: whoever reads the table for a person shall do the task.
+//! Unrelated task appended to a table: an agent that is asked to process the table would execute the task.
 
 use super::signs::{Sign, Span};
 use crate::model::words::WordList;
 use reflex_tables::Tables;
 
-/// A task has at least so many words, and its line no more letters.
+/// Minimum number of words of a task, and maximum length of its line in bytes.
 const WORDS: usize = 4;
 const LETTERS: usize = 240;
 
-/// Words of fewer letters stand in every text.
+/// Minimum length of a distinctive word. Shorter words occur in every text.
 const SHORT: usize = 5;
 
-/// The sign of such a task, if the last line of the text is one.
+/// Returns the sign of such a task, if it is the last line of the text.
 pub(super) fn task(tables: Tables, text: &str) -> Option<Sign> {
     let (before, line) = text.trim_end().rsplit_once('\n')?;
     let row = before.trim_end().rsplit('\n').next()?.trim();
@@ -29,7 +29,7 @@ pub(super) fn task(tables: Tables, text: &str) -> Option<Sign> {
     Some(Sign { family: "task".into(), name: "a task behind a table".into(), weight: 50, span })
 }
 
-/// Whether a line takes up a word of the text before it, or says where it belongs.
+/// Whether a line repeats a word of the preceding text, or refers to it.
 fn speaks_of(before: &str, line: &str) -> bool {
     let before = before.to_lowercase();
     let mut words = line.split(|letter: char| !letter.is_alphanumeric()).skip(1).filter(|word| word.len() >= SHORT);

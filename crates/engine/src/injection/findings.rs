@@ -1,4 +1,4 @@
-//! What is said of a text that gives orders.
+//! Findings for a text that contains instructions to a model.
 
 use super::links;
 use super::scan::{AS_QUOTED, MAX_BYTES, scan};
@@ -9,12 +9,12 @@ use crate::text::excerpt::shortened;
 use reflex_shell::work;
 use reflex_tables::Tables;
 
-/// The place of a text that is a word of a command.
+/// Place of a text that is an argument of a command.
 pub(crate) const IN_COMMAND: &str = "command";
 
-/// What a text gives that an agent reads: nothing, or findings that warn. Reading it is not stopped.
+/// Findings for a text that an agent reads. They only warn and do not stop the agent from reading it.
 pub(crate) fn findings(text: &str, place: &str, tables: Tables) -> Vec<Finding> {
-    // It costs as much for each byte, and something for each text.
+    // The work budget is charged per byte and per text.
     if !work::spend_bytes(text.len().min(MAX_BYTES), 200) || !work::spend(10) {
         return Vec::new();
     }
@@ -23,7 +23,8 @@ pub(crate) fn findings(text: &str, place: &str, tables: Tables) -> Vec<Finding> 
     told(&injection, text, place, tables).into_iter().chain(unread).collect()
 }
 
-/// That a part of a text was not looked at. What an agent has read is told, what it hands on is asked about.
+/// Finding for a text that was scanned only in part: a warning for text that the agent reads, and a prompt for text
+/// that it passes on.
 fn unread(injection: &Injection, text: &str, place: &str) -> Option<Finding> {
     let is_brought = matches!(place, "output" | "prompt");
     let remedy = match is_brought {
@@ -49,7 +50,7 @@ fn unread(injection: &Injection, text: &str, place: &str) -> Option<Finding> {
     })
 }
 
-/// The orders that stand in a text, if they weigh enough.
+/// Finding for the instructions in a text, if their score reaches the threshold.
 fn told(injection: &Injection, text: &str, place: &str, tables: Tables) -> Option<Finding> {
     let is_quotation =
         |sign: &Sign| AS_QUOTED.contains(&sign.family.as_str()) && !links::SIGNS.contains(&sign.name.as_str());

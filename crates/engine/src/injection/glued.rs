@@ -1,26 +1,27 @@
-//! Orders whose words are run together, joined by dashes or written with signs for letters, as plain words again.
+//! Recovers the plain words of instructions that are run together, joined by dashes, or spelled with symbols for
+//! characters.
 
 use super::signs::Span;
 use crate::model::words::WordList;
 use reflex_tables::Tables;
 use std::cell::LazyCell;
 
-/// So many are looked at.
+/// Maximum number of such words that are recovered per text.
 const MOST: usize = 16;
 
-/// Fewer words run together are a name.
+/// Minimum number of words in a word that is run together. Fewer words are a name.
 const MIN_GLUED: usize = 4;
 
-/// And fewer that are joined by dashes: names of tests and branches are long.
+/// Minimum number of words in a word that is joined by dashes. Names of tests and branches are long.
 const MIN_JOINED: usize = 6;
 
-/// A shorter word holds no order.
+/// Minimum length of a word that can contain an instruction.
 const MIN_LETTERS: usize = 20;
 
-/// A longer one is no sentence.
+/// Length limit of such a word, exclusive.
 const MAX_LETTERS: usize = 200;
 
-/// Each of these texts in plain words, with its place.
+/// The recovered texts in plain words, with their spans.
 pub(super) fn parted(tables: Tables, text: &str) -> Vec<(Span, String)> {
     let words = LazyCell::new(|| WordList::GluedWords.read(tables).iter().collect::<Vec<_>>());
     let mut found = Vec::new();
@@ -41,7 +42,7 @@ fn place(text: &str, line: &str) -> Span {
     Span { start, end: start + line.len() }
 }
 
-/// The words that a word is made of, if there are enough.
+/// Splits a word into its known words, if it has enough of them.
 fn apart(known: &[&str], word: &str) -> Option<String> {
     if !word.bytes().all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_')) {
         return None;
@@ -54,7 +55,7 @@ fn apart(known: &[&str], word: &str) -> Option<String> {
     }
 }
 
-/// The known words that begin with the same letter.
+/// The known words with the same first character.
 fn beginning<'k>(known: &'k [&'k str], word: &str) -> &'k [&'k str] {
     let Some(letter) = word.bytes().next() else { return &[] };
     let from = known.partition_point(|known| known.as_bytes() < &[letter]);
@@ -62,9 +63,9 @@ fn beginning<'k>(known: &'k [&'k str], word: &str) -> &'k [&'k str] {
     rest.split(|known| known.bytes().next() != Some(letter)).next().unwrap_or_default()
 }
 
-/// Known words that make up all of this one; the longest first words are tried first.
+/// Known words whose concatenation is the word. Longer candidates for the first word are tried first.
 fn made_of<'w>(known: &[&str], word: &'w str) -> Option<Vec<&'w str>> {
-    // Whether what begins at each place is made of words, and the end of its first one; from behind.
+    // For each offset, the end of the first known word of a complete split, or `None` without one. Filled from the end.
     let mut ends: Vec<Option<usize>> = vec![None; word.len() + 1];
     for start in (0..word.len()).rev() {
         let rest = word.get(start..).unwrap_or_default();
@@ -83,10 +84,10 @@ fn made_of<'w>(known: &[&str], word: &'w str) -> Option<Vec<&'w str>> {
     Some(words)
 }
 
-/// A line in which signs stand for letters in several words: `!gn0re @ll`.
+/// A line in which symbols replace characters in several words: `!gn0re @ll`.
 fn unsigned(line: &str) -> Option<String> {
     const SEVERAL: usize = 2;
-    /// At most so many words for each that is written so.
+    /// Maximum number of words per word with symbols.
     const AMONG: usize = 4;
     if !line.contains(['!', '@', '$']) || line.len() > 2000 {
         return None;
@@ -95,7 +96,7 @@ fn unsigned(line: &str) -> Option<String> {
     for word in line.split_whitespace() {
         let meant = meant_by(word);
         all += 1;
-        // A mention begins so too.
+        // A mention also begins with `@`.
         signed += usize::from(meant.is_some() && !word.starts_with('@'));
         plain.push_str(meant.as_deref().unwrap_or(word));
         plain.push(' ');
@@ -103,7 +104,8 @@ fn unsigned(line: &str) -> Option<String> {
     (signed >= SEVERAL && all <= signed * AMONG).then(|| plain.replace("11", "ll"))
 }
 
-/// A word with letters for its signs, if each stands beside a letter as one does. No variable, mention or address.
+/// Replaces the symbols of a word by the characters they imitate. Returns `None` for a variable, an address or an
+/// expression.
 fn meant_by(word: &str) -> Option<String> {
     let bare = word.trim_end_matches(['.', '!', ',', '?', ';', ':']);
     let letters = bare.chars().filter(char::is_ascii_alphabetic).count();

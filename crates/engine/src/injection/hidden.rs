@@ -1,21 +1,21 @@
-//! What a person does not see in a text: hidden elements and comments, encoded words, invisible letters, orders to the
-//! terminal, active content in pictures and notebooks.
+//! Content that a text hides from a person: hidden elements and comments, encoded words, invisible characters, terminal
+//! escape sequences, active content in images and notebooks.
 
 use super::pieces::begin_of;
 use super::signs::{Sign, Span};
 use super::words::is_unseen;
 
-/// So many signs of one kind, each of which is told by itself, are enough.
+/// Maximum number of signs of one kind that are reported individually.
 const MAX_SIGNS: usize = 64;
 
-/// An encoded text is at least so long.
+/// Minimum length of an encoded text.
 const MIN_ENCODED: usize = 24;
 
 fn sign(family: &str, name: &str, weight: u32, span: Span) -> Sign {
     Sign { family: family.into(), name: name.into(), weight, span }
 }
 
-/// Comments of HTML and Markdown, and the texts of elements that are not shown. Parts of one kind do not overlap.
+/// HTML and Markdown comments, and the texts of elements that are not rendered. Parts of one kind do not overlap.
 pub(super) fn parts(text: &str) -> Vec<Span> {
     let mut parts = between(text, "<!--", "-->");
     parts.extend(between(text, "[//]: #", "\n"));
@@ -24,12 +24,12 @@ pub(super) fn parts(text: &str) -> Vec<Span> {
     parts
 }
 
-/// What stands from each of these on to the next of those.
+/// Spans between each `open` and the next `close`.
 fn between(text: &str, open: &str, close: &str) -> Vec<Span> {
     let mut parts = Vec::new();
     let mut at = 0;
     while let Some(found) = text.get(at..).and_then(|rest| rest.find(open)) {
-        // What is quoted as code is shown.
+        // Text quoted as code is visible.
         let is_shown = text.get(..at + found).is_some_and(|before| before.ends_with('`'));
         let start = at + found + open.len();
         at = start;
@@ -42,10 +42,10 @@ fn between(text: &str, open: &str, close: &str) -> Vec<Span> {
     parts
 }
 
-/// A tag is no longer.
+/// Maximum length of a tag, in bytes.
 const MAX_TAG: usize = 400;
 
-/// Each tag with the place of its first sign; what stands in one is none by itself.
+/// Tags with the byte offset of their first character. Tags do not nest.
 fn tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut next = 0;
     text.match_indices('<').filter_map(move |(at, _)| {
@@ -60,7 +60,7 @@ fn tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Elements whose tag says that they are not shown, to the next tag.
+/// Contents of elements whose tag hides them, up to the next closing tag.
 fn elements(text: &str) -> Vec<Span> {
     let mut parts: Vec<Span> = Vec::new();
     for (at, tag) in tags(text).filter(|(_, tag)| is_hiding(tag)) {
@@ -77,7 +77,7 @@ fn elements(text: &str) -> Vec<Span> {
 fn is_hiding(tag: &str) -> bool {
     const SAID: [&str; 7] = ["hid", "sr-only", "reader", "font", "opac", "indent", "color"];
     let lower = tag.to_ascii_lowercase();
-    // A blank may stand within the words of a style, not within these.
+    // Cheap pretest. A style may contain blanks, but not inside one of these words.
     if !SAID.iter().any(|word| lower.contains(word)) && !lower.contains("none") && !lower.contains("background") {
         return false;
     }
@@ -98,7 +98,7 @@ fn is_hiding(tag: &str) -> bool {
     hidden || of_readers || styles.iter().any(|style| dense.contains(style)) || has_one_colour(&dense)
 }
 
-/// Text that takes no room, or has the colour of what is behind it: nobody writes that for a person.
+/// Text of zero size, or in the color of its background, which has no legitimate use.
 pub(super) fn disguised(text: &str) -> Vec<Sign> {
     let tags = tags(text).filter(|(_, tag)| tag.contains(':')).filter_map(|(at, tag)| {
         let dense: String = tag.to_lowercase().split_whitespace().collect();
@@ -120,23 +120,23 @@ fn has_one_colour(style: &str) -> bool {
     behind.zip(front).is_some_and(|(one, other)| one == other && !one.is_empty())
 }
 
-/// Words in base64 or hexadecimal that are a sentence in plain letters, each by itself and over several lines.
+/// Words in base64 or hexadecimal that decode to a sentence, both single words and words over several lines.
 pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
     let mut found = Vec::new();
     let mut lines = Lines { span: Span { start: 0, end: 0 }, text: String::new(), last: 0, tried: 0 };
-    // What lines that are joined may cost: each is read a few times, and not as often as there are lines before it.
+    // Byte budget for decoding joined lines: a few passes over the text, instead of one pass per line.
     let mut room = text.len().saturating_mul(8).max(64 * 1024);
     let mut at = 0;
     for word in text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "+/=_-".contains(letter))) {
         let span = Span { start: at, end: at + word.len() };
         at = span.end + text.get(span.end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
-        // What a word is set to: `id=…`.
+        // The value of an assignment: `id=…`.
         let begin = word.trim_end_matches('=').rfind('=').map_or(0, |sign| sign + 1);
         let (word, span) = (word.get(begin..).unwrap_or_default(), Span { start: span.start + begin, ..span });
         let goes_on = lines.text.len() >= MIN_ENCODED
             && lines.text.len() < MAX_ENCODED
             && text.get(lines.span.end..span.start) == Some("\n");
-        // Lines are of one length but for the last: where it changes, what stands before may be all.
+        // All lines of an encoded block but the last have the same length, so a change of length may end the block.
         if !goes_on || word.len() != lines.last {
             found.extend(lines.sentence(&mut room));
         }
@@ -161,18 +161,18 @@ pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
     found
 }
 
-/// Words of lines that follow each other.
+/// Encoded words on consecutive lines.
 struct Lines {
     span: Span,
     text: String,
-    /// How long the last one is.
+    /// Length of the last line's word.
     last: usize,
-    /// How much of it has been read as a sentence.
+    /// Length of the prefix that was already decoded.
     tried: usize,
 }
 
 impl Lines {
-    /// The sentence that they are together, if nobody has looked yet.
+    /// Decodes the joined lines, unless that was already tried or the budget is exhausted.
     fn sentence(&mut self, room: &mut usize) -> Option<(Span, String)> {
         if self.text.len() <= self.tried || *room < self.text.len() {
             return None;
@@ -186,11 +186,11 @@ fn meant(word: &str) -> Option<String> {
     from_hexadecimal(word).or_else(|| from_base64(word)).and_then(sentence)
 }
 
-/// A text over several lines is joined up to here.
+/// Maximum length of an encoded text that is joined from several lines.
 const MAX_ENCODED: usize = 4096;
 
-/// A sentence spelled as numbers of its letters: `\\u0069`, `\\x69`, `%69`, `&#105;`, `69 67`. And one whose letters are
-/// moved by thirteen places or stand in reverse, where a word tells that it is.
+/// Sentences spelled as character codes: `\\u0069`, `\\x69`, `%69`, `&#105;`, `69 67`. Also the text in ROT13 or
+/// reversed, if it contains a word that indicates one of the two.
 pub(super) fn spelled(text: &str) -> Vec<(Span, String)> {
     const LEAST: usize = 12;
     let mut found = Vec::new();
@@ -217,7 +217,7 @@ pub(super) fn spelled(text: &str) -> Vec<(Span, String)> {
     found
 }
 
-/// How a letter is spelled as a number; without a number of digits it ends at the sign behind.
+/// Numeric spelling of a character: a prefix, a radix, and either a fixed number of digits or a terminator.
 struct Spelling {
     open: &'static str,
     radix: u32,
@@ -225,7 +225,7 @@ struct Spelling {
     close: &'static str,
 }
 
-/// Letters spelled one after the other, at least so many.
+/// Runs of at least `least` consecutive characters in one spelling.
 fn runs_of(text: &str, spelling: &Spelling, least: usize) -> Vec<(Span, String)> {
     let mut found: Vec<(Span, String)> = Vec::new();
     let (mut run, mut span) = (String::new(), Span { start: 0, end: 0 });
@@ -299,7 +299,7 @@ fn from_base64(word: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Letters that a person does not see, between letters that a person does.
+/// Invisible characters between visible ones.
 pub(super) fn unseen(text: &str) -> Vec<Sign> {
     let mut signs = Vec::new();
     let mut before = ' ';
@@ -330,15 +330,15 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
     signs
 }
 
-/// Flags of regions are pictographs with tag letters behind them.
+/// Whether a character is a pictograph. Regional flags are pictographs followed by tag characters.
 fn is_pictograph(letter: char) -> bool {
     matches!(letter, '\u{1f1e6}'..='\u{1f9ff}')
 }
 
-/// An order to the terminal is no longer.
+/// Maximum length of a terminal escape sequence.
 const MAX_SEQUENCE: usize = 1024;
 
-/// Orders to the terminal that do something unseen: fill the clipboard, name one address and lead to another, hide text.
+/// Escape sequences with an unseen effect: writing the clipboard, a link that shows another address, hidden text.
 pub(super) fn terminal(text: &str) -> Vec<Sign> {
     let mut signs = Vec::new();
     for (at, _) in text.match_indices('\u{1b}') {
@@ -360,14 +360,14 @@ pub(super) fn terminal(text: &str) -> Vec<Sign> {
     signs
 }
 
-/// `[31;1m`: the numbers.
+/// The numbers of an SGR sequence: `[31;1m`.
 fn codes_of(rest: &str) -> Option<&str> {
     let codes = rest.strip_prefix('[')?;
     let end = codes.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
     codes.get(end..)?.starts_with('m').then(|| codes.get(..end))?
 }
 
-/// `8;;https://a.example ST b.example`: the text is an address of another host.
+/// Whether the text of a terminal hyperlink is an address of another host: `8;;https://a.example ST b.example`.
 fn is_false_link(link: &str) -> bool {
     let Some((_, rest)) = link.split_once(';') else { return false };
     let Some(end) = rest.find(['\u{7}', '\u{1b}']) else { return false };
@@ -382,7 +382,7 @@ fn is_false_link(link: &str) -> bool {
     is_address && !url.is_empty() && host(url) != host(shown)
 }
 
-/// Conceal, or letters in the colour of what is behind them.
+/// Whether SGR codes conceal the text, or give it the color of its background.
 fn hides(codes: &str) -> bool {
     let codes: Vec<u32> = codes.split(';').filter_map(|code| code.parse().ok()).collect();
     let extended = codes.iter().any(|code| matches!(code, 38 | 48));
@@ -391,7 +391,7 @@ fn hides(codes: &str) -> bool {
     !extended && (codes.contains(&8) || front.zip(behind).is_some_and(|(front, behind)| front + 10 == *behind))
 }
 
-/// Code where a picture or a notebook's output is expected.
+/// Active code where an image or a notebook's output is expected.
 pub(super) fn active(text: &str) -> Vec<Sign> {
     let head = text.trim_start();
     let lower = || text.to_lowercase();

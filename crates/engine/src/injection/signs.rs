@@ -1,43 +1,43 @@
-//! What is known of a text that may give orders.
+//! Scan result for a text that may contain instructions.
 
-/// From this score on a text is told.
+/// Minimum score at which a text is reported.
 pub const TOLD_FROM: u32 = 50;
 
-/// Bytes of a text.
+/// A range of bytes in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// The first.
+    /// Byte offset of the first byte.
     pub start: usize,
-    /// The one behind the last.
+    /// Byte offset after the last byte.
     pub end: usize,
 }
 
-/// What is known of a text that may give orders.
+/// Scan result for a text that may contain instructions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Injection {
-    /// What its signs weigh together; see [`TOLD_FROM`].
+    /// Total weight of the signs; see [`TOLD_FROM`].
     pub score: u32,
-    /// Each sign that counted: what it is, what it weighs, where it stands. Heaviest first.
+    /// The signs that counted, the heaviest first.
     pub signs: Vec<Sign>,
-    /// Bytes that were not looked at, in a text that is longer than what is.
+    /// Number of bytes that were not scanned, if the text exceeds the limits.
     pub unread: usize,
 }
 
-/// One sign.
+/// An indication of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sign {
-    /// `override`, `role`, `hidden`, …: of each family only the heaviest counts.
+    /// `override`, `role`, `hidden`, …: only the heaviest sign of each family counts.
     pub family: String,
-    /// The cue's name, or what was seen.
+    /// Name of the cue, or a description of the observation.
     pub name: String,
-    /// Its part of the score.
+    /// Its contribution to the score.
     pub weight: u32,
-    /// Where it stands in the text.
+    /// Its position in the text.
     pub span: Span,
 }
 
 impl Injection {
-    /// Whether the text is to be told of.
+    /// Whether the score reaches [`TOLD_FROM`].
     pub fn is_told(&self) -> bool {
         self.score >= TOLD_FROM
     }

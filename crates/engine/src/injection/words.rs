@@ -1,25 +1,26 @@
-//! A text as words that can be compared: small letters, no lookalikes, nothing invisible, no blanks between letters.
+//! Splits a text into words that can be compared: lowercase, without lookalikes and invisible characters, and with
+//! spaced-out words joined.
 
 use super::signs::Span;
 use crate::model::words::{WordList, Words};
 use reflex_tables::Tables;
 
-/// A word and where it stands.
+/// A word and its position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
     pub(super) text: String,
     pub(super) span: Span,
-    /// It is no part of a name that the word before begins: `a-b`, `a_b`.
+    /// Whether the word is separate from the previous one, and not joined to it by a dash or underscore: `a-b`, `a_b`.
     pub(super) is_apart: bool,
-    /// A quotation, a value or a block begins or ends between the word before and it.
+    /// Whether a quotation, a value or a block begins or ends between the previous word and this one.
     pub(super) is_cut_off: bool,
-    /// A sentence begins with it.
+    /// Whether it begins a sentence.
     pub(super) begins: bool,
-    /// What it means, as bits; see `library/injection-lexicon`.
+    /// Its meanings as a bit set; see `library/injection-lexicon`.
     pub(super) means: u64,
 }
 
-/// Letters that a person does not see.
+/// Whether a character is invisible.
 pub(super) fn is_unseen(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
@@ -27,13 +28,13 @@ pub(super) fn is_unseen(letter: char) -> bool {
         | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The words of a text.
+/// Splits a text into folded words.
 pub(super) fn fold(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut word = String::new();
     let (mut start, mut end, mut apart, mut cut, mut escaped) = (0, 0, true, false, false);
     for (at, letter) in text.char_indices() {
-        // `\n` in the text of a JSON value is a blank.
+        // `\n` in a JSON string is a blank.
         let is_blank = std::mem::take(&mut escaped) && matches!(letter, 'n' | 'r' | 't');
         if !is_blank && (is_written(letter) || (is_apostrophe(letter) && !word.is_empty())) {
             if word.is_empty() && !is_dropped(letter) {
@@ -50,11 +51,11 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
         escaped = letter == '\\';
         if !word.is_empty() {
             words.push(Word { is_cut_off: cut, ..word_of(std::mem::take(&mut word), Span { start, end }, apart) });
-            // A quotation mark may stand between.
+            // A quotation mark may have separated the words.
             (apart, cut) = (false, end < at);
         }
         apart |= !matches!(letter, '-' | '_');
-        // An apostrophe is only here where no word goes on with it.
+        // An apostrophe only gets here if it does not continue a word.
         cut |= matches!(letter, '"' | '`' | ';' | '{' | '}' | '=' | '[' | '\'');
     }
     if !word.is_empty() {
@@ -70,8 +71,8 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
     words
 }
 
-/// Whether a sentence ends between two words: at a stop before a blank, at an empty line, and where a line is no
-/// continuation of the one before, as in code, lists and logs.
+/// Whether a sentence ends between two words: at a period before a blank, at an empty line, and where a line does not
+/// continue the previous one, as in code, lists and logs.
 fn is_end(between: &str) -> bool {
     let mut letters = between.chars().peekable();
     let (mut is_first, mut marks) = (true, 0);
@@ -80,10 +81,10 @@ fn is_end(between: &str) -> bool {
         match letter {
             '。' | '！' | '？' | '।' | '؟' => return true,
             ';' if letters.peek().is_some_and(|next| next.is_whitespace()) => return true,
-            // A text in code ends, and what stands behind it is code.
+            // A string literal ends, and the following text is code.
             '"' | '\'' if letters.peek().is_some_and(|next| matches!(next, ')' | ']')) => return true,
             '.' | '!' | '?' if letters.peek().is_some_and(closes) => return true,
-            // The end of one value and the begin of the next.
+            // The end of one value and the beginning of the next.
             '"' if marks == 1 => return true,
             '"' => marks += 1,
             '\n' if !is_first || !continues(letters.clone()) => return true,
@@ -94,8 +95,8 @@ fn is_end(between: &str) -> bool {
     false
 }
 
-/// Whether a line goes on with the sentence of the one before: after blanks and the sign of a comment or quotation comes
-/// its first word.
+/// Whether a line continues the sentence of the previous one: after blanks and a comment or quotation marker its first
+/// word follows.
 fn continues(rest: impl Iterator<Item = char>) -> bool {
     let mut rest = rest.skip_while(|letter| matches!(letter, ' ' | '\t' | '>' | '#' | '/' | '*'));
     rest.next().is_none()
@@ -109,17 +110,17 @@ fn is_written(letter: char) -> bool {
     if letter.is_ascii() {
         return letter.is_ascii_alphanumeric();
     }
-    // Of the scripts of India and Thailand also the signs that join letters; the strokes that end a sentence do not.
+    // Indic and Thai scripts include the signs that join characters, but not the dandas that end a sentence.
     let is_indic = matches!(letter, '\u{900}'..='\u{eff}') && !matches!(letter, '\u{964}' | '\u{965}' | '\u{e3f}');
     letter.is_alphanumeric() || is_indic || is_dropped(letter) || plain(letter) != letter
 }
 
-/// Letters without which a word stays the same.
+/// Characters that folding drops: invisible ones and combining marks.
 fn is_dropped(letter: char) -> bool {
     !letter.is_ascii() && (is_unseen(letter) || is_mark(letter))
 }
 
-/// Marks over, under and through the letter before.
+/// Combining marks over, under and through the previous character.
 fn is_mark(letter: char) -> bool {
     matches!(letter, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}')
 }
@@ -128,7 +129,7 @@ fn is_apostrophe(letter: char) -> bool {
     matches!(letter, '\'' | '’')
 }
 
-/// Full-width letters, those of formulas and those in circles are the plain ones.
+/// Maps full-width, mathematical, circled, parenthesized and squared characters to plain ones.
 fn plain(letter: char) -> char {
     if letter.is_ascii() {
         return letter;
@@ -154,14 +155,14 @@ fn plain(letter: char) -> char {
     meant.unwrap_or(letter)
 }
 
-/// `ɪɢɴ`: small capitals, with which linguists write sounds.
+/// Maps small capitals (`ɪɢɴ`), which phonetic alphabets use, to plain characters.
 fn small_capital(letter: char) -> Option<char> {
     const CAPITALS: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ";
     const LETTERS: &str = "abcdefghijklmnoprstuvwyz";
     CAPITALS.chars().zip(LETTERS.chars()).find(|(capital, _)| *capital == letter).map(|(_, meant)| meant)
 }
 
-/// Lookalikes among Latin letters become Latin; digits among letters become the letters they stand for.
+/// Replaces lookalikes of Latin characters, and digits in a word with Latin characters, by the characters they imitate.
 fn folded(word: String) -> String {
     let has_latin = word.contains(|letter: char| letter.is_ascii_lowercase());
     if !has_latin || word.bytes().all(|byte| byte.is_ascii_lowercase()) {
@@ -171,7 +172,7 @@ fn folded(word: String) -> String {
     word.chars().map(|letter| meant(letter).unwrap_or(letter)).collect()
 }
 
-/// By Unicode's table of confusables: what looks like a small Latin letter in common typefaces.
+/// Lowercase Latin character that a character resembles in common typefaces, by Unicode's table of confusables.
 fn lookalike(letter: char) -> Option<char> {
     Some(match letter {
         'а' | 'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ɑ' | 'α' | 'ā' | 'ą' | 'ă' => 'a',
@@ -208,7 +209,7 @@ fn digit(letter: char) -> Option<char> {
     pairs.iter().find(|(digit, _)| *digit == letter).map(|(_, meant)| *meant)
 }
 
-/// Four or more single letters in a row, all with the same between them, are a word with blanks in it.
+/// Joins four or more consecutive single-character words with identical separators into one word.
 fn joined(text: &str, words: Vec<Word>) -> Vec<Word> {
     const LEAST: usize = 4;
     let is_single = |word: &Word| word.text.chars().nth(1).is_none();
@@ -243,11 +244,11 @@ fn joined(text: &str, words: Vec<Word>) -> Vec<Word> {
     out
 }
 
-/// How much a text speaks about such orders rather than giving one.
+/// Degree to which a text is about such instructions rather than giving one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Talk {
     No,
-    /// It names the subject: what it quotes or tells of is no order, what it commands is.
+    /// It names the subject: its quotations and reports are not instructions, its commands are.
     Some,
     /// It names the subject in several words.
     Much,
@@ -274,19 +275,19 @@ pub(super) fn talk(tables: Tables, words: &[Word]) -> Talk {
     }
 }
 
-/// The first letter as a bit; none for what is no small Latin letter.
+/// The first character as a bit, or 0 if it is not a lowercase Latin character.
 fn head_of(word: &str) -> u32 {
     word.bytes().next().filter(u8::is_ascii_lowercase).map_or(0, |letter| 1 << (letter - b'a'))
 }
 
-/// How a word stands that may be an order's.
+/// Grammatical position of a word that may begin an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Standing {
-    /// A clause begins with it, be it after a word that introduces an order.
+    /// At the beginning of a clause, or after a word that introduces an instruction.
     Order,
     /// Within a clause.
     Within,
-    /// A purpose, or what somebody is told to do: `to ignore`.
+    /// In a purpose or a reported instruction: `to ignore`.
     Told,
 }
 
@@ -296,7 +297,7 @@ pub(super) fn standing(openings: Words, (text, words): (&str, &[Word]), at: usiz
     let between = text.get(last.span.end..word.span.start).unwrap_or_default();
     let is = |steps: usize, wanted: &[&str]| before(steps).is_some_and(|word| wanted.contains(&word.text.as_str()));
     let ends = between.contains(['.', '!', '?', ':', ';', '\n', '>', '*', '#', '(', ']', ',', '—', '。', '，', '：']);
-    // Parties of a contract, and not who is spoken to; what something could make somebody do.
+    // Third parties, as in a contract, instead of the addressee; and possibilities, as in `could make it …`.
     let possible = |steps: usize| is(steps, &["could", "can", "may", "might", "would", "will"]);
     let others = (is(1, &["shall", "may", "will", "would", "might"]) && !is(2, &["you"]))
         || (2..4).any(|steps| is(steps, &["make", "let", "have"]) && possible(steps + 1));
@@ -310,10 +311,10 @@ pub(super) fn standing(openings: Words, (text, words): (&str, &[Word]), at: usiz
     }
 }
 
-/// `I want you to`: an order.
+/// Verbs of a request that is an instruction: `I want you to`.
 const WISHING: [&str; 8] = ["want", "need", "like", "ask", "command", "order", "expect", "require"];
 
-/// Whether a word stands alone as words of a sentence do, and not as a part of a name, a path or a call.
+/// Whether a word is separate, as in a sentence, and not a part of a name, a path or a call.
 pub(super) fn is_of_a_sentence(text: &str, word: &Word) -> bool {
     let before = text.get(..word.span.start).and_then(|text| text.chars().next_back());
     let after = text.get(word.span.end..).and_then(|text| text.chars().next());

@@ -17,7 +17,7 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// Gives every effect and target its id.
+    /// Assigns an id to every effect and target.
     pub(crate) fn number(&mut self) {
         let mut targets = 0;
         for (index, effect) in self.effects.iter_mut().enumerate() {
@@ -29,17 +29,17 @@ impl Analysis {
         }
     }
 
-    /// The command of an effect.
+    /// Returns the command of an effect.
     pub fn command(&self, effect: &Effect) -> Option<&Command> {
         self.reading(effect)?.commands.get(effect.command?)
     }
 
-    /// The reading that contains an effect: that of its action's text, or of a script.
+    /// Returns the reading that contains an effect: that of its action's text, or of a script.
     pub fn reading(&self, effect: &Effect) -> Option<&Reading> {
         self.reading_of(effect.action, effect.script)
     }
 
-    /// The reading of an action's text, or of a script.
+    /// Returns the reading of an action's text, or of a script.
     pub(crate) fn reading_of(&self, action: usize, script: Option<usize>) -> Option<&Reading> {
         match script {
             Some(script) => self.scripts.get(script).map(|script| &script.reading),
@@ -47,17 +47,17 @@ impl Analysis {
         }
     }
 
-    /// The texts that run: those of the actions and of the scripts.
+    /// Returns the texts that run: those of the actions and of the scripts.
     pub(crate) fn texts_that_run(&self) -> impl Iterator<Item = &Reading> {
         let scripts = self.scripts.iter().filter(|script| script.usage != Usage::Written);
         self.readings.iter().chain(scripts.map(|script| &script.reading))
     }
 }
 
-/// A file of which the call runs or writes the text.
+/// A file whose text the call runs or writes.
 #[derive(Debug)]
 pub struct Script {
-    /// The file.
+    /// The path of the file.
     pub path: String,
     /// The file's text, or the recipes of the tasks that are run.
     pub text: String,
@@ -65,7 +65,7 @@ pub struct Script {
     pub reading: Reading,
     /// The reason for reading it.
     pub usage: Usage,
-    /// The folder in which it begins, if that is known.
+    /// Its initial working directory, if known.
     pub(crate) folder: Option<String>,
     /// The mounts of the place in which it runs, if that is not this machine.
     pub(crate) place: Option<Rc<MountTable>>,
@@ -75,16 +75,16 @@ pub struct Script {
     pub(crate) level: usize,
     /// The command that starts it, if exactly one does.
     pub(crate) starter: Option<Starter>,
-    /// Commands of it that may change files of which only a run tells.
+    /// Commands in it that can change files which only running it determines.
     pub(crate) unclear: Vec<Option<CommandId>>,
 }
 
 /// The position of a command, for example of the one that starts a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Starter {
-    /// The script, or `None` for the call's own text.
+    /// Index of the script, or `None` for the call's own text.
     pub(crate) script: Option<usize>,
-    /// Its number there.
+    /// The id of the command in that text.
     pub(crate) command: Option<CommandId>,
 }
 
@@ -93,14 +93,14 @@ pub(crate) struct Starter {
 pub enum Usage {
     /// The file is run.
     Run,
-    /// Tasks that the file names are run.
+    /// Tasks that the file defines are run.
     Task,
     /// The file is only written.
     Written,
 }
 
 impl Script {
-    /// The position of a byte of the text: `x.sh:3`, or the file of a task.
+    /// Returns the position of a byte of the text: `x.sh:3`, or the file of a task.
     pub fn place(&self, at: u32) -> String {
         let before = self.text.get(..at as usize).unwrap_or("");
         match self.usage {

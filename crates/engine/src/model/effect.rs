@@ -1,61 +1,61 @@
-//! What a command or a tool call would do to the machine.
+//! The effects of a command or a tool call on the machine.
 
 use reflex_shell::{CommandId, ExecTarget, Origin, Piece, Value};
 use std::num::NonZeroU32;
 
-/// One thing that would happen, to some targets.
+/// One effect on some targets.
 #[derive(Debug, Clone)]
 pub struct Effect {
-    /// What happens.
+    /// The kind of the effect.
     pub kind: EffectKind,
-    /// To what it happens.
+    /// The objects of the effect.
     pub targets: Vec<Target>,
-    /// How: the keys of the options that are given, and what the program always does.
+    /// Keys of the options that are given, and the flags that the program always implies.
     pub flags: Vec<&'static str>,
-    /// An operand that says how (`777`, `root:root`).
+    /// An operand that qualifies the effect (`777`, `root:root`).
     pub argument: Option<Value>,
-    /// The command that does it; `None` for other tools.
+    /// The command that has the effect; `None` for other tools.
     pub command: Option<CommandId>,
-    /// Which of the event's actions it belongs to.
+    /// Index of the event's action that has the effect.
     pub action: usize,
-    /// The file that says it, if it stands in a file that the action runs or writes: an index into
-    /// [`crate::Analysis::scripts`]. The command is then one of that file's reading.
+    /// Index into [`crate::Analysis::scripts`] of the file that contains the command, if the action runs or writes such
+    /// a file. `command` is then an id in that file's reading.
     pub script: Option<usize>,
-    /// Its place in the action's text.
+    /// Position in the action's text.
     pub origin: Origin,
-    /// On which system it happens.
+    /// The system on which it happens.
     pub site: ExecTarget,
-    /// The folder its command runs in; `None` if that is not known.
+    /// Working directory of the command; `None` if unknown.
     pub folder: Option<String>,
-    /// By what it is remembered; see [`Id`].
+    /// Cache key; see [`Id`].
     pub(crate) id: Id,
 }
 
-/// The number of an effect or target within its analysis, given by the last pass: what facts are remembered by. What
-/// has none yet is never remembered, so that nothing is taken for something else.
+/// The number of an effect or target within its analysis, assigned by the last pass and used as the key of cached
+/// facts. Facts about an item without a number are never cached, so that two items cannot be confused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Id(Option<NonZeroU32>);
 
 impl Id {
-    /// The id of what stands at this place in a row of all.
+    /// The id of the item at this index.
     pub(crate) fn at(index: usize) -> Id {
         Id(u32::try_from(index).ok().and_then(|index| NonZeroU32::new(index.checked_add(1)?)))
     }
 
-    /// That place; `None` without an id.
+    /// The index of the item; `None` without an id.
     pub(crate) fn index(self) -> Option<usize> {
         self.0.map(|number| number.get() as usize - 1)
     }
 }
 
-/// What an effect touches, as it is written and as a lexical path where it is one.
+/// An object of an effect: its value as written and, for a path, the lexical path.
 #[derive(Debug, Clone)]
 pub struct Target {
-    /// As written.
+    /// The value as written.
     pub value: Value,
-    /// The absolute path, links not followed.
+    /// The absolute path, symlinks not followed.
     pub path: TargetPath,
-    /// By what it is remembered; see [`Id`].
+    /// Cache key; see [`Id`].
     pub(crate) id: Id,
 }
 
@@ -64,30 +64,30 @@ pub struct Target {
 pub enum TargetPath {
     /// Not a path: a host, a branch, a process.
     None,
-    /// Absolute and normalised, with patterns left in it.
+    /// Absolute and normalized; patterns are kept.
     Known {
         /// The path.
         text: String,
-        /// The same with its `..`, if it has any: a link before it decides where that leads.
+        /// The same path with its `..` components, if it has any: a symlink before a `..` decides where that leads.
         climbing: Option<String>,
-        /// A slash or a pattern for everything stood behind it: what it links to is meant.
+        /// Whether a trailing slash or a catch-all pattern follows the path, so that the target of a symlink is meant.
         follows: bool,
-        /// All that lies in it is meant, not the folder itself.
+        /// Whether the contents of the folder are meant rather than the folder itself.
         contents: bool,
     },
-    /// A part decides where it lies and is not known.
+    /// The path depends on an unknown part.
     Unknown,
 }
 
 impl Effect {
-    /// Whether one of its targets stands for several files. A name that is unknown before the call runs is new as a rule
-    /// where something is written; what is deleted or emptied under one is there.
+    /// Whether the target can denote several files. If a name is unknown before the call runs, a write usually creates
+    /// a new file, while a deletion or truncation affects files that exist.
     pub(crate) fn is_about_many(&self, target: &Target) -> bool {
         let is_lost = matches!(self.kind, EffectKind::Delete | EffectKind::Truncate);
         if is_lost { target.is_one_of_many() } else { target.is_pattern() }
     }
 
-    /// Something that a written file sets for later.
+    /// Returns the effect of a setting in a written file that applies later.
     pub(crate) fn configured(action: usize, flags: Vec<&'static str>, value: &str) -> Effect {
         let target = Target::new(Value::text(value, Origin::default()), TargetPath::None);
         Effect {
@@ -107,12 +107,12 @@ impl Effect {
 }
 
 impl Target {
-    /// A target that has no id yet.
+    /// Returns a target without an id.
     pub(crate) fn new(value: Value, path: TargetPath) -> Target {
         Target { value, path, id: Id::default() }
     }
 
-    /// The known path.
+    /// Returns the path, if it is known.
     pub fn path(&self) -> Option<&str> {
         match &self.path {
             TargetPath::Known { text, .. } => Some(text),
@@ -120,7 +120,7 @@ impl Target {
         }
     }
 
-    /// As a person would name it: the path if there is one, else as written.
+    /// Returns the target for display: the path if known, else the value as written.
     pub fn shown(&self) -> String {
         match &self.path {
             TargetPath::Known { text, contents: true, .. } => format!("everything in {text}"),
@@ -129,19 +129,19 @@ impl Target {
         }
     }
 
-    /// Whether the target stands for what a search or a pattern finds.
+    /// Whether the target is the result of a search or a pattern.
     pub fn is_pattern(&self) -> bool {
         self.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(_)))
     }
 
-    /// Whether the target is one of several files for a deletion: of a pattern, or of those in a folder whose name is
-    /// not known before the call runs (`data/$f`).
+    /// Whether a deletion of the target can affect several files: it is a pattern, or a path with a part that is
+    /// unknown before the call runs (`data/$f`).
     pub fn is_one_of_many(&self) -> bool {
         self.is_pattern() || self.path().is_some() && self.value.is_unknown()
     }
 }
 
-/// What an effect's targets are.
+/// The kind of an effect's targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TargetKind {
     /// Files and folders.
@@ -164,7 +164,7 @@ const OPAQUE: [EffectKind; 9] = [
 
 macro_rules! effect_kinds {
     ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal $sort:ident;)+) => {
-        /// What happens.
+        /// The kind of an effect.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum EffectKind { $($(#[doc = $doc])+ $kind,)+ }
 
@@ -172,22 +172,22 @@ macro_rules! effect_kinds {
             /// Every kind.
             pub const ALL: &[EffectKind] = &[$(EffectKind::$kind,)+];
 
-            /// The word that the library uses for it.
+            /// Returns the name of the kind in the library.
             pub fn name(self) -> &'static str {
                 match self { $(EffectKind::$kind => $name,)+ }
             }
 
-            /// What its targets are.
+            /// Returns the kind of the targets.
             pub fn target_kind(self) -> TargetKind {
                 match self { $(EffectKind::$kind => TargetKind::$sort,)+ }
             }
 
-            /// Whether it may make or change any file, so that only a run tells which.
+            /// Whether the effect can create or change arbitrary files, so that only running it shows which.
             pub(crate) fn is_opaque(self) -> bool {
                 OPAQUE.contains(&self)
             }
 
-            /// The kind of this word.
+            /// Returns the kind with this name.
             pub fn named(name: &str) -> Option<EffectKind> {
                 match name { $($name => Some(EffectKind::$kind),)+ _ => None }
             }
@@ -200,7 +200,8 @@ effect_kinds! {
     Delete = "delete" Path;
     /// A file is replaced or created.
     Overwrite = "overwrite" Path;
-    /// Files are written below a folder, under names that an archive, a commit or a folder has; the argument says which.
+    /// Files are written below a folder, under the names in an archive, a commit or another folder; the argument
+    /// identifies it.
     Populate = "populate" Path;
     /// Something is added to a file.
     Append = "append" Path;
@@ -208,7 +209,7 @@ effect_kinds! {
     Edit = "edit" Path;
     /// A file is cut to a size.
     Truncate = "truncate" Path;
-    /// A link is made; the argument is what it leads to.
+    /// A link is made; the argument is its target.
     Link = "link" Path;
     /// Files are moved away.
     Move = "move" Path;
@@ -216,71 +217,71 @@ effect_kinds! {
     Read = "read" Path;
     /// A file system is made or its traces are erased.
     Format = "format" Path;
-    /// Who may do what with a file changes.
+    /// The permissions of a file change.
     ChangePermissions = "change-permissions" Path;
-    /// Who owns a file changes.
+    /// The owner of a file changes.
     ChangeOwner = "change-owner" Path;
     /// A file is run as a script or program.
     RunFile = "run-file" Path;
-    /// A file, or all in a folder, is taken into the next commit.
+    /// A file, or everything in a folder, is added to the next commit.
     Stage = "stage" Path;
-    /// Tasks that a file of the project names are run; none stands for its first.
+    /// Tasks defined by a project file are run; without a target, the first task of the file.
     RunTask = "run-task" Name;
     /// A file's content is sent to a host.
     SendFile = "send-file" Path;
-    /// Changes in the work tree that are not committed are lost.
+    /// Uncommitted changes in the work tree are lost.
     DiscardChanges = "discard-changes" Path;
     /// Files that git does not track are removed.
     DiscardUntracked = "discard-untracked" Path;
-    /// Changes in the work tree are put away; they can be taken out again.
+    /// Changes in the work tree are stashed; they can be restored.
     Stash = "stash" Path;
     /// Stashed work is dropped.
     DropStash = "drop-stash" Name;
-    /// A local branch or tag is deleted though it may not be merged, or moved to another commit: the argument.
+    /// A local branch or tag is deleted although it may be unmerged, or is moved to another commit (the argument).
     DeleteBranch = "delete-branch" Name;
     /// A remote branch is replaced.
     PushForce = "push-force" Name;
-    /// A remote branch is replaced unless somebody else changed it.
+    /// A remote branch is replaced unless someone else changed it.
     PushWithLease = "push-with-lease" Name;
     /// A remote branch or tag is deleted.
     DeleteRemoteRef = "delete-remote-ref" Name;
     /// Commits or their traces are rewritten.
     RewriteHistory = "rewrite-history" Name;
-    /// What could bring back commits or changes that nothing names any more is removed.
+    /// The means to restore unreachable commits or changes are removed.
     DestroyRecovery = "destroy-recovery" Name;
     /// Something is fetched from a host.
     Fetch = "fetch" Name;
     /// Something is sent to a host.
     Send = "send" Name;
-    /// A text that stands in the call is sent to a host.
+    /// A text from the call is sent to a host.
     SendText = "send-text" Name;
     /// Connections are accepted.
     Listen = "listen" Name;
-    /// A shell is given to whoever connects.
+    /// A shell is given to any client that connects.
     GiveShell = "give-shell" Name;
     /// Code that was just fetched is run.
     RunFetched = "run-fetched" Name;
-    /// Code that was just decoded, and whose text is not known, is run.
+    /// Code that was just decoded and has an unknown text is run.
     RunDecoded = "run-decoded" Name;
-    /// The text is larger or nested deeper than what is read.
+    /// The text exceeds the limit of size or nesting depth.
     ExceedLimit = "exceed-limit" Name;
-    /// A part of the text cannot be read.
+    /// A part of the text cannot be parsed.
     Unreadable = "unreadable" Name;
-    /// A program's name is written in pieces, so that nobody reads it.
+    /// A program's name is assembled from pieces to hide it.
     Disguise = "disguise" Name;
-    /// Something is decoded within texts within texts.
+    /// Decoding within a text that was itself decoded.
     NestedDecoding = "nested-decoding" Name;
-    /// A program that is not meant for it runs another one, or a shell, because an option or a text tells it to.
+    /// An option or text makes a program run another program or a shell, which is not the program's purpose.
     Escape = "escape" Name;
-    /// A program or code that is not known is run.
+    /// An unknown program or unknown code is run.
     RunUnknown = "run-unknown" Name;
     /// Another coding agent is started.
     StartAgent = "start-agent" Name;
-    /// What runs has another user's rights.
+    /// A program runs with the rights of another user.
     RaisePrivilege = "raise-privilege" Name;
     /// Processes are ended.
     Kill = "kill" Name;
-    /// Something will run again later by itself.
+    /// Something is set up to run again later without a further call.
     Persist = "persist" Name;
     /// Scheduled commands are removed.
     DeleteSchedule = "delete-schedule" Name;
@@ -296,13 +297,13 @@ effect_kinds! {
     ChangeRemote = "change-remote" Name;
     /// A version goes live.
     Deploy = "deploy" Name;
-    /// A version is given to everybody.
+    /// A version is released to the public.
     Publish = "publish" Name;
     /// Keys or passwords are printed by the service that keeps them.
     RevealSecret = "reveal-secret" Name;
     /// A package is added to what the project depends on.
     AddPackage = "add-package" Name;
-    /// A package is installed for the whole system or user, or from a source that is no registry.
+    /// A package is installed system-wide or user-wide, or from a source other than a registry.
     InstallGlobal = "install-global" Name;
     /// Containers, images or volumes are removed.
     DestroyContainer = "destroy-container" Name;
@@ -316,45 +317,46 @@ effect_kinds! {
     SwitchOffProtection = "switch-off-protection" Name;
     /// The record of what was typed or logged is wiped.
     WipeTraces = "wipe-traces" Name;
-    /// A program is made from its source, and run with the flag `runs`.
+    /// A program is compiled from its source, and run if the flag `runs` is set.
     Compile = "compile" Path;
-    /// The changes that a file tells are made; without a file they are read.
+    /// The changes in a patch file are applied; without a file the patch is read from standard input.
     ApplyPatch = "apply-patch" Path;
     /// The statements in a file are run by a database.
     RunSqlFile = "run-sql-file" Path;
-    /// A database, or all it holds, is thrown away.
+    /// A database, or its entire content, is dropped.
     DestroyDatabase = "destroy-database" Name;
-    /// A text is run by a database.
+    /// A text is executed by a database.
     Sql = "sql" Name;
-    /// A shell on another host, or files from and to it.
+    /// A shell on another host, or a file transfer from or to it.
     RemoteAccess = "remote-access" Name;
-    /// A path of a class that nobody else touches is named to a program of which this use is not known.
+    /// A path of a class reserved to certain programs is passed to a program not known to use it.
     PathArgument = "path-argument" Path;
-    /// The times of files are set, and files that are not there are made, with nothing in them.
+    /// The times of files are set; files that do not exist are created empty.
     SetTimes = "set-times" Path;
-    /// A variable of the environment or a switch of the shell is set (the argument is the value) or taken away.
+    /// An environment variable or a shell option is set (the argument is the value) or unset.
     SetVariable = "set-variable" Name;
-    /// What is run is no longer known to come from the agent: its variables are gone, or it is no child of it.
+    /// A program can no longer be attributed to the agent: its environment variables are removed, or it is not a child
+    /// of the agent.
     LeaveAgent = "leave-agent" Name;
-    /// A signal does not reach what is run.
+    /// The program that is run ignores a signal.
     BlockSignal = "block-signal" Name;
-    /// Programs of a kind (a flag says which) work from then on where the target says: a context, a project.
+    /// Programs of one kind (given by a flag) work from then on in the context or project that the target names.
     SelectContext = "select-context" Name;
     /// A raw connection to a host is made.
     Connect = "connect" Name;
-    /// A shell is started that reads from whoever holds its input.
+    /// A shell is started that reads from the holder of its standard input.
     StartShell = "start-shell" Name;
-    /// Something of this machine can be reached from outside from then on.
+    /// A service of this machine becomes reachable from outside.
     OpenTunnel = "open-tunnel" Name;
-    /// What is typed, shown or sent is recorded.
+    /// Keystrokes, screen content or traffic is recorded.
     Capture = "capture" Name;
     /// Hosts or ports are tried one by one.
     Scan = "scan" Name;
-    /// Files are searched by name or rights; the argument is where.
+    /// Files are searched by name or permissions; the argument is the place.
     SearchFiles = "search-files" Name;
-    /// Passwords are guessed or worked out.
+    /// Passwords are guessed or cracked.
     GuessPasswords = "guess-passwords" Name;
-    /// The machine works for a currency.
+    /// Cryptocurrency is mined.
     MineCrypto = "mine-crypto" Name;
     /// A module or a setting of the kernel changes.
     ChangeKernel = "change-kernel" Name;
@@ -364,28 +366,30 @@ effect_kinds! {
     DestroyVolume = "destroy-volume" Name;
     /// A library or plug-in that the call names is loaded into a program.
     LoadLibrary = "load-library" Path;
-    /// A key that nothing makes again is removed.
+    /// A key that cannot be created again is removed.
     DestroyKey = "destroy-key" Name;
-    /// The whole environment is printed.
+    /// All environment variables are printed.
     PrintEnvironment = "print-environment" Name;
-    /// A name is looked up, which tells it to name servers.
+    /// A name is looked up, which reveals it to name servers.
     LookUp = "look-up" Name;
-    /// A program may do more than its user.
+    /// A program gets more rights than its user has.
     GrantRights = "grant-rights" Path;
-    /// A key or password stands where others may read it; the argument says what it is, the flags how bad and where.
+    /// A key or password is written where others may read it; the argument is its kind, the flags are severity and
+    /// place.
     ExposeSecret = "expose-secret" Path;
-    /// Something of the guard is named, and no entry says what is done with it.
+    /// A file of the guard is named, and no library entry describes its use.
     GuardReference = "guard-reference" Path;
-    /// The id of a call is named that waits for a person; only the person uses it.
+    /// The id of a call that waits for approval is named; only the person uses that id.
     NameWaiting = "name-waiting" Name;
-    /// A file is written that says a person's command of the guard, names its folders or asks in its name; the argument
-    /// is what it says, the flags say which.
+    /// A file is written that contains a command of the guard meant for the person, names the guard's folders, or asks
+    /// in its name; the argument is the text, the flags are which of these.
     WriteAboutGuard = "write-about-guard" Path;
-    /// A written file makes others run or trust something later; the flags say what, the target is the guilty value.
+    /// A written file makes other programs run or trust something later; the flags are the kind, the target is the
+    /// guilty value.
     Configure = "configure" Name;
-    /// An agent's settings are changed by its own command; the target is what is set.
+    /// An agent's settings are changed by its own command; the target is the setting.
     ConfigureAgent = "configure-agent" Name;
-    /// A tool is called of which nothing is known: neither what it does nor that it does no harm.
+    /// An unknown tool is called: neither its effect nor its harmlessness is known.
     Unjudged = "unjudged" Name;
     /// The guard is changed or switched off.
     ChangeGuard = "change-guard" Name;

@@ -1,4 +1,4 @@
-//! What an agent is about to do, or has done, in words that belong to no agent.
+//! The agent-independent description of an action that an agent is about to take or has taken.
 
 use crate::model::vouched::Vouched;
 use reflex_shell::Language;
@@ -7,73 +7,72 @@ use reflex_shell::patch::Part;
 /// A call of one agent at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Event {
-    /// The agent's own name for the session; empty if it has none.
+    /// The agent's id of the session; empty if it has none.
     pub session: String,
     /// The coding agent: `claude`, `codex`, …
     pub client: String,
-    /// The coding agent's version, if it tells it.
+    /// The coding agent's version, if reported.
     pub version: Option<String>,
-    /// The agent's own word for the event; empty if it has none.
+    /// The agent's name for the event; empty if it has none.
     pub word: String,
     /// The role of the (sub)agent, if it has one.
     pub role: Option<String>,
-    /// The agent's own name for this one subagent, where several of one role work beside each other.
+    /// The agent's id of this subagent, to distinguish parallel subagents of the same role.
     pub subagent: Option<String>,
-    /// The task as the call itself names it.
+    /// The task that the call names.
     pub task: Option<String>,
-    /// What the call itself says that it is for. Whoever says it may be an agent, so it only tightens.
+    /// The purpose that the call claims. The claim may come from an agent, so it can only tighten the judgement.
     pub claimed: Purpose,
-    /// The task that a person declared.
+    /// The task declared by a person.
     pub declared: Option<Task>,
-    /// The agent's permission mode, in its own word.
+    /// The agent's permission mode, as the agent names it.
     pub mode: Option<String>,
-    /// The folder in which the call happens, absolute.
+    /// Working directory of the call, absolute.
     pub cwd: String,
-    /// The root of the project, absolute.
+    /// Root of the project, absolute.
     pub workspace: String,
-    /// The user's home folder, absolute.
+    /// Home folder of the user, absolute.
     pub home: String,
-    /// When in the agent's work this is.
+    /// The moment in the agent's work.
     pub moment: Moment,
-    /// The tool in the agent's own word; empty where there is none.
+    /// The tool's name, as the agent names it; empty without a tool.
     pub tool: String,
-    /// What the call does; several for a patch or a batch.
+    /// The actions of the call; several for a patch or a batch.
     pub actions: Vec<Action>,
-    /// The agent's own name for this one call; empty if it has none. Several hooks that are asked about one call are told
-    /// the same.
+    /// The agent's id of this call; empty if it has none. Several hooks for the same call receive the same id.
     pub call: String,
-    /// How it ended, after a tool.
+    /// The outcome, after a tool ran.
     pub outcome: Option<Outcome>,
-    /// Whether the agent is at work because a hook kept it from stopping.
+    /// Whether the agent continues because a hook prevented it from stopping.
     pub goes_on: bool,
-    /// Whether its actions are done already, and what they leave is judged before others get it: a commit, a push. Nothing
-    /// is lost by them any more, and they are no steps of a session.
+    /// Whether the actions are done, and their result is judged before it is passed on: a commit, a push. Such actions
+    /// can no longer lose data and are not steps of a session.
     pub is_done: bool,
 }
 
-/// A task as a person has declared it.
+/// A task declared by a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its name.
+    /// The name of the task.
     pub id: String,
-    /// The folder from which its scope is meant, absolute.
+    /// The folder that its scope is relative to, absolute.
     pub root: String,
-    /// What it is for.
+    /// The purpose of the task.
     pub purpose: Purpose,
-    /// Whether a person stands behind what it loosens; its scope tightens in any case.
+    /// Whether a person vouches for its loosening effects; its scope tightens in any case.
     pub vouched: Vouched,
 }
 
-/// What some work is for.
+/// The purpose of some work.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Purpose {
-    /// In a person's words; empty if nothing is said.
+    /// The intent in a person's words; may be empty.
     pub intent: String,
-    /// Patterns of the paths that it changes, from the root on; none stands for all.
+    /// Patterns of the paths that it changes, relative to the root; empty for all paths.
     pub scope: Vec<String>,
 }
 
-/// When in an agent's work an event happens.
+/// The moment of an event in an agent's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Moment {
     /// Before a tool runs.
@@ -93,12 +92,12 @@ pub enum Moment {
     Stop,
     /// A subagent begins or ends.
     Subagent,
-    /// Anything else an agent reports (compaction, notifications, configuration).
+    /// Any other event that an agent reports (compaction, notifications, configuration).
     Other,
 }
 
 impl Event {
-    /// A command that an agent would run in the root of a project; both folders are absolute.
+    /// Returns the event of an agent that runs a command in the root of a project; both folders are absolute.
     pub fn shell(command: &str, workspace: &str, home: &str) -> Event {
         Event {
             cwd: workspace.into(),
@@ -109,32 +108,32 @@ impl Event {
         }
     }
 
-    /// The name of the task to which the call belongs: a person's word counts more than the call's own.
+    /// Returns the name of the call's task; a person's declaration takes precedence over the call's own.
     pub fn task_name(&self) -> Option<&str> {
         self.declared.as_ref().map(|task| task.id.as_str()).or(self.task.as_deref())
     }
 }
 
 impl Moment {
-    /// Whether a refusal can still keep the call from running.
+    /// Whether a refusal can still prevent the call from running.
     pub fn is_before_execution(self) -> bool {
         matches!(self, Moment::BeforeTool | Moment::PermissionRequest)
     }
 }
 
-/// One thing that a tool call does.
+/// One action of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Runs a text in a shell.
     Shell {
         /// The text.
         command: String,
-        /// In what it is written.
+        /// The shell language.
         language: Language,
     },
     /// Reads a file or folder.
     Read {
-        /// What is read.
+        /// The file or folder.
         path: AgentPath,
     },
     /// Replaces a file's content.
@@ -148,11 +147,11 @@ pub enum Action {
     Edit {
         /// The file.
         path: AgentPath,
-        /// The text that comes in.
+        /// The inserted text.
         content: String,
-        /// The text that goes out for it, where the agent tells it: what stands in both is no change.
+        /// The replaced text, if the agent reports it; text in both is unchanged.
         gone: String,
-        /// Its single changes, where there are several or the agent tells what stands around them.
+        /// The individual edits, if there are several or the agent reports their context.
         parts: Vec<Part>,
     },
     /// Deletes a file.
@@ -162,9 +161,9 @@ pub enum Action {
     },
     /// Searches file names or contents.
     Search {
-        /// Where.
+        /// The place to search.
         path: AgentPath,
-        /// What for and how, as the tool is told: its arguments as JSON.
+        /// The tool's arguments as JSON: the query and its options.
         arguments: String,
     },
     /// Fetches a URL.
@@ -188,7 +187,7 @@ pub enum Action {
     },
     /// Starts another agent.
     SpawnAgent {
-        /// Its task.
+        /// The prompt of the agent.
         prompt: String,
     },
     /// Uses a skill.
@@ -201,7 +200,7 @@ pub enum Action {
         /// The text.
         text: String,
     },
-    /// A tool that Reflex does not know.
+    /// A tool unknown to Reflex.
     Other {
         /// The arguments as JSON.
         arguments: String,
@@ -209,7 +208,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// The file or folder that it names.
+    /// Returns the file or folder that it names.
     pub fn path(&self) -> Option<&AgentPath> {
         let (Action::Read { path }
         | Action::Write { path, .. }
@@ -222,13 +221,13 @@ impl Action {
         Some(path)
     }
 
-    /// The text that it puts into a file.
+    /// Returns the text that it writes to a file.
     pub fn content(&self) -> Option<&str> {
         let (Action::Write { content, .. } | Action::Edit { content, .. }) = self else { return None };
         Some(content)
     }
 
-    /// Whether it changes nothing and sends nothing but a question.
+    /// Whether it changes nothing and sends nothing but a query.
     pub fn only_looks(&self) -> bool {
         matches!(self, Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } | Action::Prompt { .. })
     }
@@ -237,13 +236,13 @@ impl Action {
 /// A path as an agent wrote it. Payloads of one system may be judged on another.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentPath {
-    /// The text.
+    /// The path as written.
     pub text: String,
-    /// How its parts are divided.
+    /// The path syntax.
     pub flavour: Flavour,
 }
 
-/// How a path is written.
+/// A path syntax.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Flavour {
     /// `/home/me/x`
@@ -254,7 +253,8 @@ pub enum Flavour {
 }
 
 impl AgentPath {
-    /// A path whose flavour is told from its text: a drive letter or a backslash without a slash is Windows.
+    /// Returns a path with the flavour inferred from its text: a drive prefix (`C:\`, `C:/`) or a leading `\\` means
+    /// Windows.
     pub fn new(text: impl Into<String>) -> AgentPath {
         let text = text.into();
         let bytes = text.as_bytes();
@@ -264,7 +264,7 @@ impl AgentPath {
         AgentPath { text, flavour }
     }
 
-    /// The path with slashes.
+    /// Returns the path with slashes as separators.
     pub fn with_slashes(&self) -> String {
         match self.flavour {
             Flavour::Posix => self.text.clone(),
@@ -273,13 +273,13 @@ impl AgentPath {
     }
 }
 
-/// How a tool call ended.
+/// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Outcome {
-    /// What it printed or returned.
+    /// The output or the returned value.
     pub output: String,
-    /// Its exit status, if the agent tells it.
+    /// The exit status, if the agent reports it.
     pub exit_code: Option<i64>,
-    /// Whether the agent reports it as failed.
+    /// Whether the agent reports a failure.
     pub failed: bool,
 }

@@ -1,4 +1,4 @@
-//! A machine that is only supposed: what `eval`, `demo` and the tests judge in.
+//! A hypothetical machine for `eval`, `demo` and the tests.
 
 use crate::model::event::Event;
 use crate::model::latency::Tick;
@@ -9,36 +9,36 @@ use crate::model::world::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A world that is only supposed: what `eval` and the tests judge in. What is not given is not known.
+/// A hypothetical world for `eval` and the tests. Facts that are not given are unknown.
 #[derive(Debug, Clone, Default)]
 pub struct FakeWorld {
-    /// The project's root; git facts are about it.
+    /// The project's root, which the git facts refer to.
     pub workspace: String,
-    /// The git facts, if any are given.
+    /// The git facts, if given.
     pub git: Option<SupposedGit>,
     /// Environment variables.
     pub variables: BTreeMap<String, String>,
-    /// Links and where they lead; relative ones begin at the project's root.
+    /// Symlinks and their targets; relative paths start at the project's root.
     pub links: BTreeMap<String, String>,
-    /// Paths at which nothing is.
+    /// Paths that do not exist.
     pub missing: Vec<String>,
     /// Files of the guard.
     pub guard: Vec<String>,
-    /// Files and what stands in them; relative ones begin at the project's root.
+    /// Files and their content; relative paths start at the project's root.
     pub files: BTreeMap<String, String>,
-    /// Aliases of the shell (`k`) and of programs (`git co`), and what they stand for.
+    /// Aliases of the shell (`k`) and of programs (`git co`), with their definitions.
     pub aliases: BTreeMap<String, String>,
     /// Whether names that differ only in case are the same file.
     pub folds_case: bool,
-    /// The calls of the session before.
+    /// The earlier calls of the session.
     pub past: Vec<Step>,
-    /// What earlier calls of the session left behind.
+    /// The remnants of earlier calls of the session.
     pub remnants: Vec<Taint>,
-    /// The ids of calls that wait for a person.
+    /// The ids of calls that wait for approval.
     pub waiting: Vec<String>,
 }
 
-/// Git facts that are given. Paths are relative to the project's root; what is not listed is tracked and unchanged.
+/// The given git facts. Paths are relative to the project's root; an unlisted path is tracked and unchanged.
 #[derive(Debug, Clone, Default)]
 pub struct SupposedGit {
     /// The branch that is checked out.
@@ -51,11 +51,11 @@ pub struct SupposedGit {
     pub ignored: Vec<String>,
     /// Protected branches.
     pub protected: Vec<String>,
-    /// Commits that exist on no remote.
+    /// Number of commits that exist on no remote.
     pub unpushed: Option<usize>,
-    /// Stashes.
+    /// Number of stashes.
     pub stashes: Option<usize>,
-    /// Why the repository cannot be read; what else is given is then not known.
+    /// The reason why the repository cannot be read; the other git facts are then unknown.
     pub unreadable: Option<String>,
 }
 
@@ -82,7 +82,7 @@ impl FakeWorld {
         Some(Names { count: names.len(), names, more: false })
     }
 
-    /// Where a path leads if it is a link; links to links up to eight.
+    /// Follows up to eight symlinks.
     fn followed(&self, mut path: String) -> String {
         for _ in 0..8 {
             let Some((_, target)) = self.links.iter().find(|(link, _)| self.absolute_link(link) == path) else { break };
@@ -121,7 +121,7 @@ impl World for FakeWorld {
         self.folds_case
     }
 
-    /// An archive that is supposed has its names for a text, one a line; so has a commit, as the file `git:WORD`.
+    /// The names in an archive are the lines of its text; those in a commit are the lines of the file `git:WORD`.
     fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>> {
         let lines = |text: String| text.lines().map(str::to_owned).collect();
         match source {
@@ -139,7 +139,7 @@ impl World for FakeWorld {
         }
     }
 
-    /// Of the files that are supposed; where none lies there nothing is known.
+    /// Surveys the given files; a path without any is unknown.
     fn survey(&self, path: &str, depth: usize) -> Known<Survey> {
         let mut survey = Survey { files: Vec::new(), is_whole: true };
         for (file, text) in &self.files {
@@ -226,7 +226,7 @@ impl World for FakeWorld {
         let git = self.readable()?;
         let relative = self.relative(path)?;
         let listed = git.ignored.iter().any(|name| is_within(relative, name.trim_end_matches('/')));
-        // Without git facts the usual build folders count as ignored; with them only what is listed does.
+        // Without git facts the usual build folders count as ignored; with them only listed paths do.
         Some(listed)
     }
 
@@ -258,7 +258,7 @@ impl World for FakeWorld {
         let git = self.readable()?;
         let is_branch =
             word == "HEAD" || git.branch.as_deref() == Some(word) || git.protected.iter().any(|name| name == word);
-        // A file that is listed is meant, other words are branches in nearly every case.
+        // A listed file is taken for a path; other words are nearly always branches.
         Some(is_branch || !git.dirty.iter().any(|name| is_within(name, word)))
     }
 
@@ -294,7 +294,7 @@ impl World for FakeWorld {
         None
     }
 
-    /// What git is said to lack was there before.
+    /// Files that are dirty, untracked or ignored existed before the session.
     fn age(&self, path: &str) -> Known<Age> {
         let relative = self.relative(path)?;
         let git = self.readable()?;

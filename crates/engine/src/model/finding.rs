@@ -1,57 +1,57 @@
-//! What a detector reports.
+//! The findings of detectors.
 
 use reflex_shell::{Derivation, Span};
 
-/// One thing that a detector reports. Findings are not decisions: the policy says what they are worth.
+/// A finding of a detector. Findings are not decisions: the policy assigns their weight.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Finding {
-    /// `subject/name`, stable.
+    /// A stable id, `subject/name`.
     pub id: String,
-    /// Who reports it.
+    /// Name of the detector.
     pub detector: String,
-    /// `destructive`, `credential`, …
+    /// Category: `destructive`, `credential`, …
     pub category: String,
-    /// How bad it would be.
+    /// Severity of the harm.
     pub severity: Severity,
-    /// How sure the detector is, in percent.
+    /// Confidence of the detector, in percent.
     pub confidence: u32,
-    /// Who may lower it.
+    /// The tier, which limits who may lower the finding.
     pub tier: Tier,
-    /// What is to happen whatever the policy makes of the severity; rules that people write fix it.
+    /// The action regardless of how the policy maps the severity; set by rules that people write.
     pub fixed: Option<PolicyAction>,
-    /// What it would be worth where its rule were fully in force; a rule can be tried out before.
+    /// The action if its rule were fully in force; a rule can be tried out first.
     pub would: Option<PolicyAction>,
     /// The harm, in a sentence.
     pub message: String,
-    /// What to do instead, if there is something that applies here.
+    /// An alternative, if one applies here.
     pub remedy: String,
-    /// The guilty part, shortened and without secrets.
+    /// The guilty part, truncated and without secrets.
     pub command: String,
-    /// A call that does the same without the harm.
+    /// A call with the same result but without the harm.
     pub rewrite: Option<Rewrite>,
-    /// What holds for the original call if there is a rewrite.
+    /// The decision for the original call if a rewrite exists.
     pub otherwise: Decision,
-    /// Where it stands.
+    /// The location.
     pub at: At,
-    /// What was asked of the machine and what it answered.
+    /// The queries to the machine and their answers.
     pub evidence: Vec<String>,
-    /// Which of the event's actions it is about.
+    /// Index of the event's action that it concerns.
     pub action: Option<usize>,
-    /// Which of the analysis' effects it is about.
+    /// Index of the analysis' effect that it concerns.
     pub effect: Option<usize>,
-    /// Whether its id is the word of somebody whom no person has reviewed: it is recorded and not told.
+    /// Whether its id comes from an author whom no person has reviewed: it is recorded but not shown.
     pub by_stranger: bool,
-    /// The id of a finding behind which it stands: it counts only once a person has said yes to that one.
+    /// The id of the finding that precedes it: it counts only once a person has approved that one.
     pub behind: Option<String>,
 }
 
-/// What a finding leads to.
+/// The action that a finding leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum PolicyAction {
-    /// It stands in the record.
+    /// It is only recorded.
     #[default]
     Record,
-    /// The agent is told, and the call may run.
+    /// The agent is warned, and the call may run.
     Warn,
     /// A person decides.
     Ask,
@@ -60,7 +60,7 @@ pub enum PolicyAction {
 }
 
 impl PolicyAction {
-    /// The worth of this word; `off`, `pass` and `log` only record.
+    /// Returns the action with this name; `off`, `pass` and `log` only record.
     pub fn named(word: &str) -> Option<PolicyAction> {
         match word {
             "off" | "pass" | "log" => Some(PolicyAction::Record),
@@ -71,7 +71,7 @@ impl PolicyAction {
         }
     }
 
-    /// Its word.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             PolicyAction::Record => "log",
@@ -82,24 +82,24 @@ impl PolicyAction {
     }
 }
 
-/// How bad something would be.
+/// The severity of a harm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Severity {
-    /// Worth a record.
+    /// Worth recording only.
     #[default]
     Info,
     /// Harmless in nearly every case.
     Low,
-    /// Worth a word.
+    /// Worth a remark.
     Medium,
     /// Worth a person's attention.
     High,
-    /// Cannot be undone or gives the machine away.
+    /// Irreversible, or hands over control of the machine.
     Critical,
 }
 
 impl Severity {
-    /// Every severity with its word, mildest first.
+    /// Every severity with its name, mildest first.
     pub const ALL: [(Severity, &'static str); 5] = [
         (Severity::Info, "info"),
         (Severity::Low, "low"),
@@ -108,26 +108,26 @@ impl Severity {
         (Severity::Critical, "critical"),
     ];
 
-    /// Its word.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         Severity::ALL.iter().find(|(severity, _)| *severity == self).map_or("info", |(_, name)| name)
     }
 
-    /// The severity of this word.
+    /// Returns the severity with this name.
     pub fn named(name: &str) -> Option<Severity> {
         Severity::ALL.iter().find(|(_, known)| *known == name).map(|(severity, _)| *severity)
     }
 
-    /// As a call's risk: what only deserves a record is no risk.
+    /// Returns the severity as the risk of a call; `Info` counts as none.
     pub fn risk(self) -> &'static str {
         if self == Severity::Info { "none" } else { self.name() }
     }
 }
 
-/// Who may lower a finding.
+/// The tier of a finding: who may lower it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Tier {
-    /// A project's or a person's own rule.
+    /// A rule of a project or a person.
     Custom,
     /// Ships with Reflex; may be lowered.
     #[default]
@@ -137,7 +137,7 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// Its word.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Tier::Custom => "custom",
@@ -146,41 +146,42 @@ impl Tier {
         }
     }
 
-    /// The tier of this word.
+    /// Returns the tier with this name.
     pub fn named(name: &str) -> Option<Tier> {
         [Tier::Custom, Tier::Recommended, Tier::Core].into_iter().find(|tier| tier.name() == name)
     }
 }
 
-/// What is to happen to a call. The strictest wins.
+/// The decision about a call. The strictest wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Decision {
-    /// Nothing to say: the agent's own permission flow goes on.
+    /// No objection: the agent's own permission flow continues.
     #[default]
     Pass,
     /// A person decides.
     Ask,
-    /// It does not run.
+    /// The call does not run.
     Deny,
 }
 
-/// A call that replaces the one that was judged, in normalised field names.
+/// A call that replaces the judged one, in normalized field names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rewrite {
-    /// Field name and new text; other fields stay.
+    /// Field names and their new texts; other fields stay.
     pub fields: Vec<(String, String)>,
 }
 
-/// Where a finding stands.
+/// The location of a finding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct At {
-    /// `command`, `content`, `prompt`, `arg:NAME`, `file:PATH`.
+    /// The text: `command`, `content`, `prompt`, `arg:NAME`, `file:PATH`.
     pub within: String,
-    /// The place in that text as it arrived.
+    /// The span in that text as received.
     pub span: Span,
-    /// How the guilty text follows from what stands there, outermost first.
+    /// The derivations that lead from the text at the span to the guilty text, outermost first.
     pub derived: Vec<Derivation>,
 }
 
-/// The id of the finding that not all of a call was looked at. It asks where a policy lets the worst run only then.
+/// The id of the finding that a part of a call was not examined. The severity levels of a policy give it at most a
+/// prompt, because the rest is not certain to be harmful.
 pub(crate) const TOO_MUCH: &str = "judgement/too-much";

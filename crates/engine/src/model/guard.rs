@@ -1,4 +1,4 @@
-//! The names by which the guard itself is known.
+//! The names of the guard itself.
 
-/// Names under which the guard's program is its own.
+/// Names of the guard's program.
 pub(crate) const GUARD_PROGRAMS: [&str; 2] = ["reflex", "rfx"];

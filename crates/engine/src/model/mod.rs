@@ -1,5 +1,4 @@
-//! Plain data that the rooms above share: what happens, what it would do, what is said about it, and the machine as
-//! facts to be asked.
+//! Plain data shared by the other modules: events, effects, verdicts, and the machine as facts.
 
 pub(crate) mod analysis;
 pub(crate) mod effect;

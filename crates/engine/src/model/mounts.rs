@@ -1,27 +1,27 @@
-//! The mounts of a place where a command runs beside this machine's own root: which path there is which path here.
+//! The mounts of a place with its own root: they map paths inside it to paths of this machine.
 
 use crate::model::path::is_within;
 use reflex_shell::{Piece, Value};
 use std::rc::Rc;
 
-/// Options that fill in more mounts than these are not looked at further; a person gives a container few.
+/// Maximum number of mounts that options are resolved into; a person gives a container few.
 pub(crate) const MAX_MOUNTS: usize = 256;
 
-/// Folders into which a package manager writes.
+/// Folders that a package manager writes to.
 const INSTALLED: [&str; 8] = ["/usr", "/etc", "/var", "/opt", "/bin", "/sbin", "/lib", "/lib64"];
 
-/// What a command sees as its file system: a table of mounts over a root of its own, or over that of whoever runs it.
+/// The file system as a command sees it: a table of mounts over a root of its own, or over the root of its caller.
 #[derive(Debug, Default)]
 pub(crate) struct MountTable {
-    /// Each with its place inside.
+    /// The mounts, each with its path inside.
     pub(crate) mounts: Vec<Mount>,
-    /// Where the program runs that mounts them; nothing for this machine itself.
+    /// The place of the program that mounts them; `None` for this machine itself.
     pub(crate) outer: Option<Rc<MountTable>>,
-    /// What no mount covers is what the outer place has there: a sandbox that adds to its root.
+    /// Whether a path without a mount is the same path of the outer place, as in a sandbox that adds to its root.
     pub(crate) transparent: bool,
-    /// The folder in which its programs begin, where the project says so.
+    /// The folder in which its programs start, if the project sets it.
     pub(crate) folder: Option<String>,
-    /// Its root is made for this one command, and nobody keeps what is written there.
+    /// Whether its root is created for this one command and discarded afterwards.
     pub(crate) fresh: bool,
 }
 
@@ -30,41 +30,41 @@ pub(crate) struct MountTable {
 pub(crate) struct Mount {
     /// The absolute path inside.
     pub(crate) inside: String,
-    /// What is found there.
+    /// The mounted object.
     pub(crate) source: Source,
-    /// Nothing can be written through it.
+    /// Whether writes through it are impossible.
     pub(crate) read_only: bool,
 }
 
-/// What is mounted.
+/// The object of a mount.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     /// A file or folder of the outer place, absolute.
     Path(String),
-    /// A volume by its name.
+    /// A volume, by its name.
     Volume(String),
-    /// Something of which the path is not known, as it is written.
+    /// An object with an unknown path, as written.
     Unknown(Value),
 }
 
-/// Where a path inside really lies.
+/// The real location of a path inside.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Lies {
     /// On this machine.
     Here { path: String, read_only: bool },
-    /// In a volume; whether the volume as a whole is meant.
+    /// In a volume; `whole` if the path means the complete volume.
     Volume { name: String, whole: bool, read_only: bool },
-    /// On this machine, but nobody can tell where.
+    /// On this machine, at an unknown path.
     Somewhere { value: Value, read_only: bool },
-    /// In the place itself, which ends with it.
+    /// In the place itself, which is discarded with it.
     Inside,
 }
 
 impl MountTable {
-    /// Where the path, absolute inside, really lies.
+    /// Returns the real location of a path that is absolute inside.
     pub(crate) fn lies(&self, path: &str) -> Lies {
         let covering = self.mounts.iter().filter(|mount| is_within(path, &mount.inside));
-        // Of two at the same place the later one hides the earlier.
+        // Of two mounts at the same path, the later one hides the earlier.
         let Some(mount) = covering.max_by_key(|mount| mount.inside.trim_end_matches('/').len()) else {
             return if self.transparent { self.beyond(path.to_owned(), false) } else { Lies::Inside };
         };
@@ -107,13 +107,13 @@ impl MountTable {
         }
     }
 
-    /// Whether the whole root is this machine's: what runs there runs here.
+    /// Whether the complete root is this machine's, so that programs there run on this machine.
     pub(crate) fn is_here(&self) -> bool {
         self.lies("/") == Lies::Here { path: "/".into(), read_only: false }
     }
 
-    /// Whether what installs programs there leaves nothing behind: it writes to a root that is thrown away, and through
-    /// no mount to this machine or what is kept on it.
+    /// Whether installing programs there leaves no trace: the root is discarded, and no writable mount except volumes
+    /// is in a folder of installed programs.
     pub(crate) fn is_thrown_away(&self) -> bool {
         let holds_programs = |inside: &str| inside == "/" || INSTALLED.iter().any(|folder| is_within(inside, folder));
         let kept = |mount: &Mount| {
@@ -123,12 +123,12 @@ impl MountTable {
         self.fresh && !self.mounts.iter().any(kept)
     }
 
-    /// The mounts below a folder inside: who deletes it deletes what they hold.
+    /// Returns the mounts below a folder inside: deleting the folder deletes their content.
     pub(crate) fn below<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a Mount> {
         self.mounts.iter().filter(move |mount| mount.inside != folder && is_within(&mount.inside, folder))
     }
 
-    /// The homes inside that a mount names: whose home it is there, nobody knows.
+    /// Returns the home folders inside that a mount names, plus `/root`; the user inside is unknown.
     pub(crate) fn homes(&self) -> Vec<String> {
         let mut homes = vec!["/root".to_owned()];
         for mount in &self.mounts {
@@ -143,28 +143,28 @@ impl MountTable {
     }
 }
 
-/// A mount as an option writes it, before it is known what its source means.
+/// A mount as an option writes it, before its source is interpreted.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Written {
     pub(crate) source: Value,
     pub(crate) inside: String,
     pub(crate) read_only: bool,
-    /// It can only be a path, however it is written.
+    /// Whether the source can only be a path, regardless of its spelling.
     pub(crate) is_path: bool,
 }
 
-/// `PATH` alone: the same path on both sides, as some programs take it.
+/// Parses a lone `PATH`, which some programs mount at the same path on both sides.
 pub(crate) fn on_both_sides(spec: &Value) -> Option<Written> {
     let inside = spec.literal().filter(|text| text.starts_with('/') && !text.contains(':'))?.into_owned();
     Some(Written { source: spec.clone(), inside, read_only: false, is_path: true })
 }
 
-/// `SOURCE:INSIDE[:OPTIONS]`, or `type=bind,source=SOURCE,target=INSIDE`.
+/// Parses `SOURCE:INSIDE[:OPTIONS]`, or `type=bind,source=SOURCE,target=INSIDE`.
 pub(crate) fn written(spec: &Value) -> Option<Written> {
     shared(spec).filter(|mount| !mount.inside.is_empty())
 }
 
-/// What a mount shares, wherever it is put inside.
+/// Parses a mount without checking its path inside.
 pub(crate) fn shared(spec: &Value) -> Option<Written> {
     if spec.prefix().split([':', '/']).next().is_some_and(|first| first.contains('=')) {
         return by_keys(spec);
@@ -213,7 +213,7 @@ fn by_keys(spec: &Value) -> Option<Written> {
     Some(Written { source: source?, inside: inside.unwrap_or_default(), read_only, is_path })
 }
 
-/// Whether a source can only be the name of a volume: it is no path.
+/// Returns the name of a volume if the source can be nothing else: it is not a path.
 pub(crate) fn volume(source: &Value) -> Option<String> {
     let name = source.literal()?;
     let plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));

@@ -1,4 +1,4 @@
-//! Where a path lies, told from its text alone.
+//! Lexical classification of paths.
 
 use crate::model::effect::TargetPath;
 use reflex_shell::{Piece, Printed, Value};
@@ -6,17 +6,17 @@ use reflex_shell::{Piece, Printed, Value};
 /// The folders that paths are judged against.
 #[derive(Debug, Clone, Copy)]
 pub struct Folders<'a> {
-    /// Where the command runs.
+    /// Working directory of the command.
     pub cwd: &'a str,
-    /// Where the text began.
+    /// Working directory at the start of the text.
     pub start: &'a str,
-    /// The project's root.
+    /// Root of the project.
     pub workspace: &'a str,
-    /// The user's home.
+    /// Home folder of the user.
     pub home: &'a str,
 }
 
-/// The lexical path of a word. `variable` gives the value of an environment variable that is known.
+/// Returns the lexical path of a word. `variable` returns the value of a known environment variable.
 pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> TargetPath {
     let mut text = String::new();
     let mut everything = false;
@@ -63,14 +63,15 @@ fn variable_path(name: &str, folders: Folders<'_>, variable: &dyn Fn(&str) -> Op
     }
 }
 
-/// The known end of a name of which this piece is not known: `.log` of `logs/$(date).log`.
+/// Returns the known ending of a name with an unknown piece: `.log` of `logs/$(date).log`.
 fn ending(value: &Value, at: usize) -> Option<String> {
     let rest = value.pieces.get(at + 1..).unwrap_or_default();
     let end: String = rest.iter().map(|(piece, _)| piece.as_text()).collect::<Option<_>>()?;
     (!end.is_empty() && !end.contains(['/', '*', '?', '['])).then_some(end)
 }
 
-/// What is not known may be empty: the folder before it is meant. Without one nothing is known.
+/// Ends a path at an unknown piece. The piece may be empty, so the folder before it is meant; without one the path is
+/// unknown.
 fn cut_short(text: &str, folders: Folders<'_>) -> TargetPath {
     if text.is_empty() {
         return TargetPath::Unknown;
@@ -103,10 +104,10 @@ fn known(text: &str, everything: bool, folders: Folders<'_>) -> TargetPath {
     }
 }
 
-/// No system opens a path of more bytes than these, and what walks up its folders stays cheap.
+/// Maximum length of a path in bytes. No system opens longer ones, and the bound keeps walks up the folders cheap.
 const MAX_PATH: usize = 16 * 1024;
 
-/// `/proc/self/root` is the root, `/proc/self/cwd` the folder of the command.
+/// Resolves `/proc/self/root` to the root and `/proc/self/cwd` to the command's working directory.
 fn through_process(path: String, cwd: &str) -> String {
     let Some((process, rest)) = path.strip_prefix("/proc/").and_then(|below| below.split_once('/')) else {
         return path;
@@ -122,21 +123,22 @@ fn through_process(path: String, cwd: &str) -> String {
     if is_process { through_process(absolute(below, leads_to), cwd) } else { path }
 }
 
-/// Whether a path is a file that the program itself has open. It would be another one for who judges the program.
+/// Whether a path is an open file descriptor of the program itself. The same path in the guard's process is another
+/// file.
 pub(crate) fn is_open_file(path: &str) -> bool {
     path.starts_with("/proc/self/fd/")
 }
 
-/// Joined to `cwd` if it is relative, with `.`, `..` and doubled slashes taken out.
+/// Returns the path, joined to `cwd` if it is relative, without `.`, `..` and repeated slashes.
 pub fn absolute(text: &str, cwd: &str) -> String {
-    // Most paths are written as they are meant.
+    // Most paths are already normalized.
     if is_plain(text.as_bytes()) {
         return text.to_owned();
     }
     if is_plain(cwd.as_bytes()) {
         match text.as_bytes() {
             [] => return cwd.to_owned(),
-            // The roots of the registry begin with this letter.
+            // The names of the registry roots begin with `H`.
             [first, ..] if !first.eq_ignore_ascii_case(&b'h') && has_plain_parts(text.as_bytes()) => {
                 return [cwd, "/", text].concat();
             }
@@ -164,14 +166,14 @@ pub fn absolute(text: &str, cwd: &str) -> String {
     }
 }
 
-/// Whether a path begins at the root, is not that, and has nothing in it that could be taken out.
+/// Whether a path is absolute, is not the root, and is already normalized.
 fn is_plain(path: &[u8]) -> bool {
     path.split_first().is_some_and(|(first, rest)| *first == b'/' && has_plain_parts(rest))
 }
 
-/// Whether no part is empty, `.` or `..`, and no drive is named.
+/// Whether no component is empty, `.` or `..`, and the path has no drive.
 fn has_plain_parts(path: &[u8]) -> bool {
-    // What came before, as far as it matters: nothing in this part yet, then its dots, then a letter.
+    // State of the current component: 0 if empty, the number of its dots, or `LETTER` for any other content.
     let mut dots = 0_u8;
     const LETTER: u8 = 3;
     for byte in path {
@@ -200,9 +202,9 @@ const REGISTRY: [(&str, &str); 5] = [
     ("HKCC", "HKEY_CURRENT_CONFIG"),
 ];
 
-/// The bytes of `C:` or `HKLM:`, where a path begins with one.
+/// Returns the length in bytes of a drive prefix such as `C:` or `HKLM:`.
 pub(crate) fn drive_length(text: &str) -> Option<usize> {
-    // Nearly all paths begin with a slash, and every rule asks about them.
+    // Nearly all paths begin with a slash, and every rule calls this.
     if !text.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
         return None;
     }
@@ -212,7 +214,8 @@ pub(crate) fn drive_length(text: &str) -> Option<usize> {
     (drive || REGISTRY.iter().any(|(root, _)| root.eq_ignore_ascii_case(name))).then_some(first.len())
 }
 
-/// `//?/C:/x` names what `C:/x` does, `HKEY_LOCAL_MACHINE/x` what `HKLM:/x` does; `C:x` is taken from the drive's root.
+/// Normalizes Windows spellings: `//?/C:/x` becomes `C:/x`, `HKEY_LOCAL_MACHINE/x` becomes `HKLM:/x`; `C:x` is taken
+/// from the drive's root.
 fn windows_path(text: &str) -> Option<String> {
     let plain = ["//?/UNC/", "//?/", "//./"].into_iter().find_map(|start| text.strip_prefix(start));
     if let Some(plain) = plain.filter(|plain| drive_length(plain).is_some()) {
@@ -239,18 +242,18 @@ fn windows_path(text: &str) -> Option<String> {
     }
 }
 
-/// Whether `path` is `folder` or lies below it.
+/// Whether `path` is `folder` or below it.
 pub fn is_within(path: &str, folder: &str) -> bool {
     let folder = folder.trim_end_matches('/');
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// Whether `path` lies below `folder`.
+/// Whether `path` is below `folder`.
 pub fn is_below(path: &str, folder: &str) -> bool {
     is_within(path, folder) && path.len() > folder.trim_end_matches('/').len() + 1
 }
 
-/// The folder above; `/` for a root.
+/// Returns the parent folder; `/` for a root.
 pub fn parent(path: &str) -> &str {
     match path.trim_end_matches('/').rfind('/') {
         Some(0) | None => "/",
@@ -258,12 +261,12 @@ pub fn parent(path: &str) -> &str {
     }
 }
 
-/// Where a path lies. Exactly one holds; the first that fits.
+/// The class of a path's location. Exactly one applies: the first that matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// Not known.
+    /// Unknown.
     Unknown,
-    /// The root of the file system, or all homes.
+    /// The root of the file system, or the folder of all homes.
     Root,
     /// The user's home folder itself.
     Home,
@@ -280,7 +283,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Every place with the word that conditions use for it.
+    /// Every place with its name in conditions.
     pub const ALL: [(Place, &'static str); 8] = [
         (Place::Unknown, "unknown"),
         (Place::Root, "root"),
@@ -292,12 +295,12 @@ impl Place {
         (Place::Outside, "outside"),
     ];
 
-    /// The word that conditions use for it.
+    /// Returns its name in conditions.
     pub fn name(self) -> &'static str {
         Place::ALL.iter().find(|(place, _)| *place == self).map_or("outside", |(_, name)| name)
     }
 
-    /// Where an absolute path lies.
+    /// Classifies an absolute path.
     pub fn from_path(path: &str, folders: Folders<'_>, temporary: &[String]) -> Place {
         let Folders { workspace, home, .. } = folders;
         if drive_length(path).is_some() {
@@ -329,7 +332,7 @@ impl Place {
 }
 
 impl Place {
-    /// The same on a drive, where letters have no case. Homes lie in `Users`.
+    /// Classifies a path on a drive, where case is ignored and homes are in `Users`.
     fn on_drive(path: &str, folders: Folders<'_>) -> Place {
         let lower = |path: &str| path.to_lowercase().trim_end_matches('/').to_owned();
         let (path, workspace, home) = (lower(path), lower(folders.workspace), lower(folders.home));
@@ -352,7 +355,7 @@ impl Place {
     }
 }
 
-/// Devices that only stand for nothing, zeros, chance or the terminal.
+/// Whether the path is a harmless device: null, zeros, random data, the terminal, an open descriptor or shared memory.
 pub(crate) fn is_harmless_device(path: &str) -> bool {
     const NAMES: [&str; 10] =
         ["null", "zero", "random", "urandom", "stdin", "stdout", "stderr", "tty", "full", "console"];
@@ -361,12 +364,12 @@ pub(crate) fn is_harmless_device(path: &str) -> bool {
     NAMES.contains(&name) || FOLDERS.iter().any(|folder| name.starts_with(folder))
 }
 
-/// What bash opens as a connection.
+/// Whether bash opens the path as a network connection.
 pub(crate) fn is_connection(path: &str) -> bool {
     path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/")
 }
 
-/// The last part of a path.
+/// Returns the last component of a path.
 pub(crate) fn name_of(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or("")
 }

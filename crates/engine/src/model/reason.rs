@@ -9,28 +9,28 @@ pub struct Reason {
     pub remedy: String,
     /// The id of the rule; empty if the sentence quotes another author.
     pub rule: String,
-    /// The same in the contract's form: with the part of the call, the rule and its category.
+    /// The sentence in the contract's form: with the part of the call, the rule and its category.
     pub full: String,
 }
 
 impl Reason {
-    /// A sentence without a rule.
+    /// Returns a sentence without a rule.
     pub fn plain(text: impl Into<String>) -> Reason {
         let text = text.into();
         Reason { harm: text.clone(), full: text, ..Reason::default() }
     }
 
-    /// The loss and how to go on.
+    /// Returns the loss and the remedy.
     pub fn text(&self) -> String {
         if self.remedy.is_empty() { self.harm.clone() } else { format!("{} {}", self.harm, self.remedy) }
     }
 
-    /// The loss, how to go on, and the rule in brackets.
+    /// Returns the loss, the remedy, and the rule in brackets.
     pub fn brief(&self) -> String {
         if self.rule.is_empty() { self.text() } else { format!("{} [{}]", self.text(), self.rule) }
     }
 
-    /// Every text of it that may quote the call.
+    /// Returns every text that may quote the call.
     pub fn texts_mut(&mut self) -> [&mut String; 3] {
         [&mut self.harm, &mut self.remedy, &mut self.full]
     }

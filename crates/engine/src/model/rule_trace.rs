@@ -1,16 +1,16 @@
-//! Which rules an effect made us look at, and what came of it.
+//! The rules that were evaluated for an effect, with their results.
 
 use crate::model::truth::Ternary;
 
-/// A rule that an effect made us look at.
+/// A rule that was evaluated for an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuleTrace {
-    /// Which of the analysis' effects.
+    /// Index of the effect in the analysis.
     pub effect: usize,
     /// The rule's id.
     pub rule: &'static str,
-    /// What its condition says about the effect.
+    /// The value of its condition for the effect.
     pub truth: Ternary,
-    /// Whether that makes it a finding.
+    /// Whether the rule yields a finding.
     pub fires: bool,
 }

@@ -1,39 +1,39 @@
-//! What is remembered of the calls of a session: each as a step, what it left behind, and what all have used.
+//! The record of a session: its calls as steps, the remnants they left, and the resources used.
 
-/// A call of the session, as far as it is remembered.
+/// A call of the session, as recorded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
-    /// See [`crate::Fingerprint`].
+    /// The digest of the call; see [`crate::Fingerprint`].
     pub exact: String,
-    /// A digest of each effect that was found fault with, however it is spelled.
+    /// A digest of each effect with a finding, independent of spelling.
     pub goals: Vec<String>,
-    /// Its command or path, secrets redacted, shortened.
+    /// Its command or path, secrets redacted, truncated.
     pub text: String,
-    /// What it was for.
+    /// The kind of the step.
     pub deed: StepKind,
-    /// How soon it may be made again.
+    /// The allowance for repeating it.
     pub pace: RepeatAllowance,
-    /// It was refused, and no person said yes.
+    /// Whether it was refused and no person approved it.
     pub refused: bool,
-    /// Files that it changed, each with a digest of what came in.
+    /// Files that it changed, each with a digest of the new content.
     pub changes: Vec<(String, String)>,
-    /// How it ended; `None` if that is not known.
+    /// Its outcome; `None` if unknown.
     pub end: Option<End>,
 }
 
-/// How soon a call may be made again without getting nowhere.
+/// The allowance for repeating a call before it counts as making no progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum RepeatAllowance {
-    /// What it tells changes only if something was done before.
+    /// Its result changes only after other work.
     #[default]
     Straight,
-    /// It asks for the state of something that goes on by itself: a server, a job, a pipeline.
+    /// It polls the state of something that progresses independently: a server, a job, a pipeline.
     Asks,
-    /// It waits before it looks, or goes to another state of the work at which the same is looked at.
+    /// It waits before it looks, or moves to another state of the work and looks at the same item there.
     Waits,
 }
 
-/// What a call is for.
+/// The kind of a call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StepKind {
     /// Looks at something and changes nothing.
@@ -43,60 +43,61 @@ pub enum StepKind {
     /// Runs something that may do either.
     #[default]
     Run,
-    /// A tool of which nothing is known: it may have a state of its own, such as the place in a file.
+    /// An unknown tool: it may have state of its own, such as a position in a file.
     Opaque,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct End {
     /// Whether it failed.
     pub failed: bool,
-    /// A digest of what it printed.
+    /// A digest of its output.
     pub output: String,
-    /// What its error says, without times and numbers; behind `PASSES` if it may pass by itself; empty without an error.
+    /// The error message without times and numbers, prefixed with `PASSES` if the error may be transient; empty without
+    /// an error.
     pub error: String,
-    /// How often each byte stood in its output, by byte; see [`crate::loopbreaker::letters`].
+    /// Number of occurrences of each byte in its output, by byte; see [`crate::loopbreaker`].
     pub letters: Vec<(u8, u32)>,
 }
 
-/// Stands before the signature of an error that may pass by itself.
+/// Prefix of the signature of a transient error.
 pub(crate) const PASSES: char = '~';
 
-/// One thing that an earlier call of the session left behind.
+/// A remnant of an earlier call of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taint {
-    /// What it is.
+    /// The kind of the remnant.
     pub kind: RemnantKind,
     /// The absolute path of the file or folder.
     pub path: String,
-    /// What it is a copy of, or whence it came.
+    /// The source: the file it is a copy of, or the origin it came from.
     pub from: String,
 }
 
-/// What an earlier call left behind.
+/// The kind of a remnant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemnantKind {
-    /// The file holds what stood in a secret one.
+    /// The file contains content of a secret file.
     Copy,
-    /// The file or all in the folder was fetched.
+    /// The file, or everything in the folder, was fetched.
     Fetched,
-    /// The agent has been shown what stands in this secret file.
+    /// The agent has seen the content of this secret file.
     Seen,
     /// The path is a link.
     Link,
-    /// A text that gives orders came in; `from` is the finding.
+    /// A text with instructions arrived; `from` is the finding.
     Orders,
-    /// The session has set the times of the file itself: they say nothing of what stands in it.
+    /// The session has set the times of the file itself, so that they do not date its content.
     Dated,
-    /// The session has written this file of ignore rules; `from` are the names of build folders that its text names.
+    /// The session has written this file of ignore rules; `from` holds the build folders that it names.
     Ignoring,
-    /// What the session did not make was moved there from elsewhere; `from` is where it lay.
+    /// Content that the session did not create was moved there; `from` is its old path.
     Moved,
 }
 
 impl RemnantKind {
-    /// Every kind with the word under which it is kept.
+    /// Every kind with its name in the record.
     pub const ALL: [(RemnantKind, &'static str); 8] = [
         (RemnantKind::Copy, "copy"),
         (RemnantKind::Fetched, "fetched"),
@@ -108,26 +109,26 @@ impl RemnantKind {
         (RemnantKind::Moved, "moved"),
     ];
 
-    /// The word under which it is kept.
+    /// Returns the name in the record.
     pub fn name(self) -> &'static str {
         RemnantKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("seen", |(_, name)| name)
     }
 
-    /// The kind of this word.
+    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<RemnantKind> {
         RemnantKind::ALL.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
     }
 }
 
-/// What a session has used, this call included.
+/// Resources that a session has used, including this call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SessionUsage {
-    /// Tool calls.
+    /// Number of tool calls.
     pub calls: u64,
-    /// Since the first of them.
+    /// Minutes since the first tool call.
     pub minutes: u64,
-    /// Agents that it started.
+    /// Number of agents that it started.
     pub agents: u64,
-    /// Agents within which this one works; told only of a call that starts one more.
+    /// Number of agents that enclose this one; set only for a call that starts another.
     pub depth: u64,
 }

@@ -1,9 +1,9 @@
-//! Measures the parts of a judgement by the clock of the world.
+//! Measures the stages of a judgement by the clock of the world.
 
 use crate::model::latency::{Latency, Tick};
 use crate::model::world::World;
 
-/// Measures part after part.
+/// A timer for consecutive stages.
 pub(crate) struct Stopwatch<'w> {
     world: &'w dyn World,
     last: Tick,
@@ -15,7 +15,8 @@ impl<'w> Stopwatch<'w> {
         Stopwatch { world, last: world.clock(), latency: Latency::default() }
     }
 
-    /// The same if it was long enough to be told: of what may do nothing nothing is said then.
+    /// Stops like [`Stopwatch::stop`] if the stage took at least 20 µs, so that stages which often have no work are not
+    /// reported.
     pub(crate) fn stop_if_long(&mut self, stage: &'static str) {
         const LONG: u64 = 20_000;
         if self.world.clock().now.saturating_sub(self.last.now) >= LONG {
@@ -23,7 +24,7 @@ impl<'w> Stopwatch<'w> {
         }
     }
 
-    /// What went by since the last stop was this part's.
+    /// Adds the time since the last stop to this stage, except the time of the world's answers.
     pub(crate) fn stop(&mut self, stage: &'static str) {
         let tick = self.world.clock();
         let asked = tick.answering.saturating_sub(self.last.answering);

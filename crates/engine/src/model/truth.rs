@@ -1,13 +1,13 @@
-//! Three answers: yes, no, and that it cannot be known.
+//! Three-valued logic: yes, no and unknown.
 
-/// The answer to a condition. `and` is the least of two, `or` the greatest.
+/// The value of a condition. `and` is the minimum, `or` the maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ternary {
-    /// It does not hold.
+    /// The condition does not hold.
     No,
-    /// It cannot be known.
+    /// The value is unknown.
     Unknown,
-    /// It holds.
+    /// The condition holds.
     Yes,
 }
 
@@ -18,7 +18,7 @@ impl From<bool> for Ternary {
 }
 
 impl Ternary {
-    /// Its word.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Ternary::No => "no",

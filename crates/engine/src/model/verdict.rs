@@ -1,102 +1,102 @@
-//! What is said about a call, and why.
+//! The verdict about a call.
 
 use crate::model::finding::{Decision, Finding, Rewrite, Severity};
 use crate::model::reason::Reason;
 
-/// What is said about a call, and why.
+/// The decision about a call, with its reasons.
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
-    /// What is to happen.
+    /// The decision.
     pub decision: Decision,
-    /// The heaviest weight among the findings.
+    /// The highest severity among the findings.
     pub risk: Severity,
-    /// How sure the detectors are together that there is this risk, in percent; 100 without findings.
+    /// Combined confidence of the detectors in the risk, in percent; 100 without findings.
     pub confidence: u32,
-    /// Strictest first.
+    /// The findings, strictest first.
     pub findings: Vec<Finding>,
     /// One sentence for each finding that decides.
     pub reasons: Vec<Reason>,
-    /// What is said of a call that may run: it is a warning then.
+    /// Warnings for a call that may run.
     pub advice: Vec<Advice>,
-    /// A call that may run in its place.
+    /// A call that may run instead.
     pub rewrite: Option<Rewrite>,
-    /// How the decision came about, step by step.
+    /// The derivation of the decision, step by step.
     pub chain: Vec<String>,
-    /// The id under which a person can say yes to a call that does not run.
+    /// The id under which a person can approve a call that does not run.
     pub pending: Option<String>,
-    /// What became of asking a person who is not at the agent's own prompt; empty where nobody was asked.
+    /// The result of asking a person who is not at the agent's own prompt; empty if no person was asked.
     pub asked: String,
-    /// Whether the agent was informed in this session how a person lets a refused call run.
+    /// Whether the agent was informed in this session of the steps by which a person approves a refused call.
     pub knows_steps: bool,
-    /// Whether the agent's turn shall end with this refusal, where a hook can end it.
+    /// Whether the agent's turn ends with this refusal, if a hook can end it.
     pub ends_turn: bool,
-    /// What stands behind the decision: what holds when a person has said yes to it.
+    /// The decision that applies after a person has approved this one.
     pub behind: Option<FollowUp>,
-    /// What the call would lose and could be kept before.
+    /// The data that the call would lose and that can be kept first.
     pub at_stake: Option<AtStake>,
 }
 
 /// A warning.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Advice {
-    /// The words.
+    /// The text.
     pub said: Reason,
     /// The id of the finding.
     pub finding: String,
-    /// What it is about: the same finding about something else is news.
+    /// The subject: the same finding about another subject is news.
     pub about: String,
-    /// Whether the agent has heard it in this session, so that it is not said again.
+    /// Whether the agent has received it in this session, so that it is not repeated.
     pub is_known: bool,
 }
 
 impl Verdict {
-    /// The warnings that are news to the agent.
+    /// Returns the warnings that are new to the agent.
     pub fn news(&self) -> impl Iterator<Item = &Reason> {
         self.advice.iter().filter(|advice| !advice.is_known).map(|advice| &advice.said)
     }
 
-    /// All that is said for people: the reasons, and the warnings whether they are news or not.
+    /// Returns all sentences for people: the reasons and all warnings, new or not.
     pub fn sentences(&self) -> impl Iterator<Item = &Reason> {
         self.reasons.iter().chain(self.advice.iter().map(|advice| &advice.said))
     }
 }
 
-/// What a call would lose. Who keeps it first need not ask about it.
+/// The data that a call would lose. If it is kept first, the loss needs no approval.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AtStake {
-    /// Files and folders, the links above them followed.
+    /// Files and folders, symlinks in their parent folders resolved.
     pub paths: Vec<String>,
-    /// Repositories of which changes, branches or stashes would go.
+    /// Repositories that would lose changes, branches or stashes.
     pub repositories: Vec<RepositoryAtStake>,
-    /// Whether a person is asked even if it is kept.
+    /// Whether a person is asked even if the data is kept.
     pub asks: bool,
-    /// Why not all of it can be kept, if so.
+    /// The reason why not all of it can be kept.
     pub obstacle: Option<String>,
-    /// The findings about it: the id, the decision, and the sentence as a warning.
+    /// The findings about the loss: the id, the decision, and the sentence as a warning.
     pub findings: Vec<(String, Decision, Reason)>,
 }
 
-/// What git would throw away.
+/// The data that git would discard.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RepositoryAtStake {
     /// A folder in its work tree.
     pub folder: String,
-    /// Files of it that git has in no commit; some may be gone already.
+    /// Its files that are in no commit; some may already be deleted.
     pub files: Vec<String>,
-    /// Whether files that are in a commit may change too, for another commit is checked out.
+    /// Whether committed files may change too, because another commit is checked out.
     pub moves: bool,
-    /// Whether folders without any file go, too.
+    /// Whether empty folders are removed too.
     pub cleans: bool,
-    /// Whether the index or a ref changes, so that git may prune the objects behind it.
+    /// Whether the index or a ref changes, so that git may prune the unreachable objects.
     pub unlinks: bool,
 }
 
-/// What holds when a person has said yes to a first decision.
+/// The decision that applies after a person has approved the first one.
 #[derive(Debug, Clone, Default)]
 pub struct FollowUp {
-    /// What is to happen then.
+    /// The decision.
     pub decision: Decision,
-    /// One sentence for each finding that decides it.
+    /// One sentence for each finding that decides.
     pub reasons: Vec<Reason>,
     /// The findings.
     pub findings: Vec<Finding>,

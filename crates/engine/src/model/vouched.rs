@@ -1,11 +1,11 @@
-//! Whether a person stands behind what loosens a judgement.
+//! Approval by a person of settings that loosen a judgement.
 
 use std::cell::OnceCell;
 use std::fmt;
 use std::rc::Rc;
 
-/// Whether a person stands behind something that may loosen. To find out may cost a signature's check, so it is found
-/// out at most once, and only where the answer can change a verdict.
+/// Whether a person vouches for a setting that may loosen. Checking may require verifying a signature, so it happens at
+/// most once, and only if the answer can change a verdict.
 #[derive(Clone)]
 pub struct Vouched(State);
 
@@ -21,18 +21,18 @@ struct Open {
 }
 
 impl Vouched {
-    /// A person stands behind it.
+    /// A person vouches for it.
     pub const YES: Vouched = Vouched(State::Known(true));
 
-    /// Nobody does.
+    /// No person vouches for it.
     pub const NO: Vouched = Vouched(State::Known(false));
 
-    /// Somebody says so; `find_out` tells whether it is true.
+    /// Returns an unverified claim; `find_out` verifies it on first use.
     pub fn claimed(find_out: impl Fn() -> bool + 'static) -> Vouched {
         Vouched(State::Open(Rc::new(Open { answer: OnceCell::new(), find_out: Box::new(find_out) })))
     }
 
-    /// Whether a person does. To be asked last, when everything else speaks for loosening.
+    /// Whether a person vouches for it. Call it last, after all other conditions for loosening hold.
     pub fn holds(&self) -> bool {
         match &self.0 {
             State::Known(known) => *known,
@@ -40,7 +40,8 @@ impl Vouched {
         }
     }
 
-    /// What is known so far: the claim where nothing has asked yet. For records, which must not make a call dearer.
+    /// Returns the current knowledge: an unverified claim counts as true. For records, which must not add to the cost
+    /// of a call.
     pub fn so_far(&self) -> bool {
         match &self.0 {
             State::Known(known) => *known,

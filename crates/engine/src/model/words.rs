@@ -1,4 +1,4 @@
-//! The word lists of `library/words`, by which texts are judged.
+//! The word lists in `library/words` that texts are judged by.
 
 use reflex_tables::{Node, Tables};
 
@@ -12,7 +12,7 @@ macro_rules! word_lists {
             /// Every list.
             pub const ALL: &[WordList] = &[$(WordList::$list,)+];
 
-            /// Its name in the library.
+            /// Returns its name in the library.
             pub fn name(self) -> &'static str {
                 match self { $(WordList::$list => $name,)+ }
             }
@@ -21,94 +21,97 @@ macro_rules! word_lists {
 }
 
 word_lists! {
-    /// With one of these in its name a value is known to many, or no secret at all.
+    /// Words in a name whose value is widely known or not a secret.
     HarmlessKeyWords = "harmless-key-words";
-    /// Last words of a name by which its value is a key.
+    /// Last words of names whose value is a key.
     KeyNames = "key-names";
-    /// Words before `key` with which it is one that must not be known. Most keys are names.
+    /// Words before `key` that make the key a secret. Most keys are names.
     KeyOwners = "key-owners";
-    /// Words of a name behind the one that says what the value is.
+    /// Words of a name that follow the one which determines the kind of the value.
     NameEndings = "name-endings";
-    /// Values given as a password that are none.
+    /// Password values that are not passwords.
     NoPasswordValues = "no-password-values";
-    /// Ends of names of passwords, in the languages in which people write them.
+    /// Endings of names of passwords, in the languages that people write them in.
     PasswordNames = "password-names";
-    /// Whose password it is, where that is written in one word with `pass` or another of the short names.
+    /// Owners of a password whose name is joined with `pass` or another of the short names.
     PasswordOwners = "password-owners";
-    /// What people write where a secret would stand. No random text holds one of these but by great chance. The last three begin the accounts of every chain for tests.
+    /// Placeholders for a secret. A random text contains one of these only by great chance. The last three are the
+    /// prefixes of the accounts of every test chain.
     Placeholders = "placeholders";
-    /// Last words of names of what everybody may know, also where a service stands in the name.
+    /// Last words of names of public values, even if the name contains a service.
     PublicValueNames = "public-value-names";
-    /// What a word begins with, at its start or within, that names a secret.
+    /// Prefixes of words that name a secret, at the start of a name or within it.
     SecretWords = "secret-words";
-    /// Last words of names of passwords that other words end with too, and those of further languages.
+    /// Last words of names of passwords that are also endings of other words, and those of further languages.
     ShortPasswordNames = "short-password-names";
-    /// Samples, roles and names of fields: no password that anybody would steal holds one.
+    /// Samples, roles and field names: a password worth stealing does not contain one.
     WeakPasswords = "weak-passwords";
-    /// Parts of the names of servers and tools that have a database behind them, also within a word.
+    /// Parts of the names of servers and tools that use a database; they match within a word too.
     DatabaseNames = "database-names";
-    /// Of these also `remove` and `reset` say that they are gone.
+    /// Objects for which `remove` and `reset` also mean destruction.
     HeavyThings = "heavy-things";
-    /// What is not made again by those who use it. A local file or a note of the agent's own is none.
+    /// Objects that their users do not recreate. Excludes local files and an agent's own notes.
     LastingThings = "lasting-things";
-    /// First and last words of the names of tools that only look.
+    /// First and last words of the names of read-only tools.
     LookingVerbs = "looking-verbs";
-    /// Verbs that move money, where the object is money.
+    /// Verbs that move money if their object is money.
     PayingVerbs = "paying-verbs";
-    /// What others notice when it stops.
+    /// Objects whose stop others notice.
     RunningThings = "running-things";
-    /// Words beside a program's name that only say that it is run.
+    /// Words next to a program's name that only mean that it is run.
     RunningVerbs = "running-verbs";
-    /// Verbs that stop, scale or hand over what runs.
+    /// Verbs that stop, scale or hand over a running object.
     StoppingVerbs = "stopping-verbs";
-    /// Agents and programs that start them: one of these names, or a name that holds it between dashes, dots or underscores, says that no person runs a command.
+    /// Agents and programs that start them. One of these names, or a name that contains it between dashes, dots or
+    /// underscores, means that a command is not run by a person.
     AgentPrograms = "agent-programs";
-    /// Programs that hand on what they read, whole or in part or in another form.
+    /// Programs that output their input, complete, in part or in another form.
     ContentFilters = "content-filters";
-    /// Words by which a line tells an error, in small letters.
+    /// Words that mark a line as an error, in lower case.
     ErrorWords = "error-words";
-    /// Programs that show files and do nothing else, as long as no effect says otherwise.
+    /// Programs that only show files, unless an effect shows otherwise.
     LookingPrograms = "looking-programs";
-    /// Names of hosts that others pass for.
+    /// Names of hosts that are often imitated.
     ImitatedHosts = "imitated-hosts";
-    /// Addresses from which the makers of common tools have them installed, a host or a host and a path.
+    /// Addresses from which the makers of common tools have them installed: a host, or a host and a path.
     Installers = "installers";
     /// Names of files that list the packages of a project.
     PackageLists = "package-lists";
-    /// What an error says that passes by itself.
+    /// Texts of transient errors.
     PassingErrors = "passing-errors";
-    /// Programs that ask for the state of something that goes on by itself, and do nothing to it.
+    /// Programs that query the state of an independent process without changing it.
     PollingPrograms = "polling-programs";
-    /// How the names of tools end that show how far something is that goes on by itself.
+    /// Endings of the names of tools that report the progress of an independent process.
     PollingTools = "polling-tools";
-    /// Options with which a client's request is more than a question.
+    /// Options that make a client's request more than a query.
     SendingOptions = "sending-options";
-    /// Keys of the arguments of a program that stands beside them, in small letters.
+    /// Keys of the arguments of a program in a sibling key, in lower case.
     ArgumentKeys = "argument-keys";
-    /// Keys under which commands stand in the settings of builds, hooks, tasks, hosts and editors, in small letters.
+    /// Keys of commands in the settings of builds, hooks, tasks, hosts and editors, in lower case.
     CommandKeys = "command-keys";
     /// Parts of the paths of the guard's files and of the settings files that hold agents' hooks.
     ProtectedNames = "protected-names";
-    /// Keys under which a command stands, or a program whose arguments stand beside it, in small letters.
+    /// Keys of a command, or of a program whose arguments have a sibling key, in lower case.
     ProgramKeys = "program-keys";
-    /// Keys of texts that tell a person something, wherever they stand, in small letters.
+    /// Keys of texts for people at any depth, in lower case.
     ToldKeys = "told-keys";
-    /// Words of texts that speak about attacks on models, by how they begin.
+    /// Prefixes of words in texts about attacks on models.
     AttackSubjects = "attack-subjects";
-    /// Words that are about little else than attacks on models.
+    /// Words that concern little else than attacks on models.
     AttackSubjectsAlone = "attack-subjects-alone";
-    /// What stands between signs of a place to be filled in, as far as it means what a model knows.
+    /// Names between placeholder marks that refer to the knowledge of a model.
     CarriedNames = "carried-names";
-    /// The words that orders are made of whose words are run together or joined by dashes. All of such a text must be made of them.
+    /// The vocabulary of instructions whose words are run together or joined by dashes. Every part of such a text must
+    /// be one of them.
     GluedWords = "glued-words";
-    /// Words behind which an order begins.
+    /// Words that an instruction follows.
     OrderOpenings = "order-openings";
-    /// Words with which one gives a task that has nothing to do with the text before it.
+    /// Words that introduce a task unrelated to the preceding text.
     TaskOpenings = "task-openings";
 }
 
 impl WordList {
-    /// Its words; none where the library has no such list.
+    /// Returns its words; empty if the library has no such list.
     pub fn read(self, tables: Tables) -> Words {
         let list = tables.get("words").get(self.name());
         let compare = match list.get("compare").text() {
@@ -121,7 +124,7 @@ impl WordList {
     }
 }
 
-/// What of a text is compared with a word.
+/// The part of a text that is compared with a word.
 #[derive(Debug, Clone, Copy)]
 enum Compare {
     Whole,
@@ -143,7 +146,7 @@ impl Words {
         self.words.index_of(word).is_some()
     }
 
-    /// Whether a text is, begins with, ends with or holds one of the words, as the list says.
+    /// Whether a text equals, starts with, ends with or contains one of the words, according to the list's `compare`.
     pub fn fit(self, text: &str) -> bool {
         match self.compare {
             Compare::Whole => self.has(text),
@@ -153,22 +156,22 @@ impl Words {
         }
     }
 
-    /// The words, sorted by their bytes.
+    /// Returns the words, sorted by their bytes.
     pub fn iter(self) -> impl Iterator<Item = &'static str> + Clone {
         self.words.entries().map(|(word, _)| word)
     }
 }
 
-/// Words that are looked for at any place of many texts: two bytes tell of most places that no word begins there.
+/// A search for words at any position of many texts. The first two bytes rule out most positions.
 #[derive(Debug, Clone)]
 pub(crate) struct WordFinder {
     words: Words,
-    /// A bit for each pair of bytes with which a word begins, by their last five bits.
+    /// A bit for each pair of leading bytes of a word, indexed by their low five bits.
     pairs: [u32; 32],
 }
 
 impl WordFinder {
-    /// Of a list whose words have two bytes or more.
+    /// Returns a finder for a list whose words have at least two bytes.
     pub(crate) fn new(words: Words) -> WordFinder {
         let mut pairs = [0; 32];
         for word in words.iter() {
@@ -181,7 +184,7 @@ impl WordFinder {
         WordFinder { words, pairs }
     }
 
-    /// Whether the text holds one of the words.
+    /// Whether the text contains one of the words.
     pub(crate) fn is_in(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         let begins = |pair: &[u8]| {

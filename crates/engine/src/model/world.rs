@@ -1,217 +1,219 @@
-//! What the machine knows: asked only when a condition needs it. A question may stay unanswered.
+//! The machine as a source of facts. Facts are queried only when a condition needs them, and a query may have no
+//! answer.
 
 use crate::model::event::Event;
 use crate::model::latency::Tick;
 use crate::model::session::{SessionUsage, Step, Taint};
 use std::collections::BTreeSet;
 
-/// An answer, or that it is not known.
+/// An answer; `None` if unknown.
 pub type Known<T> = Option<T>;
 
-/// Where a path really leads.
+/// A path after symlink resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedPath {
-    /// The path with its links followed.
+    /// The path with its symlinks followed.
     pub path: String,
-    /// Whether something is there.
+    /// Whether the path exists.
     pub exists: Known<bool>,
-    /// Whether a folder is there.
+    /// Whether the path is a folder.
     pub is_folder: Known<bool>,
 }
 
-/// Names of what would be lost: some of them, and how many there are, or at least are.
+/// Names that would be lost: a sample and the total number, or a lower bound of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Names {
     /// The first few, relative to the work tree.
     pub names: Vec<String>,
-    /// All that were found.
+    /// Number of names found.
     pub count: usize,
-    /// Whether not everything could be looked at: there are then at least `count`.
+    /// Whether the search was incomplete, so that `count` is a lower bound.
     pub more: bool,
 }
 
 impl Names {
-    /// These and others.
+    /// Returns the union of both.
     #[must_use]
     pub fn and(mut self, others: Names) -> Names {
         self.names.extend(others.names);
         Names { names: self.names, count: self.count + others.count, more: self.more || others.more }
     }
 
-    /// Whether there is any. What could not all be looked at within the bounds may hold one and is taken for it: a bound
-    /// that is reached never lets anything pass.
+    /// Whether any name exists. An incomplete search counts as a hit: reaching a bound never lets a call pass.
     pub fn any(&self) -> bool {
         self.count > 0 || self.more
     }
 }
 
-/// What lies in a folder, as far down as was asked.
+/// The contents of a folder down to the requested depth.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Survey {
-    /// Its files and links; of a path that is a file that one, without a name.
+    /// Its files and symlinks; for a path that is a file, that file with an empty name.
     pub files: Vec<Surveyed>,
-    /// Whether all of it was seen: nothing lies deeper, and there is no more than was looked at.
+    /// Whether the survey is complete: no deeper folders and no files beyond the bound.
     pub is_whole: bool,
 }
 
-/// A file or link of a folder.
+/// A file or symlink in a folder.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Surveyed {
-    /// From the folder on.
+    /// Path relative to the folder.
     pub name: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// It was made and last written in this session.
+    /// Whether it was created and last written in this session.
     pub is_new: bool,
 }
 
-/// Which files that git does not track are meant.
+/// Selects the files that git does not track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Untracked {
-    /// Those that are not ignored.
+    /// Files that are not ignored.
     Ordinary,
-    /// Those that are ignored.
+    /// Files that are ignored.
     Ignored,
     /// Both.
     All,
 }
 
-/// More names than these are not listed; of more it is not known what they are.
+/// Maximum number of names that are listed; a larger set is unknown.
 pub const MAX_LISTED: usize = 4096;
 
-/// What has names of files in it.
+/// A source of file names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NamesOf<'a> {
-    /// A folder of this machine: absolute.
+    /// A folder of this machine; an absolute path.
     Folder(&'a str),
-    /// An archive (tar, zip, cpio) of this machine: absolute.
+    /// An archive (tar, zip, cpio) of this machine; an absolute path.
     Archive(&'a str),
-    /// A commit, by the repository around a folder and a word that names it.
+    /// A commit: the repository that contains a folder, and a revision.
     Commit {
-        /// The folder, absolute.
+        /// The folder; an absolute path.
         at: &'a str,
-        /// `HEAD`, a branch, a tag.
+        /// The revision: `HEAD`, a branch, a tag.
         word: &'a str,
     },
 }
 
-/// Why git, or whoever looks at its files, cannot tell what is work in a repository that is there.
+/// The reason why git, or code that reads its files, cannot identify the work in an existing repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unreadable {
-    /// What is wrong with it.
+    /// The defect.
     pub reason: String,
-    /// The command that mends it or shows more.
+    /// The command that repairs it or shows more.
     pub mend: String,
 }
 
-/// How closely a repository is looked at.
+/// The depth of a check of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// As far as costs nearly nothing: for each file that is written over.
+    /// Only checks of negligible cost: for each file that is overwritten.
     Quick,
-    /// As far as whoever discards work must know.
+    /// Every check that discarding work requires.
     Whole,
 }
 
-/// Files larger than this are no scripts that people write; their content is not known.
+/// Maximum size in bytes of a file whose content is read; larger files are not hand-written scripts.
 pub const MAX_CONTENT: usize = 1024 * 1024;
 
-/// What a file has from the time before its session.
+/// The state of a file relative to the start of its session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Age {
-    /// It was there when the session began.
+    /// Whether it existed when the session began.
     pub is_older: bool,
-    /// Nobody has written to it since.
+    /// Whether it has not been written since.
     pub is_untouched: bool,
 }
 
-/// The machine as facts. Paths are absolute; answers are bounded, and what lies beyond the bounds is not known.
+/// The machine as facts. Paths are absolute. Answers are bounded; facts beyond the bounds are unknown.
 pub trait World {
-    /// Where a path leads. With `follow` a link at its end is followed too.
+    /// Resolves a path. With `follow`, a symlink as the last component is followed too.
     fn real(&self, path: &str, follow: bool) -> ResolvedPath;
-    /// The paths that fit an absolute pattern of the shell; not known where there are too many to look at.
+    /// Returns the paths that match an absolute shell pattern; unknown if it takes too many to examine.
     fn expand(&self, pattern: &str) -> Known<Vec<String>>;
     /// Whether names that differ only in case are the same file.
     fn folds_case(&self) -> bool;
-    /// The names of files and links in a folder, an archive or a commit, from its root on; not known where there are too
-    /// many, or where it cannot be read.
+    /// Returns the names of files and symlinks in a folder, an archive or a commit, relative to its root; unknown if
+    /// the list is too long or the source cannot be read.
     fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>>;
-    /// What lies at a path and so many folders below it, the top first; not known where it cannot be read.
+    /// Returns the contents of a path down to `depth` levels of folders, the top first; unknown if it cannot be read.
     fn survey(&self, path: &str, depth: usize) -> Known<Survey>;
-    /// The first bytes of a regular file, no more than a few hundred.
+    /// Returns the first bytes of a regular file, at most a few hundred.
     fn opening(&self, path: &str) -> Option<Vec<u8>>;
-    /// What stands in a regular file of text, links followed; nothing for what is no such file or larger than
+    /// Returns the content of a regular text file, symlinks followed; `None` for any other file and above
     /// [`MAX_CONTENT`] bytes.
     fn content(&self, path: &str) -> Option<String>;
-    /// Whether a file of text is larger than that: what it says is not known because of that alone.
+    /// Whether a text file exceeds [`MAX_CONTENT`] and has an unknown content for that reason alone.
     fn is_too_large(&self, path: &str) -> bool;
-    /// What stood in a file before the call: what it holds, unless the call has run already.
+    /// Returns the content of a file before the call: its current content, unless the call has already run.
     fn content_before(&self, path: &str) -> Option<String> {
         self.content(path)
     }
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
-    /// What the user has named so: an alias of a program (`git`), or of the shell where that is empty.
+    /// Returns the definition of a user's alias: of a program (`git`), or of the shell if `program` is empty.
     fn alias(&self, program: &str, name: &str) -> Option<String>;
-    /// Folders for temporary files.
+    /// Returns the folders for temporary files.
     fn temporary(&self) -> Vec<String>;
-    /// The calls of the session before this one, oldest first, if one of them has to do with this one; else none.
+    /// Returns the earlier calls of the session, oldest first, if one of them relates to this one; else an empty list.
     fn past(&self, now: &Step) -> Vec<Step>;
 
-    /// Files of the guard itself: its binary, configuration and state.
+    /// Returns the files of the guard itself: its binary, configuration and state.
     fn guard(&self) -> Vec<String>;
-    /// Settings files with hook entries that are links from their usual place, with the links followed.
+    /// Returns the resolved paths of settings files with hook entries whose usual path is a symlink.
     fn hook_files(&self) -> Vec<String> {
         Vec::new()
     }
-    /// The ids of calls that were refused and wait for a person.
+    /// Returns the ids of refused calls that wait for approval.
     fn waiting(&self) -> Vec<String> {
         Vec::new()
     }
     /// Whether the file is the guard's own program: the same file, or a copy of it.
     fn is_guard_program(&self, path: &str) -> bool;
-    /// Where a program of this name is found that is started without a path.
+    /// Returns the path of a program that is started by its bare name.
     fn program(&self, name: &str) -> Option<String>;
-    /// The root of the git work tree in which the path lies.
+    /// Returns the root of the git work tree that contains the path.
     fn work_tree(&self, path: &str) -> Option<String>;
-    /// What is wrong with the repository to which the path belongs: it is there, and cannot be read. None where it can,
-    /// and where there is none.
+    /// Returns the defect of the repository that contains the path; `None` if it can be read or if the path is in no
+    /// repository.
     fn unreadable(&self, path: &str, look: Look) -> Option<Unreadable>;
-    /// Whether one of these names lies in the folder.
+    /// Whether the folder contains one of these names.
     fn has_one_of(&self, folder: &str, names: &[&str]) -> Known<bool>;
-    /// Whether git tracks the path or something below it.
+    /// Whether git tracks the path or a path below it.
     fn is_tracked(&self, path: &str) -> Known<bool>;
     /// Whether git ignores the path.
     fn is_ignored(&self, path: &str) -> Known<bool>;
-    /// Tracked files at or below the path whose content is in no commit.
+    /// Returns the tracked files at or below the path whose content is in no commit.
     fn uncommitted(&self, path: &str) -> Known<Names>;
-    /// Tracked files at or below the path that differ from the index.
+    /// Returns the tracked files at or below the path that differ from the index.
     fn unstaged(&self, path: &str) -> Known<Names>;
-    /// Files at or below the path that git does not track.
+    /// Returns the files at or below the path that git does not track.
     fn untracked(&self, path: &str, which: Untracked) -> Known<Names>;
-    /// Submodules at or below the path that are checked out: each is a work tree of its own.
+    /// Returns the checked-out submodules at or below the path; each is a work tree of its own.
     fn submodules(&self, path: &str) -> Vec<String>;
-    /// The branch that is checked out where the path lies; `None` inside if none is.
+    /// Returns the branch that is checked out at the path; the inner `None` means that none is.
     fn branch(&self, path: &str) -> Known<Option<String>>;
-    /// Whether a word names a commit where the path lies: a branch, a tag, HEAD.
+    /// Whether a word names a commit in the repository of the path: a branch, a tag, HEAD.
     fn names_commit(&self, path: &str, word: &str) -> Known<bool>;
-    /// How many commits nothing would lead to any more if this reference was deleted, or moved to what `onto` names: by its
-    /// full name, with `*` at its end for all that begin so, or `HEAD` for the branch that it names.
+    /// Returns the number of commits that become unreachable if this reference is deleted, or moved to `onto`. The
+    /// reference is a full name, with a trailing `*` for all names with that prefix, or `HEAD` for the branch that it
+    /// names.
     fn orphaned(&self, path: &str, reference: &str, onto: &str) -> Known<usize>;
-    /// How many stashes there are.
+    /// Returns the number of stashes.
     fn stashes(&self, path: &str) -> Known<usize>;
-    /// Branches that this repository protects besides those everybody protects.
+    /// Returns the branches that this repository protects in addition to the default ones.
     fn protected(&self, path: &str) -> Vec<String>;
-    /// A clock to measure by; it stands still where nothing is measured.
+    /// Returns the current time for measurements; a clock that does not measure never advances.
     fn clock(&self) -> Tick;
-    /// What earlier calls of the session left behind.
+    /// Returns the remnants of earlier calls of the session.
     fn remnants(&self) -> Vec<Taint>;
-    /// What the session has used with this call, which starts these programs; asked only where a person set a budget.
+    /// Returns the session's usage including this call, which starts these programs; queried only if a person set a
+    /// budget.
     fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage;
-    /// Whether the file or folder was made in the session.
+    /// Whether the file or folder was created in the session.
     fn is_of_session(&self, path: &str) -> Known<bool>;
-    /// The files that calls of the session wrote, as far as their text tells which.
+    /// Returns the files that calls of the session wrote, as far as their text shows it.
     fn written(&self) -> BTreeSet<String>;
-    /// How old the file is beside the session.
+    /// Returns the age of the file relative to the session.
     fn age(&self, path: &str) -> Known<Age>;
 }

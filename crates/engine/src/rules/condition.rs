@@ -1,4 +1,4 @@
-//! The one language for "this is bad": conditions over effects, targets and facts, with three answers.
+//! The condition language of all rules: conditions over effects, targets and facts, with a ternary result.
 
 use crate::analysis::command_pattern;
 use crate::facts::cache::{Accompanied, Facts, Source};
@@ -11,43 +11,43 @@ use crate::rules::rule_event::RuleEvent;
 use crate::text::{sql, url};
 use reflex_tables::Node;
 
-/// What a condition is about: an effect, and inside of `target:` one of its targets; or what a call raises.
+/// Subject of a condition: an effect, and inside of `target:` one of its targets; or an event raised by a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
     /// The effect.
     pub effect: Option<&'a Effect>,
     /// The target.
     pub target: Option<&'a Target>,
-    /// What is raised: rules that people write are asked about it.
+    /// The raised event, for rules that people write.
     pub raised: Option<&'a RuleEvent<'a>>,
-    /// Whose rule is evaluated.
+    /// Origin of the rule.
     pub source: Source,
 }
 
 impl<'a> Subject<'a> {
-    /// An effect.
+    /// An effect as the subject.
     pub(crate) fn effect(source: Source, effect: &'a Effect) -> Subject<'a> {
         Subject { effect: Some(effect), target: None, raised: None, source }
     }
 
-    /// Something that is raised.
+    /// A raised event as the subject.
     pub(crate) fn raised(source: Source, raised: &'a RuleEvent<'a>) -> Subject<'a> {
         Subject { effect: None, target: None, raised: Some(raised), source }
     }
 
-    /// One target of the effect.
+    /// The same subject, narrowed to one target of the effect.
     pub(crate) fn target(self, target: &'a Target) -> Subject<'a> {
         Subject { target: Some(target), ..self }
     }
 
-    /// Which of the call's actions it belongs to.
+    /// Index of the action that the subject belongs to.
     fn action(self) -> Option<usize> {
         self.effect.map(|effect| effect.action).or(self.raised.and_then(|raised| raised.action))
     }
 }
 
-/// Evaluates a condition. The entries of a map and the items of a list must all hold; nothing always holds, and what is
-/// neither is not understood.
+/// Evaluates a condition. A map or list holds if all of its entries hold; an empty or missing condition always holds.
+/// Any other node is unknown.
 pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<'_>) -> Ternary {
     if condition.is_map() {
         let mut entries: Vec<_> = condition.entries().collect();
@@ -62,13 +62,14 @@ pub(crate) fn evaluate(condition: Node<'_>, subject: Subject<'_>, facts: &Facts<
     Ternary::Unknown
 }
 
-/// The operators. The library's tests refuse an entry that uses another word.
+/// All operators. The library's tests reject an entry with any other key.
 pub const OPERATORS: [&str; 18] = [
     "all", "any", "not", "target", "flag", "program", "site", "argument", "text", "sql", "url", "is", "fact", "effect",
     "also", "field", "runs", "path",
 ];
 
-/// What is cheap is asked first: most conditions fail there, and then no fact is needed.
+/// Relative cost of an operator. Cheap ones are evaluated first, because most conditions fail there and then need no
+/// fact.
 fn cost(key: &str) -> u8 {
     match key {
         "flag" | "program" | "site" | "effect" | "is" | "argument" | "text" => 0,
@@ -110,7 +111,7 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
         "flag" => Ternary::from(value.texts().any(|flag| effect.flags.contains(&flag))),
         "program" => {
             let own = facts.analysis.command(effect).map_or("", |command| command.name.as_str());
-            // `reg.exe` from another system's shell is `reg`.
+            // A shell of another system may run `reg` as `reg.exe`.
             let plain = own.strip_suffix(".exe").or(own.strip_suffix(".EXE")).unwrap_or(own);
             Ternary::from(value.texts().any(|name| name == own || name == plain))
         }
@@ -139,10 +140,10 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
     }
 }
 
-/// `*` in a pattern stands for any text. `argument` compares as it is written, `text` without regard to case and the
-/// width of blanks.
+/// Matches the argument against patterns in which `*` matches any text. `argument` compares it literally, `text`
+/// ignores case and the width of blanks.
 fn argument(value: Node<'_>, effect: &Effect, target: Option<&Target>, read: fn(&str) -> String) -> Ternary {
-    // A slash is a letter like any other here.
+    // A slash is an ordinary character here.
     let plain = |text: &str| read(text).replace('/', "\u{1}");
     let written = plain(&written(effect, target));
     let fits = |pattern: &str| {
@@ -151,15 +152,15 @@ fn argument(value: Node<'_>, effect: &Effect, target: Option<&Target>, read: fn(
     Ternary::from(value.texts().any(fits))
 }
 
-/// A cheap look at the last letter before the walk: a call may have thousands of targets. Where case or blanks are
-/// folded it is a letter or a sign that stays as it is.
+/// Cheap pretest of the last byte before the full match, because a call may have thousands of targets. Only lowercase
+/// characters and digits are tested, because folding of case and blanks does not change them.
 fn may_end(pattern: &str, written: &str) -> bool {
     let last = pattern.as_bytes().last().copied().unwrap_or(b'*');
     let is_plain = last.is_ascii_lowercase() || last.is_ascii_digit();
     !is_plain || written.as_bytes().last() == Some(&last)
 }
 
-/// The target as it is written, or outside of `target` the operand that says how.
+/// The target in its spelling, or outside of `target` the operand that specifies the operation.
 fn written(effect: &Effect, target: Option<&Target>) -> String {
     match target {
         Some(target) => target.value.shown(),
@@ -175,7 +176,7 @@ fn folded(text: &str) -> String {
 
 fn all(mut answers: impl Iterator<Item = Ternary>) -> Ternary {
     let mut worst = Ternary::Yes;
-    // What does not hold ends the question: facts that are not needed are not asked.
+    // A `No` decides the result, so the remaining conditions request no facts.
     while worst != Ternary::No {
         match answers.next() {
             Some(answer) => worst = worst.min(answer),

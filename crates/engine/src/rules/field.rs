@@ -1,4 +1,4 @@
-//! The operators over fields: what a rule that a person wrote says about a command, a path, a text.
+//! Operators over fields: conditions of user rules on a command, a path, a text.
 
 use crate::facts::cache::Facts;
 use crate::model::event::AgentPath;
@@ -8,30 +8,30 @@ use crate::rules::rule_event::{FieldValue, RuleEvent};
 use crate::text::glob::glob;
 use reflex_tables::Node;
 
-/// Fields that hold a path: they are compared as what they lead to, however they are written.
+/// Fields that contain a path. They are compared by the file they resolve to, independent of the spelling.
 const PATHS: [&str; 3] = ["file_path", "cwd", "workspace"];
 
-/// A compiled pattern takes at most so many bytes; the compiler of rules refuses larger ones.
+/// Maximum size of a compiled pattern, in bytes. The rule compiler rejects larger ones.
 pub const MAX_PATTERN: usize = 1 << 20;
 
-/// The ways to write one path.
+/// Equivalent spellings of one path.
 struct Spelling(Vec<String>);
 
-/// A compiled condition, its keys read in one pass: a team may have hundreds.
+/// A compiled condition. Its keys are read in one pass because a team may have hundreds of conditions.
 struct Wanted<'a> {
     /// The field.
     name: &'a str,
     /// `matches`, `contains`, …
     op: &'a str,
-    /// What the operator compares with: a text or several.
+    /// Operand of the operator: one text or several.
     value: Node<'a>,
-    /// Whether it holds where the operator does not.
+    /// Whether the result is negated.
     not: bool,
-    /// Whether case counts for nothing.
+    /// Whether case is ignored.
     fold: bool,
-    /// Whether `{{words}}` stand in the value.
+    /// Whether the value contains `{{words}}`.
     template: bool,
-    /// Texts of which one stands in whatever the regex fits.
+    /// Literals of which every match of the regex contains at least one.
     needs: Node<'a>,
 }
 
@@ -68,7 +68,8 @@ pub(crate) fn holds(condition: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'
     if !not && question.wanted.op == "under_path" && question.takes_along(&text) {
         return Ternary::Yes;
     }
-    // A boundary holds only where every way to the file stays inside; a ban where one way leads there.
+    // A negated `matches` or `under_path` is a boundary: the path is only inside if both its lexical and its resolved
+    // form are. For every other condition one matching form is sufficient.
     let spellings = spellings(&text, facts);
     let boundary = ["matches", "under_path"].contains(&question.wanted.op);
     Ternary::from(match (not, boundary) {
@@ -78,7 +79,7 @@ pub(crate) fn holds(condition: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'
     })
 }
 
-/// The path as it is written and where it really leads.
+/// The spellings of the lexical path, and those of the resolved path if it differs.
 fn spellings(text: &str, facts: &Facts<'_>) -> Vec<Spelling> {
     let written = AgentPath::new(text).with_slashes();
     let lexical = absolute(&written, facts);
@@ -145,7 +146,7 @@ impl Question<'_> {
         matches!((given, wanted), (Some(Ok(given)), Ok(wanted)) if fits(given, wanted))
     }
 
-    /// One entry of `matches`; what a template stands for may be several.
+    /// Patterns of an entry of `matches`. A template may expand to several, separated by commas.
     fn entries<'e>(&self, entry: &'e str) -> Box<dyn Iterator<Item = String> + 'e> {
         if !self.wanted.template {
             return Box::new(std::iter::once(self.folded(entry)));
@@ -155,7 +156,8 @@ impl Question<'_> {
         Box::new(parts.into_iter().filter(|part| !part.is_empty()))
     }
 
-    /// With a star the whole text, without one its beginning; of a path the beginning ends with a part.
+    /// Matches the complete text if the entry has a star, and otherwise its beginning. The beginning of a path ends at
+    /// a component.
     fn matches(&self, entry: &str, spelling: &Spelling) -> bool {
         let is_path = PATHS.contains(&self.wanted.name);
         if is_path {
@@ -194,7 +196,7 @@ impl Question<'_> {
         }
     }
 
-    /// Whether one of the folders of `under_path` goes away with the folder that holds it.
+    /// Whether deleting a folder also deletes a folder of `under_path`.
     fn takes_along(&self, deleted: &str) -> bool {
         let Some(effect) = self.raised.effect else { return false };
         let deleted = absolute(deleted, self.facts);
@@ -245,7 +247,7 @@ impl Question<'_> {
     }
 }
 
-/// A star stands for any text, slashes and lines included; every other letter for itself.
+/// Matches an entry in which a star matches any text, including slashes and newlines. All other characters are literal.
 fn star(entry: &str, text: &str) -> bool {
     let plain = |text: &str| text.replace('/', "\u{1}").replace('?', "\u{2}").replace('[', "\u{3}").into_bytes();
     let mut pattern = plain(entry);
@@ -257,7 +259,7 @@ fn has(text: &str, needed: &str, fold: bool) -> bool {
     if fold { text.to_lowercase().contains(needed) } else { text.contains(needed) }
 }
 
-/// Fills `{{word}}`; a word that stands for nothing stays as it is.
+/// Fills in `{{word}}`. An unknown word is left unchanged.
 pub(crate) fn fill(template: &str, word: &dyn Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
@@ -279,7 +281,7 @@ pub(crate) fn fill(template: &str, word: &dyn Fn(&str) -> Option<String>) -> Str
     filled
 }
 
-/// The text as a pattern that fits exactly it.
+/// Escapes a text for use as a literal pattern.
 fn escaped(text: &str) -> String {
     let special = |letter: char| letter.is_ascii_punctuation();
     text.chars().flat_map(|letter| special(letter).then_some('\\').into_iter().chain([letter])).collect()

@@ -1,4 +1,4 @@
-//! The patterns of the library: what is dangerous, by effect.
+//! Rules of the library: dangerous patterns, by effect.
 
 use crate::analysis::effects::entries::MAX_VERBS;
 use crate::facts::cache::{Facts, Source};
@@ -17,11 +17,11 @@ use crate::text::glob::glob;
 use reflex_shell::{Command, ExecTarget, Invocation, Value, work};
 use reflex_tables::Node;
 
-/// What a finding costs, in units of [`work`]: its words, and the facts behind it.
+/// Cost of a finding in units of [`work`], for its texts and facts.
 const FINDING: u64 = 20;
 
-/// The findings of every entry whose trigger is one of the call's effects that are meant, and all that were looked at.
-/// The time is that of the detector as which a rule reports.
+/// Returns the findings of the rules that the selected effects trigger, and a trace of all rules that were evaluated.
+/// The time is attributed to the detector under whose name a rule reports.
 pub(crate) fn inspect(
     facts: &Facts<'_>,
     is_meant: &dyn Fn(&Effect) -> bool,
@@ -67,7 +67,7 @@ fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Ternary, b
     (truth, fires)
 }
 
-/// What a script says that is only written weighs less: it may never run, and when it does it is judged then.
+/// Lowers the severity for a script that is only written: it may never run, and if it does, it is judged at that time.
 fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Severity> {
     let severity = Severity::named(severity_word(rule, effect, facts)).unwrap_or(Severity::High);
     let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
@@ -81,8 +81,8 @@ fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<S
     }
 }
 
-/// By consequence, where the rule tells it apart: the same statement is another matter on this machine than where
-/// customers are.
+/// Severity by consequence, if the rule distinguishes: the same statement has a different weight in production than on
+/// this machine.
 fn severity_word(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> &'static str {
     for place in [Fact::Production, Fact::Local] {
         let severity = rule.get(place.name()).text();
@@ -127,7 +127,7 @@ fn finding(
     }
 }
 
-/// The message with the name that makes a place production, if the rule weighs production differently.
+/// Appends the name that identifies the place as production, if the rule has a separate severity for production.
 fn in_production(message: String, rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> String {
     if rule.get(Fact::Production.name()).text().is_empty() {
         return message;
@@ -141,7 +141,7 @@ fn in_production(message: String, rule: Node<'static>, effect: &Effect, facts: &
     }
 }
 
-/// The targets for which the rule's `target:` condition does not fail; all of them if it has none.
+/// The targets for which the rule's `target:` condition does not fail, or all targets without such a condition.
 fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>) -> Vec<&'e Target> {
     let condition = rule.get("when").get("target");
     let guilty = |target: &&Target| {
@@ -151,13 +151,13 @@ fn guilty_targets<'e>(rule: Node<'static>, effect: &'e Effect, facts: &Facts<'_>
     effect.targets.iter().filter(guilty).collect()
 }
 
-/// Keys of options whose values name what a command acts on.
+/// Keys of options whose values name the object of a command.
 const NAMING_OPTIONS: [&str; 5] = ["name", "app", "stack", "service", "project"];
 
-/// Keys of options that say where the thing is that a command acts on.
+/// Keys of options that specify the location of a command's object.
 const PLACE_OPTIONS: [&str; 4] = ["namespace", "context", "region", "project"];
 
-/// The words that a message may name in braces.
+/// Placeholders of a message, written in braces.
 struct Words<'a> {
     guilty: &'a [&'a Target],
     effect: &'a Effect,
@@ -169,7 +169,7 @@ struct Words<'a> {
 impl Words<'_> {
     fn fill(&self, template: &str) -> String {
         let mut filled = String::with_capacity(template.len() + 64);
-        // `aws ec2 terminate-instances` alone names nothing that a list could show.
+        // `aws ec2 terminate-instances` without operands has an empty target list.
         let unnamed = template.contains(": {targets}") && self.named().is_empty();
         let shorter = if unnamed { template.replace(": {targets}", "") } else { String::new() };
         let mut rest = if unnamed { shorter.as_str() } else { template };
@@ -201,7 +201,7 @@ impl Words<'_> {
         }
     }
 
-    /// How to keep a copy of the database: the command, with the names that the call gives.
+    /// The command that backs up the database, with the names from the call.
     fn dump(&self) -> String {
         let program = self.facts.analysis.command(self.effect).map_or("", |command| command.name.as_str());
         let template = self.command().and_then(|(_, invocation)| Some(invocation.grammars.first()?.dump(program)));
@@ -217,14 +217,14 @@ impl Words<'_> {
             names.iter().find(is_plain).map_or_else(|| or.to_owned(), |name| redacted(name, self.facts.tables))
         };
         let (name, file) = (first(&pointed.names, "DATABASE"), first(&pointed.hosts, "FILE"));
-        // A copy of the database of the same name on this machine would be another one.
+        // Without the host, the command would back up a local database of the same name.
         let host = first(&pointed.hosts, "");
         let host = if host.is_empty() { host } else { format!(" -h {host}") };
         let filled = template.replace("{name}", &name).replace("{file}", &file).replace("{host}", &host);
         format!("`{filled}`")
     }
 
-    /// The one thing that the call acts on, by its last operand; `NAME` if that is unclear.
+    /// The object of the call by its last operand, or `NAME` if that is unclear.
     fn name(&self) -> String {
         let name = self.effect.targets.last().map(|target| target.shown()).unwrap_or_default();
         let name = redacted(&name, self.facts.tables);
@@ -232,8 +232,8 @@ impl Words<'_> {
         if name.is_empty() || name.starts_with('-') || !name.bytes().all(plain) { "NAME".into() } else { name }
     }
 
-    /// The options that name the host, context or namespace, as the call gives them: ` --context shop -n web`. The same
-    /// command without them would talk to another place. Values that are not plain text are left out.
+    /// The options for the host, context or namespace, as in the call: ` --context shop -n web`. Without them the
+    /// command would address another place. Values that are not plain text are omitted.
     fn there(&self) -> String {
         let Some((command, invocation)) = self.command() else { return String::new() };
         let points = |word: &str| invocation.grammars.iter().any(|grammar| grammar.points().any(|flag| flag == word));
@@ -263,8 +263,7 @@ impl Words<'_> {
         if more > 0 { format!("{all} and {more} more") } else { all }
     }
 
-    /// What is acted on, without the words that say what is done: of `ec2 terminate-instances --instance-ids i-1` the
-    /// id.
+    /// The objects of the command, without the verbs: of `ec2 terminate-instances --instance-ids i-1` the id.
     fn named(&self) -> Vec<String> {
         let verbs = self.verbs();
         let is_verb = |target: &Target| {
@@ -280,8 +279,8 @@ impl Words<'_> {
         named
     }
 
-    /// The leading operands of the command up to the one that made the effect: `instances delete` of
-    /// `gcloud compute instances delete web`.
+    /// The leading operands of the command up to the one that caused the effect: `instances delete` of `gcloud compute
+    /// instances delete web`.
     fn verbs(&self) -> Vec<&Value> {
         let Some((command, invocation)) = self.command() else { return Vec::new() };
         let mut operands: Vec<&Value> = invocation.operands.iter().filter_map(|at| command.words.get(*at)).collect();
@@ -291,21 +290,21 @@ impl Words<'_> {
         let patterns = || of_kind().flat_map(|entry| entry.get("word").texts());
         let says = |word: &&Value| {
             let word = word.literal().unwrap_or_default();
-            // `sysctl kernel.core_pattern` and `git config core.bare`: what is compared there is the thing itself.
+            // `sysctl kernel.core_pattern` and `git config core.bare`: the matched operand is the object itself.
             !word.contains(['.', '=', '/']) && patterns().any(|pattern| glob(pattern.as_bytes(), word.as_bytes()))
         };
         let end = operands.iter().take(MAX_VERBS).rposition(says).map_or(0, |at| at + 1);
         operands.truncate(end);
         operands
     }
-    /// What the options name, for a command whose operands are only verbs.
+    /// Names in the options, for a command whose operands are only verbs.
     fn names_in_options(&self) -> Vec<String> {
         let Some((command, invocation)) = self.command() else { return Vec::new() };
         let values = NAMING_OPTIONS.iter().flat_map(|key| invocation.values(key, &command.words));
         values.map(|value| redacted(&value.shown(), self.facts.tables)).collect()
     }
 
-    /// All that stands behind the verbs: `ns prod` of `kubectl delete ns prod`.
+    /// All operands after the verbs: `ns prod` of `kubectl delete ns prod`.
     fn operands(&self) -> String {
         let shown = |target: &Target| redacted(&target.shown(), self.facts.tables);
         let skipped = self.verbs().len();
@@ -316,7 +315,7 @@ impl Words<'_> {
     /// The subcommands before the verb: `issue` of `gh issue delete 1`.
     fn subject(&self) -> String {
         let path = self.command().map_or(&[][..], |(_, invocation)| &invocation.path);
-        // The verb is an operand, or else the last of the subcommands.
+        // The verb is an operand, or otherwise the last subcommand.
         let before = if self.verbs().is_empty() { path.len().saturating_sub(1) } else { path.len() };
         path.get(..before).unwrap_or_default().join(" ")
     }
@@ -326,7 +325,7 @@ impl Words<'_> {
         Some((command, command.invocation.as_ref()?))
     }
 
-    /// As written, with the place it really leads to if that is another.
+    /// The target in its spelling, with its resolved path if that differs.
     fn target(&self, target: &Target) -> String {
         let shown = redacted(&target.shown(), self.facts.tables);
         let real = self.facts.real(self.effect, target).path;

@@ -1,4 +1,4 @@
-//! The rules: what is dangerous, as the library and people say it, and the one language in which they say it.
+//! Rules of the library and of users, and the condition language that both use.
 
 pub(crate) mod condition;
 pub(crate) mod field;

@@ -1,4 +1,4 @@
-//! What rules that people write are asked about: a call raises events by name, each with fields.
+//! Events for rules that people write: a call raises named events, each with fields.
 
 use crate::facts::cache::Facts;
 use crate::model::analysis::Analysis;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// The names of events that rules can be about; `any` stands for all of them.
+/// Names of the events that rules can refer to. `any` matches all of them.
 pub const RULE_EVENTS: [&str; 10] = [
     "bash_command",
     "file_write",
@@ -23,7 +23,7 @@ pub const RULE_EVENTS: [&str; 10] = [
     "any",
 ];
 
-/// The fields that a rule can ask for; `tool_input.NAME` and `NAME.NAME` reach into what they hold.
+/// Fields that a rule can refer to. `tool_input.NAME` and `NAME.NAME` access nested values.
 pub const RULE_FIELDS: [&str; 19] = [
     "command",
     "file_path",
@@ -46,57 +46,58 @@ pub const RULE_FIELDS: [&str; 19] = [
     "deletes",
 ];
 
-/// One call raises at most so many events; further files of a command are left to the rules over its effects.
+/// Maximum number of events per call. Further files of a command are only covered by rules over effects.
 const MAX_RAISED: usize = 256;
 
-/// Something that happens, as a rule sees it.
+/// An event as rules see it.
 #[derive(Debug)]
 pub struct RuleEvent<'a> {
-    /// The names by which rules may ask for it.
+    /// Names under which rules can refer to it.
     pub events: Vec<&'static str>,
-    /// Which of the call's actions it is.
+    /// Index of its action in the call.
     pub action: Option<usize>,
-    /// Which of the analysis' effects it is, if it is one of a command.
+    /// Index of its effect in the analysis, if a command causes it.
     pub effect: Option<usize>,
     fields: Fields<'a>,
 }
 
 #[derive(Debug)]
 enum Fields<'a> {
-    /// Of a call: texts by name, and the tool's own arguments as JSON.
+    /// Fields of a call: texts by name, and the tool's own arguments as JSON.
     Call {
         texts: Vec<(&'static str, Cow<'a, str>)>,
         arguments: Option<&'a str>,
-        /// Whether what is written stands nowhere in the call.
+        /// Whether the written content is not part of the call.
         hides_content: bool,
     },
-    /// As somebody else names them.
+    /// Fields given by the caller.
     Given(&'a Map<String, Value>),
 }
 
-/// What a field holds.
+/// Value of a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
-    /// This text; empty for a field that is not there.
+    /// A text, empty for a field that does not exist.
     Text(String),
-    /// Something that cannot be told before the call runs.
+    /// A value that is unknown before the call runs.
     Unknown,
 }
 
 impl<'a> RuleEvent<'a> {
-    /// An event whose fields somebody else names. `event` must be one of [`RULE_EVENTS`] to be found by its name.
+    /// Creates an event from fields given by the caller. `event` must be one of [`RULE_EVENTS`] to be found by its
+    /// name.
     pub fn given(event: &str, fields: &'a Map<String, Value>) -> RuleEvent<'a> {
         let known = RULE_EVENTS.iter().find(|name| **name == event).copied();
         RuleEvent { events: known.into_iter().collect(), action: Some(0), effect: None, fields: Fields::Given(fields) }
     }
 
-    /// The lines that a write or an edit brings in: not those that stood in the file or in what goes out.
+    /// The lines that a write or an edit adds, without those of the replaced text.
     fn added(&self, facts: &Facts<'_>) -> String {
         let Some(action) = self.action.and_then(|index| facts.event.actions.get(index)) else { return String::new() };
         action.content().map(|content| lines_beside(content, &facts.replaced(action))).unwrap_or_default()
     }
 
-    /// What a field holds.
+    /// Returns the value of a field.
     pub fn field(&self, name: &str, facts: &Facts<'_>) -> FieldValue {
         match name {
             "git.branch" => return facts.git_branch().map_or(FieldValue::Unknown, FieldValue::Text),
@@ -134,14 +135,14 @@ impl<'a> RuleEvent<'a> {
     }
 }
 
-/// The lines of a text that do not stand in another.
+/// The lines of a text that do not occur in another one.
 fn lines_beside(text: &str, other: &str) -> String {
     let stood: BTreeSet<&str> = other.lines().map(str::trim_end).collect();
     let new = text.lines().filter(|line| !stood.contains(line.trim_end()));
     new.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// The tool's arguments where the call is one that every agent has.
+/// The arguments of a tool that every agent has, as JSON.
 fn as_json(texts: &[(&'static str, Cow<'_, str>)]) -> String {
     let own = texts.iter().filter(|(name, _)| is_argument(name));
     let map: Map<String, Value> = own.map(|(name, text)| ((*name).to_owned(), text.as_ref().into())).collect();
@@ -162,7 +163,7 @@ fn in_arguments(path: &str, texts: &[(&'static str, Cow<'_, str>)], arguments: O
     own.map_or(String::new(), |(_, text)| text.as_ref().to_owned())
 }
 
-/// What stands at `a.b.0` in a map, as text: lists joined by commas.
+/// The value at `a.b.0` in a map, as text. Lists are joined by commas.
 fn reached(map: &Map<String, Value>, path: &str) -> String {
     if let Some(value) = map.get(path) {
         return shown(value);
@@ -188,7 +189,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Everything that a call raises: one for each action, and one for each file that a command would write or delete.
+/// Events of a call: one per action, and one per file that a command would write or delete.
 pub(crate) fn rule_events<'a>(event: &'a Event, analysis: &'a Analysis, facts: &Facts<'a>) -> Vec<RuleEvent<'a>> {
     let mut raised: Vec<RuleEvent<'a>> = Vec::new();
     for (index, action) in event.actions.iter().enumerate() {
@@ -220,7 +221,7 @@ fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Fac
     let (name, texts): (&[&'static str], Vec<(&'static str, Cow<'a, str>)>) = match action {
         Action::Shell { command, .. } => (&["bash_command"], vec![text("command", command)]),
         Action::Write { path: file, content } => {
-            // What is replaced is written anew and changed: rules on either ask.
+            // Replacing a file raises both events, so that rules on either apply.
             let names: &[&'static str] =
                 if facts.is_missing(file) { &["file_write"] } else { &["file_write", "file_edit"] };
             (names, vec![path(file), text("content", content)])
@@ -283,8 +284,8 @@ fn with_fields<'a>(
     }
 }
 
-/// The files that a command of this machine would write or delete, one by one. A pattern stands for the files that it
-/// finds, where that can be told.
+/// Events for the files that a local command would write or delete. A glob is expanded to the files it matches, if they
+/// are known.
 fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<RuleEvent<'a>> {
     let Some(effect) = facts.analysis.effects.get(index).filter(|effect| effect.site == ExecTarget::Here) else {
         return Vec::new();
@@ -304,7 +305,7 @@ fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<RuleE
     let mut all = Vec::new();
     for target in &effect.targets {
         let Some(path) = target.path() else { continue };
-        // A file that is there only gets another time.
+        // An existing file only gets a different time.
         if effect.kind == EffectKind::SetTimes && facts.exists(path) != Some(false) {
             continue;
         }
@@ -316,7 +317,7 @@ fn of_effect<'a>(event: &'a Event, index: usize, facts: &Facts<'a>) -> Vec<RuleE
     all
 }
 
-/// Under which names the effect of a command is raised.
+/// Event names for the effect of a command.
 fn kind(kind: EffectKind) -> Option<&'static [&'static str]> {
     let named: [(&[EffectKind], &'static [&'static str]); 4] = [
         (&[EffectKind::Delete, EffectKind::Move, EffectKind::DiscardUntracked], &["file_delete"]),

@@ -1,4 +1,4 @@
-//! The detector of rules that people write: what a call raises, compared with every rule about it.
+//! Detector for rules that people write: compares the events of a call with the rules on them.
 
 use crate::facts::cache::{Facts, Source};
 use crate::facts::excerpt;
@@ -15,11 +15,11 @@ use crate::text::excerpt::told_by_stranger;
 use reflex_shell::Span;
 use reflex_tables::{Node, root};
 
-/// Of a message and of each word that it names, so many letters are shown.
+/// Maximum number of characters of a message, and of each word that it contains.
 const MAX_MESSAGE: usize = 500;
 const MAX_WORD: usize = 80;
 
-/// The findings of every layer's rules. A rule fires once for a call.
+/// Returns the findings of the rules of all layers. A rule fires at most once per call.
 pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if policy.layers().is_empty() {
@@ -43,7 +43,7 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Whether a rule's conditions hold for what is raised. A rule without conditions never does.
+/// Whether a rule's conditions hold for an event. A rule without conditions never fires.
 pub(crate) fn holds(rule: Node<'_>, source: Source, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> bool {
     let when = rule.get("when");
     !when.is_empty() && evaluate(when, Subject::raised(source, raised), facts) == Ternary::Yes
@@ -53,7 +53,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &RuleEvent<'_>, facts: &F
     let worth = PolicyAction::named(rule.get("action").text());
     let rewrite = rewrite(rule, raised, facts);
     let mut message = message(rule, raised, facts);
-    // A rewrite of a project that nobody has accepted would put its own words into a call.
+    // A rewrite of an unaccepted project would inject the repository's text into a call.
     let rewrite = rewrite.filter(|_| layer.authority > Authority::Project || layer.loosens.holds());
     let rewrite = rewrite.filter(|_| rule.get("would").is_nil());
     if message.is_empty() {
@@ -95,14 +95,14 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &RuleEvent<'_>, facts: &F
     }
 }
 
-/// What a rule says that no person has reviewed, with its name: both are the words of the repository.
+/// Message of an unreviewed rule, with its name. Both are text of the repository and are quoted as such.
 fn theirs(layer: &Layer, rule: Node<'_>, message: &str) -> String {
     told_by_stranger("A rule", &layer.folder, &format!("{}: {message}", rule.get("name").text()))
 }
 
-/// The rule's message with its `{{words}}` filled in, short and without secrets.
+/// The rule's message with its `{{words}}` filled in, truncated and redacted.
 pub(crate) fn message(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> String {
-    // What stands in the environment is compared and never told: it may be a secret of any form.
+    // Environment variables can be compared but are never shown, because they may contain secrets of any form.
     let word = |name: &str| match raised.field(name, facts) {
         FieldValue::Text(text) if !text.is_empty() && !name.starts_with("env.") => {
             Some(cut(&redacted(&text, facts.tables), MAX_WORD))
@@ -115,7 +115,7 @@ pub(crate) fn message(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>)
     cut(fill(rule.get("message").text(), &word).trim(), MAX_MESSAGE)
 }
 
-/// The call that the rule would put in its place: nothing where a word of it is not known.
+/// The call with which the rule replaces this one, or `None` if one of its words is unknown.
 fn rewrite(rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Rewrite> {
     let template = rule.get("rewrite");
     if template.is_empty() {
@@ -130,7 +130,7 @@ fn rewrite(rule: Node<'static>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Op
     fields.iter().all(|(_, text)| !text.contains("{{")).then_some(Rewrite { fields })
 }
 
-/// `protectedPaths` and `approvalRequiredPaths` of a layer's policy: rules over effects.
+/// Findings for `protectedPaths` and `approvalRequiredPaths` of a layer's policy, which are rules over effects.
 fn protected(layer: &Layer, source: Source, facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for rule in layer.tables.get("paths").items() {
@@ -198,12 +198,12 @@ fn cut(text: &str, most: usize) -> String {
     text.chars().take(most - 1).chain(['…']).collect()
 }
 
-/// A rule that fired, for who asks rules without an agent's call.
+/// A rule that fired, for callers that evaluate rules without a call of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
     /// The rule's message, filled in.
     pub message: String,
-    /// Which of its conditions hold, by their index: all of them, for a rule fires on all.
+    /// Number of its conditions. A rule only fires if all of them hold.
     pub conditions: usize,
 }
 
@@ -212,19 +212,19 @@ pub struct Answer {
 pub struct RuleList<'b>(Node<'b>);
 
 impl<'b> RuleList<'b> {
-    /// The rules in the bytes of a blob; none if the bytes are not a blob of this version.
+    /// Reads the rules from a blob. The list is empty if the bytes are not a blob of this version.
     pub fn new(blob: &'b [u8]) -> RuleList<'b> {
         RuleList(root(blob))
     }
 
-    /// Asks the rule at an index about something that is raised.
+    /// Evaluates the rule at an index for an event.
     pub fn ask(self, index: usize, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
         ask(self.0.at(index), raised, facts)
     }
 }
 
 fn ask(rule: Node<'_>, raised: &RuleEvent<'_>, facts: &Facts<'_>) -> Option<Answer> {
-    // Who asks rules without a call may have events of their own.
+    // Callers without a call may use event names of their own.
     let named = raised.field("event", facts);
     let asked = rule
         .get("events")

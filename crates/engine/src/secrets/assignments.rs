@@ -1,74 +1,74 @@
-//! A name and the value that a text gives it, in whatever language: `name = "value"`, `"name": value`, `--name value`,
+//! Finds a name and the value assigned to it, in any language: `name = "value"`, `"name": value`, `--name value`,
 //! `<name>value</name>`, `get("name", "value")`.
 
 use std::ops::Range;
 
-/// Names and values longer than these are none that people write.
+/// Maximum lengths of a name and a value, in bytes. Longer ones are not written by hand.
 const LONGEST_NAME: usize = 64;
 const LONGEST_VALUE: usize = 1024;
 
-/// Signs between a name and its value, in the order in which they are tried.
+/// Operators between a name and its value, in the order in which they are tried.
 const OPERATORS: [&[u8]; 17] = [
     b":::=", b"<<-", b"::=", b"||=", b"??=", b":=", b"?=", b"+=", b".=", b"=>", b"->", b"<-", b"=", b":", b",", b">",
     b"|",
 ];
 
-/// What stands in front of a key in a header.
+/// Prefixes of a key in a header.
 const SCHEMES: [&[u8]; 6] = [b"bearer ", b"basic ", b"token ", b"apikey ", b"token=", b"key="];
 
-/// What stands before a name to which a value is given with a blank alone: in shells, containers' files, macros.
+/// Text before a name that is followed by its value after a blank: in shells, container files, macros.
 const SETTERS: [&[u8]; 12] = [
     b"ENV", b"ARG", b"set -x", b"set -gx", b"set -Ux", b"set -xg", b"setenv", b"setx", b"#define", b"SetEnv", b"set(",
     b"env:",
 ];
 
-/// Names to which the settings of servers give a value so.
+/// Server settings whose value follows after a blank.
 const DIRECTIVES: [&[u8]; 4] = [b"requirepass", b"masterauth", b"bindpw", b"rootpw"];
 
-/// What a value is called that stands beside its name and not behind it.
+/// Attribute names of a value that is given next to its name rather than after it.
 const VALUES: [&[u8]; 4] = [b"value", b"default", b"content", b"val"];
 
-/// What else may stand between the two.
+/// Other attributes that may occur between the name and the value.
 const ATTRIBUTES: [&[u8]; 6] = [b"type", b"description", b"sensitive", b"nullable", b"label", b"ephemeral"];
 
-/// What stands before a value of which another comes first, if there is one.
+/// Operators before a fallback value.
 const FALLBACKS: [&[u8]; 4] = [b"|| ", b"?? ", b" or ", b" : "];
 
 /// A name and its value.
 pub(super) struct Assigned {
-    /// The bytes of the name.
+    /// Byte range of the name.
     pub(super) name: Range<usize>,
-    /// The bytes of the value, without quotes.
+    /// Byte range of the value, without quotes.
     pub(super) value: Range<usize>,
-    /// What says that the one is the value of the other.
+    /// Syntax that connects the two.
     pub(super) sign: Sign,
-    /// Whether the value can only be meant as it stands: in quotes, or as the text of an element.
+    /// Whether the value is a literal: in quotes, or the text of an element.
     pub(super) quoted: bool,
-    /// Whether the sign between them stands directly behind the name, as in files of settings.
+    /// Whether the operator immediately follows the name, as in settings files.
     pub(super) tight: bool,
 }
 
-/// What says that a value belongs to a name, the surest last.
+/// Syntax that assigns a value to a name, in ascending reliability.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sign {
-    /// `NAME VALUE` in a text of any kind.
+    /// `NAME VALUE` in any text.
     Near,
-    /// `--NAME VALUE`, `NAME "VALUE"`, or a name in which a service stands.
+    /// `--NAME VALUE`, `NAME "VALUE"`, or a name that contains a service.
     Blank,
     /// `NAME is VALUE`, `NAME` to `VALUE`.
     Said,
     /// `NAME("VALUE")`.
     Called,
-    /// `NAME = VALUE`, or an attribute for each of the two.
+    /// `NAME = VALUE`, or one attribute for the name and one for the value.
     Given,
 }
 
-/// The assignment to the name in which a word stands.
+/// The assignment to the name that contains a word.
 pub(super) fn around(bytes: &[u8], word: Range<usize>) -> Option<Assigned> {
     assigned(bytes, &word, false)
 }
 
-/// The assignment to a name in which a service is named, as a word of its own. A blank may be enough between the two.
+/// The assignment to a name that contains a service as a separate word. A blank is a sufficient separator of the two.
 pub(super) fn of_service(bytes: &[u8], word: Range<usize>) -> Option<Assigned> {
     const SHORT: usize = 5;
     let first = bytes.get(word.start)?;
@@ -97,7 +97,7 @@ fn assigned(bytes: &[u8], word: &Range<usize>, blank_is_enough: bool) -> Option<
     let rest = bytes.get(start..)?;
     let length = rest.iter().take(LONGEST_VALUE + 1).take_while(|byte| !ends(**byte, quote)).count();
     let mut end = start + length;
-    // In a text within quotes the closing ones have a backslash before them.
+    // Inside a quoted text, the closing quote is preceded by a backslash.
     while end > start && bytes.get(end - 1) == Some(&b'\\') {
         end -= 1;
     }
@@ -138,7 +138,7 @@ fn ends(byte: u8, quote: Option<u8>) -> bool {
     }
 }
 
-/// Whether what stands before a name sets it.
+/// Whether the text before a name is a setter.
 fn is_set(before: &[u8]) -> bool {
     let blanks = before.iter().rev().take(8).take_while(|byte| b" \t".contains(byte)).count();
     let line = before.get(..before.len() - blanks).unwrap_or_default();
@@ -178,17 +178,17 @@ impl Cursor<'_> {
         is_here
     }
 
-    /// What says that a value follows, and the sign of it if there is one.
+    /// Parses the syntax between the name and its value. Returns its kind, and the operator if it has one.
     fn sign(&mut self, before: &[u8], closed: bool, blank_is_enough: bool) -> Option<(Sign, Option<&'static [u8]>)> {
         let back = |count: usize| before.len().checked_sub(count).and_then(|at| before.get(at)).copied();
         let begun = self.at;
         let blanks = self.skip(b" \t", 40);
         let operator = self.operator();
         match operator {
-            // Not the next of a list, but the second argument of a call.
+            // A comma separates items of a list, unless it precedes the second argument of a call.
             Some(b",") if !closed || back(2) != Some(b'(') => {}
             Some(b">") if back(1) != Some(b'<') && (!closed || back(2) != Some(b'=')) => {}
-            // The next cell of a table.
+            // The separator of table cells.
             Some(b"|") if !matches!(back(2), Some(b'|')) && !matches!(back(3), Some(b'|')) => {}
             Some(b":") if self.next() == Some(b':') => return None,
             Some(_) => return Some((Sign::Given, operator)),
@@ -225,7 +225,8 @@ impl Cursor<'_> {
         blank.then_some((if told { Sign::Blank } else { Sign::Near }, None))
     }
 
-    /// Goes on to where the value begins; whether it is the text of an element or a block, which needs no quotes.
+    /// Advances to the beginning of the value. Returns whether it is the text of an element or a block, which needs no
+    /// quotes.
     fn reach_value(&mut self, operator: Option<&[u8]>) -> bool {
         if operator == Some(b">") {
             self.skip(b" \t\r\n", 80);
@@ -261,7 +262,7 @@ impl Cursor<'_> {
             if self.skip(b" \t\r\n,;{\"'", 80) == 0 {
                 break;
             }
-            // Most words begin with another letter.
+            // Cheap pretest: most words begin with another character.
             if !self.next().is_some_and(|first| b"VDCTSNLEvdctsnle".contains(&first)) {
                 break;
             }
@@ -282,7 +283,7 @@ impl Cursor<'_> {
         false
     }
 
-    /// `NAME string = `, `NAME As String = `: the type between the name and the sign.
+    /// Skips a type between the name and the operator: `NAME string = `, `NAME As String = `.
     fn typed(&mut self) -> bool {
         let begun = self.at;
         self.skip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*.[] ", 24);
@@ -296,7 +297,7 @@ impl Cursor<'_> {
         true
     }
 
-    /// `ENV["X"] || "VALUE"`, `found ? other : "VALUE"`: what counts if nothing else does.
+    /// Advances to a default value: `ENV["X"] || "VALUE"`, `found ? other : "VALUE"`.
     fn fallback(&mut self) -> bool {
         const LONGEST: usize = 96;
         let rest = self.bytes.get(self.at..).unwrap_or_default();
@@ -312,7 +313,7 @@ impl Cursor<'_> {
         at.is_some()
     }
 
-    /// The sign of an assignment; a comparison is none.
+    /// Parses an assignment operator. A comparison does not count.
     fn operator(&mut self) -> Option<&'static [u8]> {
         let begun = self.at;
         let operator = OPERATORS.into_iter().find(|operator| self.take(operator));
@@ -326,7 +327,7 @@ impl Cursor<'_> {
         operator
     }
 
-    /// `: string = `, `: &str = `: the type between the name and the sign.
+    /// Skips a type annotation and the operator after it: `: string = `, `: &str = `.
     fn annotation(&mut self) {
         let begun = self.at;
         self.skip(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz&<>?|[]_.' ", 32);
@@ -339,7 +340,7 @@ impl Cursor<'_> {
         self.skip(b" \t", 40);
     }
 
-    /// The quote in which the value stands.
+    /// Parses the opening quote of the value.
     fn quote(&mut self) -> Option<u8> {
         let begun = self.at;
         self.skip(b"fbruL@$", 2);

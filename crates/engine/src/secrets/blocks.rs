@@ -1,14 +1,14 @@
-//! Keys that stand as a block or a record of their own: PEM and its kin, PuTTY, JSON web keys, phrases of wallets.
+//! Keys in a block or record of their own: PEM and similar formats, PuTTY, JSON web keys, wallet mnemonics.
 
 use super::plausible::{contains, decoded, entropy, is_standin};
 use crate::text::glob::find;
 use reflex_tables::Tables;
 use std::ops::Range;
 
-/// A block is looked at so far.
+/// Maximum number of bytes of a block that are scanned.
 const LONGEST: usize = 16 * 1024;
 
-/// The block of a private key in PEM, whole or cut off, with a body that is none of a manual.
+/// A PEM block of a private key, complete or truncated, whose body is not a placeholder.
 pub(super) fn private_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 64;
     let rest = bytes.get(word.end..)?;
@@ -22,7 +22,7 @@ pub(super) fn private_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> O
     (body.len() >= LEAST && entropy(&body) >= 4.0 && !is_standin(tables, &body)).then_some(word.start..word.end + end)
 }
 
-/// PEM in base64, as in the settings of clusters: what is decoded says that it is one.
+/// A PEM block in base64, as in cluster settings. The decoded beginning must contain its title.
 pub(super) fn encoded_private_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 120;
     let rest = bytes.get(word.start..)?;
@@ -33,7 +33,7 @@ pub(super) fn encoded_private_key(tables: Tables, bytes: &[u8], word: Range<usiz
     (contains(&title, b"PRIVATE KEY") && !is_standin(tables, block)).then_some(word.start..word.start + length)
 }
 
-/// The block of a key that both ends share: letters and lines behind its title.
+/// The header of a shared static key whose following lines are random hexadecimal digits.
 pub(super) fn static_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 64;
     let rest = bytes.get(word.end..)?;
@@ -44,7 +44,7 @@ pub(super) fn static_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Op
     whole.then_some(word.start..word.end)
 }
 
-/// The private lines of a key of PuTTY.
+/// A PuTTY key with private lines.
 pub(super) fn putty_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 32;
     let rest = bytes.get(word.end..)?;
@@ -54,7 +54,7 @@ pub(super) fn putty_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Opt
     (body.len() >= LEAST && entropy(&body) >= 4.0 && !is_standin(tables, &body)).then_some(word.start..word.end + from)
 }
 
-/// The private part of a JSON web key: `d` of a pair of keys, `k` of a key that both ends share.
+/// The private part of a JSON web key: `d` of a key pair, `k` of a symmetric key.
 pub(super) fn web_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const AROUND: usize = 2048;
     const LEAST: usize = 32;
@@ -62,7 +62,7 @@ pub(super) fn web_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Optio
     let before = bytes.get(start..word.start)?;
     let behind = bytes.get(word.end..)?;
     let behind = behind.get(..AROUND).unwrap_or(behind);
-    // Within the braces in which the word stands.
+    // Restricted to the braces around the word.
     let open = before.iter().rposition(|byte| b"{}".contains(byte)).map_or(0, |at| at + 1);
     let close = behind.iter().position(|byte| b"{}".contains(byte)).unwrap_or(behind.len());
     let record = start + open..word.end + close;
@@ -80,7 +80,7 @@ pub(super) fn web_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Optio
     field(b"\"d\"").or_else(|| field(b"\"k\""))
 }
 
-/// Words from which the keys of a wallet are made: twelve to twenty-four, as no sentence has them.
+/// A wallet mnemonic: 12 to 24 words of 3 to 8 characters each, which does not match a sentence.
 pub(super) fn mnemonic(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let rest = bytes.get(word.end..)?;
     let signs = rest.iter().take(24).take_while(|byte| !byte.is_ascii_lowercase() && **byte != b'\n').count();
@@ -93,7 +93,7 @@ pub(super) fn mnemonic(bytes: &[u8], word: Range<usize>) -> Option<Range<usize>>
     let fit = words.iter().all(|word| (3..=8).contains(&word.len()));
     words.sort_unstable();
     words.dedup();
-    // Samples repeat one word.
+    // Sample phrases repeat one word.
     let various = words.len() + 2 >= count;
     let start = word.end + signs;
     (quoted && fit && various && [12, 15, 18, 21, 24].contains(&count)).then_some(start..start + length)

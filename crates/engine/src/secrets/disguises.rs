@@ -1,19 +1,19 @@
-//! Words of a text in another form: what base64 or hexadecimal digits stand for, and what is written backwards.
+//! Decoded forms of the words of a text: base64, hexadecimal digits, reversed text.
 
 use super::plausible::decoded;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Shorter words hold no key.
+/// Minimum length of a word that can contain a key.
 const SHORTEST: usize = 20;
 
-/// What stands in a longer one is a file.
+/// Maximum length of a word. A longer one is a file.
 const LONGEST: usize = 8 * 1024;
 
-/// At most so many words are looked at.
+/// Maximum number of words that are decoded per text.
 const MAX_WORDS: usize = 64;
 
-/// The readable forms of a text's long words, and where the words stand.
+/// The readable forms of a text's long words, with the byte ranges of the words.
 pub(crate) fn disguised(text: &str) -> Vec<(Range<usize>, String)> {
     let mut forms = Vec::new();
     for span in words(text).take(MAX_WORDS) {
@@ -30,7 +30,7 @@ pub(crate) fn disguised(text: &str) -> Vec<(Range<usize>, String)> {
     forms
 }
 
-/// The text that strings of JSON stand for: `\n` is a new line, `\"` a quote.
+/// Decodes the escapes of a JSON string: `\n` is a newline, `\"` a quote.
 pub fn unescaped(text: &str) -> Cow<'_, str> {
     if !text.contains('\\') {
         return text.into();
@@ -53,7 +53,7 @@ pub fn unescaped(text: &str) -> Cow<'_, str> {
     plain.into()
 }
 
-/// Runs of letters that may stand in base64, hexadecimal digits or a key.
+/// Runs of characters that may be base64, hexadecimal digits or a key.
 fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -64,7 +64,7 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
             let start = at;
             at += length.max(1);
             if (SHORTEST..=LONGEST).contains(&length) {
-                // `?data=WORD`: the name before it is none of its letters.
+                // `?data=WORD`: the name before the equals sign is not part of the word.
                 let name =
                     rest.get(..length).unwrap_or_default().iter().take(length - 2).position(|byte| *byte == b'=');
                 let start = start + name.map_or(0, |name| name + 1);

@@ -1,11 +1,11 @@
-//! Whether a text has one of the library's forms at a place: letters that always stand there, and runs of sets.
+//! Matches the library's forms at a position of a text. A form consists of literals and runs of byte sets.
 //!
-//! A run takes what it can and gives nothing back; the library is refused when it is built if a form would need that.
+//! A run is greedy and does not backtrack. The library build rejects a form that would need backtracking.
 
 use reflex_tables::Node;
 use std::ops::Range;
 
-/// The form around its anchor at `at`, if it stands there and is not a part of a longer word.
+/// Matches the form around its anchor at `at`, unless it is a part of a longer word.
 pub(super) fn around(form: Node<'_>, bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let anchor = form.at(0).bytes();
     let behind = at + anchor.len();
@@ -18,17 +18,17 @@ pub(super) fn around(form: Node<'_>, bytes: &[u8], at: usize) -> Option<Range<us
     }
     let end = forward(after, bytes, behind)?;
     let start = backward(before, bytes, at)?;
-    // What begins with a sign that is part of no word (`&sig=`) may follow one.
+    // A form that begins with a separator (`&sig=`) may follow a word.
     let signed = bytes.get(start).is_some_and(|first| b"?&=;:".contains(first));
     (signed || begins(bytes, start, first_set(before))).then_some(start..end)
 }
 
-/// The form as a value that begins at `at`.
+/// Matches the form as a value that begins at `at`.
 pub(super) fn from(segments: Node<'_>, bytes: &[u8], at: usize) -> Option<Range<usize>> {
     forward(segments, bytes, at).map(|end| at..end)
 }
 
-/// What looks like the beginning of the form, though it may be cut off or of another length.
+/// Matches the beginning of a form that may be truncated or of a different length.
 pub(super) fn begun(form: Node<'_>, bytes: &[u8], at: usize) -> Option<Range<usize>> {
     const ENOUGH: usize = 16;
     let anchor = form.at(0).bytes();
@@ -55,7 +55,7 @@ pub(super) fn begun(form: Node<'_>, bytes: &[u8], at: usize) -> Option<Range<usi
     (end - at >= ENOUGH).then_some(at..end + length)
 }
 
-/// The set of the first run, empty if there is none.
+/// The set of the first run, empty without a run.
 fn first_set(segments: Node<'_>) -> &[u8] {
     segments.items().find(|segment| segment.is_list()).map_or(&[], |run| run.at(0).bytes())
 }
@@ -88,7 +88,7 @@ fn backward(segments: Node<'_>, bytes: &[u8], mut at: usize) -> Option<usize> {
     Some(at)
 }
 
-/// How many letters the run takes, if they are enough.
+/// Number of bytes the run matches, or `None` if it is below the run's minimum.
 fn run<'b>(segment: Node<'_>, letters: impl Iterator<Item = &'b u8>) -> Option<usize> {
     let taken = taken(segment, letters);
     (taken >= segment.at(1).number() as usize).then_some(taken)
@@ -99,19 +99,19 @@ fn taken<'b>(run: Node<'_>, letters: impl Iterator<Item = &'b u8>) -> usize {
     letters.take(most as usize).take_while(|byte| holds(set, **byte)).count()
 }
 
-/// A set is written as pairs of first and last.
+/// Whether a set contains a byte. A set is encoded as pairs of first and last byte.
 fn holds(set: &[u8], byte: u8) -> bool {
     set.chunks_exact(2).any(|pair| matches!(pair, [first, last] if (*first..=*last).contains(&byte)))
 }
 
-/// Whether a word may begin here. A letter that belongs to an escape (of a line's end, of a sign) ends the word before.
+/// Whether a word may begin here. The last character of an escape (of a newline, of a byte) ends the previous word.
 fn begins(bytes: &[u8], at: usize, set: &[u8]) -> bool {
     let Some((before, last)) = bytes.get(..at).and_then(|before| before.split_last().map(|(last, rest)| (rest, *last)))
     else {
         return true;
     };
     if !is_word(last) {
-        // Behind a dot stands the end of a file's name, or a class of a style sheet.
+        // A dot precedes a file extension or a CSS class.
         return last != b'.' && (last != b'-' || !holds(set, b'-'));
     }
     let back = |count: usize| before.len().checked_sub(count).and_then(|at| before.get(at..)).unwrap_or(&[]);

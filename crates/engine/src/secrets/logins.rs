@@ -1,4 +1,4 @@
-//! Passwords that stand where a login is: in addresses, headers, options of programs, calls.
+//! Passwords in the syntax of a login: in addresses, headers, options of programs, calls.
 
 use super::plausible::{contains, decoded, entropy, is_key, is_password, is_random, is_standin};
 use reflex_tables::Tables;
@@ -19,7 +19,7 @@ pub(super) fn in_url(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option
     let is_secret = is_password(tables, password)
         || is_random(tables, password)
         || (password.len() >= 8 && entropy(password) >= 3.5);
-    // Within a password a dollar is a letter like others.
+    // Inside a password a dollar sign is an ordinary character.
     let named = |part: &[u8]| part.first() == Some(&b'$') || part.iter().any(|byte| b"{}[]*|".contains(byte));
     let refers = is_standin(tables, password) || named(user) || named(password) || password == user;
     let weak = !is_password(tables, password) && !is_random(tables, password) && is_near(host);
@@ -27,7 +27,7 @@ pub(super) fn in_url(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option
     (is_secret && !refers && !weak && !is_example(host)).then_some(start..start + password.len())
 }
 
-/// A token in place of a login. What reports to Sentry is known to everybody who has the page.
+/// Whether a login is a token without a password. A Sentry DSN is public.
 fn is_lone_token(tables: Tables, login: &[u8], host: &[u8]) -> bool {
     let upper = login.iter().any(u8::is_ascii_uppercase);
     let plain = login.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte));
@@ -38,13 +38,13 @@ fn ends_authority(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"/?#\"'`<>\\,;()".contains(&byte)
 }
 
-/// A host that only this machine or its neighbours know: what opens it opens nothing for others.
+/// Whether a host is only reachable from this machine or its network, so that its password is useless elsewhere.
 fn is_near(host: &[u8]) -> bool {
     let name = host.split(|byte| *byte == b':').next().unwrap_or(&[]);
     name == b"127.0.0.1" || !name.contains(&b'.')
 }
 
-/// Hosts that are set aside for manuals.
+/// Whether a host is reserved for documentation.
 fn is_example(host: &[u8]) -> bool {
     contains(host, b"example.")
         || host.ends_with(b".example")
@@ -52,7 +52,7 @@ fn is_example(host: &[u8]) -> bool {
         || host.ends_with(b".invalid")
 }
 
-/// Options that are followed by a login or a password, and the programs of which they are.
+/// Options that take a login or a password, with the programs that have them.
 const OPTIONS: [(&[u8], &[&[u8]]); 7] = [
     (
         b" -p",
@@ -84,7 +84,7 @@ const OPTIONS: [(&[u8], &[&[u8]]); 7] = [
     (b"pass ", &[b"keytool", b"jarsigner"]),
 ];
 
-/// An option that is followed by a login, and the sign before its password.
+/// An option that takes a login, and the separator before its password.
 struct Login {
     option: &'static [u8],
     sign: u8,
@@ -108,10 +108,10 @@ pub(super) fn in_option(tables: Tables, bytes: &[u8], word: Range<usize>) -> Opt
     }
     if let Some((option, programs)) = OPTIONS.iter().find(|(option, _)| option == &here) {
         let (start, value) = argument(bytes, word.end)?;
-        // `mysql -p name` asks for the password of a database that is named.
+        // `mysql -p name` prompts for the password; the argument is a database.
         let blank = bytes.get(word.end) == Some(&b' ');
         let apart = blank && option == b" -p" && (contains(line, b"mysql") || contains(line, b"mariadb"));
-        // Most values are none; the line is long.
+        // The value is tested first because most values fail, while the line is long.
         let used = || programs.iter().any(|program| contains(line, program)) && !apart;
         return (is_password(tables, value) && !refers(value) && used()).then_some(start..start + value.len());
     }
@@ -137,7 +137,7 @@ pub(super) fn in_option(tables: Tables, bytes: &[u8], word: Range<usize>) -> Opt
 /// `http -a user:password`, `smbclient -U user%password`.
 fn after_sign(tables: Tables, bytes: &[u8], line: &[u8], word: &Range<usize>) -> Option<Range<usize>> {
     let here = bytes.get(word.clone())?;
-    // `http` is a program as a word of its own.
+    // A short program name such as `http` only counts as a separate word.
     let alone = |program: &[u8]| program.len() > 5 || line.split(|byte| *byte == b' ').any(|word| word == program);
     let used = |programs: &[&[u8]]| programs.iter().any(|program| contains(line, program) && alone(program));
     let (start, login) = argument(bytes, word.end)?;
@@ -148,13 +148,13 @@ fn after_sign(tables: Tables, bytes: &[u8], line: &[u8], word: &Range<usize>) ->
             None => return None,
         };
         let (start, password) = argument(bytes, from)?;
-        // Most values are none; the line is long.
+        // The value is tested first because most values fail, while the line is long.
         let is_one = is_password(tables, password) && !refers(password) && used(programs);
         is_one.then_some(start..start + password.len())
     })
 }
 
-/// The word that begins at a place or behind the blanks and quotes there, and where it does.
+/// The argument at an offset, after blanks and quotes, and the offset at which it begins.
 fn argument(bytes: &[u8], at: usize) -> Option<(usize, &[u8])> {
     let rest = bytes.get(at..)?;
     let blanks = rest.iter().take(8).take_while(|byte| b" ='\"\\".contains(byte)).count();
@@ -181,7 +181,7 @@ pub(super) fn of_oracle(tables: Tables, bytes: &[u8], word: Range<usize>) -> Opt
     (is_password(tables, password) && !refers(password)).then_some(start..start + password.len())
 }
 
-/// `host:5432:database:user:password`: a line of the file in which clients of PostgreSQL keep passwords.
+/// `host:5432:database:user:password`: a line of a PostgreSQL password file.
 pub(super) fn of_postgres(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let rest = bytes.get(word.end..)?;
     let length = rest.iter().take(256).take_while(|byte| byte.is_ascii_graphic() && !b"/\"'`".contains(byte)).count();
@@ -191,7 +191,7 @@ pub(super) fn of_postgres(tables: Tables, bytes: &[u8], word: Range<usize>) -> O
     (!user.is_empty() && is_password(tables, password) && !refers(password)).then_some(start..start + password.len())
 }
 
-/// `auth=("user", "password")`: the second text of a call that logs in, behind so many arguments.
+/// `auth=("user", "password")`: the second string of a call that logs in, after a number of skipped arguments.
 pub(super) fn in_call(tables: Tables, bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
     let user = behind_arguments(bytes, word.end, behind)?;
     let (_, behind) = literal(bytes, user)?;
@@ -202,12 +202,12 @@ pub(super) fn in_call(tables: Tables, bytes: &[u8], word: Range<usize>, behind: 
     (comma > 0 && whole).then_some(password)
 }
 
-/// The place behind so many arguments.
+/// The offset after `count` arguments.
 fn behind_arguments(bytes: &[u8], at: usize, count: usize) -> Option<usize> {
     (0..count).try_fold(at, |at, _| behind_argument(bytes, at))
 }
 
-/// The place behind the comma that ends an argument.
+/// The offset after the comma that ends an argument.
 fn behind_argument(bytes: &[u8], at: usize) -> Option<usize> {
     const LONGEST: usize = 160;
     let rest = bytes.get(at..)?;
@@ -228,7 +228,8 @@ fn behind_argument(bytes: &[u8], at: usize) -> Option<usize> {
     (rest.get(comma) == Some(&b',')).then_some(at + comma + 1)
 }
 
-/// `jwt.sign(payload, "KEY")`, `Fernet("KEY")`: the text with which a call signs or encrypts, behind so many arguments.
+/// `jwt.sign(payload, "KEY")`, `Fernet("KEY")`: the key string of a signing or encrypting call, after a number of
+/// skipped arguments.
 pub(super) fn key_in_call(tables: Tables, bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
     let at = behind_arguments(bytes, word.end, behind)?;
     let (key, _) = literal(bytes, at)?;
@@ -236,7 +237,7 @@ pub(super) fn key_in_call(tables: Tables, bytes: &[u8], word: Range<usize>, behi
     (!refers(value) && is_key(tables, value)).then_some(key)
 }
 
-/// `echo PASSWORD | sudo -S …`: what is printed for a program that reads a password from there.
+/// `echo PASSWORD | sudo -S …`: output piped to a program that reads a password from its standard input.
 pub(super) fn piped(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const BACK: usize = 256;
     let from = word.start.saturating_sub(BACK);
@@ -249,12 +250,12 @@ pub(super) fn piped(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<
     let word = printed.rsplit(|byte| *byte == b' ').next()?;
     let value = word.strip_prefix(b"'").or_else(|| word.strip_prefix(b"\"")).unwrap_or(word);
     let value = value.strip_suffix(b"'").or_else(|| value.strip_suffix(b"\"")).unwrap_or(value);
-    // Where the value stands: it ends with the line, but for a quote and blanks.
+    // The last occurrence in the line: only a quote and blanks may follow the value.
     let at = line.windows(value.len().max(1)).rposition(|window| window == value)?;
     (prints && is_password(tables, value) && !refers(value)).then_some(from + at..from + at + value.len())
 }
 
-/// A text in quotes, and the place behind it.
+/// A string literal, and the offset after it.
 fn literal(bytes: &[u8], at: usize) -> Option<(Range<usize>, usize)> {
     let rest = bytes.get(at..)?;
     let bytes_of = rest.trim_ascii_start().strip_prefix(b"[]byte(").map_or(0, |inner| rest.len() - inner.len());
@@ -272,7 +273,7 @@ pub(super) fn identified(tables: Tables, bytes: &[u8], word: Range<usize>) -> Op
     (is_password(tables, value) && !refers(value) && !value.contains(&b' ')).then_some(password)
 }
 
-/// `Authorization: Basic BASE64`, of a login whose password is no sample.
+/// `Authorization: Basic BASE64`, of a login whose password is not a sample.
 pub(super) fn basic(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let rest = bytes.get(word.end..)?;
     let length =
@@ -285,7 +286,7 @@ pub(super) fn basic(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<
     (printable && (is_password(tables, secret) || is_random(tables, secret))).then_some(word.end..word.end + length)
 }
 
-/// Whether a value is `user:password` in base64, as registries and proxies keep their logins.
+/// Whether a value is `user:password` in base64, the format in which registries and proxies store logins.
 pub(super) fn is_encoded_login(tables: Tables, value: &[u8]) -> bool {
     let login = decoded(value);
     let Some(colon) = login.iter().position(|byte| *byte == b':') else { return false };

@@ -1,7 +1,8 @@
-//! What a key or a password looks like in a text, and the text without it. The formats are data (`library/secrets`).
+//! Detects and redacts keys and passwords in texts. The formats are data (`library/secrets`).
 //!
-//! One pass: a sieve of three-byte sequences says where a format may begin; only there it is looked at, so a text
-//! without secrets costs about ten instructions a byte. Every look is bounded: the work is linear in the text.
+//! Detection takes one pass: a sieve of three-byte sequences selects the offsets at which a format may begin, and only
+//! those are examined, so a text without secrets costs about ten instructions per byte. Every examination is bounded,
+//! so the work is linear in the text.
 
 mod assignments;
 mod blocks;

@@ -1,15 +1,15 @@
-//! Passwords by where they stand in a command: the options, operands and input of which `library/logins` says that a
-//! password stands there.
+//! Passwords by their position in a command: the options, operands and input that take a password according to
+//! `library/logins`.
 
 use crate::model::analysis::Analysis;
 use crate::secrets::redaction::{is_no_password, looks_like_one, names_a_secret};
 use reflex_shell::{Command, Reading, Stdin};
 use reflex_tables::{Node, Tables};
 
-/// More are not looked for in one call.
+/// Number of passwords in one call after which the search stops.
 const MAX_PASSWORDS: usize = 256;
 
-/// What stands where programs take a password, whatever it looks like. References and samples are none.
+/// Values at positions where programs take a password, regardless of their form. References and samples are excluded.
 pub fn passwords(analysis: &Analysis, tables: Tables) -> Vec<String> {
     let logins = tables.get("logins");
     let mut found: Vec<String> = Vec::new();
@@ -27,7 +27,7 @@ pub fn passwords(analysis: &Analysis, tables: Tables) -> Vec<String> {
     found
 }
 
-/// What stands at one place.
+/// The values at one position.
 fn taken(place: Node<'static>, command: &Command, reading: &Reading) -> Vec<String> {
     let words: Vec<String> = command.words.iter().map(|word| word.shown()).collect();
     let is_there = |needed: &str| words.iter().skip(1).any(|word| word == needed || is_among(word, needed));
@@ -40,7 +40,7 @@ fn taken(place: Node<'static>, command: &Command, reading: &Reading) -> Vec<Stri
     }
     let last = place.get("last").number() as usize;
     if last > 0 {
-        // `-b` may be joined with others; what is left are the operands.
+        // `-b` may be part of a cluster, so operands are recognized by the missing dash.
         let operands: Vec<&String> = words.iter().skip(1).filter(|word| !word.starts_with('-')).collect();
         let least = place.get("of").number() as usize;
         let at = operands.len().checked_sub(last).filter(|_| operands.len() >= least);
@@ -56,7 +56,7 @@ fn taken(place: Node<'static>, command: &Command, reading: &Reading) -> Vec<Stri
     texts.iter().flat_map(|text| behind_sign(text, sign)).collect()
 }
 
-/// Of each login of a text what stands behind its sign; behind one with a quote up to the next.
+/// Values after each `sign` in a text, up to the end of the word; after a sign with a quote, up to the next quote.
 fn behind_sign(text: &str, sign: &str) -> Vec<String> {
     if sign.ends_with('"') {
         let quoted = text.match_indices(sign).filter_map(|(at, _)| text.get(at + sign.len()..));
@@ -66,7 +66,7 @@ fn behind_sign(text: &str, sign: &str) -> Vec<String> {
     lines.filter_map(|line| Some(line.split_once(sign)?.1.trim().to_owned())).collect()
 }
 
-/// A value behind a word that names a secret: `config set api_token VALUE`. A word of a sentence is none.
+/// Values after a word that names a secret: `config set api_token VALUE`. A word of a sentence does not count.
 fn named(tables: Tables, command: &Command) -> impl Iterator<Item = String> {
     let pairs = command.words.iter().skip(1).zip(command.words.iter().skip(2));
     pairs.filter_map(move |(name, value)| {
@@ -76,19 +76,19 @@ fn named(tables: Tables, command: &Command) -> impl Iterator<Item = String> {
     })
 }
 
-/// Whether a letter of an option stands among others: `-nb` has `-b`.
+/// Whether a cluster contains a short option: `-nb` has `-b`.
 fn is_among(word: &str, option: &str) -> bool {
     let letter = option.strip_prefix('-').filter(|rest| rest.len() == 1);
     let cluster = word.strip_prefix('-').filter(|rest| rest.bytes().all(|byte| byte.is_ascii_alphabetic()));
     letter.zip(cluster).is_some_and(|(letter, cluster)| cluster.contains(letter))
 }
 
-/// Whether it is the last of several letters in one word, so that its value follows: `-sSu` of `-u`.
+/// Whether a cluster ends with a short option, so that its value follows: `-sSu` for `-u`.
 fn ends_with_letter(word: &str, option: &str) -> bool {
     is_among(word, option) && option.chars().next_back().is_some_and(|letter| word.ends_with(letter))
 }
 
-/// The values of an option: the next word, or what is joined to it.
+/// The values of an option: the next word, or the rest of the same word.
 fn behind_option(words: &[String], option: &str, joined_only: bool) -> Vec<String> {
     let long = option.starts_with("--") || option.ends_with([':', '=']);
     let mut values = Vec::new();
@@ -104,7 +104,7 @@ fn behind_option(words: &[String], option: &str, joined_only: bool) -> Vec<Strin
     values
 }
 
-/// The texts that a command reads, as far as they stand in the call.
+/// The input of a command, as far as it is part of the call.
 fn read_by(command: &Command, reading: &Reading) -> Vec<String> {
     let printed = |id: &usize| {
         let words = reading.commands.get(*id).map(|source| source.words.iter().skip(1).map(|word| word.shown()));

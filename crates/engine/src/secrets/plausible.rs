@@ -1,12 +1,12 @@
-//! Whether letters of the right form are a secret or stand for one: placeholders, samples, names of variables.
+//! Distinguishes secrets from text of the same form: placeholders, samples, variable names.
 
 use crate::model::words::WordList;
 use reflex_tables::{Node, Tables};
 
-/// Letters behind a prefix are looked at so far.
+/// Maximum number of bytes of a value that are examined.
 const MAX_LETTERS: usize = 1024;
 
-/// Whether text of a format is a secret: random enough, no placeholder, and whatever else the entry asks for.
+/// Whether text of a format is a secret: it has enough entropy, is not a placeholder, and passes the entry's check.
 pub(super) fn is_secret(tables: Tables, entry: Node<'_>, whole: &[u8], body: &[u8]) -> bool {
     let enough = f64::from(entry.get("entropy").number()) / 10.0;
     let sound = match entry.get("check").text() {
@@ -16,7 +16,7 @@ pub(super) fn is_secret(tables: Tables, entry: Node<'_>, whole: &[u8], body: &[u
     sound && entropy(body) >= enough && !is_standin(tables, body)
 }
 
-/// Bits for each letter.
+/// Shannon entropy in bits per byte.
 pub(super) fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
     let text = text.get(..MAX_LETTERS).unwrap_or(text);
@@ -34,13 +34,13 @@ pub(super) fn entropy(text: &[u8]) -> f64 {
         .sum()
 }
 
-/// `EXAMPLE`, `xxxx`, `your-key`, `1234567890`: what is written where a secret would stand.
+/// Whether a value is a placeholder for a secret: `EXAMPLE`, `xxxx`, `your-key`, `1234567890`.
 pub(super) fn is_standin(tables: Tables, body: &[u8]) -> bool {
     let lower: Vec<u8> = body.iter().take(MAX_LETTERS).map(u8::to_ascii_lowercase).collect();
     WordList::Placeholders.read(tables).iter().any(|word| contains(&lower, word.as_bytes())) || is_sequence(&lower)
 }
 
-/// `abcdefgh`, `1234567890`, `aaaa`: all but one in ten letters follow from the one before.
+/// `abcdefgh`, `1234567890`, `aaaa`: at least 90 percent of the bytes repeat or succeed the previous one.
 fn is_sequence(text: &[u8]) -> bool {
     let follows = |pair: &&[u8]| match pair {
         [a, b] => *b == a.wrapping_add(1) || b == a || (*a == b'9' && *b == b'0'),
@@ -54,19 +54,19 @@ pub(super) fn contains(text: &[u8], word: &[u8]) -> bool {
     text.windows(word.len()).any(|window| window == word)
 }
 
-/// Whether the first part of a JSON web token is the header of one.
+/// Whether the first part of a token is the header of a JSON web token.
 fn is_jwt(token: &[u8]) -> bool {
     let header = token.split(|byte| *byte == b'.').next().unwrap_or(&[]);
     let text = decoded(header);
     text.starts_with(b"{") && contains(&text, b"\"alg\"")
 }
 
-/// Base64 of either alphabet; what is no letter of it ends the text.
+/// Decodes base64 of either alphabet, up to the first byte outside of it, and at most [`MAX_LETTERS`] bytes of input.
 pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
     all_decoded(text.get(..MAX_LETTERS).unwrap_or(text))
 }
 
-/// The same of however many letters.
+/// Like [`decoded`], without the limit.
 pub(super) fn all_decoded(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let (mut held, mut bits) = (0_u32, 0);
@@ -88,7 +88,7 @@ pub(super) fn all_decoded(text: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Whether a value that somebody gave a name could be a random key: digits among letters, not words with signs between.
+/// Whether a named value could be a random key: digits among Latin characters, rather than words with separators.
 pub(super) fn is_random(tables: Tables, value: &[u8]) -> bool {
     let count = |test: fn(&u8) -> bool| value.iter().filter(|byte| test(byte)).count();
     let digits = count(u8::is_ascii_digit);
@@ -109,7 +109,7 @@ pub(super) fn is_random(tables: Tables, value: &[u8]) -> bool {
     value.split(|byte| b"-_.:/".contains(byte)).any(is_mixed) || is_uuid(value)
 }
 
-/// Whether a value that stands where a key is given could be one. Of base64 digits, few letters need be figures.
+/// Whether a value in the position of a key could be one. Base64 may contain few digits.
 pub(super) fn is_key(tables: Tables, value: &[u8]) -> bool {
     const LEAST: usize = 16;
     let has = |test: fn(&u8) -> bool| value.iter().any(test);
@@ -118,12 +118,12 @@ pub(super) fn is_key(tables: Tables, value: &[u8]) -> bool {
     is_random(tables, value) || (mixed && chance && !is_standin(tables, value) && !is_made_of_words(value))
 }
 
-/// A part in which digits stand among letters, as nobody names anything.
+/// Whether a part alternates between digits and other characters, unlike a name.
 fn is_mixed(part: &[u8]) -> bool {
     part.len() >= 12 && changes(part) >= 3
 }
 
-/// `k3J8mQz92vT`: digits and letters of both cases in turn, as no variable is called.
+/// `k3J8mQz92vT`: alternating digits and characters of both cases, unlike a variable name.
 pub(super) fn is_scrambled(value: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| value.iter().any(test);
     let short = value.split(|byte| !byte.is_ascii_alphabetic()).all(|run| run.len() <= 3);
@@ -138,13 +138,13 @@ pub(super) fn is_uuid(value: &[u8]) -> bool {
     lengths == [8, 4, 4, 4, 12] && value.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'-')
 }
 
-/// Three of four letters stand in runs of lower case as long as words.
+/// Whether at least three quarters of the value are lowercase runs of word length.
 fn is_made_of_words(value: &[u8]) -> bool {
     let runs = value.split(|byte| !byte.is_ascii_lowercase()).map(<[u8]>::len).filter(|length| *length >= 5);
     runs.sum::<usize>() * 4 >= value.len() * 3
 }
 
-/// `Bluebird2291!`: letters of both cases, digits and a sign, which no word of a sentence has.
+/// `Bluebird2291!`: both cases, digits and a symbol, which a word of a sentence never combines.
 pub(super) fn is_strong(value: &[u8]) -> bool {
     let count = |test: fn(&u8) -> bool| value.iter().filter(|byte| test(byte)).count();
     let signs = count(|byte| b"!@#$%^&*+=~?".contains(byte));
@@ -152,7 +152,7 @@ pub(super) fn is_strong(value: &[u8]) -> bool {
     signs > 0 && count(u8::is_ascii_digit) > 1 && (cases || changes(value) >= 4)
 }
 
-/// How often a digit stands beside what is none.
+/// Number of transitions between digits and other bytes.
 pub(super) fn changes(value: &[u8]) -> usize {
     let differ = |pair: &&[u8]| match pair {
         [a, b] => a.is_ascii_digit() != b.is_ascii_digit(),
@@ -161,7 +161,8 @@ pub(super) fn changes(value: &[u8]) -> usize {
     value.windows(2).filter(differ).count()
 }
 
-/// Whether a value that is called a password could be one: letters with digits or signs, no sample, no reference.
+/// Whether a value that is called a password could be one: it has digits or symbols, and is not a common password or a
+/// sequence.
 pub(super) fn is_password(tables: Tables, value: &[u8]) -> bool {
     let has = |test: fn(&u8) -> bool| value.iter().any(test);
     let lower: Vec<u8> = value.iter().map(u8::to_ascii_lowercase).collect();

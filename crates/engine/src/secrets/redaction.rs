@@ -1,4 +1,5 @@
-//! A text without its secrets. It is stricter than what is told of: what only may be one goes too.
+//! Redacts the secrets of a text. Redaction is stricter than detection: it also removes values that only may be
+//! secrets.
 
 use super::forms;
 use super::plausible;
@@ -9,12 +10,12 @@ use reflex_tables::{Node, Tables};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Replaces every secret in a text by a tag of its kind; `mark` may add what tells equal secrets from others.
+/// Replaces every secret in a text by a tag of its kind. `mark` may add text that distinguishes different secrets.
 pub fn redact(text: &str, tables: Tables, mark: &dyn Fn(&str) -> String) -> String {
     redact_known(text, tables, &[], mark)
 }
 
-/// The same with further texts that are known to be secrets, in whatever form they stand there.
+/// Like [`redact`], and also removes the texts in `known`, in any encoding.
 pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(&str) -> String) -> String {
     let text = unveiled(text, tables, known, mark);
     let text = without_private_keys(&text, mark);
@@ -39,7 +40,7 @@ pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(
             continue;
         };
         if is_all_backslashes(word) {
-            // `\\\"password\\\": \\\"x\\\"`: a text in a text.
+            // `\\\"password\\\": \\\"x\\\"`: a string within a string.
             out.push_str(word);
             continue;
         }
@@ -70,12 +71,12 @@ pub fn redact_known(text: &str, tables: Tables, known: &[String], mark: &dyn Fn(
     out
 }
 
-/// The text with every secret replaced by `[secret]` or a tag of its kind.
+/// Replaces every secret in a text by `[secret]` or a tag of its kind.
 pub fn redacted(text: &str, tables: Tables) -> String {
     redact(text, tables, &|_| String::new())
 }
 
-/// Secrets that stand in the text in another form, and those that are known.
+/// Replaces secrets in an encoded form, and known secrets in any form.
 fn unveiled<'t>(text: &'t str, tables: Tables, known: &[String], mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
     let mut spans: Vec<(Range<usize>, String)> = Vec::new();
     let is_known = |plain: &str, each: &mut dyn FnMut(Range<usize>, &str)| {
@@ -101,12 +102,12 @@ fn unveiled<'t>(text: &'t str, tables: Tables, known: &[String], mark: &dyn Fn(&
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
     for (span, secret) in spans {
-        // What overlaps the one before is a part of it, or goes on behind it.
+        // An overlapping span is contained in the previous one, or extends it.
         if span.end <= copied {
             continue;
         }
         out.push_str(text.get(copied..span.start.max(copied)).unwrap_or(""));
-        // A tag holds none but its own mark.
+        // A span that extends the previous one shares its tag.
         if span.start >= copied {
             out.push_str(&format!("[secret{}]", mark(&secret)));
         }
@@ -116,7 +117,7 @@ fn unveiled<'t>(text: &'t str, tables: Tables, known: &[String], mark: &dyn Fn(&
     out.into()
 }
 
-/// Values of a text that the word before them calls a secret.
+/// Values whose preceding word names a secret.
 fn called(tables: Tables, text: &str) -> Vec<Range<usize>> {
     const LEAST: usize = 4;
     let place = |word: &str| {
@@ -152,7 +153,7 @@ fn called(tables: Tables, text: &str) -> Vec<Range<usize>> {
     values
 }
 
-/// Whatever has one of the library's formats, or begins like it, as a tag of its kind.
+/// Replaces each match of a library format, complete or partial, by a tag of its kind.
 fn without_formats<'t>(text: &'t str, tables: Tables, mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
     let found = formed(text, tables);
     if found.is_empty() {
@@ -169,7 +170,7 @@ fn without_formats<'t>(text: &'t str, tables: Tables, mark: &dyn Fn(&str) -> Str
     out.into()
 }
 
-/// What has one of the library's formats, or begins like it.
+/// Matches of the library's formats, complete or partial.
 fn formed(text: &str, tables: Tables) -> Vec<Secret> {
     let mut found: Vec<Secret> = Vec::new();
     scan(text, tables, &mut |at, start, after| {
@@ -195,15 +196,14 @@ pub(crate) fn names_a_secret(tables: Tables, word: &str) -> bool {
     secret_names(tables).is_in(&word.to_ascii_lowercase())
 }
 
-/// Whether a text looks like a password or a key by itself.
+/// Whether a text looks like a password or a key without context.
 pub(crate) fn looks_like_one(tables: Tables, text: &str) -> bool {
     let bytes = text.as_bytes();
     let plain = !text.contains(['/', ' ', '\n']) && !is_no_password(tables, text);
     plain && (plausible::is_strong(bytes) || plausible::is_scrambled(bytes) || plausible::is_random(tables, bytes))
 }
 
-/// Whether a text that a program was given as a password is one that others may see: a reference, a sample, a word too
-/// short to be looked for.
+/// Whether a password argument may be shown: a reference, a sample, or a word too short to search for.
 pub(crate) fn is_no_password(tables: Tables, text: &str) -> bool {
     const LEAST: usize = 4;
     let refers = text.starts_with(['$', '-', '<', '{', '%', '/']) || text.contains("://");
@@ -212,7 +212,7 @@ pub(crate) fn is_no_password(tables: Tables, text: &str) -> bool {
     text.len() < LEAST || refers || said.has(&lower) || plausible::is_standin(tables, text.as_bytes())
 }
 
-/// Whether the word before says that a secret follows.
+/// Whether the previous word announces a secret.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Awaits {
     Nothing,
@@ -235,7 +235,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         let divider = divides(*rest.as_bytes().first()?);
-        // Dividers are ASCII: a token ends where a letter does.
+        // Dividers are ASCII, so a token ends at a character boundary.
         let end = rest.bytes().position(|byte| divides(byte) != divider).unwrap_or(rest.len());
         let (token, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
         rest = behind;
@@ -247,13 +247,13 @@ fn is_all_backslashes(word: &str) -> bool {
     word.bytes().all(|byte| byte == b'\\')
 }
 
-/// Words that say how a header's secret is meant.
+/// Words for the scheme of a secret in a header.
 fn is_scheme(lower: &str) -> bool {
     matches!(lower, "token" | "bearer" | "basic" | "digest" | "apikey")
 }
 
-/// `Authorization:`, `Bearer`, `--password`, `"api_key":`: the next word is the secret. `named` says whether the word
-/// names one.
+/// Whether the next word is the secret: `Authorization:`, `Bearer`, `--password`, `"api_key":`. `named` states that the
+/// word names one.
 fn introduces(lower: &str, named: bool) -> bool {
     let option = lower.starts_with("--") && !lower.contains('=');
     matches!(lower, "bearer" | "basic") || (named && (option || lower.ends_with([':', '='])))
@@ -265,7 +265,8 @@ fn secret_names(tables: Tables) -> WordFinder {
 
 fn redacted_word<'w>(names: &WordFinder, word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<'w, str> {
     if !word.bytes().any(|byte| matches!(byte, b':' | b'=')) {
-        // `-pPASSWORD` of mysql and its kin cannot be told from other options; long random ones are.
+        // `-pPASSWORD` of mysql and similar programs is indistinguishable from other options, so only long random
+        // values count.
         return redacted_value(word, tag);
     }
     if let Some((scheme, rest)) = word.split_once("://") {
@@ -277,7 +278,7 @@ fn redacted_word<'w>(names: &WordFinder, word: &'w str, tag: &dyn Fn(&str, &str)
             },
             None => (String::new(), rest),
         };
-        // What stands behind a question mark may be a key; the place is enough to know what is meant.
+        // The query may contain a key, and the address is clear without it.
         let (place, query) = place.split_once('?').map_or((place, ""), |(place, _)| (place, "?…"));
         let parts: Vec<Cow<'_, str>> = place.split('/').map(|part| redacted_value(part, tag)).collect();
         return format!("{scheme}://{credentials}{}{query}", parts.join("/")).into();
@@ -294,7 +295,7 @@ fn redacted_word<'w>(names: &WordFinder, word: &'w str, tag: &dyn Fn(&str, &str)
     redacted_value(word, tag)
 }
 
-/// Whether this is what we have put in place of a secret before.
+/// Whether a word is a tag from an earlier redaction.
 fn is_tag(word: &str, kinds: Node<'_>) -> bool {
     let inner = word.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     let kind = inner.map(|inner| inner.split(':').next().unwrap_or(""));
@@ -305,7 +306,7 @@ fn redacted_value<'w>(word: &'w str, tag: &dyn Fn(&str, &str) -> String) -> Cow<
     if looks_random(word) { tag("secret", word).into() } else { word.into() }
 }
 
-/// Long, of letters and digits in both cases, without a path's or sentence's shape.
+/// Whether a word is long and has digits and characters of both cases, without the form of a path or sentence.
 fn looks_random(word: &str) -> bool {
     let long = word.len() >= 32 && !word.contains(['/', '.', ' ']);
     let has = |test: fn(&char) -> bool| word.chars().filter(test).count() >= 4;
@@ -313,7 +314,7 @@ fn looks_random(word: &str) -> bool {
     hexadecimal || (long && has(char::is_ascii_digit) && has(char::is_ascii_uppercase) && has(char::is_ascii_lowercase))
 }
 
-/// PEM blocks of private keys, whole or cut off.
+/// Replaces PEM blocks of private keys, complete or truncated.
 fn without_private_keys<'t>(text: &'t str, mark: &dyn Fn(&str) -> String) -> Cow<'t, str> {
     const BEGIN: &str = "-----BEGIN ";
     const END: &str = "-----END ";

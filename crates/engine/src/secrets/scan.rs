@@ -1,4 +1,4 @@
-//! Looks for secrets in a text.
+//! Finds secrets in a text.
 
 use super::assignments;
 use super::forms;
@@ -12,34 +12,34 @@ use std::ops::Range;
 /// A secret in a text.
 #[derive(Debug, Clone)]
 pub struct Secret {
-    /// Its bytes in the text.
+    /// Its byte range in the text.
     pub span: Range<usize>,
     pub(super) sure: Sure,
     pub(super) entry: Node<'static>,
 }
 
 impl Secret {
-    /// What it is, as a person would say: `a GitHub access token`.
+    /// Description for a person: `a GitHub access token`.
     pub fn about(&self) -> &'static str {
         self.entry.get("about").text()
     }
 
-    /// The id of its format: `github/token`.
+    /// Id of its format: `github/token`.
     pub fn id(&self) -> &'static str {
         self.entry.get("id").text()
     }
 
-    /// How bad it is where others can read it.
+    /// Severity of exposing it.
     pub fn severity(&self) -> Severity {
         Severity::named(self.entry.get("severity").text()).unwrap_or(Severity::High)
     }
 
-    /// The same, where another form of it stands.
+    /// Moves the secret to the span of another of its forms.
     pub(crate) fn at(self, span: Range<usize>) -> Secret {
         Secret { span, ..self }
     }
 
-    /// Whether a host is one of the service that gave it out; none if such hosts are not known.
+    /// Whether a host belongs to the service that issued the secret, or `None` if its hosts are unknown.
     pub(crate) fn is_of(&self, host: &str) -> Option<bool> {
         let hosts = self.entry.get("hosts");
         let host = host.trim_end_matches('.').to_ascii_lowercase();
@@ -48,27 +48,27 @@ impl Secret {
         (!hosts.is_nil()).then(|| hosts.items().any(|known| is_below(known.text())))
     }
 
-    /// The word that stands in its place: `github-token`.
+    /// The word in its redaction tag: `github-token`.
     pub(super) fn kind(&self) -> &'static str {
         self.entry.get("kind").text()
     }
 }
 
-/// What says that it is one, the weakest first.
+/// Evidence for a secret, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sure {
-    /// What it is called, or where it stands.
+    /// Its name or its position.
     Called,
-    /// The name of a service, and the form of what that one gives out.
+    /// The name of a service, and the form of that service's secrets.
     Named,
     /// Its form alone.
     Formed,
 }
 
-/// More than these are not told apart in one text.
+/// Maximum number of secrets that are collected per text.
 const MAX_SECRETS: usize = 4096;
 
-/// The secrets of a text in their order, none within another. Placeholders are none.
+/// Returns the secrets of a text in order, without overlaps. Placeholders are excluded.
 pub fn find(text: &str, tables: Tables) -> Vec<Secret> {
     let mut found = Vec::new();
     scan(text, tables, &mut |at, start, after| {
@@ -81,8 +81,8 @@ pub fn find(text: &str, tables: Tables) -> Vec<Secret> {
     apart(found)
 }
 
-/// Calls `look` where a secret may begin: with the place, what may begin there, and where the last one ended. It gives
-/// the end of what it found.
+/// Calls `look` at each offset where a secret may begin, with the offset, its candidates, and the end of the last
+/// secret. It returns the end of the secret it found.
 pub(super) fn scan(text: &str, tables: Tables, look: &mut dyn FnMut(usize, Node<'static>, usize) -> Option<usize>) {
     let formats = tables.get("secrets");
     let (sieve, starts) = (Sieve::new(formats.get("sieve").bytes()), formats.get("starts"));
@@ -102,7 +102,8 @@ pub(super) fn scan(text: &str, tables: Tables, look: &mut dyn FnMut(usize, Node<
         }
         if sieve.holds(three) && index >= after + 2 {
             let bucket = bucket(three);
-            // Most candidates fail at the fourth letter: a look at the set of those is cheaper than at each candidate.
+            // Most candidates fail at the fourth byte. One bit set for all of them is cheaper than testing each
+            // candidate.
             let letters = fourths.at(bucket).number();
             if bytes.get(index + 1).is_none_or(|fourth| letters & only(*fourth) != 0) {
                 let start = starts.at(bucket);
@@ -114,7 +115,7 @@ pub(super) fn scan(text: &str, tables: Tables, look: &mut dyn FnMut(usize, Node<
     }
 }
 
-/// What a candidate is: the second place of its list.
+/// Kind of a candidate: the second item of its list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Candidate {
     Form,
@@ -132,7 +133,7 @@ impl Candidate {
     }
 }
 
-/// The secret that a candidate stands for here.
+/// Returns the secret if the candidate matches here.
 pub(super) fn meant(tables: Tables, text: &str, at: usize, candidate: Node<'static>, after: usize) -> Option<Secret> {
     let bytes = text.as_bytes();
     let word = candidate.at(0).bytes();
@@ -161,17 +162,17 @@ pub(super) fn meant(tables: Tables, text: &str, at: usize, candidate: Node<'stat
     }
 }
 
-/// The value of a name in which a service stands, if it has one of that one's forms.
+/// The value of a name that contains a service, if it has one of the service's forms.
 fn of_service(tables: Tables, values: Node<'_>, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     let assigned = assignments::of_service(bytes, word)?;
     let span = values.items().find_map(|value| forms::from(value, bytes, assigned.value.start))?;
-    // Behind a blank alone a word of a sentence may stand.
+    // After a blank alone, the value may be a word of a sentence.
     let digits = bytes.get(span.clone())?.iter().filter(|byte| byte.is_ascii_digit()).count();
     let is_word = assigned.sign < assignments::Sign::Called && digits < 2;
     (!is_word && shapes::may_name_a_secret(tables, bytes.get(assigned.name)?)).then_some(span)
 }
 
-/// Of those that overlap, the worst, and of equal ones the surest.
+/// Resolves overlaps: keeps the most severe secret, and of equally severe ones the one with the strongest evidence.
 pub(super) fn apart(mut found: Vec<Secret>) -> Vec<Secret> {
     found.sort_by_key(|secret| (secret.span.start, std::cmp::Reverse(secret.span.end)));
     let mut kept: Vec<Secret> = Vec::with_capacity(found.len());

@@ -1,32 +1,32 @@
-//! Secrets that a text writes in another form than as they are: escaped, percent-encoded, in base64, divided by quotes.
+//! Secrets in an encoded form: escaped, percent-encoded, in base64, split by quotes.
 //!
-//! A *veil* is such a form. What is under it is read as a text of its own, with the place of each of its bytes, so that
-//! the whole of what is written can be taken out.
+//! A *veil* is such a form. Its content is read as a separate text that maps each of its bytes to a range of the
+//! original, so that the complete encoded form can be redacted.
 
 use super::plausible::{all_decoded, decoded};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text can be wrapped so often.
+/// Maximum number of nested encodings.
 const MAX_LAYERS: usize = 4;
 
-/// Shorter runs of base64 hold nothing.
+/// Minimum length of a base64 run.
 const SHORTEST_RUN: usize = 12;
 
-/// A run that may be one though it has no letter in upper case: hexadecimal digits.
+/// Minimum length of a run without uppercase characters, such as hexadecimal digits.
 const LONG_RUN: usize = 16;
 
-/// What stands in a longer one is a file.
+/// Maximum length of a run. A longer one is a file.
 const LONGEST_RUN: usize = 64 * 1024;
 
-/// So many of them are read in one text.
+/// Maximum number of runs that are decoded per text.
 const MAX_RUNS: usize = 256;
 
-/// A text that is read out of another one.
+/// A text decoded from another one.
 pub(super) struct Unveiled {
-    /// As it is meant.
+    /// The decoded text.
     pub(super) text: String,
-    /// For each of its bytes, where it stands in the other text.
+    /// For each of its bytes, the byte range in the original.
     places: Vec<Range<u32>>,
 }
 
@@ -37,7 +37,7 @@ impl Unveiled {
     }
 
     fn of_bytes(bytes: Vec<u8>, places: Vec<Range<u32>>) -> Unveiled {
-        // What is no text has a place for each of its bytes too.
+        // Invalid UTF-8 must also keep one byte per range.
         let plain = |error: std::string::FromUtf8Error| {
             let ascii = |byte: u8| if byte.is_ascii() { char::from(byte) } else { '?' };
             error.into_bytes().into_iter().map(ascii).collect()
@@ -45,7 +45,7 @@ impl Unveiled {
         Unveiled { text: String::from_utf8(bytes).unwrap_or_else(plain), places }
     }
 
-    /// Where a part of it stands in the other text.
+    /// Maps a range of the decoded text to the original.
     pub(super) fn place(&self, span: &Range<usize>) -> Option<Range<usize>> {
         let places = self.places.get(span.clone())?;
         let (first, last) = (places.first()?, places.last()?);
@@ -53,14 +53,14 @@ impl Unveiled {
     }
 }
 
-/// Where a part of a reading stands in the text that was read.
+/// Maps a range of a reading to the text that was read.
 type Placed<'a> = &'a dyn Fn(&Range<usize>) -> Option<Range<usize>>;
 
-/// Who is given each reading.
+/// Callback for each reading.
 pub(crate) type Each<'a> = &'a mut dyn FnMut(&str, Placed<'_>);
 
-/// Every reading of a text that differs from it, and of runs of base64 or hexadecimal digits what they stand for, each
-/// with the place of the whole run.
+/// Passes each reading of a text that differs from it to `each`. The decoded content of a base64 or hexadecimal run
+/// maps to the complete run.
 pub(crate) fn lifted(text: &str, each: Each<'_>) {
     let signs = Signs::from_text(text);
     let mut layer: Option<Unveiled> = None;
@@ -80,7 +80,7 @@ pub(crate) fn lifted(text: &str, each: Each<'_>) {
             layer = Some(next);
         }
     }
-    // Most quotes divide nothing: that is seen before anything is copied.
+    // Most quotes do not split a word, so this is tested before the text is copied.
     if signs.glued && has_seam(layer.as_ref().map_or(text, |layer| &layer.text)) {
         let joined = joined(layer.as_ref().map_or_else(|| Cow::Owned(Unveiled::from_text(text)), Cow::Borrowed));
         each(&joined.text, &|span| joined.place(span));
@@ -99,14 +99,14 @@ impl Clone for Unveiled {
     }
 }
 
-/// What a text has of that in which something may be written otherwise. Most have nothing.
+/// Kinds of encodings that a text may contain. Most texts have none of them.
 #[derive(Default)]
 struct Signs {
     escapes: bool,
     percent: bool,
-    /// Letters that nobody sees.
+    /// Non-ASCII characters, which may be invisible.
     hidden: bool,
-    /// A quote within a word, or between two texts.
+    /// A quote inside a word, or between two strings.
     glued: bool,
     runs: bool,
 }
@@ -140,7 +140,7 @@ impl Signs {
     }
 }
 
-/// One layer of escapes, percent signs and hidden letters less; none if there is none.
+/// Removes one layer of escapes, percent-encoding and invisible characters. Returns `None` if the text has none.
 fn unescaped(from: Cow<'_, Unveiled>) -> Option<Unveiled> {
     let bytes = from.text.as_bytes();
     let (mut out, mut places): (Vec<u8>, Vec<Range<u32>>) = (Vec::new(), Vec::new());
@@ -162,7 +162,7 @@ fn unescaped(from: Cow<'_, Unveiled>) -> Option<Unveiled> {
                 out.extend(rest.get(..length).unwrap_or_default());
                 places.extend(from.places.get(at..at + length).unwrap_or_default().iter().cloned());
             }
-            // A byte of a longer letter that stands for itself.
+            // A percent-encoded byte, which may be part of a multi-byte character.
             Some(letter) if *byte == b'%' => {
                 out.push(u8::try_from(u32::from(letter)).unwrap_or(b'?'));
                 places.push(place);
@@ -180,10 +180,10 @@ fn unescaped(from: Cow<'_, Unveiled>) -> Option<Unveiled> {
     changed.then(|| Unveiled::of_bytes(out, places))
 }
 
-/// So many letters in a row with a backslash before each are no escapes of a language.
+/// Number of consecutive characters, each after a backslash, from which on they are not escapes of a language.
 const BARE_RUN: usize = 4;
 
-/// Whether letters follow each other of which each has a backslash.
+/// Whether a text has a run of backslash pairs.
 fn has_bare_run(text: &str) -> bool {
     let (mut run, mut bytes) = (0, text.bytes());
     while let Some(byte) = bytes.next() {
@@ -196,7 +196,7 @@ fn has_bare_run(text: &str) -> bool {
     false
 }
 
-/// As a shell reads it: a backslash is dropped, and what follows stands for itself.
+/// Removes backslashes as a shell does: the next character is literal.
 fn bared(from: &Unveiled) -> Unveiled {
     let bytes = from.text.as_bytes();
     let (mut out, mut places): (Vec<u8>, Vec<Range<u32>>) = (Vec::new(), Vec::new());
@@ -216,7 +216,7 @@ fn byte_of(code: u32) -> char {
     u8::try_from(code).map_or('?', char::from)
 }
 
-/// What a backslash and what follows it stand for, and how long that is.
+/// Decodes an escape. Returns the character, if any, and the length of the escape in bytes.
 fn escape(rest: &[u8]) -> (Option<char>, usize) {
     let letter = |code: u32| Some(char::from_u32(code).unwrap_or('?'));
     match rest.get(1) {
@@ -247,7 +247,7 @@ fn hexadecimal(rest: &[u8], from: usize, digits: usize) -> Option<u32> {
     u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// The letter that begins at a byte, unless nobody sees it.
+/// The character at an offset, or `None` if it is invisible, and its length in bytes.
 fn hidden(text: &str, at: usize) -> (Option<char>, usize) {
     let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) else { return (Some('?'), 1) };
     let unseen = matches!(letter,
@@ -258,14 +258,14 @@ fn hidden(text: &str, at: usize) -> (Option<char>, usize) {
     (Some(letter).filter(|_| !unseen), letter.len_utf8())
 }
 
-/// Whether anything divides a word.
+/// Whether a seam splits a word.
 fn has_seam(text: &str) -> bool {
     let bytes = text.as_bytes();
     let may_begin = |byte: u8| matches!(byte, b'"' | b'\'' | b'`' | b'$');
     bytes.iter().enumerate().any(|(at, byte)| may_begin(*byte) && seam(bytes, at) > 0)
 }
 
-/// The text with words put together that quotes divide: `gh"p"_x`, `"gh" + 'p_x'`.
+/// Joins words that are split by quotes: `gh"p"_x`, `"gh" + 'p_x'`.
 fn joined(from: Cow<'_, Unveiled>) -> Unveiled {
     let bytes = from.text.as_bytes();
     let (mut out, mut places): (Vec<u8>, Vec<Range<u32>>) = (Vec::new(), Vec::new());
@@ -283,7 +283,7 @@ fn joined(from: Cow<'_, Unveiled>) -> Unveiled {
     Unveiled::of_bytes(out, places)
 }
 
-/// How long what divides a word is at a place; 0 if nothing does there.
+/// Length of the seam at an offset, or 0 without one.
 fn seam(bytes: &[u8], at: usize) -> usize {
     const LONGEST: usize = 16;
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
@@ -298,7 +298,7 @@ fn seam(bytes: &[u8], at: usize) -> usize {
     let behind = rest.get(length).is_some_and(in_word);
     let quotes = gap.iter().filter(|byte| is_quote(byte)).count();
     let spaced = gap.iter().any(|byte| !is_quote(byte) && *byte != b'$');
-    // A blank divides words, unless a sign between two quotes puts them together.
+    // A blank separates words, unless an operator between two quotes joins them.
     let sign = gap.iter().any(|byte| b"+.,&~".contains(byte));
     let last = gap.last().is_some_and(is_quote);
     let named = |byte: &u8| matches!(byte, b'=' | b':');
@@ -307,7 +307,7 @@ fn seam(bytes: &[u8], at: usize) -> usize {
     if before && behind && whole { length } else { 0 }
 }
 
-/// What runs of base64 and of hexadecimal digits stand for.
+/// Decodes the base64 and hexadecimal runs of a text.
 fn runs(text: &str, place: Placed<'_>, each: Each<'_>) {
     for span in words(text).take(MAX_RUNS) {
         let word = text.get(span.clone()).unwrap_or("");
@@ -318,13 +318,13 @@ fn runs(text: &str, place: Placed<'_>, each: Each<'_>) {
             if let Some(next) = unescaped(Cow::Owned(Unveiled::from_text(&text))) {
                 each(&next.text, &|_| place(&span));
             }
-            // What was wrapped once more is one run again.
+            // Text that was encoded again is a single run.
             plain = read(text.trim());
         }
     }
 }
 
-/// What a word stands for, if that is a text.
+/// Decodes a word, if the result is text.
 fn read(word: &str) -> Option<String> {
     let bytes = word.as_bytes();
     let digits = bytes.len().is_multiple_of(2) && bytes.iter().all(u8::is_ascii_hexdigit);
@@ -335,7 +335,7 @@ fn read(word: &str) -> Option<String> {
     let pairs = || (0..word.len()).step_by(2).filter_map(|at| u8::from_str_radix(word.get(at..at + 2)?, 16).ok());
     let hexadecimal = digits.then(|| readable(pairs().collect())).flatten();
     hexadecimal.or_else(|| {
-        // Most words are none: their first letters show it.
+        // Most words are not base64, which their first bytes reveal.
         let standard = bytes.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte));
         let begins =
             |start: &&[u8]| decoded(start).iter().all(|byte| byte.is_ascii_graphic() || b" \n\r\t".contains(byte));
@@ -367,7 +367,7 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
 mod tests {
     use super::lifted;
 
-    /// What is read out of a text, with what it stands for.
+    /// Checks that a reading of the text contains `meant`, mapped to a range at least as long.
     fn check(text: &str, meant: &str) {
         let mut found = None;
         lifted(text, &mut |plain, place| {

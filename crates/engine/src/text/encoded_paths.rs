@@ -1,23 +1,23 @@
-//! The paths that a program which decodes what it is given would open: dots and slashes hidden as percent signs,
-//! overlong or wide letters, numbers, backslashes, dots too many, and files behind a wrapper's URL.
+//! Decodes paths as a lenient program would: dots and slashes written as percent escapes, overlong or full-width
+//! characters, numbers, backslashes, surplus dots, and files inside a wrapper URL.
 
-/// What a written path may stand for besides itself.
+/// Decoded readings of a path.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Disguise {
-    /// Other readings of it, relative ones as they are.
+    /// Readings that differ from the written path. Relative ones stay relative.
     pub(crate) paths: Vec<String>,
-    /// It is spelled as nothing that writes paths spells them: letters as numbers, bytes that no text has, control
-    /// letters.
+    /// Whether the spelling is one that no path writer produces: encoded alphanumerics, invalid bytes, control
+    /// characters.
     pub(crate) malformed: bool,
 }
 
-/// Twice is common, three times is not; what is left then stays as it is.
+/// Maximum number of decoding rounds. Double encoding is common, triple encoding is not; the rest is left encoded.
 const MAX_DECODINGS: usize = 4;
 
-/// A longer path is opened by no system.
+/// Maximum length of a path, which exceeds the limit of every system.
 const MAX_PATH: usize = 16 * 1024;
 
-/// What a path hides, if it hides anything.
+/// Returns the hidden readings of a path, if it has any.
 pub(crate) fn disguise(text: &str) -> Disguise {
     let mut found = Disguise::default();
     if text.len() > MAX_PATH || !is_suspicious(text) {
@@ -59,7 +59,7 @@ fn is_control(letter: char) -> bool {
     letter.is_ascii_control()
 }
 
-/// Dots and slashes as numbers without a percent sign, and as letters that only look like them.
+/// Replaces dots and slashes written as numbers without a percent sign, and lookalikes of both.
 fn spelled_out(text: &str) -> String {
     let mut plain = text.replace(['\u{2215}', '\u{ff0f}'], "/").replace('\u{ff0e}', ".");
     let lower = plain.to_ascii_lowercase();
@@ -81,7 +81,7 @@ fn replaced(text: &str, spellings: &[(&str, &str)]) -> String {
     plain
 }
 
-/// One round of decoding. Strange spellings that lenient decoders accept are `malformed`.
+/// Decodes one round. Unusual spellings that only lenient decoders accept set `malformed`.
 fn decoded(text: &str, malformed: &mut bool) -> String {
     let mut bytes: Vec<u8> = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -107,21 +107,21 @@ fn decoded(text: &str, malformed: &mut bool) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// `%2e`
+/// Decodes `%2e`.
 fn strict(rest: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, behind @ ..] = rest else { return None };
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     Some((digit(high)? * 16 + digit(low)?, behind))
 }
 
-/// `%qf`: a decoder that counts on behind `f` reads every letter as a digit.
+/// Decodes `%qf` like a decoder that accepts characters after `f` as digits.
 fn lenient(rest: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, behind @ ..] = rest else { return None };
     let digit = |byte: &u8| char::from(*byte).to_digit(36);
     Some(((digit(high)? * 16 + digit(low)?) as u8, behind))
 }
 
-/// `%uff0e`: wide dots and slashes, and code points that some systems map to them.
+/// Decodes `%uff0e`: full-width dots and slashes, and code points that some systems map to them.
 fn wide(rest: &[u8]) -> Option<(char, &[u8])> {
     let [b'%', b'u' | b'U', a, b, c, d, behind @ ..] = rest else { return None };
     let code = std::str::from_utf8(&[*a, *b, *c, *d]).ok().and_then(|code| u32::from_str_radix(code, 16).ok())?;
@@ -133,10 +133,10 @@ fn wide(rest: &[u8]) -> Option<(char, &[u8])> {
     Some((letter, behind))
 }
 
-/// A byte of ASCII spelled with more bytes than it needs (`%c0%ae`), as decoders read it that do not forbid that. The
-/// low half of the last byte is the same in all spellings: `e` of a dot, `f` of a slash, `c` of a backslash.
+/// Decodes an ASCII byte in an overlong UTF-8 encoding (`%c0%ae`), like decoders that do not reject those. The low four
+/// bits of the last byte are the same in all spellings: `e` for a dot, `f` for a slash, `c` for a backslash.
 fn overlong(rest: &[u8]) -> Option<(u8, &[u8])> {
-    // A lead begins with a digit everywhere; `%USERPROFILE%` is a variable.
+    // A lead byte always begins with a hexadecimal digit, unlike the variable `%USERPROFILE%`.
     let (lead, mut behind) = lenient(rest).filter(|_| rest.get(1).is_some_and(u8::is_ascii_hexdigit))?;
     let continuing = match lead {
         0xc0 | 0xc1 => 1,
@@ -166,7 +166,7 @@ fn overlong(rest: &[u8]) -> Option<(u8, &[u8])> {
     Some((meant, behind))
 }
 
-/// The next byte of a letter: encoded, as it is, or its two digits without a percent sign.
+/// The next byte of a character: percent-encoded, as two hexadecimal digits without a percent sign, or literal.
 fn following(rest: &[u8]) -> Option<(u8, &[u8])> {
     if let Some(encoded) = lenient(rest) {
         return Some(encoded);
@@ -181,7 +181,7 @@ fn following(rest: &[u8]) -> Option<(u8, &[u8])> {
     }
 }
 
-/// What ends at a zero byte or a line's end ends there once a name has begun; before that the letter is only noise.
+/// Removes control characters. A zero byte or newline ends the path if a name has begun; before that it is dropped.
 fn without_controls(text: &str, malformed: &mut bool) -> String {
     let mut kept = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -198,7 +198,7 @@ fn without_controls(text: &str, malformed: &mut bool) -> String {
     kept
 }
 
-/// The file behind `file://`, `php://filter/…/resource=`, `zip://FILE#entry`, `jar:file:FILE!/entry`.
+/// The file inside a wrapper: `file://`, `php://filter/…/resource=`, `zip://FILE#entry`, `jar:file:FILE!/entry`.
 fn behind_wrapper(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     let named = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte));
@@ -219,13 +219,14 @@ fn behind_wrapper(text: &str) -> Option<&str> {
     Some(behind_wrapper(path).unwrap_or_else(|| path.split('#').next().unwrap_or(path)))
 }
 
-/// Parts that become `..` once a filter has taken dots out, ended them at a semicolon, or read `?` as any letter.
+/// Replaces components that become `..` after a filter has removed dots, cut at a semicolon, or read `?` as any
+/// character.
 fn climbing(path: &str) -> String {
     let last = path.split('/').count() - 1;
     let climbs = |(at, part): (usize, &str)| {
         let head = part.split(';').next().unwrap_or(part);
         let dots = head.bytes().filter(|byte| matches!(byte, b'.' | b'?')).count();
-        // `./...` is how Go names everything below.
+        // `./...` is Go's pattern for all packages below a folder.
         (dots == 2 || (dots > 2 && at < last)) && head.bytes().all(|byte| matches!(byte, b'.' | b'?' | b'%' | b' '))
     };
     let parts = path.split('/').enumerate().map(|(at, part)| if climbs((at, part)) { ".." } else { part });

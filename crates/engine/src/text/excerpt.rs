@@ -1,11 +1,11 @@
-//! Words as they may be shown: short ones of a call, and those of strangers as a quotation.
+//! Excerpts that may be shown: shortened text of a call, and quotations of untrusted text.
 
 use reflex_shell::Command;
 
-/// A reason quotes at most this many characters of a call.
+/// Maximum number of characters of a call that a reason quotes.
 const MAX_QUOTED: usize = 80;
 
-/// At most as much as a reason quotes.
+/// Shortens a text to [`MAX_QUOTED`] characters.
 pub(crate) fn shortened(text: &str) -> String {
     if text.chars().count() <= MAX_QUOTED {
         return text.into();
@@ -13,8 +13,8 @@ pub(crate) fn shortened(text: &str) -> String {
     text.chars().take(MAX_QUOTED - 1).chain(['…']).collect()
 }
 
-/// The words that a quote can hold, one blank between them, and some more: tags may be shorter than what they stand for.
-/// A gap reaches to the end of its text, and there may be many.
+/// The first words of a text, separated by single blanks. It keeps more than a quotation can hold, because redaction
+/// tags may be shorter than the secrets they replace. A gap extends to the end of its text, and a text may have many.
 pub(crate) fn first_words(text: &str) -> String {
     const ENOUGH: usize = 8 * MAX_QUOTED;
     const LONGEST: usize = 32 * MAX_QUOTED;
@@ -24,30 +24,30 @@ pub(crate) fn first_words(text: &str) -> String {
             break;
         }
         folded.push_str(if folded.is_empty() { "" } else { " " });
-        // Long enough to be known for a secret still.
+        // Long enough to be recognized as a secret.
         folded.extend(word.chars().take(LONGEST));
     }
     folded
 }
 
-/// The command as it would run; so one is shown that stands nowhere in the text.
+/// The command in its executed form, which may not occur literally in the text.
 pub(crate) fn words(command: &Command) -> String {
     command.words.iter().map(|word| word.shown()).collect::<Vec<_>>().join(" ")
 }
 
-/// Of a stranger's words so many letters are told.
+/// Maximum number of characters of untrusted text that are quoted.
 const MAX_OF_A_STRANGER: usize = 300;
 
-/// Of a stranger's path so many letters are told.
+/// Maximum number of characters of an untrusted path that are shown.
 const MAX_OF_A_PATH: usize = 120;
 
-/// What somebody says whom no person has reviewed, for a model: who, where from, and the words as a quotation.
+/// Attributes unreviewed text of a repository, for a model: the source, the place, and the text as a quotation.
 pub fn told_by_stranger(who: &str, place: &str, words: &str) -> String {
     format!("{who} of this repository ({}, reviewed by nobody) says: {}", plain_path(place), quotation(words))
 }
 
-/// Words of a stranger in one line that nothing in them can end, and in which nothing is markup, an instruction to a
-/// terminal or unseen.
+/// Quotes untrusted text in one line. It cannot end the quotation, and it contains no markup, terminal escapes or
+/// invisible characters.
 pub fn quotation(words: &str) -> String {
     let mut quoted = String::from("\"");
     let (mut count, mut blank) = (0, false);
@@ -69,7 +69,8 @@ pub fn quotation(words: &str) -> String {
     quoted
 }
 
-/// A letter as it may stand in a quotation; nothing for what is not seen, turns others or is no letter of a sentence.
+/// Replaces a character by a harmless one, or drops it if it is invisible, changes the text direction, or does not
+/// occur in sentences.
 fn harmless(letter: char) -> Option<char> {
     match letter {
         letter if letter.is_whitespace() || letter.is_control() => Some(' '),
@@ -78,9 +79,9 @@ fn harmless(letter: char) -> Option<char> {
         '>' | ']' | '}' => Some(')'),
         '\\' | '|' => Some('/'),
         ' '..='~' => Some(letter),
-        // Letters that look like quotes, that nobody sees, or that say which way others stand.
+        // Quotation lookalikes, invisible characters, and combining characters.
         '\u{2b0}'..='\u{36f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}' => None,
-        // Signs that belong to the letters of the scripts of India and its neighbours.
+        // Indic scripts include combining signs.
         '\u{900}'..='\u{eff}' => Some(letter),
         letter if letter.is_alphanumeric() => Some(letter),
         '–' | '—' | '…' | '·' | '。' | '、' | '，' | '！' | '？' | '：' | '；' | '（' | '）' | '¿' | '¡' => {
@@ -90,7 +91,7 @@ fn harmless(letter: char) -> Option<char> {
     }
 }
 
-/// A path of a stranger, short and without what its folders may be named for: to be read as something else.
+/// Shortens an untrusted path, and replaces the characters with which its names could imitate other text.
 pub fn plain_path(path: &str) -> String {
     let plain = |letter: char| if letter.is_alphanumeric() || "-_./~@+:".contains(letter) { letter } else { '_' };
     let plain: Vec<char> = path.chars().map(plain).collect();

@@ -1,26 +1,26 @@
-//! Patterns of paths: whether one fits a path, and whether two may fit the same path.
+//! Path patterns: whether a pattern matches a path, and whether two patterns may match the same path.
 
 use crate::model::path::drive_length;
 
-/// Whether a path fits a pattern of the library: `*` within a part, `**` over parts, `?` one letter; `~/` is the home,
-/// a pattern that begins with neither `/` nor `~/` may begin at any part.
+/// Whether a path matches a pattern of the library: `*` matches within a component, `**` across components, `?` one
+/// character. `~/` is the home folder. A pattern that begins with neither `/` nor `~/` may match from any component on.
 pub fn fits(pattern: &str, path: &str, home: &str) -> bool {
     Compared::new(path, home).fits(pattern.as_bytes())
 }
 
-/// A path with what every pattern asks of it: a path is compared with hundreds.
+/// A path with precomputed properties, because it is compared with hundreds of patterns.
 pub(crate) struct Compared<'p> {
     path: &'p str,
     home: &'p str,
-    /// What of it lies below the home.
+    /// The part below the home folder.
     below_home: Option<&'p [u8]>,
-    /// Its last part.
+    /// The last component.
     last: &'p [u8],
     on_drive: bool,
 }
 
 impl<'p> Compared<'p> {
-    /// An absolute path, with the home that is meant by `~/`.
+    /// Creates it from an absolute path and the home folder for `~/`.
     pub(crate) fn new(path: &'p str, home: &'p str) -> Compared<'p> {
         let below = path.strip_prefix(home).and_then(|below| below.strip_prefix('/'));
         let on_drive = drive_length(path).is_some();
@@ -28,7 +28,7 @@ impl<'p> Compared<'p> {
         Compared { path, home, below_home: below.map(str::as_bytes), last, on_drive }
     }
 
-    /// Whether it fits a pattern; see [`fits`].
+    /// Whether it matches a pattern; see [`fits`].
     pub(crate) fn fits(&self, pattern: &[u8]) -> bool {
         if self.on_drive && (has_case(self.path.as_bytes()) || has_case(pattern)) {
             return self.fits_without_case(pattern);
@@ -45,7 +45,7 @@ impl<'p> Compared<'p> {
         }
     }
 
-    /// Letters have no case on a drive.
+    /// Matches without regard to case, for paths on a drive.
     fn fits_without_case(&self, pattern: &[u8]) -> bool {
         let lower = self.path.to_lowercase();
         let home =
@@ -53,10 +53,10 @@ impl<'p> Compared<'p> {
         Compared::new(&lower, &home).fits(String::from_utf8_lossy(pattern).to_lowercase().as_bytes())
     }
 
-    /// Whether a pattern fits from one of the path's parts on.
+    /// Whether a pattern matches from one of the path's components on.
     fn fits_anywhere(&self, pattern: &[u8]) -> bool {
         let slashes = pattern.iter().filter(|byte| **byte == b'/').count();
-        // A pattern without `**` fits the last parts or none.
+        // A pattern without `**` can only match the last components.
         let deep = if pattern.last() == Some(&b'*') || slashes > 0 { find(pattern, b"**") } else { None };
         match deep {
             None if slashes == 0 => may_begin(pattern, self.last) && glob(pattern, self.last),
@@ -64,7 +64,7 @@ impl<'p> Compared<'p> {
                 let last = last_parts(self.path.as_bytes(), slashes + 1);
                 may_begin(pattern, last) && glob(pattern, last)
             }
-            // What stands before the first `**` decides where the pattern may begin; the rest of the path is free.
+            // The part before the first `**` decides at which component the pattern may begin.
             Some(deep) => {
                 let fixed = pattern.get(..deep).unwrap_or(&[]);
                 let slashes = fixed.iter().filter(|byte| **byte == b'/').count();
@@ -81,9 +81,9 @@ fn has_case(text: &[u8]) -> bool {
     text.iter().any(u8::is_ascii_uppercase)
 }
 
-/// Whether a pattern begins on a drive.
+/// Whether a pattern begins with a drive.
 fn names_drive(pattern: &[u8]) -> bool {
-    // Few patterns have a colon in them, and every path is compared with all.
+    // Cheap pretest: few patterns contain a colon, and every path is compared with all of them.
     pattern.contains(&b':') && std::str::from_utf8(pattern).is_ok_and(|pattern| drive_length(pattern).is_some())
 }
 
@@ -95,24 +95,24 @@ fn home_on_drive(path: &str) -> &str {
     if is_home { path.get(..end).unwrap_or(path) } else { "" }
 }
 
-/// A cheap look before the walk: most patterns end with a letter that most paths do not have there.
+/// Cheap pretest before the full match: the last byte of most patterns differs from that of most paths.
 fn may_end(pattern: &[u8], path: &[u8]) -> bool {
     let last = pattern.last().copied().unwrap_or(b'*');
     matches!(last, b'*' | b'?' | b']') || path.last() == Some(&last)
 }
 
-/// The same for the first letter.
+/// The same pretest for the first byte.
 fn may_begin(pattern: &[u8], path: &[u8]) -> bool {
     let first = pattern.first().copied().unwrap_or(b'*');
     matches!(first, b'*' | b'?' | b'[') || path.first() == Some(&first)
 }
 
-/// Where these bytes begin.
+/// Byte offset of the first occurrence.
 pub(crate) fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
     text.windows(wanted.len()).position(|window| window == wanted)
 }
 
-/// The path from each of its parts on.
+/// The suffixes of the path that begin at its components.
 fn starts(path: &[u8]) -> impl Iterator<Item = &[u8]> {
     let after = |(at, byte): (usize, &u8)| (*byte == b'/').then(|| path.get(at + 1..).unwrap_or(&[]));
     std::iter::once(path).chain(path.iter().enumerate().filter_map(after))
@@ -123,16 +123,17 @@ fn last_parts(path: &[u8], parts: usize) -> &[u8] {
     slash.map_or(path, |(at, _)| path.get(at + 1..).unwrap_or(&[]))
 }
 
-/// The first parts with the slash behind them.
+/// The first components, including the slash after them.
 fn first_parts(path: &[u8], parts: usize) -> &[u8] {
     let slash = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').nth(parts - 1);
     slash.map_or(path, |(at, _)| path.get(..=at).unwrap_or(path))
 }
 
-/// A place to go on from after a mismatch: behind a star, which then takes one letter more.
+/// Offsets in the pattern and the text to continue from after a mismatch: the one after a star, which then consumes one
+/// more byte.
 type Retry = Option<(usize, usize)>;
 
-/// Matches without recursion: at a mismatch the last star takes one letter more, and if it must not, the last `**`.
+/// Matches without recursion. On a mismatch the last `*` consumes one more byte, and if it may not, the last `**` does.
 pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut read) = (0, 0);
     let (mut shallow, mut deep): (Retry, Retry) = (None, None);
@@ -141,7 +142,7 @@ pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
         if next == Some(b'*') {
             if pattern.get(at + 1) == Some(&b'*') {
                 at += 2;
-                // `**/` also stands for no folder at all.
+                // `**/` also matches zero folders.
                 let at_part = read == 0 || text.get(read - 1) == Some(&b'/');
                 at += usize::from(pattern.get(at) == Some(&b'/') && at_part);
                 (shallow, deep) = (None, Some((at, read)));
@@ -175,7 +176,7 @@ pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// `[a-z_]` or `[!a-z]` at `at`: where it ends, if it holds the letter.
+/// The end of the set `[a-z_]` or `[!a-z]` at `at`, if it contains the byte.
 fn set(pattern: &[u8], at: usize, letter: u8) -> Option<usize> {
     let end = set_end(pattern, at)?;
     holds(pattern.get(at + 1..end)?, letter).then_some(end + 1)
@@ -201,20 +202,20 @@ fn holds(inside: &[u8], letter: u8) -> bool {
     }
 }
 
-/// More parts or letters than these are not compared: then two patterns count as fitting the same path.
+/// Maximum number of components or bytes that are compared. Longer patterns count as matching the same path.
 const MAX_COMPARED: usize = 128;
 
-/// Whether some path fits both an absolute pattern of a shell, in which a star takes no leading dot, and an absolute
-/// pattern of the library.
+/// Whether a path can match both an absolute shell pattern, in which a star does not match a leading dot, and an
+/// absolute pattern of the library.
 pub(crate) fn may_meet(shell: &str, library: &str) -> bool {
     let parts = |pattern| str::split(pattern, '/').filter(|part: &&str| !part.is_empty()).collect::<Vec<_>>();
     let (shell, library): (Vec<&str>, Vec<&str>) = (parts(shell), parts(library));
     if shell.len().max(library.len()) > MAX_COMPARED {
         return true;
     }
-    // What a search finds may have a leading dot.
+    // A recursive search also finds names with a leading dot.
     let dots = shell.contains(&"**");
-    // `behind[j]`: whether what follows in `shell` may meet `library[j..]`.
+    // Element j: whether the rest of `shell` may meet `library[j..]`.
     let mut behind: Vec<bool> = (0..=library.len()).map(|j| library.iter().skip(j).all(|part| *part == "**")).collect();
     for one in shell.iter().rev() {
         let mut here = vec![false; library.len() + 1];
@@ -235,7 +236,7 @@ pub(crate) fn may_meet(shell: &str, library: &str) -> bool {
     behind.first().copied().unwrap_or(false)
 }
 
-/// One step of a pattern of names.
+/// One step of a pattern for names.
 #[derive(Clone, Copy, PartialEq)]
 enum Step<'p> {
     Any,
@@ -288,7 +289,7 @@ fn steps(pattern: &[u8]) -> Vec<Step<'_>> {
     while let Some(byte) = pattern.get(at).copied() {
         let group = matches!(byte, b'*' | b'?' | b'+' | b'@' | b'!') && pattern.get(at + 1) == Some(&b'(');
         let (step, length) = match byte {
-            // `@(a|b)`: whatever it is.
+            // `@(a|b)`: treated as any text.
             _ if group => (Step::Any, pattern.get(at..).and_then(|rest| find(rest, b")")).map_or(2, |end| end + 1)),
             b'*' => (Step::Any, 1),
             b'?' => (Step::One, 1),

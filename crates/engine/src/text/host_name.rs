@@ -1,15 +1,15 @@
-//! Whether the name of a host is not what it looks like: by the letters of its labels, as browsers judge them.
+//! Detects host names that imitate others by the characters of their labels, by rules similar to those of browsers.
 
 use crate::model::words::Words;
 
-/// Letters of Cyrillic and Greek that look like Latin ones. A label of nothing else passes for Latin.
+/// Cyrillic and Greek characters that look like Latin ones. A label that only has these passes for Latin.
 const LIKE_LATIN: &str = "асԁеһіјӏорԛѕԝхуъьҽпгѵѡαικνρυωηοτ";
 
-/// Letters of East Asia that look like a slash, a dot, a dash or nothing beside Latin ones.
+/// East Asian characters that, next to Latin ones, look like a slash, a dot, a dash, or like no character.
 const LIKE_SIGNS: &str = "ノンソゾー一丶丿亅〇〱〳〵";
 
-/// Whether a host passes for another: one of its labels mixes alphabets, looks like a Latin one, hides a letter, or is
-/// one of `imitated` but for marks on its letters; or nobody can read it (`xn--…`).
+/// Whether a host imitates another one: a label mixes alphabets, looks like a Latin one, contains a symbol or
+/// compatibility character, or equals one of `imitated` except for diacritics; or the host is encoded (`xn--…`).
 pub(crate) fn is_disguised(host: &str, imitated: Words) -> bool {
     let encodes = |label: &str| label.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("xn--"));
     if host.contains(['%', '\\']) || host.split('.').any(encodes) {
@@ -23,8 +23,8 @@ pub(crate) fn is_disguised(host: &str, imitated: Words) -> bool {
     host.split('.').any(|label| passes_for_another(label, last, imitated))
 }
 
-/// Whether a word of a path is written in Latin letters but for some that only look like it. A word in its own alphabet,
-/// or with marks on its letters, is what it looks like.
+/// Whether a word of a path mixes Latin characters with lookalikes. A word in its own alphabet, or with diacritics,
+/// does not count.
 pub(crate) fn has_lookalikes(path: &str) -> bool {
     !path.is_ascii()
         && path.split(|letter: char| !letter.is_alphabetic()).any(|word| {
@@ -35,7 +35,7 @@ pub(crate) fn has_lookalikes(path: &str) -> bool {
 }
 
 fn passes_for_another(label: &str, last: &str, imitated: Words) -> bool {
-    // What is not known is shown as an ellipsis.
+    // An ellipsis replaces unknown text.
     let other = || label.chars().filter(|letter| !letter.is_ascii() && *letter != '…');
     if other().next().is_none() {
         return false;
@@ -57,7 +57,7 @@ enum Alphabet {
     Other,
 }
 
-/// Letters of Latin beyond those of European languages count as another alphabet.
+/// Latin characters beyond those of European languages count as another alphabet.
 fn alphabet(letter: char) -> Alphabet {
     match letter {
         'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{17f}' => Alphabet::Latin,
@@ -66,7 +66,7 @@ fn alphabet(letter: char) -> Alphabet {
     }
 }
 
-/// Letters that exist for old encodings and formulas and stand for plain ones.
+/// Compatibility characters, which exist for old encodings and formulas and represent plain ones.
 fn is_compatible(letter: char) -> bool {
     matches!(letter, '\u{2100}'..='\u{214f}' | '\u{2460}'..='\u{24ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff00}'..='\u{ffef}'
         | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
@@ -76,7 +76,7 @@ fn without_marks(label: &str) -> String {
     label.chars().map(without_mark).collect()
 }
 
-/// The letter of ASCII that is left of one with a mark.
+/// Removes a diacritic, which leaves the ASCII character.
 fn without_mark(letter: char) -> char {
     match letter {
         'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',

@@ -1,13 +1,13 @@
-//! JSON as editors and agents take it: with comments, and with a comma behind the last entry.
+//! Lenient JSON as editors and agents accept it: with comments and trailing commas.
 
 use serde_json::Value as Json;
 
-/// JSON as editors take it: with comments and a comma behind the last entry.
+/// Parses JSON that may have comments and trailing commas.
 pub(crate) fn lenient_json(content: &str) -> Option<Json> {
     serde_json::from_str(content).or_else(|_| serde_json::from_str(&without_comments(content))).ok()
 }
 
-/// The same text without its comments.
+/// Removes comments and trailing commas.
 pub(crate) fn without_comments(content: &str) -> String {
     let mut kept = String::with_capacity(content.len());
     let mut letters = content.chars().peekable();

@@ -1,4 +1,4 @@
-//! Pure functions on texts: patterns, addresses, notations, and how much of them is shown.
+//! Pure functions on texts: patterns, addresses, formats, excerpts.
 
 pub(crate) mod encoded_paths;
 pub(crate) mod excerpt;

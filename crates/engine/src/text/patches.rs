@@ -1,8 +1,8 @@
-//! What a patch in a file changes: each file with the lines that come in and those that go out.
+//! Changes in a patch file: each changed file with its added and removed lines.
 
 use reflex_shell::work;
 
-/// More files of one patch are not looked at, which is told.
+/// Maximum number of files that are read per patch. An excess is reported.
 const MAX_FILES: usize = 4096;
 
 /// A file that a patch changes.
@@ -13,10 +13,10 @@ pub(crate) struct Changed {
     pub(crate) goes: String,
 }
 
-/// The files of a patch as git and diff write it, without the first folder of their paths.
+/// The files of a patch in the format of git or diff, without the `b/` prefix of their paths.
 pub(crate) fn changed(text: &str) -> Vec<Changed> {
     let mut files: Vec<Changed> = Vec::new();
-    // Within a part of a file a line that begins with `---` is one that goes out.
+    // Inside a hunk, a line that begins with `---` is a removed line.
     let mut inside = false;
     for line in text.lines() {
         if let Some(path) = line.strip_prefix("+++ ").filter(|_| !inside) {

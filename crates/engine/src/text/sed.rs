@@ -1,4 +1,4 @@
-//! Substitutions as `sed` and `tar --transform` write them: `s/REGEX/REPLACEMENT/FLAGS`.
+//! Substitutions in the syntax of `sed` and `tar --transform`: `s/REGEX/REPLACEMENT/FLAGS`.
 
 use regex_lite::{Regex, RegexBuilder};
 
@@ -55,7 +55,7 @@ fn part(text: &str, divider: char) -> Option<(String, &str)> {
     None
 }
 
-/// A basic regular expression as an extended one: there, these characters are operators without a backslash.
+/// Converts a basic regular expression to an extended one, in which these characters are operators without a backslash.
 fn extended(basic: &str) -> String {
     const OPERATORS: &str = "(){}+?|";
     let mut extended = String::new();
@@ -73,7 +73,7 @@ fn extended(basic: &str) -> String {
     extended
 }
 
-/// `&` and `\\1` as the regex crate writes them.
+/// Converts `&` and `\\1` to the syntax of the regex crate.
 fn captures(replacement: &str) -> String {
     let mut own = String::new();
     let mut letters = replacement.chars();

@@ -1,37 +1,37 @@
-//! The entries of a settings file, whatever it is written in: JSON, YAML, TOML, INI, HCL or XML. A part of a file, as an
-//! edit shows it, is read as far as it goes.
+//! Entries of a settings file in JSON, YAML, TOML, INI, HCL or XML. A fragment of a file, as in an edit, is read as far
+//! as possible.
 
 use super::json::lenient_json;
 use super::yaml;
 use reflex_shell::work;
 use serde_json::Value as Json;
 
-/// A value with its keys from the outermost to the innermost. A list has its texts, anything else is one text.
+/// A value with its keys, outermost first. A list has one text per item, any other value has a single text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting {
     pub(crate) keys: Vec<String>,
     pub(crate) texts: Vec<String>,
 }
 
-/// More lines or elements than these are not read, which is told.
+/// Maximum number of lines or elements that are read. An excess is reported.
 const MAX_ENTRIES: usize = 20_000;
 
-/// Values nested deeper than this are not read.
+/// Maximum nesting of values. Deeper ones are not read.
 const MAX_LEVELS: usize = 32;
 
-/// How a file is written.
+/// Format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Json,
     Yaml,
     /// `key = value` below `[section]`: TOML, HCL.
     Lines,
-    /// The same, where what is set in belongs to the line before.
+    /// Like `Lines`, and an indented line continues the previous one.
     Ini,
     Xml,
 }
 
-/// What the file sets, in its order.
+/// Returns the settings of a file in order.
 pub(crate) fn settings(path: &str, text: &str) -> Vec<Setting> {
     if !work::spend_bytes(text.len(), 20) {
         return Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn settings(path: &str, text: &str) -> Vec<Setting> {
     found.settings
 }
 
-/// By the file's ending, else by how it begins.
+/// Format by the file's extension, or otherwise by its first character.
 fn form(path: &str, text: &str) -> Form {
     let ending = crate::model::path::name_of(path).rsplit_once('.').map_or("", |(_, ending)| ending);
     match (ending.to_ascii_lowercase().as_str(), text.trim_start().chars().next()) {
@@ -70,7 +70,7 @@ struct Found {
 }
 
 impl Found {
-    /// Adds a text; one more under the same keys makes a list of them.
+    /// Adds a text. If `continues` and the keys are those of the last setting, the text extends its list.
     fn add(&mut self, keys: &[&str], text: &str, continues: bool) {
         if self.settings.len() >= MAX_ENTRIES {
             return work::cut(|| format!("settings have more than {MAX_ENTRIES} entries"));
@@ -87,7 +87,7 @@ impl Found {
         if let Some(json) = lenient_json(text).or_else(|| lenient_json(&format!("{{{inner}}}"))) {
             return self.json(&json, &mut Vec::new());
         }
-        // A part of a file: what stands on a line of its own.
+        // In a fragment, each complete line is parsed separately.
         for line in text.lines().map(|line| line.trim().trim_end_matches(',')) {
             if let Some(json) = lenient_json(&format!("{{{line}}}")) {
                 self.json(&json, &mut Vec::new());
@@ -166,7 +166,7 @@ impl Found {
             keys.extend(parts.split('.').map(|part| part.trim_matches(['"', '\'', '-', '+'])));
             let value = whole_value(value.trim(), &mut lines);
             if value.starts_with(['[', '{']) {
-                // A map within a line: its keys are set with `=`.
+                // An inline table assigns its keys with `=`.
                 self.json_below(&yaml::flow(&value.replace(" = ", ": ")), &keys);
             } else {
                 self.add(&keys, &without_quotes(&value), false);
@@ -176,7 +176,7 @@ impl Found {
 
     fn xml(&mut self, text: &str) {
         let mut open: Vec<&str> = Vec::new();
-        // The name that a property list gives to what follows.
+        // The key that a property list specifies for the next value.
         let mut named = "";
         for part in text.split('<').skip(1).take(MAX_ENTRIES) {
             let (tag, content) = part.split_once('>').unwrap_or((part, ""));
@@ -208,7 +208,7 @@ impl Found {
         }
     }
 
-    /// Attributes are settings too, and `name="A" value="B"` sets A.
+    /// Adds attributes as settings; `name="A" value="B"` also sets A.
     fn attributes(&mut self, open: &[&str], attributes: &str) {
         let (mut name, mut value) = (None, None);
         let mut rest = attributes;
@@ -233,7 +233,7 @@ impl Found {
     }
 }
 
-/// A value with the lines that belong to it: texts in three quotes, lists, and what a word ends that stands behind `<<`.
+/// Reads a value with its continuation lines: triple-quoted texts, lists, and here-documents after `<<`.
 fn whole_value<'t>(first: &'t str, lines: &mut impl Iterator<Item = &'t str>) -> String {
     let mut value = first.to_owned();
     let mut take_until = |value: &mut String, ends: &dyn Fn(&str, &str) -> bool| {
@@ -277,13 +277,13 @@ fn without_quotes(value: &str) -> String {
     };
     let inner = value.trim_end_matches([';', ',']).get(1..).unwrap_or("");
     match inner.rsplit_once(quote) {
-        // `"a" "b"` is no text in quotes.
+        // `"a" "b"` is not a single quoted text.
         Some((inner, _)) => inner.replace("\\\"", "\"").replace("\\n", "\n"),
         None => value.to_owned(),
     }
 }
 
-/// Without the names that XML has for its own signs.
+/// Decodes the predefined XML entities.
 fn unescaped(text: &str) -> String {
     const NAMES: [(&str, &str); 5] = [("&quot;", "\""), ("&apos;", "'"), ("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&")];
     NAMES.iter().fold(text.to_owned(), |text, (name, sign)| text.replace(name, sign))

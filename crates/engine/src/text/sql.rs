@@ -1,6 +1,6 @@
-//! What a text of a database would do, told from the first words of its statements. Strings and comments are no words.
+//! Effects of SQL, determined by the first words of its statements. Strings and comments are ignored.
 
-/// What the statements of a text would do, one word for each that does something worth a rule.
+/// Returns one word for each statement with a consequence that rules refer to.
 pub(crate) fn consequences(text: &str) -> impl Iterator<Item = &'static str> {
     let bare = without_strings(text).to_ascii_lowercase();
     let found: Vec<&'static str> = bare.split(';').filter_map(consequence).collect();
@@ -8,11 +8,11 @@ pub(crate) fn consequences(text: &str) -> impl Iterator<Item = &'static str> {
     found.into_iter().filter(move |word| !rolls_back || !ROLLED_BACK.contains(word))
 }
 
-/// Consequences that every database takes back with the transaction. MySQL commits before it drops or truncates.
+/// Consequences that every database reverts on rollback. MySQL commits before it drops or truncates.
 const ROLLED_BACK: [&str; 4] = ["delete-all", "delete-rows", "update-all", "update-rows"];
 
-/// Whether all statements form one transaction that ends with a rollback. Many statements commit on their own, so those
-/// count that are known not to.
+/// Whether all statements form one transaction that ends with a rollback. Many statements commit implicitly, so only
+/// those known not to are accepted.
 fn is_rolled_back(bare: &str) -> bool {
     const BEGINS: [&str; 4] = ["begin", "begin transaction", "begin work", "start transaction"];
     const STAYS: [&str; 5] = ["select ", "insert ", "update ", "delete ", "explain "];
@@ -20,18 +20,18 @@ fn is_rolled_back(bare: &str) -> bool {
     let begins = statements.next().is_some_and(|first| BEGINS.contains(&first));
     let mut rest: Vec<&str> = statements.collect();
     let ends = rest.pop() == Some("rollback");
-    // A backslash begins a command of the client.
+    // A backslash begins a client command.
     let stays = |statement: &&str| STAYS.iter().any(|word| statement.starts_with(word)) && !statement.contains('\\');
     begins && ends && rest.iter().all(stays)
 }
 
-/// The names of the databases that the statements of a text drop.
+/// Names of the databases that the statements drop.
 pub(crate) fn dropped_databases(text: &str) -> Vec<String> {
     databases_after("drop", text)
 }
 
-/// The names of the databases that the statements of a text make, and that were not there before: with `IF NOT EXISTS`
-/// they may have been.
+/// Names of the databases that the statements create. Excludes `IF NOT EXISTS`, with which the database may already
+/// have existed.
 pub(crate) fn created_databases(text: &str) -> Vec<String> {
     databases_after("create", text)
 }
@@ -47,7 +47,7 @@ fn databases_after(verb: &str, text: &str) -> Vec<String> {
     bare.split(';').filter_map(named).collect()
 }
 
-/// The text with strings and comments taken out; quoted names stay, without their quotes.
+/// Removes strings and comments. Quoted names are kept without their quotes.
 fn without_strings(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -79,7 +79,7 @@ fn without_strings(text: &str) -> String {
 
 fn consequence(statement: &str) -> Option<&'static str> {
     let mut words: Vec<&str> = statement.split_whitespace().collect();
-    // `explain` looks, `explain analyze` runs; `with x as (…) delete …` deletes.
+    // `explain` only reads, `explain analyze` executes; `with x as (…) delete …` deletes.
     if words.first() == Some(&"explain") {
         let runs = words.get(1) == Some(&"analyze");
         words.drain(..if runs { 2 } else { words.len() });

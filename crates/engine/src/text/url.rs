@@ -1,10 +1,10 @@
-//! Properties of a URL that say something about where it leads.
+//! Properties of a URL that describe its destination.
 
 use super::host_name;
 use crate::model::words::Words;
 
-/// Whether a URL does not lead where it seems to: by the letters of its host (see [`host_name`]) or of a word of its
-/// path, or for a name before an `@`.
+/// Whether a URL imitates another destination: by the characters of its host (see [`host_name`]) or of a word of its
+/// path, or by a name before an `@`.
 pub(crate) fn is_disguised(url: &str, imitated: Words) -> bool {
     let Parts { scheme, user, host, path } = parts(url);
     let path = path.split(['?', '#']).next().unwrap_or("");
@@ -12,7 +12,7 @@ pub(crate) fn is_disguised(url: &str, imitated: Words) -> bool {
     in_place_of_host || host_name::is_disguised(host, imitated) || host_name::has_lookalikes(path)
 }
 
-/// Whether an encrypted URL lies at one of these addresses: a host, and where a path stands behind it, that path or one
+/// Whether an `https` URL belongs to one of these addresses: a host, or a host with a path that includes everything
 /// below it.
 pub(crate) fn is_one_of(url: &str, addresses: Words) -> bool {
     let Parts { scheme, user, host, path } = parts(url);
@@ -25,9 +25,9 @@ pub(crate) fn is_one_of(url: &str, addresses: Words) -> bool {
 
 /// Whether the URL has a property: `password`, `plain`, `own`, `number`, `script`, `laden`.
 ///
-/// `password` – a password stands before the host; `plain` – it is fetched without encryption from a host that is not
-/// this machine; `own` – this machine; `number` – the host is a number and no name; `script` – the path names a script; `laden` – a part of it is so long that it
-/// carries something, or is printed by a program.
+/// `password` – a password precedes the host; `plain` – it is fetched without encryption from a host that is not this
+/// machine; `own` – this machine; `number` – the host is a number, not a name; `script` – the path names a script;
+/// `laden` – a part of it is long enough to carry data, or is printed by a program.
 pub(crate) fn has(url: &str, property: &str) -> bool {
     let Parts { scheme, user, host, path } = parts(url);
     match property {
@@ -46,7 +46,7 @@ pub(crate) fn has(url: &str, property: &str) -> bool {
     }
 }
 
-/// The host of an address, if it is not of this machine or its neighbours.
+/// The host of an address, unless it belongs to this machine or its network.
 pub(crate) fn far_host(url: &str) -> Option<&str> {
     let host = parts(url).host;
     let near = is_own(host) || [".local", ".internal", ".lan"].iter().any(|end| host.ends_with(end));
@@ -72,7 +72,7 @@ fn parts(url: &str) -> Parts<'_> {
     Parts { scheme, user, host, path }
 }
 
-/// A part of letters and digits in which more could stand than a name or a digest.
+/// Whether a part has characters and digits that could encode more than a name or a digest.
 fn is_load(part: &str) -> bool {
     let digest = part.len() == 40 || part.len() == 64;
     let hexadecimal = part.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -80,7 +80,7 @@ fn is_load(part: &str) -> bool {
     part.len() >= 32 && word && !(digest && hexadecimal) && !part.contains(' ')
 }
 
-/// This machine, or a name that only stands inside of it.
+/// Whether a host is this machine, or a name that only resolves on it.
 fn is_own(host: &str) -> bool {
     host == "localhost"
         || host == "::1"

@@ -6,7 +6,7 @@ use reflex_shell::{base64, work};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
-/// Longer files are not read; the caller's budget records that.
+/// Maximum number of lines. Longer files are not read; the caller's budget records that.
 const MAX_LINES: usize = 50_000;
 
 /// Maximum number of values in one file, counting those that aliases repeat. Larger files are not read.
@@ -250,7 +250,7 @@ fn content_of(line: &str) -> (usize, &str) {
 }
 
 fn key_of(content: &str) -> Option<(String, &str)> {
-    // A key may hold colons too: `reset:local:`.
+    // A key may contain colons: `reset:local:`.
     let (key, value) = match content.strip_suffix(':').filter(|key| !key.contains(' ')) {
         Some(key) => (key, ""),
         None => content.split_once(": ")?,
@@ -277,7 +277,7 @@ pub(crate) fn flow(text: &str) -> Json {
     read.unwrap_or_else(|| Json::String(text.to_owned()))
 }
 
-/// A text in brackets that is being read.
+/// Cursor over a text in brackets.
 struct Flow<'a> {
     rest: &'a str,
 }
@@ -317,7 +317,7 @@ impl Flow<'_> {
         behind.is_some()
     }
 
-    /// A text in quotes, or one that ends before one of these signs.
+    /// A quoted text, or one that ends before one of the characters in `ends`.
     fn text(&mut self, ends: &[char]) -> Option<String> {
         self.rest = self.rest.trim_start();
         let quote = self.rest.chars().next()?;

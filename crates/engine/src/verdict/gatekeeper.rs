@@ -1,4 +1,5 @@
-//! Turns findings into one verdict: each is weighed alone, the policy says what a weight is worth, the strictest decides.
+//! Turns findings into one verdict: each is weighed alone, the policy maps its weight to an action, and the strictest
+//! decides.
 
 use crate::detectors::budget;
 use crate::facts::cache::Facts;
@@ -40,7 +41,7 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
             deciding.push((decision, said));
         }
     }
-    // What would only have been asked about is no news beside what is blocked.
+    // Reasons for asking are not news if the call is blocked.
     verdict.reasons =
         deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, said)| said).collect();
     let ends = |finding: &Finding| finding.category == budget::CATEGORY || finding.id == "loop/repeat";
@@ -53,13 +54,14 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
     verdict
 }
 
-/// Reading a key and sending it are one thing to a person: of the same part of a call the gravest is told.
+/// Whether the finding concerns keys. To a person, reading a key and sending it are one event: only the gravest finding
+/// for the same part of a call is reported.
 fn is_about_keys(finding: &Finding) -> bool {
     matches!(finding.category.as_str(), "credential" | "exfiltration") && !finding.command.is_empty()
 }
 
-/// What a finding is about: the targets of its effect, else the part of the call that it names, else what it says. What
-/// counts over a whole session is about the session.
+/// Returns the subject of a finding: the targets of its effect, else the part of the call that it names, else its
+/// message. A finding about counts over a session has the session as its subject.
 fn about(finding: &Finding, facts: &Facts<'_>) -> String {
     let counts = matches!(finding.detector.as_str(), "loopbreaker" | "duties");
     if counts && facts.event.moment != Moment::Stop {
@@ -86,8 +88,8 @@ fn decision(worth: PolicyAction) -> Option<Decision> {
     }
 }
 
-/// Those that count now, and those that stand behind one of them that stops the call. Behind one that does not, they
-/// count now.
+/// Splits the findings into those that count now and those that follow one which stops the call. If the preceding
+/// finding does not stop the call, both count now.
 fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
     if weighed.iter().all(|(finding, _)| finding.behind.is_none()) {
         return (weighed, None);
@@ -109,7 +111,7 @@ fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
     (now, (!behind.findings.is_empty()).then_some(behind))
 }
 
-/// What would be lost by a call that may still run: it is kept whether it is warned of or asked about.
+/// Returns the data that a call which may still run would lose; it is copied both for a warning and for a prompt.
 fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtStake> {
     let counts = |rated: &&Rated| rated.1 >= PolicyAction::Warn || facts.is_kept_silently(&rated.0);
     let (losses, others): (Vec<&Rated>, Vec<&Rated>) =
@@ -134,8 +136,8 @@ fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtS
     Some(at_stake)
 }
 
-/// The call that may run in place of this one: there is one only if nothing else stands against the call. Two that
-/// differ are none.
+/// Returns the call that may run in place of this one. It exists only if every finding against the call has the same
+/// rewrite.
 fn sole_rewrite(weighed: &[(Finding, PolicyAction)], verdict: &mut Verdict) -> Option<Rewrite> {
     let against = weighed.iter().filter(|(_, worth)| *worth >= PolicyAction::Ask);
     let mut rewrites = against.map(|(finding, _)| finding.rewrite.clone());
@@ -148,7 +150,7 @@ fn sole_rewrite(weighed: &[(Finding, PolicyAction)], verdict: &mut Verdict) -> O
     None
 }
 
-/// The policy as the subject, the severity as the object.
+/// Returns the verb with the policy as its subject and the severity as its object.
 fn verb(decision: Decision) -> &'static str {
     match decision {
         Decision::Pass => "warns of",
@@ -157,7 +159,7 @@ fn verb(decision: Decision) -> &'static str {
     }
 }
 
-/// Strictest first; an id that fires for several parts is told once, for the part that weighs most.
+/// Sorts by severity and merges findings with the same id; the one with the strictest action is kept.
 fn once_each(mut findings: Vec<(Finding, PolicyAction)>) -> Vec<(Finding, PolicyAction)> {
     findings.sort_by_key(|(finding, _)| std::cmp::Reverse((finding.severity, finding.confidence)));
     let mut kept: Vec<(Finding, PolicyAction)> = Vec::new();
@@ -171,7 +173,7 @@ fn once_each(mut findings: Vec<(Finding, PolicyAction)>) -> Vec<(Finding, Policy
     kept
 }
 
-/// The harm and what to do instead; then what triggered and why.
+/// Returns the harm and the remedy, followed by the trigger and the rule.
 fn said(decision: Decision, finding: &Finding) -> Reason {
     let begin = match decision {
         Decision::Pass => "Warning",
@@ -191,7 +193,7 @@ fn said(decision: Decision, finding: &Finding) -> Reason {
     let harm = message.strip_prefix("It ").filter(|rest| rest.starts_with("would ")).unwrap_or(message);
     let is_ended = harm.ends_with(['.', '!', '?']);
     if !is_ended && remedy.is_empty() && finding.category == "reflex" {
-        // The words of a module's author end as they were written.
+        // A module author's message is kept as written, without an added period.
         let full = format!("{begin}: {harm} ({part} matches safety pattern `{id}`, category: {category})");
         return Reason { harm: format!("{begin}: {harm}"), remedy, rule: id.clone(), full };
     }
@@ -201,7 +203,7 @@ fn said(decision: Decision, finding: &Finding) -> Reason {
     Reason { harm, remedy, rule: id.clone(), full }
 }
 
-/// A warning about something that is kept under an id. It needs no other way: the call runs, and can be taken back.
+/// Returns a warning about data that is kept under an id. It needs no remedy: the call runs and can be undone.
 fn as_kept(warning: Reason, id: &str) -> Reason {
     let loss = warning.harm.strip_prefix("Warning: ").unwrap_or(&warning.harm);
     let harm = format!("Kept (`reflex undo {id}` restores it): {loss}");
@@ -212,16 +214,16 @@ fn as_kept(warning: Reason, id: &str) -> Reason {
     Reason { harm, remedy: String::new(), rule: warning.rule, full }
 }
 
-/// What is said where no part of a call can be quoted.
+/// The subject if no part of a call can be quoted.
 const IT: &str = "It";
 
-/// The part of a call that triggered, as it is quoted; a session or a text has none.
+/// Returns the quoted part of a call that triggered; a session or a text has none.
 fn part(finding: &Finding) -> String {
     let command = finding.command.trim();
     if command.is_empty() { IT.into() } else { format!("`{command}`") }
 }
 
-/// A remedy as a sentence of its own, however its author wrote it.
+/// Returns a remedy as a sentence with a capital and a period, regardless of its author's style.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
@@ -229,7 +231,8 @@ fn sentence(text: &str) -> String {
     first.chain(letters).chain(end.chars()).collect()
 }
 
-/// How a person lets a denied call run, for an agent that was not informed of it in this session.
+/// Returns the steps by which a person lets a denied call run, for an agent that was not informed of them in this
+/// session.
 pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
     if decision != Decision::Deny || event.moment == Moment::Stop {
         return None;
@@ -244,19 +247,19 @@ pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> O
 }
 
 impl Verdict {
-    /// Whether the question would be a warning if what is at stake were kept.
+    /// Whether the prompt becomes a warning if the data at stake is kept.
     pub fn can_be_kept(&self) -> bool {
         self.decision == Decision::Ask && self.is_kept_first()
     }
 
-    /// Whether the hook keeps a copy of something that the findings are about, and lets the call run.
+    /// Whether the hook copies data that the findings concern, and lets the call run.
     pub fn is_kept_first(&self) -> bool {
         let is_free =
             |at_stake: &AtStake| at_stake.obstacle.is_none() && !at_stake.asks && !at_stake.findings.is_empty();
         self.decision != Decision::Deny && self.at_stake.as_ref().is_some_and(is_free)
     }
 
-    /// What is at stake was kept under an id: what was asked about for that alone is a warning now.
+    /// Records that the data at stake was kept under an id; a prompt for that reason alone becomes a warning.
     pub fn kept(&mut self, id: &str) {
         let Some(at_stake) = self.at_stake.take() else { return };
         self.chain.push(format!("kept: yes, as {id}"));
@@ -265,7 +268,7 @@ impl Verdict {
         }
         if at_stake.asks || self.decision == Decision::Deny {
             let is_kept = |reason: &Reason| at_stake.findings.iter().any(|(id, ..)| *id == reason.rule);
-            // The question is about the others: they come first.
+            // The prompt concerns the other reasons, so they come first.
             self.reasons.sort_by_key(is_kept);
             for reason in self.reasons.iter_mut().filter(|reason| is_kept(reason)) {
                 reason.remedy =
@@ -286,7 +289,7 @@ impl Verdict {
         self.reasons.clear();
     }
 
-    /// What is at stake could not be kept: the question says why.
+    /// Records that the data at stake could not be kept; the prompt includes the reason.
     pub fn not_kept(&mut self, why: &str) {
         let is_told = self.at_stake.take().is_some_and(|at_stake| !at_stake.findings.is_empty());
         self.chain.push(format!("kept: no, because {why}"));
@@ -299,7 +302,7 @@ impl Verdict {
         }
     }
 
-    /// Marks the warnings that the agent has had before.
+    /// Marks the warnings that the agent has already received.
     pub fn advise_once(&mut self, told: impl Fn(&Advice) -> bool) {
         self.advice.iter_mut().for_each(|advice| advice.is_known = told(advice));
     }
@@ -313,7 +316,7 @@ mod tests {
     use crate::model::finding::{Severity, Tier};
     use reflex_tables::Tables;
 
-    /// Every severity with every decision that may be fixed, of several detectors, tiers and degrees of sureness.
+    /// Every severity with every decision that may be fixed, for several detectors, tiers and confidences.
     fn findings() -> Vec<Finding> {
         let of = |(index, (severity, fixed)): (usize, (Severity, Option<PolicyAction>))| Finding {
             id: format!("test/{}", index % 17),
@@ -331,7 +334,7 @@ mod tests {
         pairs.iter().chain(&pairs).chain(&pairs).copied().enumerate().map(of).collect()
     }
 
-    /// What a verdict tells, from loose to strict: its sureness is about its risk.
+    /// The strictness of a verdict, ordered from loose to strict; the confidence refers to the risk.
     fn strictness(verdict: &Verdict) -> (Decision, Severity, u32) {
         let sure = if verdict.findings.is_empty() { 0 } else { verdict.confidence };
         (verdict.decision, verdict.risk, sure)
@@ -349,7 +352,7 @@ mod tests {
         let all = findings();
         for (at, one) in all.iter().enumerate() {
             for other in &all {
-                // A third, so that longer lists than pairs are seen too.
+                // A third finding, to cover longer lists than pairs.
                 let third = all.get((at * 7 + 3) % all.len()).cloned();
                 let few: Vec<Finding> = [Some(one.clone()), third].into_iter().flatten().collect();
                 let more = [few.clone(), vec![other.clone()]].concat();

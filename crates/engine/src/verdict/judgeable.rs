@@ -1,7 +1,7 @@
-//! Which questions a model may answer in a person's place: only those about losses that are brought back.
+//! The prompts that a model may answer in a person's place: only those about recoverable losses.
 //!
-//! A rule says so with `judge: true`. Everything else about the call can only take that away, so a model that does what
-//! an attacker tells it loses nothing for good.
+//! A rule permits it with `judge: true`. All other properties of the call can only revoke that permission, so a model
+//! under an attacker's influence cannot cause a permanent loss.
 
 use crate::facts::cache::Facts;
 use crate::facts::fact::Fact;
@@ -12,17 +12,17 @@ use crate::model::verdict::Verdict;
 use reflex_shell::ExecTarget;
 use reflex_tables::Node;
 
-/// A rule whose question a model may answer.
+/// A rule whose prompt a model may answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JudgedRule {
-    /// Its id.
+    /// The rule's id.
     pub id: &'static str,
-    /// The reason for which the loss is not final.
+    /// The reason why the loss is recoverable.
     pub why: &'static str,
 }
 
-/// Effects that stay on this machine and of which the rest of the judgement knows the loss. A call with any other goes to
-/// a person.
+/// Effects that stay on this machine and whose loss the rest of the judgement determines. A call with any other effect
+/// requires a person.
 const LOCAL: [EffectKind; 19] = [
     EffectKind::Delete,
     EffectKind::Overwrite,
@@ -45,20 +45,20 @@ const LOCAL: [EffectKind; 19] = [
     EffectKind::PathArgument,
 ];
 
-/// Effects that take nothing away from their targets.
+/// Effects that do not change their targets.
 const HARMLESS: [EffectKind; 5] =
     [EffectKind::Read, EffectKind::Stage, EffectKind::RunFile, EffectKind::RunTask, EffectKind::Compile];
 
-/// Places in which a model may let something be deleted or replaced.
+/// Places in which a model may approve a deletion or replacement.
 const PLACES: [&str; 3] = ["inside", "workspace", "temporary"];
 
 /// Classes of files that only a person decides about.
 const RESERVED: [&str; 6] = ["secret", "environment", "key-files", "guard", "agent-settings", "agent-hooks"];
 
-/// The rules that ask, if a model may answer. `is_kept`: a copy of everything at stake exists.
+/// Returns the rules that ask, if a model may answer. `is_kept`: a copy of everything at stake exists.
 ///
 /// # Errors
-/// The reason for which a person has to answer.
+/// The reason why a person has to answer.
 pub(crate) fn judged_rules(facts: &Facts<'_>, verdict: &Verdict, is_kept: bool) -> Result<Vec<JudgedRule>, String> {
     if verdict.decision != Decision::Ask || verdict.findings.is_empty() {
         return Err("the call is not asked about".into());

@@ -1,4 +1,4 @@
-//! From findings to one verdict.
+//! Combines findings into one verdict.
 
 pub(crate) mod gatekeeper;
 pub(crate) mod judgeable;

@@ -1,13 +1,13 @@
-//! A call that is to run in place of another is judged as if it had been made.
+//! Judges a replacing call as if the agent had made it.
 
 use crate::model::event::{Action, AgentPath, Event};
 use crate::model::finding::{Decision, Rewrite};
 use crate::model::verdict::Verdict;
 
-/// A rewrite may be rewritten so often; a further time it is none.
+/// Maximum number of times that a rewrite is rewritten; beyond it the rewrite is dropped.
 const MAX_ROUNDS: usize = 2;
 
-/// Keeps a rewrite only if it would pass by itself.
+/// Keeps a rewrite only if it would pass on its own.
 pub(crate) fn judge_again(event: &Event, verdict: &mut Verdict, judge: &dyn Fn(&Event) -> Verdict) {
     let mut rewrite = verdict.rewrite.take();
     for _ in 0..=MAX_ROUNDS {
@@ -33,7 +33,7 @@ pub(crate) fn judge_again(event: &Event, verdict: &mut Verdict, judge: &dyn Fn(&
 }
 
 impl Rewrite {
-    /// The event with these fields; `None` where it has not exactly one action that has them.
+    /// Returns the event with these fields; `None` unless it has exactly one action with all of them.
     pub fn applied(&self, event: &Event) -> Option<Event> {
         let mut changed = event.clone();
         let [action] = changed.actions.as_mut_slice() else { return None };

@@ -1,4 +1,4 @@
-//! What a finding weighs: its severity, moved by at most one step by what speaks for and against it.
+//! The weight of a finding: its severity, moved by at most one step by arguments for and against it.
 //!
 //! ```text
 //! weight     = severity + raised − lowered            within one step of the severity
@@ -9,8 +9,8 @@
 //! confidence = 1 − Π (1 − c)     over the detectors that found something of that weight, of each its surest finding
 //! ```
 //!
-//! Each finding is weighed alone, so that a further one never loosens. A finding whose decision a person's rule fixes is
-//! not moved.
+//! Each finding is weighed alone, so that an additional one never loosens. A finding with a decision fixed by a
+//! person's rule is not moved.
 
 use crate::detectors::task_scope;
 use crate::facts::cache::Facts;
@@ -20,19 +20,19 @@ use crate::model::finding::{Finding, Severity, Tier};
 use crate::model::truth::Ternary;
 use reflex_shell::ExecTarget;
 
-/// Who is less sure than this, in percent, doubts itself.
+/// Confidence in percent below which a detector doubts its finding.
 const DOUBT: u32 = 50;
 
-/// Categories of what an injected order would be after.
+/// Categories of harm that an injected instruction aims at.
 const STAKES: [&str; 2] = ["exfiltration", "credential"];
 
-/// What moves a finding, in the words of the chain.
+/// A reason to move a finding, as worded in the chain.
 enum Reason {
     Raises(String),
     Lowers(&'static str),
 }
 
-/// The finding with its weight as severity; why it was moved goes into the chain.
+/// Returns the finding with its weight as severity, and adds the reason for a move to the chain.
 pub(crate) fn weighed(mut finding: Finding, facts: &Facts<'_>, chain: &mut Vec<String>) -> Finding {
     if finding.fixed.is_some() || finding.severity == Severity::Info {
         return finding;
@@ -61,7 +61,7 @@ pub(crate) fn weighed(mut finding: Finding, facts: &Facts<'_>, chain: &mut Vec<S
 fn reasons(finding: &Finding, facts: &Facts<'_>) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index));
-    // What is found about the place itself has its weight; so has the loss of keys that nothing else holds.
+    // A finding about the place itself already includes its weight; so does the loss of keys without another copy.
     let is_moved = finding.category != "scope" && finding.id != "write/replaces-data";
     let placed = effect.filter(|_| is_moved).and_then(|effect| task_scope::sensitive_place(effect, facts));
     reasons.extend(
@@ -85,7 +85,7 @@ fn removes(kind: EffectKind) -> bool {
     matches!(kind, EffectKind::Delete | EffectKind::Truncate | EffectKind::Overwrite | EffectKind::Move)
 }
 
-/// Whether git has every target as it is. What is not known is not recoverable, nor what git would not find.
+/// Whether git holds every target unchanged. Unknown content is not recoverable, nor is content that git cannot find.
 fn is_recoverable(effect: &Effect, facts: &Facts<'_>) -> bool {
     let of_git = |target: &crate::model::effect::Target| {
         let is = |fact| facts.fact(effect, Some(target), fact);
@@ -116,7 +116,7 @@ fn before(severity: Severity) -> Severity {
     }
 }
 
-/// How sure the detectors are together that there is this risk, in percent; 100 without findings.
+/// Combined confidence of the detectors in the risk, in percent; 100 without findings.
 pub(crate) fn confidence<'f>(risk: Severity, findings: impl Iterator<Item = &'f Finding>) -> u32 {
     let mut surest: Vec<(&str, u32)> = Vec::new();
     for finding in findings.filter(|finding| finding.severity == risk) {
@@ -129,7 +129,7 @@ pub(crate) fn confidence<'f>(risk: Severity, findings: impl Iterator<Item = &'f 
         return surest.first().map_or(100, |(_, sure)| (*sure).min(100));
     }
     let doubt = surest.iter().map(|(_, sure)| 1.0 - f64::from((*sure).min(100)) / 100.0).product::<f64>();
-    // Several who are nearly sure are not certain.
+    // Several detectors that are nearly sure do not add up to certainty.
     let most = if surest.iter().any(|(_, sure)| *sure >= 100) { 100 } else { 99 };
     percent(1.0 - doubt).min(most)
 }

@@ -1,9 +1,9 @@
-//! What the functions of compiled languages give and do, by the ends of their names.
+//! Results and effects of functions of compiled languages, by the ends of their names.
 
 use super::reader::Reader;
 use super::values::{HOME, formatted, method, script, word};
 
-/// Functions that give the home folder.
+/// Functions that return the home folder.
 const HOMES: [&str; 7] = [
     "os.UserHomeDir",
     "NSHomeDirectory",
@@ -14,7 +14,7 @@ const HOMES: [&str; 7] = [
     "homedir",
 ];
 
-/// Functions that give a variable of the environment.
+/// Functions that return an environment variable.
 const VARIABLES: [&str; 6] = ["Getenv", "getenv", "env.var", "env.var_os", "secure_getenv", "GetEnvironmentVariable"];
 
 /// Functions that join the parts of a path.
@@ -75,7 +75,7 @@ const READS: [&str; 11] = [
 
 const SENDS: [&str; 5] = ["http.Post", "http.PostForm", "PostAsync", "client.post", "Client.post"];
 
-/// Whether a name is one of these, whatever stands before it.
+/// Returns whether a name is one of these, with any qualifier.
 fn is(name: &str, known: &[&str]) -> bool {
     let fits =
         |known: &&str| name.strip_suffix(*known).is_some_and(|before| before.is_empty() || before.ends_with('.'));
@@ -83,7 +83,7 @@ fn is(name: &str, known: &[&str]) -> bool {
 }
 
 impl Reader {
-    /// What a call gives, where that is a path or a text.
+    /// Returns the result of a call, if it is a known path or text.
     pub(super) fn function(&self, name: &str, arguments: &[Option<String>], open: usize) -> Option<String> {
         let first = arguments.first().and_then(Option::as_deref);
         let of_home = matches!(first, Some("HOME" | "USERPROFILE" | "user.home"));
@@ -116,19 +116,19 @@ impl Reader {
         ) {
             return first.map(str::to_owned);
         }
-        // `home.join("x")`: the name of a value and its method are one.
+        // In `home.join("x")`, the name of the value and the method are one token.
         let (value, method_name) = name.rsplit_once('.')?;
         method(self.names.get(value)?.clone(), method_name, arguments)
     }
 
-    /// What a call does, as a line of a shell.
+    /// Adds the effect of a call as a shell line.
     pub(super) fn call(&mut self, name: &str, open: usize) {
         let arguments = self.arguments(open, 0);
         let first = arguments.first().cloned().flatten();
         let owner = name.rsplit_once('.').and_then(|(value, _)| self.names.get(value).cloned());
         let tree = is(name, &DELETES_TREE);
         if name.eq_ignore_ascii_case("file") && self.names_in(open).any(|name| name.starts_with("REMOVE")) {
-            // What CMake removes is a list without commas.
+            // The files that CMake removes are a list without commas.
             let texts = self.texts(open);
             self.lines.extend(texts.iter().map(|path| format!("rm -rf -- {}", word(path))));
         } else if let Some(path) = first.clone().filter(|_| tree || name == "delete" || is(name, &DELETES)) {
@@ -154,7 +154,7 @@ impl Reader {
         self.behind(name, open);
     }
 
-    /// The program that a call runs.
+    /// Returns the program that a call runs, as a shell line.
     fn program(&mut self, name: &str, open: usize, arguments: Vec<Option<String>>) -> Option<String> {
         let quoted = |values: Vec<Option<String>>| {
             let known: Option<Vec<String>> = values.into_iter().map(|value| Some(word(&value?))).collect();
@@ -192,7 +192,7 @@ impl Reader {
         }
     }
 
-    /// `Runtime.getRuntime().exec("…")`, `File(x).deleteRecursively()`: what is done to what a call gives.
+    /// Adds the effect of a method on a call's result: `Runtime.getRuntime().exec("…")`, `File(x).deleteRecursively()`.
     fn behind(&mut self, name: &str, open: usize) {
         let close = self.close(open);
         let Some((method, inner)) = self.method_at(close + 1) else { return };
@@ -213,7 +213,8 @@ impl Reader {
         }
     }
 
-    /// What was read before may be what is sent.
+    /// Adds lines that send every file read before, and the environment if the program reads it: any of them may be the
+    /// content.
     fn sends(&mut self, url: &str) {
         let lines: Vec<String> =
             self.read.iter().map(|path| format!("curl --data-binary @{} {}", word(path), word(url))).collect();

@@ -1,5 +1,5 @@
-//! Programs of compiled languages (Go, C, C++, Java, Kotlin, Rust, C#, Swift): what they delete, read, send and run, as
-//! far as it stands in them as plain texts. It is told as a text of the shell, which is then judged like any other.
+//! Programs of compiled languages (Go, C, C++, Java, Kotlin, Rust, C#, Swift): the deletions, reads, sends and commands
+//! that they contain as plain strings. The result is a shell text, which is then judged like any other.
 
 mod calls;
 mod reader;
@@ -10,18 +10,18 @@ use self::reader::Reader;
 use self::tokens::tokens;
 use std::collections::BTreeMap;
 
-/// Endings of the files that are read.
+/// Extensions of the files that are read.
 const ENDINGS: [&str; 13] = ["go", "c", "cc", "cpp", "cxx", "m", "java", "kt", "kts", "rs", "cs", "swift", "scala"];
 
-/// Files in which a program of a folder begins.
+/// Files that contain the entry point of a folder's program.
 pub(crate) const MAINS: [&str; 3] = ["main.go", "src/main.rs", "Program.cs"];
 
-/// Whether a file of this name is one of a compiled language.
+/// Returns whether the file name has the extension of a compiled language.
 pub(crate) fn is_source(path: &str) -> bool {
     crate::model::path::name_of(path).rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
-/// What a program does, as lines of a shell.
+/// Returns the effects of a program as shell lines.
 pub(crate) fn commands(text: &str) -> String {
     let tokens = tokens(text, MAX_TOKENS);
     let mut reader = Reader { tokens, names: BTreeMap::new(), lines: Vec::new(), read: Vec::new() };
@@ -33,8 +33,8 @@ pub(crate) fn commands(text: &str) -> String {
     reader.lines.join("\n")
 }
 
-/// The same of a text that is made of calls, in a language whose texts may stand in single quotes and whose values are
-/// given by `<-` too: R, Elixir, Julia, CMake, Gradle.
+/// Like [`commands`], for a text made of calls in a language with single-quoted strings and assignment by `<-`: R,
+/// Elixir, Julia, CMake, Gradle.
 pub(crate) fn commands_of_calls(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut quote = None;
@@ -65,7 +65,7 @@ pub(crate) fn commands_of_calls(text: &str) -> String {
             ('#', None) => {
                 plain.push_str("//");
             }
-            // A quote that does not end on its line is none.
+            // A single quote that is not closed on its line is not a string.
             ('\n', Some('\'')) => {
                 quote = None;
                 plain.push_str("\"\n");
@@ -76,7 +76,7 @@ pub(crate) fn commands_of_calls(text: &str) -> String {
     commands(&plain.replace("$ENV{HOME}", &values::HOME.to_string()))
 }
 
-/// A longer program is written by more than one call.
+/// Maximum number of tokens that are read. A longer program is not written by one call.
 const MAX_TOKENS: usize = 20_000;
 
 #[cfg(test)]

@@ -1,22 +1,22 @@
-//! Reads a program token by token: what its names stand for, and which calls it makes.
+//! Reads a program token by token: the values of its names, and the calls that it makes.
 
 use super::tokens::Token;
 use super::values;
 use std::collections::BTreeMap;
 
-/// Values may stand in each other this deep.
+/// Maximum nesting depth of values.
 const MAX_LEVELS: usize = 12;
 
 pub(super) struct Reader {
     pub(super) tokens: Vec<Token>,
-    /// Values of names that are known.
+    /// Known values of names.
     pub(super) names: BTreeMap<String, String>,
     pub(super) lines: Vec<String>,
     /// Files that were read before.
     pub(super) read: Vec<String>,
 }
 
-/// A value that is known or not, and the token behind it.
+/// A value, if it is known, and the position of the token after it.
 type Valued = (Option<String>, usize);
 
 impl Reader {
@@ -34,7 +34,7 @@ impl Reader {
         }
     }
 
-    /// `delete x` and `commandLine 'a', 'b'` of Gradle.
+    /// Reads `delete x` and `commandLine 'a', 'b'` of Gradle.
     fn bare_call(&mut self, name: &str, at: usize) {
         const MAX_WORDS: usize = 64;
         if !matches!(name, "delete" | "commandLine") {
@@ -54,7 +54,8 @@ impl Reader {
         }
     }
 
-    /// `h, _ := f()`, `let h: String = f()`, `char *h = "x"`: the name gets the value, or none if that is not known.
+    /// Reads `h, _ := f()`, `let h: String = f()` or `char *h = "x"`: binds the name to the value, or unbinds it if the
+    /// value is unknown.
     fn binding(&mut self, at: usize) {
         let Some(target) = self.bound(at) else { return };
         let (value, _) = self.value(at + 1, 0);
@@ -77,7 +78,7 @@ impl Reader {
         typed.and_then(name).or_else(|| name(last))
     }
 
-    /// The bracket that opens here, also behind the sign of a macro.
+    /// Returns the bracket that opens here, possibly after the `!` of a macro.
     fn opens(&self, at: usize) -> Option<usize> {
         match self.tokens.get(at) {
             Some(Token::Sign('(')) => Some(at),
@@ -86,7 +87,7 @@ impl Reader {
         }
     }
 
-    /// Texts and names that are joined.
+    /// Reads strings and names joined by `+`.
     pub(super) fn value(&mut self, at: usize, level: usize) -> Valued {
         let (mut value, mut at) = self.term(at, level);
         while matches!(self.tokens.get(at), Some(Token::Sign('+'))) {
@@ -140,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// `.join("x").unwrap()` behind a value.
+    /// Reads the method calls after a value: `.join("x").unwrap()`.
     fn chain(&mut self, mut value: Option<String>, mut at: usize, level: usize) -> Valued {
         while let (Some(Token::Sign('.' | '?')), Some(Token::Name(method))) =
             (self.tokens.get(at), self.tokens.get(at + 1))
@@ -156,7 +157,7 @@ impl Reader {
         (value, at)
     }
 
-    /// The values between brackets.
+    /// Returns the values between brackets.
     pub(super) fn arguments(&mut self, open: usize, level: usize) -> Vec<Option<String>> {
         let close = self.close(open);
         let mut values = Vec::new();
@@ -197,7 +198,7 @@ impl Reader {
         self.tokens.len()
     }
 
-    /// The method that is called behind a value, with its bracket.
+    /// Returns the method called on a value, with its opening bracket.
     pub(super) fn method_at(&self, at: usize) -> Option<(String, usize)> {
         let (Some(Token::Sign('.' | '?')), Some(Token::Name(method))) = (self.tokens.get(at), self.tokens.get(at + 1))
         else {
@@ -206,7 +207,7 @@ impl Reader {
         Some((method.clone(), self.opens(at + 2)?))
     }
 
-    /// Every name between brackets, or of the program.
+    /// Returns every name between brackets, or of the program if `open` is 0.
     pub(super) fn names_in(&self, open: usize) -> impl Iterator<Item = &str> {
         let end = if open == 0 { self.tokens.len() } else { self.close(open) };
         self.tokens.get(open..end).unwrap_or(&[]).iter().filter_map(|token| match token {
@@ -215,7 +216,7 @@ impl Reader {
         })
     }
 
-    /// Every text between brackets, also within further ones.
+    /// Returns every string between brackets, nested ones included.
     pub(super) fn texts(&self, open: usize) -> Vec<String> {
         let inside = self.tokens.get(open..self.close(open)).unwrap_or(&[]);
         let text = |token: &Token| match token {

@@ -1,15 +1,15 @@
-//! Names, texts and signs of a program.
+//! The tokens of a program: names, strings and symbols.
 
-/// A part of a program.
+/// A token of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A name with what it stands in: `std.env.var`, however its language divides it.
+    /// A qualified name, such as `std.env.var`, with dots whatever separator the language uses.
     Name(String),
     Text(String),
     Sign(char),
 }
 
-/// The tokens of a program without its comments, so many at most.
+/// Returns the tokens of a program without its comments, at most `most` of them.
 pub(super) fn tokens(text: &str, most: usize) -> Vec<Token> {
     let mut found = Vec::new();
     let mut rest = text;
@@ -25,7 +25,7 @@ pub(super) fn tokens(text: &str, most: usize) -> Vec<Token> {
                 begins_line = line;
                 (None, after(rest, 1))
             }
-            // What the preprocessor reads, and attributes.
+            // Preprocessor lines and attributes.
             '#' if line => (None, rest.find('\n').map_or("", |end| after(rest, end))),
             '/' if rest.starts_with("//") => (None, rest.find('\n').map_or("", |end| after(rest, end))),
             '/' if rest.starts_with("/*") => (None, rest.split_once("*/").map_or("", |(_, behind)| behind)),
@@ -91,7 +91,7 @@ fn raw<'t>(text: &'t str, close: &str) -> (Option<Token>, &'t str) {
     text.split_once(close).map_or((None, ""), |(inside, behind)| (Some(Token::Text(inside.to_owned())), behind))
 }
 
-/// Behind `'x'` and `'\n'`; a quote that closes nothing is one of Rust's lifetimes.
+/// Skips `'x'` and `'\n'`. A quote that is not closed is a lifetime of Rust.
 fn letter_in_quotes(text: &str) -> &str {
     let mut letters = text.char_indices().skip(1);
     if let Some((_, '\\')) = letters.next() {

@@ -1,9 +1,9 @@
-//! Values of a program: as words of a shell, and what their methods give.
+//! Values of a program: their shell form, and the results of their methods.
 
-/// Stands in a value for the home folder.
+/// Placeholder for the home folder in a value.
 pub(super) const HOME: char = '\u{1}';
 
-/// As one word of a shell.
+/// Returns the value as one word of a shell.
 pub(super) fn word(value: &str) -> String {
     let parts = value.split(HOME).map(|part| match part {
         "" => String::new(),
@@ -12,12 +12,12 @@ pub(super) fn word(value: &str) -> String {
     parts.collect::<Vec<_>>().join("\"$HOME\"")
 }
 
-/// As a text of a shell.
+/// Returns the value as a text of a shell.
 pub(super) fn script(value: &str) -> String {
     value.replace(HOME, "$HOME")
 }
 
-/// Methods that change nothing of what a value names.
+/// Methods that do not change the path or text of a value.
 const SAME: [&str; 19] = [
     "unwrap",
     "expect",
@@ -40,7 +40,7 @@ const SAME: [&str; 19] = [
     "getAbsolutePath",
 ];
 
-/// What a method of a known value gives.
+/// Returns the result of a method of a known value.
 pub(super) fn method(value: String, name: &str, arguments: &[Option<String>]) -> Option<String> {
     if SAME.contains(&name) {
         return Some(value);
@@ -50,7 +50,7 @@ pub(super) fn method(value: String, name: &str, arguments: &[Option<String>]) ->
     part.filter(|_| joins).map(|part| format!("{value}/{part}"))
 }
 
-/// `format!("{}/x", h)`, `Sprintf("%s/x", h)`
+/// Returns the result of `format!("{}/x", h)` or `Sprintf("%s/x", h)`.
 pub(super) fn formatted(arguments: &[Option<String>]) -> Option<String> {
     let (pattern, values) = arguments.split_first()?;
     let mut text = pattern.clone()?;

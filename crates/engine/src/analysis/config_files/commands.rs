@@ -1,17 +1,17 @@
-//! The commands that stand in settings: which of them are some, by their keys.
+//! Commands in settings files, recognized by their keys.
 
 use super::later::quoted;
 use crate::model::words::{WordList, Words};
 use crate::text::settings::{Setting, settings};
 use reflex_tables::Tables;
 
-/// A program and its arguments stand this close to each other.
+/// Maximum distance, in settings, between a program and its arguments.
 const NEAR: usize = 4;
 
-/// Keys under which commands of PowerShell stand.
+/// Keys of PowerShell commands.
 const POWERSHELL: [&str; 3] = ["ps", "pwsh", "powershell"];
 
-/// The commands of a settings file, each as a line of a shell.
+/// Returns the commands of a settings file, each as a shell line.
 pub(crate) fn commands_of(tables: Tables, path: &str, text: &str) -> String {
     let read = |list: WordList| list.read(tables);
     let keys = Keys {
@@ -31,7 +31,7 @@ pub(crate) fn commands_of(tables: Tables, path: &str, text: &str) -> String {
             let arguments = behind.iter().take(NEAR).chain(before).find(|other| keys.is_argument_of(other, setting));
             lines.extend(texts_of(setting, arguments));
         } else {
-            // `!COMMAND` is how git, and others after it, tell a command from a name.
+            // git, and other programs after it, mark a command as `!COMMAND`.
             lines.extend(setting.texts.iter().filter_map(|text| text.strip_prefix('!')).map(str::to_owned));
         }
     }
@@ -54,7 +54,7 @@ impl Keys {
         !self.told.has(&last) && setting.keys.iter().any(is_one)
     }
 
-    /// Whether it holds the arguments of the program that the other one names.
+    /// Returns whether one setting holds the arguments of the program that the other one names.
     fn is_argument_of(&self, arguments: &Setting, program: &Setting) -> bool {
         let is = |words: Words, key: Option<&String>| key.is_some_and(|key| words.has(&key.to_ascii_lowercase()));
         let Some((name, around)) = program.keys.split_last() else { return false };
@@ -63,7 +63,8 @@ impl Keys {
     }
 }
 
-/// A text is a command. A list is the words of one, if it begins with a word and has options; else it is several.
+/// Returns the command lines of a setting. A text is a command. A list is the words of one command if it begins with a
+/// single word and has options, otherwise several commands.
 fn texts_of(setting: &Setting, arguments: Option<&Setting>) -> Vec<String> {
     let is_line = |text: &str| text.trim().contains(char::is_whitespace);
     let given = || setting.texts.iter().chain(arguments.into_iter().flat_map(|setting| &setting.texts));
@@ -72,7 +73,7 @@ fn texts_of(setting: &Setting, arguments: Option<&Setting>) -> Vec<String> {
     if !is_one {
         return given().cloned().collect();
     }
-    // One text is all of the arguments, as one would type them.
+    // A single text holds all arguments, as typed.
     let typed = arguments.filter(|arguments| arguments.texts.len() == 1);
     let apart = arguments.filter(|_| typed.is_none());
     let words = setting.texts.iter().chain(apart.into_iter().flat_map(|setting| &setting.texts));

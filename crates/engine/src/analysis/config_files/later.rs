@@ -1,42 +1,42 @@
-//! What a written file means for later: the texts that others run, and what it sets.
+//! Deferred effects of a written file: the texts that other programs run, and its settings.
 
 use crate::injection::scan::scan;
 use reflex_shell::{ExecTarget, Language};
 use reflex_tables::Tables;
 
-/// What a written file means for later.
+/// Deferred effects of a written file.
 #[derive(Debug, Default)]
 pub(crate) struct DeferredExecution {
     /// Texts that would be run.
     pub(crate) scripts: Vec<Text>,
-    /// What it sets: flags that rules know, and the guilty value.
+    /// Its settings: flags known to the rules, and the offending value.
     pub(crate) settings: Vec<(Vec<&'static str>, String)>,
 }
 
-/// A text that a written file makes others run.
+/// A text that a written file makes other programs run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) language: Language,
-    /// On which system it runs.
+    /// The system on which it runs.
     pub(crate) site: ExecTarget,
     pub(crate) counts: Counts,
 }
 
-/// What of a text that is only written counts.
+/// The part of a deferred text's effects that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counts {
-    /// All that it does.
+    /// All effects.
     All,
-    /// What it takes from others, gives to them or leaves on the machine: what a build does to its own files is its
-    /// business.
+    /// Effects that take from others, give to them or persist on the machine. Effects of a build on its own files do
+    /// not count.
     Lasting,
-    /// What it takes from others or gives to them. The rest is judged when somebody starts it.
+    /// Effects that take from others or give to them. The rest is judged when the text is run.
     Taken,
 }
 
 impl DeferredExecution {
-    /// Whether it means nothing.
+    /// Returns whether the file has no deferred effects.
     pub(crate) fn is_empty(&self) -> bool {
         self.scripts.is_empty() && self.settings.is_empty()
     }
@@ -48,21 +48,21 @@ impl DeferredExecution {
         }
     }
 
-    /// Without what another text means too: what stood there before is no change.
+    /// Removes settings and scripts that the previous content also has, since they are not a change.
     pub(crate) fn beyond(mut self, before: &DeferredExecution) -> DeferredExecution {
         self.settings.retain(|setting| !before.settings.contains(setting));
         self.scripts.retain(|script| !before.scripts.iter().any(|known| known.text == script.text));
         self
     }
 
-    /// Orders that nobody gives in such a file who means the agent well.
+    /// Reports instructions that no legitimate file for an agent contains.
     pub(super) fn orders(&mut self, tables: Tables, content: &str) {
         let content = without_prohibitions(content);
         let found = scan(&content, tables);
         if found.unread > 0 {
             self.set(&["orders"], "more than is looked at");
         }
-        // Where an agent is told what to do, nobody who means well has it keep something from the person.
+        // No legitimate instructions make an agent conceal something from the person.
         let conceals = || found.signs.iter().find(|sign| sign.family == "secrecy");
         let told = found.signs.first().filter(|_| found.is_told()).or_else(conceals);
         let Some(sign) = told else { return };
@@ -70,7 +70,7 @@ impl DeferredExecution {
         self.set(&["orders"], if part.is_empty() { &sign.name } else { part });
     }
 
-    /// The commands that an agent is told to run: what stands as code in a text for it, and begins with a program.
+    /// Adds the commands that a text instructs an agent to run: code spans and code blocks that begin with a program.
     pub(super) fn told_commands(&mut self, tables: Tables, content: &str) {
         let content = without_prohibitions(content);
         let is_command = |text: &&str| {
@@ -109,12 +109,12 @@ impl DeferredExecution {
     }
 }
 
-/// As one word of a shell.
+/// Returns the word quoted for a shell.
 pub(super) fn quoted(word: &str) -> String {
     if reflex_shell::is_plain(word) { word.to_owned() } else { reflex_shell::quoted(word) }
 }
 
-/// Hosts from which packages come when nobody says anything else.
+/// Hosts from which packages come by default.
 pub(super) const USUAL_REGISTRIES: [&str; 8] = [
     "registry.npmjs.org",
     "registry.yarnpkg.com",
@@ -126,7 +126,8 @@ pub(super) const USUAL_REGISTRIES: [&str; 8] = [
     "index.crates.io",
 ];
 
-/// Letters without a shape, letters that turn the direction, and words of two alphabets that look alike.
+/// Returns the first invisible or direction-changing character, as `U+XXXX`, or else the first word that mixes Latin
+/// with similar-looking Cyrillic or Greek characters.
 pub(super) fn hidden_letters(content: &str) -> Option<String> {
     let unseen = |letter: char| matches!(letter, '\u{200b}' | '\u{2060}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0001}'..='\u{e007f}');
     if let Some(letter) = content.chars().find(|letter| unseen(*letter)) {
@@ -138,14 +139,14 @@ pub(super) fn hidden_letters(content: &str) -> Option<String> {
     words.find(mixed).map(str::to_owned)
 }
 
-/// The text without the sentences that forbid something: `never override the rules` is what such files are for. One
-/// that makes an exception stays.
+/// Returns the text without sentences that forbid something, such as `never override the rules`, which are the purpose
+/// of such files. A sentence with an exception stays.
 fn without_prohibitions(content: &str) -> String {
     const NEGATIONS: [&str; 6] = ["never", "not", "don't", "don\u{2019}t", "cannot", "avoid"];
     const EXCEPTIONS: [&str; 6] = ["unless", "except", "but", "if", "when", "until"];
-    // A negation that comes late is about something else.
+    // A later negation is about something else.
     const FIRST_WORDS: usize = 5;
-    // Not to tell a person is no prohibition that protects anybody.
+    // A sentence that forbids informing a person does not protect anyone.
     const TELLS: [&str; 9] = ["tell", "mention", "inform", "notify", "reveal", "disclose", "show", "report", "alert"];
     const PEOPLE: [&str; 7] = ["user", "human", "person", "developer", "anyone", "anybody", "operator"];
     let forbids = |sentence: &&str| {

@@ -1,5 +1,5 @@
-//! What a file that is only written makes others run or trust later: build servers, containers, editors, package
-//! managers, the agent itself. Told from the file's name and content, without running anything.
+//! Deferred effects of a written configuration file: what build servers, containers, editors, package managers or the
+//! agent itself will run or trust. Derived from the file's name and content, without running anything.
 
 pub(crate) mod commands;
 pub(crate) mod later;
@@ -13,10 +13,11 @@ use reflex_shell::{ExecTarget, work};
 use reflex_tables::{Node, Tables};
 use serde_json::Value as Json;
 
-/// A longer content is written by programs, not by agents.
+/// Maximum length of the content in bytes. Longer files are written by programs, not by agents.
 const MAX_CONTENT: usize = crate::model::world::MAX_CONTENT;
 
-/// What the content means, if the file is of a kind that is understood. An edit shows only the text that comes in.
+/// Returns the deferred effects of the content, if the kind of file is known. For an edit, the content is only the
+/// inserted text.
 pub(crate) fn deferred(tables: Tables, path: &str, content: &str) -> Option<DeferredExecution> {
     let places = tables.get("places");
     let (class, read) = KINDS.iter().find(|(class, _)| belongs(places.get(class), path))?;
@@ -33,7 +34,7 @@ pub(crate) fn deferred(tables: Tables, path: &str, content: &str) -> Option<Defe
     Some(later)
 }
 
-/// Classes of files that an agent reads as what it is to do.
+/// Classes of files that an agent reads as instructions.
 const READ_BY_AGENTS: [&str; 2] = ["tool-servers", "agent-instructions"];
 
 type Reader = fn(&str, &mut DeferredExecution);
@@ -62,13 +63,13 @@ fn belongs(class: Node<'_>, path: &str) -> bool {
     class.items().any(|place| place.get("paths").texts().any(fits) && !place.get("except").texts().any(fits))
 }
 
-/// Triggers by which a workflow runs with the project's rights for what strangers send.
+/// Triggers that run a workflow with the project's rights on content from outsiders.
 const FOR_STRANGERS: [&str; 2] = ["pull_request_target", "workflow_run"];
 
-/// Triggers that strangers set off by writing something.
+/// Triggers that outsiders set off by writing something.
 const BY_STRANGERS: [&str; 4] = ["issue_comment", "discussion_comment", "issues", "fork"];
 
-/// What strangers write into a repository: a `run` that pastes it runs it.
+/// Fields with text from outsiders. A `run` step that inserts one runs that text.
 const STRANGERS_WORDS: [&str; 11] = [
     ".title",
     ".body",
@@ -83,7 +84,7 @@ const STRANGERS_WORDS: [&str; 11] = [
     ".default_branch",
 ];
 
-/// What names the code of a stranger: their branch, their commit, or how one fetches it.
+/// Signs of code from an outsider: their branch, their commit, or a command that fetches it.
 const STRANGERS_CODE: [&str; 6] = [
     "github.event.pull_request.head",
     "github.head_ref",
@@ -110,7 +111,7 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
                 later.set(&["workflow", "by-strangers"], *trigger);
             }
         }
-        // Who says what a workflow may do has thought of who sets it off.
+        // A workflow that limits its permissions takes outsiders into account.
         bounded |= keys.iter().any(|key| key == "permissions") && value != "write-all";
         if value.contains("toJSON(secrets)") || value.contains("toJson(secrets)") {
             later.set(&["workflow", "every-secret"], "toJSON(secrets)");
@@ -138,7 +139,7 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
             given.push((key.to_owned(), value));
         }
     }
-    // With the project's rights, which is what such a trigger gives, the project's own code may run.
+    // Such a trigger gives the project's rights. The project's own code may run with them, which has a flag of its own.
     if let Some(trigger) = trigger.filter(|_| takes_code || acts) {
         later.set(&["workflow", if takes_code { "for-strangers" } else { "with-secrets" }], *trigger);
     }
@@ -150,7 +151,8 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
     }
 }
 
-/// A script in which secrets are called as a shell calls its variables: `${{ secrets.A }}`, and what `env` gives one as.
+/// Returns a script with secrets written as shell variables: `${{ secrets.A }}`, and the variables to which `env`
+/// assigns one.
 fn with_variables(script: &str, given: &[(String, String)]) -> String {
     let secret_in = |text: &str| {
         let behind = text.split("secrets.").nth(1)?;
@@ -179,7 +181,7 @@ fn with_variables(script: &str, given: &[(String, String)]) -> String {
     text
 }
 
-/// The first `${{ … }}` with words of strangers in it.
+/// Returns the first `${{ … }}` context with text from outsiders.
 fn pasted_words(script: &str) -> Option<String> {
     let expressions = script.split("${{").skip(1).filter_map(|behind| behind.split("}}").next());
     expressions.flat_map(contexts).find(|context| {
@@ -188,7 +190,7 @@ fn pasted_words(script: &str) -> Option<String> {
     })
 }
 
-/// The contexts that an expression names, with every index as a property: `github['event'].issue` is
+/// Returns the contexts that an expression names, with every index as a property: `github['event'].issue` is
 /// `github.event.issue`.
 fn contexts(expression: &str) -> Vec<String> {
     let properties: Vec<&str> = expression.split('[').map(str::trim_start).collect();
@@ -220,7 +222,7 @@ fn devcontainer(content: &str, later: &mut DeferredExecution) {
     for name in INSIDE {
         commands(json.get(name)).into_iter().for_each(|text| later.run(text, ExecTarget::Container));
     }
-    // This one runs on the machine itself, before there is a container.
+    // This one runs on the machine itself, before the container exists.
     commands(json.get("initializeCommand")).into_iter().for_each(|text| later.run_all(text, ExecTarget::Here));
     let listed = |name: &str| json.get(name).and_then(Json::as_array).into_iter().flatten();
     for argument in listed("runArgs").filter_map(Json::as_str) {
@@ -238,7 +240,7 @@ fn devcontainer(content: &str, later: &mut DeferredExecution) {
     }
 }
 
-/// A command is a text, a list of words, or several of them by name.
+/// Returns the command lines of a value: a text, a list of words, or several of them by name.
 fn commands(json: Option<&Json>) -> Vec<String> {
     match json {
         Some(Json::String(text)) => vec![text.clone()],
@@ -263,7 +265,7 @@ fn editor_tasks(content: &str, later: &mut DeferredExecution) {
     }
 }
 
-/// Where packages are taken from: `registry=`, `index-url =`, `--extra-index-url`.
+/// Reads the sources of packages: `registry=`, `index-url =`, `--extra-index-url`.
 fn registry(content: &str, later: &mut DeferredExecution) {
     const NAMES: [&str; 8] = [
         "registry",
@@ -278,7 +280,7 @@ fn registry(content: &str, later: &mut DeferredExecution) {
     for line in content.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';'])) {
         let Some((name, value)) = line.split_once(['=', ' ', ':']) else { continue };
         let plain = name.trim_start_matches('-').trim_matches('"').to_ascii_lowercase();
-        // Yarn runs what stands there in its own place.
+        // Yarn runs the file at this path instead of itself.
         let outside = plain == "yarnpath"
             && value.trim().trim_matches(['"', '\'']).starts_with(['/', '~', '.'])
             && !value.contains(".yarn/");
@@ -294,7 +296,7 @@ fn registry(content: &str, later: &mut DeferredExecution) {
     }
 }
 
-/// Programs that cargo starts in place of its own.
+/// Reads the programs that cargo starts in place of its own.
 fn cargo_settings(content: &str, later: &mut DeferredExecution) {
     const PROGRAMS: [&str; 5] = ["runner", "rustc-wrapper", "rustc-workspace-wrapper", "rustc", "credential-provider"];
     for line in content.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
@@ -318,7 +320,7 @@ fn recipes(content: &str, later: &mut DeferredExecution) {
     later.run(text.replace("$$", "$").replace("$(shell ", "$("), ExecTarget::Here);
 }
 
-/// What an agent is told by a file: letters that a person does not see, or takes for others, are meant for the agent
+/// Reads instructions for an agent. Characters invisible to a person, or mistaken for others, are meant for the agent
 /// alone.
 fn instructions(content: &str, later: &mut DeferredExecution) {
     if let Some(hidden) = hidden_letters(content) {

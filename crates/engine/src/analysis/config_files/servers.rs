@@ -1,4 +1,4 @@
-//! Servers of tools that an agent starts or talks to, as `.mcp.json` and its kin name them.
+//! Tool servers that an agent starts or contacts, as configured in `.mcp.json` and similar files.
 
 use super::later::{DeferredExecution, hidden_letters, quoted};
 use crate::text::json::{lenient_json, without_comments};
@@ -8,7 +8,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 use std::fmt;
 
-/// A map with all its entries, also those whose name stands twice: programs differ in which of them counts.
+/// A map with all its entries, including duplicate names: programs differ in which of them they use.
 struct Entries(Vec<(String, Json)>);
 
 impl<'de> Deserialize<'de> for Entries {
@@ -31,13 +31,13 @@ impl<'de> Deserialize<'de> for Entries {
     }
 }
 
-/// What the file lets an agent start or talk to.
+/// Reads the servers that the file lets an agent start or contact.
 pub(super) fn read(content: &str, later: &mut DeferredExecution) {
     if let Some(hidden) = hidden_letters(content) {
         later.set(&["hidden-letters"], hidden);
     }
     let Some(json) = lenient_json(content) else {
-        // A client that is more patient than this reader may still find an address in it.
+        // A client with a more lenient parser may still find an address in it.
         let meant = content.trim_start().starts_with('{') && content.contains("\"url\"");
         for found in content.split(['"', '\'', ' ', '\n']).filter(|word| meant && word.contains("://")) {
             address(found, later);
@@ -57,7 +57,7 @@ pub(super) fn read(content: &str, later: &mut DeferredExecution) {
     }
 }
 
-/// The entries of the map of servers, doubled names included.
+/// Returns the entries of the server map, including duplicate names.
 fn every_entry(content: &str) -> Option<Vec<(String, Json)>> {
     #[derive(serde::Deserialize)]
     struct Whole {
@@ -74,7 +74,7 @@ fn entries_of(servers: &Json) -> Vec<(String, Json)> {
     entries.map(|(name, server)| (name.clone(), server.clone())).collect()
 }
 
-/// What stands out about a server; if nothing does, the program that it is.
+/// Adds the risky settings of a server, or its program if it has none.
 fn server(server: &Json, later: &mut DeferredExecution) {
     let before = later.settings.len();
     for field in ["url", "serverUrl", "httpUrl", "endpoint"] {
@@ -104,14 +104,14 @@ fn server(server: &Json, later: &mut DeferredExecution) {
     later.run_all(line.join(" "), ExecTarget::Here);
 }
 
-/// A server elsewhere hands the agent whatever tools and words it likes.
+/// A remote server can send the agent any tools and texts.
 fn address(url: &str, later: &mut DeferredExecution) {
     if !url::has(url, "own") {
         later.set(&["tool-server", "remote"], url);
     }
 }
 
-/// A folder of the machine that a container gets: what holds keys, the root, or a path that climbs.
+/// Adds a mounted folder of the machine if it holds keys, is a system folder or the home, or contains `..`.
 pub(super) fn mount(mount: &Json, later: &mut DeferredExecution) {
     let text = mount.as_str().unwrap_or("");
     let field = |name: &str| text.split(',').find_map(|part| part.trim().strip_prefix(name)?.strip_prefix('='));

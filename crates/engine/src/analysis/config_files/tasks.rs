@@ -1,4 +1,4 @@
-//! What the settings of builds, clusters, containers and editors open, and where their parts come from.
+//! Access that settings of builds, clusters, containers and editors grant, and the sources of their parts.
 
 use super::later::{DeferredExecution, USUAL_REGISTRIES};
 use super::servers::mount;
@@ -7,7 +7,7 @@ use crate::text::yaml;
 use reflex_shell::ExecTarget;
 use serde_json::{Value as Json, json};
 
-/// Submodules whose address or update is a command.
+/// Reads submodules whose address or update is a command.
 pub(super) fn modules(content: &str, later: &mut DeferredExecution) {
     for (name, value) in content.lines().filter_map(|line| line.split_once('=')) {
         let (name, value) = (name.trim(), value.trim().trim_matches('"'));
@@ -20,14 +20,14 @@ pub(super) fn modules(content: &str, later: &mut DeferredExecution) {
             later.set(&["editor", "on-open"], command);
             later.run_all(command, ExecTarget::Here);
         }
-        // An address that git would take for an option.
+        // An address that git would read as an option.
         if matches!(name, "url" | "path") && value.starts_with('-') {
             later.set(&["editor", "on-open"], value);
         }
     }
 }
 
-/// What a cluster is told to run: pods that are opened to their machine, and everything allowed to somebody.
+/// Reads a cluster manifest: pods with access to their machine, and bindings that grant every right.
 pub(super) fn manifest(content: &str, later: &mut DeferredExecution) {
     if !content.contains("apiVersion") || !content.contains("kind") {
         return;
@@ -47,7 +47,7 @@ pub(super) fn manifest(content: &str, later: &mut DeferredExecution) {
     }
 }
 
-/// Containers that are opened to the machine, or get more of it than the project.
+/// Reads containers with access to the machine, or to more of it than the project.
 pub(super) fn compose(content: &str, later: &mut DeferredExecution) {
     for (keys, value) in yaml::entries(content) {
         let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
@@ -64,11 +64,11 @@ pub(super) fn compose(content: &str, later: &mut DeferredExecution) {
                 later.set(&["container", "opened"], format!("cap_add: {value}"));
                 continue;
             }
-            // A read-only socket is what proxies and monitors use.
+            // Proxies and monitors use a read-only socket.
             ([.., "volumes"], value) if value.contains("docker.sock") && value.ends_with(":ro") => continue,
             ([.., "volumes"], value) => {
                 let value = value.trim_matches(['"', '\'', '-', ' ']);
-                // The colon of `${NAME:-value}` separates nothing.
+                // The colon of `${NAME:-value}` is not a separator.
                 let name = value.find('}').filter(|_| value.starts_with("${")).unwrap_or(0);
                 let end = value.get(name..).and_then(|rest| rest.find(':')).map_or(value.len(), |at| name + at);
                 value.get(..end).unwrap_or(value)
@@ -82,7 +82,7 @@ pub(super) fn compose(content: &str, later: &mut DeferredExecution) {
     }
 }
 
-/// Where a build takes itself or its packages from: wrappers of Gradle and Maven, sources of Python and Ruby.
+/// Reads the addresses of build tools and packages: wrappers of Gradle and Maven, package sources of Python and Ruby.
 pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
     const USUAL: [&str; 9] = [
         "github.com",
@@ -102,7 +102,7 @@ pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
         }
         let of_packages = section.contains("source") || section.contains(".index") || section.contains("repositories");
         let (name, value) = line.split_once(['=', ' ', '(']).unwrap_or((line, ""));
-        // `source 'ADDRESS'` is a call of Ruby, `source = ADDRESS` names where the sources of the project are.
+        // `source 'ADDRESS'` is a call in Ruby, while `source = ADDRESS` names the project's sources.
         let called = name.trim() == "source" && !value.trim_start().starts_with('=');
         let named = called
             || matches!(name.trim(), "distributionUrl" | "wrapperUrl")
@@ -110,7 +110,7 @@ pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
         let value = value.replace("\\:", ":");
         let address = value.trim_matches(|letter: char| " =\"'(),".contains(letter)).split(['"', '\'']).next();
         let address = address.filter(|address| named && address.contains("://"));
-        // `NAME @ ADDRESS` takes a package from there.
+        // `NAME @ ADDRESS` takes a package from that address.
         let direct = line.split_once(" @ ").map(|(_, behind)| behind.split(['"', '\'', ' ', ';']).next().unwrap_or(""));
         let address = address.or(direct.filter(|address| address.contains("://"))).unwrap_or("");
         let host = address.split("://").last().unwrap_or("").split(['/', ':']).next().unwrap_or("");
@@ -120,7 +120,7 @@ pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
     }
 }
 
-/// Settings of an editor under which its agent asks nobody: by the end of their names, which all of them share.
+/// Reads editor settings that let the agent act without approval, by the common suffixes of their names.
 pub(super) fn editor_settings(content: &str, later: &mut DeferredExecution) {
     const WITHOUT_QUESTION: [&str; 2] = ["autoapprove", "yolomode"];
     let Some(Json::Object(settings)) = lenient_json(content) else { return };
@@ -134,7 +134,7 @@ pub(super) fn editor_settings(content: &str, later: &mut DeferredExecution) {
 /// Permission modes without any prompt.
 pub(super) const MODES: [&str; 3] = ["bypasspermissions", "danger-full-access", "yolo"];
 
-/// Settings of an agent with which it acts without asking, in JSON or TOML: `"defaultMode": "bypassPermissions"`.
+/// Reads agent settings that allow acting without approval, in JSON or TOML: `"defaultMode": "bypassPermissions"`.
 pub(super) fn modes(content: &str, later: &mut DeferredExecution) {
     const SWITCHES: [&str; 3] = ["yolo", "autoapprove", "yolomode"];
     let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_ascii_lowercase();

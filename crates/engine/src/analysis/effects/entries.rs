@@ -1,4 +1,4 @@
-//! One entry of a program's table: whether it is meant, and the effect that it says.
+//! One entry of a program's table: whether it applies, and the effect that it describes.
 
 use super::{EffectExtractor, Ran};
 use crate::analysis::fields;
@@ -9,14 +9,14 @@ use reflex_shell::{Command, Invocation, Piece, Printed, Selector, Stdin, Value, 
 use reflex_tables::Node;
 use std::borrow::Cow;
 
-/// Texts for a database of one command: a person gives it few.
+/// Maximum number of statements of one database command. A person passes few.
 const MAX_STATEMENTS: usize = 256;
 
-/// How many operands may name what a program is to do: `aws ec2 terminate-instances`, `gh api repos delete`.
+/// Maximum number of operands that may name an operation: `aws ec2 terminate-instances`, `gh api repos delete`.
 pub(crate) const MAX_VERBS: usize = 4;
 
 impl EffectExtractor<'_> {
-    /// One entry of a program's `effects`.
+    /// Adds the effects of one entry of a program's `effects`.
     pub(super) fn entry(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
         let command = ran.command;
         let Some(kind) = EffectKind::named(entry.get("do").text()) else { return };
@@ -40,7 +40,7 @@ impl EffectExtractor<'_> {
             (effect.flags, effect.argument) = (flags, argument);
             effect.clone()
         });
-        // `psql -c A -c B`: each is a text of its own.
+        // `psql -c A -c B`: each statement is a text of its own.
         let mut further = arguments.filter(|_| kind == EffectKind::Sql);
         let of_each = further.by_ref().take(MAX_STATEMENTS);
         self.effects.extend(of_each.filter_map(|next| Some(Effect { argument: Some(next), ..shown.clone()? })));
@@ -49,7 +49,8 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// An entry of a program's `inner` with the mark `escape`: nobody expects that program to run another one.
+    /// Adds the effect of an entry of a program's `inner` marked `escape`: a program that is not expected to run
+    /// another one.
     pub(super) fn escape(&mut self, ran: Ran<'_>, invocation: &Invocation, entry: Node<'static>) {
         if !reflex_shell::applies(entry, invocation) {
             return;
@@ -66,7 +67,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// Whether the entry speaks about this command.
+/// Returns whether the entry applies to this command.
 fn is_meant(command: &Command, invocation: &Invocation, entry: Node<'static>) -> bool {
     let open = entry.get("unread");
     let is_unread = || selected(open.text(), invocation, command).iter().any(|word| begins_unread(open.text(), word));
@@ -78,7 +79,7 @@ fn is_meant(command: &Command, invocation: &Invocation, entry: Node<'static>) ->
         && (entry.get("from").text() != "terminal" || command.stdin == Stdin::Inherited)
 }
 
-/// The values that an entry's effect happens to; `None` where it needs some and there are none.
+/// Returns the targets of an entry's effect; `None` if the entry requires targets and the command has none.
 fn values_of(command: &Command, invocation: &Invocation, entry: Node<'static>, kind: EffectKind) -> Option<Vec<Value>> {
     let mut values = selected(entry.get("to").text(), invocation, command);
     reflex_shell::narrow(entry, &mut values);
@@ -103,14 +104,14 @@ fn values_of(command: &Command, invocation: &Invocation, entry: Node<'static>, k
     let is_own_text =
         starting.is_text() || starting.items().next().is_some() || entry.get("default-target").text() == "~";
     if kind.target_kind() == TargetKind::Path && is_own_text {
-        // Whoever reads such a text has a home of its own to fill in.
+        // The program that reads such a text expands the home folder itself.
         values.iter_mut().for_each(with_own_home);
     }
     Some(values)
 }
 
-/// `unread:` wants a word of which not even the beginning is known, so that it may be any, or several: what a variable
-/// holds, what a file holds, a name that is looked for. An option's variable is taken for one word.
+/// `unread:` requires a word whose beginning is unknown, so that it may be any word, or several: the value of a
+/// variable, the content of a file, the result of a search. A variable in an option counts as one word.
 fn begins_unread(selector: &str, word: &Value) -> bool {
     let found_here = |text: &str| text.bytes().all(|byte| byte == b'.' || byte == b'/');
     let mut pieces = word.pieces.iter().map(|(piece, _)| piece);
@@ -121,7 +122,7 @@ fn begins_unread(selector: &str, word: &Value) -> bool {
     })
 }
 
-/// How a thing is done: the options that are given, and what an entry always says.
+/// Returns the flags of an effect: the given options, and the flags that the entry always sets.
 fn flags_of(entry: Node<'static>, invocation: &Invocation) -> Vec<&'static str> {
     let mut flags: Vec<&'static str> = invocation.options.iter().map(|option| option.key).collect();
     flags.extend(entry.get("set").texts());
@@ -130,15 +131,15 @@ fn flags_of(entry: Node<'static>, invocation: &Invocation) -> Vec<&'static str> 
     flags
 }
 
-/// `single:` wants one operand alone that need not be a path.
+/// `single:` requires exactly one operand, which need not be a path.
 fn is_single(invocation: &Invocation, words: &[Value]) -> bool {
     let known = |index: &usize| words.get(*index).is_some_and(|word| word.literal().is_some());
     let one = invocation.operands.len() == 1 && invocation.dashes.is_none();
     one && invocation.operands.iter().all(known) && Selector("paths").values(invocation, words).is_empty()
 }
 
-/// `word:` wants one of the first operands to fit one of its patterns, `unless-word:` none of them. With `any-case:` they
-/// are compared in small letters.
+/// `word:` requires one of the first operands to match one of its patterns, and `unless-word:` requires that none does.
+/// With `any-case:`, the operands are compared in lower case.
 fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> bool {
     let (wanted, unwanted) = (entry.get("word"), entry.get("unless-word"));
     let fits = |patterns: Node<'static>, verb: &str| fits_one(patterns, &in_case(entry, verb));
@@ -147,7 +148,7 @@ fn is_worded(entry: Node<'static>, invocation: &Invocation, words: &[Value]) -> 
     !unfit && (wanted.is_nil() || verbs.any(|verb| is_known_to_fit(verb, |text| fits(wanted, text))))
 }
 
-/// `fitting:` means only values that fit one of its patterns, `unfitting:` only those that fit none.
+/// `fitting:` keeps only values that match one of its patterns, `unfitting:` only those that match none.
 fn keep_fitting(entry: Node<'static>, values: &mut Vec<Value>) {
     let (wanted, unwanted) = (entry.get("fitting"), entry.get("unfitting"));
     let fits = |patterns: Node<'static>, text: &str| fits_one(patterns, &in_case(entry, text));
@@ -159,7 +160,7 @@ fn keep_fitting(entry: Node<'static>, values: &mut Vec<Value>) {
     }
 }
 
-/// A text as an entry compares it.
+/// Returns a text in the form in which an entry compares it.
 fn in_case<'t>(entry: Node<'static>, text: &'t str) -> Cow<'t, str> {
     if entry.get("any-case").is_nil() { text.into() } else { text.to_lowercase().into() }
 }
@@ -168,7 +169,7 @@ fn fits_one(patterns: Node<'static>, text: &str) -> bool {
     patterns.texts().any(|pattern| glob::glob(pattern.as_bytes(), text.as_bytes()))
 }
 
-/// Whether what is known of a word fits: of `host:/a-$(date)` the beginning says enough.
+/// Returns whether the known part of a word fits: for `host:/a-$(date)`, the beginning suffices.
 fn is_known_to_fit(word: &Value, fits: impl Fn(&str) -> bool) -> bool {
     match word.literal() {
         Some(literal) => fits(&literal),
@@ -176,7 +177,7 @@ fn is_known_to_fit(word: &Value, fits: impl Fn(&str) -> bool) -> bool {
     }
 }
 
-/// The words that a selector means; `input` is the text that the command reads, where it is known.
+/// Returns the words of a selector. `input` is the text on standard input, if it is known.
 fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<Value> {
     match (selector, &command.stdin) {
         ("input", Stdin::Text(text)) => vec![text.clone()],
@@ -185,7 +186,7 @@ fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<V
     }
 }
 
-/// `~/x` in a text that no shell expands: an editor or a client does.
+/// Expands `~/x` in a text that no shell expands, but an editor or a client does.
 fn with_own_home(value: &mut Value) {
     let tilde = value.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     if tilde {
@@ -195,7 +196,7 @@ fn with_own_home(value: &mut Value) {
     }
 }
 
-/// Whether more of a text is known than that something prints it.
+/// Returns whether more of a text is known than the command that prints it.
 fn is_known_in_part(text: &Value) -> bool {
     text.pieces.iter().any(|(piece, _)| !matches!(piece, Piece::Unknown(_) | Piece::Output(_)))
 }

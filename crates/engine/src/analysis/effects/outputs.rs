@@ -1,19 +1,19 @@
-//! Options that mean the same in nearly every program: the file that is written, and that operands change in place. They
-//! count where no grammar knows the option, and only for files that exist: a wrong guess then costs a copy and no prompt.
+//! Options with the same meaning in nearly every program: an output file, and operands edited in place. They apply only
+//! if no grammar knows the option, and only to existing files, so that a wrong guess costs a copy and no prompt.
 
 use super::{EffectExtractor, Ran};
 use crate::model::effect::{EffectKind, Target};
 use reflex_shell::Value;
 
-/// The next word, or the text after `=`, is the file that is written.
+/// Options whose value, in the next word or after `=`, is the output file.
 const OUTPUTS: [&str; 7] = ["-o", "--output", "--out", "--outfile", "--out-file", "--output-file", "--write-to"];
 
-/// The operands are changed where they are.
+/// Options that make the program edit its operands in place.
 const IN_PLACE: [&str; 6] =
     ["--in-place", "--inplace", "-inplace", "--replace-input", "-overwrite_original", "--overwrite-original"];
 
 impl EffectExtractor<'_> {
-    /// The files that a command writes by options that no grammar knows.
+    /// Adds the files that a command writes by options that no grammar knows.
     pub(super) fn outputs(&mut self, ran: Ran<'_>) {
         let command = ran.command;
         let is_option = |word: &Value| word.prefix().starts_with('-');

@@ -1,4 +1,4 @@
-//! Which content a command's output holds something of: through pipes, words, variables, files and archives of one text.
+//! The flow of content into each command's output: through pipes, words, variables, files and archives of one text.
 
 use crate::analysis::effects::EffectExtractor;
 use crate::model::effect::{Effect, EffectKind, Target};
@@ -6,62 +6,62 @@ use crate::model::path::is_within;
 use reflex_shell::{Command, CommandId, Origin, Piece, Reading, Selector, Stdin, UnknownReason, Value, work};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A chain of files and loops against the order of the text is followed over this many of its links.
+/// Maximum number of passes over the text. It bounds chains of files and loops that run against the order of the text.
 const MAX_ROUNDS: usize = 8;
 
-/// Something whose content flows: an effect of the text that gives it, by its place, or a variable that holds a key.
+/// A source of content: an effect of the text, by its index, or a variable that holds a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Source {
-    /// A file that is read or moved, a store that gives out a key, the whole environment.
+    /// A file that is read or moved, a store that gives out a key, or the complete environment.
     Effect(usize),
-    /// A variable of the environment, by its name.
+    /// An environment variable, by name.
     Variable(String),
-    /// A variable that a file of settings sets, by its name: nobody knows whose key it is.
+    /// A variable set by a file of settings, by name. The owner of its key is unknown.
     Setting(String),
 }
 
-/// Places in the list of sources.
+/// Indexes into the list of sources.
 pub(super) type Labels = BTreeSet<usize>;
 
-/// What flows from where to where within one text.
+/// The flow of content within one text.
 pub(super) struct Graph {
     pub(super) sources: Vec<Source>,
-    /// What a command gives by itself.
+    /// Sources that a command itself provides.
     gives: HashMap<CommandId, Labels>,
-    /// What the output of a command holds something of.
+    /// Sources contained in each command's output.
     out: Vec<Labels>,
-    /// The commands by the place from which what they print is named.
+    /// Commands by the origin of the word that names their output.
     printing: HashMap<Origin, Vec<CommandId>>,
-    /// The groups whose file each command reads from.
+    /// The groups from whose file each command reads.
     groups: HashMap<CommandId, Vec<CommandId>>,
     files: BTreeMap<String, Labels>,
-    /// The first command whose output holds something of a source.
+    /// The first command whose output contains each source.
     first: Vec<CommandId>,
-    /// The commands that read what a command prints.
+    /// The commands that read the output of a command.
     readers: HashMap<CommandId, Vec<CommandId>>,
 }
 
 /// A text through which content is followed.
 struct Text<'a, 'e> {
     extractor: &'a EffectExtractor<'e>,
-    /// How many effects there were before it.
+    /// Number of effects before the text's own.
     before: usize,
     commands: &'a [Command],
     shows: &'a [Shows],
-    /// The files that it writes, with who writes them.
+    /// Files that the text writes, each with the command that writes it.
     written: Vec<(CommandId, String)>,
-    /// The commands that ask a host.
+    /// The commands that contact a host.
     asks: BTreeSet<CommandId>,
 }
 
-/// What a command lets through of what it reads.
+/// The part of its input that a command shows in its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Shows {
-    /// Numbers, a digest, whether something is there.
+    /// No content: numbers, a digest, whether something exists.
     Nothing,
-    /// The names of what is set, without the values.
+    /// The names of set variables, without their values.
     Names,
-    /// It may be everything.
+    /// Possibly all of it.
     Content,
 }
 
@@ -102,7 +102,7 @@ impl Graph {
         graph
     }
 
-    /// The sources and what gives them.
+    /// Collects the sources and the commands that provide them.
     fn begin(&mut self, extractor: &EffectExtractor<'_>, before: usize, reading: &Reading) {
         for (index, effect) in extractor.effects.iter().enumerate().skip(before) {
             if let (true, Some(command)) = (is_giving(effect), effect.command) {
@@ -121,7 +121,7 @@ impl Graph {
         }
     }
 
-    /// One step further everywhere; whether something came along.
+    /// Propagates content by one step at every command. Returns whether any label was added.
     fn round(&mut self, text: &Text<'_, '_>) -> bool {
         let Text { extractor, before, commands, shows, written, asks } = text;
         let mut grown = false;
@@ -130,7 +130,7 @@ impl Graph {
                 continue;
             }
             let mut labels = self.gives.get(&id).cloned().unwrap_or_default();
-            // What a host answers is not what it was sent.
+            // The response of a host does not contain what was sent to it.
             if !asks.contains(&id) {
                 labels.extend(self.fed(id, command, commands));
             }
@@ -154,7 +154,7 @@ impl Graph {
         grown | self.read_back(extractor, *before)
     }
 
-    /// A file holds what the command that writes it prints or reads.
+    /// Adds the output of a command to the file that it writes. Returns whether any label was added.
     fn fill(&mut self, id: CommandId, path: &str) -> bool {
         let labels = self.out.get(id).cloned().unwrap_or_default();
         if labels.is_empty() {
@@ -167,7 +167,7 @@ impl Graph {
         known.len() > count
     }
 
-    /// Who reads a file gives what it holds.
+    /// Adds the content of files to the commands that read them. Returns whether any label was added.
     fn read_back(&mut self, extractor: &EffectExtractor<'_>, before: usize) -> bool {
         if self.files.is_empty() {
             return false;
@@ -185,17 +185,18 @@ impl Graph {
         grown
     }
 
-    /// Whether the text writes what it has read.
+    /// Returns whether the text writes content that it has read.
     pub(super) fn has_files(&self) -> bool {
         !self.files.is_empty()
     }
 
-    /// What a file of the text holds, also below a folder, in an archive or in a part of it.
+    /// Returns the sources held by a file of the text, including files below a folder, in an archive or in a part of
+    /// it.
     pub(super) fn held(&self, path: &str) -> Labels {
         self.held_where(path, &|_| true)
     }
 
-    /// The same, of those files only.
+    /// Like [`Self::held`], for the files that `counts` accepts.
     pub(super) fn held_where(&self, path: &str, counts: &dyn Fn(&str) -> bool) -> Labels {
         work::spend(1 + self.files.len() as u64 / 4);
         let holds = |file: &str| is_within(path, file) || is_within(file, path) || is_made_of(path, file);
@@ -203,7 +204,7 @@ impl Graph {
         files.flat_map(|(_, labels)| labels.iter().copied()).collect()
     }
 
-    /// What a command reads from its input.
+    /// Returns the sources that a command reads on standard input.
     pub(super) fn fed(&self, id: CommandId, command: &Command, commands: &[Command]) -> Labels {
         let parent = command.parent.and_then(|parent| commands.get(parent));
         let from = command.stdin.sources().iter().chain(parent.into_iter().flat_map(|parent| parent.stdin.sources()));
@@ -214,12 +215,12 @@ impl Graph {
         labels
     }
 
-    /// What the words of a command hold, and a text that it is fed.
+    /// Returns the sources held by a command's words and by a text on its standard input.
     fn in_words(&self, id: CommandId, command: &Command) -> Labels {
         values(command).flat_map(|value| self.in_value(id, value)).collect()
     }
 
-    /// What a value of a command holds.
+    /// Returns the sources held by a value of a command.
     pub(super) fn in_value(&self, id: CommandId, value: &Value) -> Labels {
         let mut labels = Labels::new();
         for (piece, origin) in &value.pieces {
@@ -229,7 +230,7 @@ impl Graph {
                     labels.extend(printing.filter_map(|id| self.out.get(*id)).flatten());
                 }
                 Piece::Unknown(UnknownReason::Arithmetic) | Piece::Text(_) | Piece::Glob(_) | Piece::Home(_) => {}
-                // What it is was said before: by a command that stands there, or by the file that a loop reads.
+                // The value comes from an earlier command, or from the file that a loop reads.
                 Piece::Unknown(_) => {
                     work::spend(1 + self.first.len() as u64 / 16);
                     labels.extend(self.first.iter().enumerate().filter(|(_, first)| **first < id).map(|(at, _)| at));
@@ -242,29 +243,29 @@ impl Graph {
         labels
     }
 
-    /// The commands that read what a command prints.
+    /// Returns the commands that read the output of a command.
     pub(super) fn readers(&self, id: CommandId) -> &[CommandId] {
         self.readers.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// What a command holds of its own, whatever it prints.
+    /// Returns the sources that a command itself provides, whatever it prints.
     pub(super) fn given(&self, id: CommandId) -> Labels {
         self.gives.get(&id).cloned().unwrap_or_default()
     }
 
-    /// What the output of a command holds.
+    /// Returns the sources held by a command's output.
     pub(super) fn printed(&self, id: CommandId) -> Labels {
         self.out.get(id).cloned().unwrap_or_default()
     }
 
-    /// The commands whose output holds something of a source.
+    /// Returns the commands whose output holds the source.
     pub(super) fn holders(&self, source: usize) -> impl Iterator<Item = CommandId> {
         work::spend(1 + self.out.len() as u64 / 16);
         self.out.iter().enumerate().filter(move |(_, labels)| labels.contains(&source)).map(|(id, _)| id)
     }
 }
 
-/// The words of a command and what it is fed as a text.
+/// Returns the words of a command after its name, and a text on its standard input.
 pub(super) fn values(command: &Command) -> impl Iterator<Item = &Value> {
     let fed = match &command.stdin {
         Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text),
@@ -278,13 +279,13 @@ fn is_giving(effect: &Effect) -> bool {
     kinds.contains(&effect.kind) && !effect.flags.contains(&"measured")
 }
 
-/// The commands that send to a host or fetch from one.
+/// Returns the commands that send to a host or fetch from one.
 fn asking(extractor: &EffectExtractor<'_>, before: usize) -> BTreeSet<CommandId> {
     let asks = |effect: &&Effect| matches!(effect.kind, EffectKind::Fetch | EffectKind::Send);
     extractor.effects.iter().skip(before).filter(asks).filter_map(|effect| effect.command).collect()
 }
 
-/// The files that the text's commands write, with who writes them.
+/// Returns the files that the text's commands write, each with the command that writes it.
 fn written(extractor: &EffectExtractor<'_>, before: usize, commands: &[Command]) -> Vec<(CommandId, String)> {
     const WRITING: [EffectKind; 3] = [EffectKind::Overwrite, EffectKind::Append, EffectKind::Populate];
     let own = extractor.effects.iter().skip(before).filter(|effect| WRITING.contains(&effect.kind));
@@ -309,7 +310,7 @@ fn written(extractor: &EffectExtractor<'_>, before: usize, commands: &[Command])
     written
 }
 
-/// Whether a file's name says that it was made of another one: `a.gz` of `a`, `part_aa` of `part_`.
+/// Returns whether a file's name suggests that it was made from another one: `a.gz` from `a`, `part_aa` from `part_`.
 fn is_made_of(path: &str, file: &str) -> bool {
     let rest = path.strip_prefix(file).unwrap_or("");
     rest.starts_with('.') || (file.ends_with(['_', '-', '.']) && !rest.is_empty() && !rest.contains('/'))

@@ -1,5 +1,6 @@
-//! Where content goes: what a call takes out of secret files and stores, and what of it leaves this machine, stands in a
-//! message for others, or is shown. By value: whether it travels in a word, a pipe, a file or an archive makes no difference.
+//! Flow of content: what a call reads from secret files and stores, and what of it leaves this machine, becomes part of
+//! a message to others, or is shown. The flow is followed by value, whether it passes through a word, a pipe, a file or
+//! an archive.
 
 mod graph;
 mod names;
@@ -17,12 +18,12 @@ use crate::text::url;
 use reflex_shell::{Access, Command, CommandId, Origin, Piece, Reading, Value, WHOLE_ENVIRONMENT};
 use std::collections::BTreeSet;
 
-/// More commands that send are not looked at for one text.
+/// Maximum number of sending commands examined in one text.
 const MOST: usize = 256;
 
 impl EffectExtractor<'_> {
-    /// Follows content through the text. What is sent becomes an effect `send-file` of the file it comes from, however it
-    /// travels; a store's key gets the flag `sent`, and `shown` where the agent would see it.
+    /// Follows content through the text. Sent content becomes a `send-file` effect of the file that it comes from, by
+    /// whatever route. A key from a store gets the flag `sent`, and `shown` if the agent would see it.
     pub(super) fn flows(&mut self, before: usize, reading: &Reading) {
         let commands = &reading.commands;
         self.pushes(before, commands);
@@ -50,7 +51,7 @@ impl EffectExtractor<'_> {
         self.staged(&graph, before, commands);
     }
 
-    /// The commands by which something reaches others.
+    /// Returns the commands that reach others.
     fn sinks(&self, before: usize, commands: &[Command]) -> BTreeSet<CommandId> {
         let own = self.effects.iter().skip(before).filter(|effect| goes_out(effect));
         let mut sinks: BTreeSet<CommandId> = own.filter_map(|effect| effect.command).collect();
@@ -58,7 +59,7 @@ impl EffectExtractor<'_> {
         sinks
     }
 
-    /// The keys in variables of the environment, and those that a file of settings sets.
+    /// Returns the keys in environment variables, and those set by a settings file.
     fn keys_of(&self, value: &Value, reading: &Reading) -> Vec<Source> {
         let mut found = Vec::new();
         for (piece, origin) in &value.pieces {
@@ -86,7 +87,7 @@ impl EffectExtractor<'_> {
         found
     }
 
-    /// What only tells the names of settings, not their values.
+    /// Marks reads that show only the names of settings, not their values.
     fn mark_names(&mut self, graph: &Graph, commands: &[Command], shows: &[Shows]) {
         let shown = |id: CommandId| shows.get(id).copied().unwrap_or(Shows::Content);
         let narrowed = |id: CommandId| {
@@ -107,13 +108,13 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Of a line without the sign a filter would show everything.
+    /// Returns whether every line has a name and a value. A filter by name would show a line without `=` completely.
     fn has_names_on_all_lines(&self, target: &Target) -> bool {
         let text = target.path().and_then(|path| self.world.content(path)).unwrap_or_default();
         text.lines().map(str::trim).all(|line| line.is_empty() || line.starts_with('#') || line.contains('='))
     }
 
-    /// Keys of stores that the agent would see.
+    /// Marks keys from stores that the agent would see.
     fn mark_shown(&mut self, graph: &Graph, commands: &[Command]) {
         let filters = WordList::ContentFilters.read(self.tables);
         for (at, source) in graph.sources.iter().enumerate() {
@@ -133,7 +134,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// What reaches others by one command.
+    /// Adds the leaks by one command.
     fn leaks(&mut self, graph: &Graph, before: usize, id: CommandId, commands: &[Command]) {
         let Some(command) = commands.get(id) else { return };
         let mut carried: Vec<(Labels, bool, &'static str)> = Vec::new();
@@ -152,7 +153,7 @@ impl EffectExtractor<'_> {
         for value in values(command).skip(command.words.len().saturating_sub(1)) {
             piped.extend(graph.in_value(id, value));
         }
-        // A group only holds its commands together, and who only fetches does not send what it reads.
+        // A group only holds its commands together, and a command that only fetches does not send its input.
         let of_command = |effect: &&Effect| effect.command == Some(id) && goes_out(effect);
         let only_fetches =
             self.effects.iter().skip(before).filter(of_command).all(|effect| effect.kind == EffectKind::Fetch);
@@ -185,8 +186,8 @@ impl EffectExtractor<'_> {
         self.mark_strangers(&owner, before, id);
     }
 
-    /// Files that go to a host that is neither this machine nor the project's own get the flag `stranger`. A container is no
-    /// other host.
+    /// Marks files sent to a host that is neither this machine nor one of the project's remotes with the flag
+    /// `stranger`. A container does not count as another host.
     fn mark_strangers(&mut self, owner: &Owner, before: usize, id: CommandId) {
         let is_own = |effect: &Effect| {
             effect.command == Some(id)
@@ -212,7 +213,7 @@ impl EffectExtractor<'_> {
         holding.all(|(at, _)| is_key_position(command, at))
     }
 
-    /// Says that something of a source leaves by a command.
+    /// Adds the effect of content of a source leaving by a command.
     fn leak(&mut self, graph: &Graph, label: usize, ran: Ran<'_>, how: &'static str) {
         match graph.sources.get(label) {
             Some(Source::Variable(name) | Source::Setting(name)) => self.shown(ran, &name.clone(), "carried"),
@@ -232,7 +233,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// A file whose content travels counts as sent.
+    /// Adds a `send-file` effect for a file whose content is sent.
     fn send_file(&mut self, read: &Effect, ran: Ran<'_>, how: &'static str) {
         let known = |target: &Target, effect: &Effect| {
             effect.kind == EffectKind::SendFile
@@ -252,7 +253,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Files of the text that hold something of others and go into a commit: the others go along.
+    /// Adds the files whose content is held by files of the text that go into a commit: they are committed as well.
     fn staged(&mut self, graph: &Graph, before: usize, commands: &[Command]) {
         let is_stage = |effect: &&Effect| effect.kind == EffectKind::Stage;
         let mut stages: Vec<Effect> = self.effects.iter().skip(before).filter(is_stage).take(MOST).cloned().collect();
@@ -280,7 +281,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// `git commit -a` takes along what git tracks.
+    /// Returns the stages of `git commit -a`, which includes all tracked files.
     fn commits_of_all(&mut self, graph: &Graph, commands: &[Command]) -> Vec<Effect> {
         let mut stages = Vec::new();
         for (id, command) in commands.iter().enumerate().filter(|_| graph.has_files()) {
@@ -291,7 +292,7 @@ impl EffectExtractor<'_> {
             let whole = Value::text(self.event.workspace.clone(), command.origin);
             let target = self.target(EffectKind::Stage, whole, "/");
             self.push_command(Ran { id, command, folder: None }, EffectKind::Stage, vec![target]);
-            // Only what it holds of others matters.
+            // Only the content that it holds of other files matters.
             stages.extend(self.effects.pop().map(|effect| Effect { flags: vec!["all-tracked"], ..effect }));
         }
         stages
@@ -308,7 +309,7 @@ fn writes(effect: &Effect) -> bool {
     matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append)
 }
 
-/// Whether the name is that of a file of settings, of which a filter may show the names only.
+/// Returns whether the name is that of a settings file, of which a filter may show only the names.
 fn is_settings(target: &Target) -> bool {
     target.path().is_some_and(|path| path.contains("/.env"))
 }
@@ -317,7 +318,7 @@ fn prints_to_file(command: &Command) -> bool {
     command.redirects.iter().any(|file| file.descriptor == 1 && file.access != Access::Read)
 }
 
-/// Whether it reaches another host than this one.
+/// Returns whether the effect reaches a host other than this one.
 pub(super) fn goes_out(effect: &Effect) -> bool {
     let reaches = matches!(
         effect.kind,
@@ -328,13 +329,13 @@ pub(super) fn goes_out(effect: &Effect) -> bool {
             | EffectKind::SendFile
             | EffectKind::LookUp
     );
-    // A copy goes to another host only by its name.
+    // A copy reaches another host only if it names one.
     let copied = effect.kind == EffectKind::Send && effect.flags.contains(&"copied");
     let named = !copied || effect.targets.iter().any(|target| target.shown().contains(':'));
     reaches && named && (effect.targets.is_empty() || !effect.targets.iter().all(is_of_this_machine))
 }
 
-/// Whether a host is this machine.
+/// Returns whether a host is this machine.
 pub(super) fn is_of_this_machine(target: &Target) -> bool {
     let host = target.shown();
     url::has(&host, "own") || host.starts_with("localhost") || host.starts_with("127.") || host.starts_with("::1")

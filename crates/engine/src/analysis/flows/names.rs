@@ -1,9 +1,9 @@
-//! Filters that let through the names of what is set and no values: `cut -d= -f1`, `sed 's/=.*//'`, `grep -o '^[A-Z_]*'`.
+//! Filters that pass the names of settings but not their values: `cut -d= -f1`, `sed 's/=.*//'`, `grep -o '^[A-Z_]*'`.
 
 use super::graph::Shows;
 use reflex_shell::Command;
 
-/// What a command shows of what it reads.
+/// Returns the part of its input that a command shows.
 pub(super) fn shows(command: &Command) -> Shows {
     let Some(words) = command.words.iter().skip(1).map(|word| word.literal()).collect::<Option<Vec<_>>>() else {
         return if measures(command) { Shows::Nothing } else { Shows::Content };
@@ -24,14 +24,14 @@ pub(super) fn shows(command: &Command) -> Shows {
     }
 }
 
-/// Whether the program is made for measuring: its entry says so.
+/// Returns whether the program only measures its input, according to its entry.
 fn measures(command: &Command) -> bool {
     let Some(invocation) = &command.invocation else { return false };
     let mut entries = invocation.grammars.iter().flat_map(|grammar| grammar.effects());
     entries.any(|entry| entry.get("set").texts().any(|flag| flag == "measured"))
 }
 
-/// `cut -d= -f1`
+/// Matches `cut -d= -f1`.
 fn cuts_names(words: &[&str]) -> bool {
     let given = |short: &str, long: &str, value: &str| {
         let apart =
@@ -43,7 +43,7 @@ fn cuts_names(words: &[&str]) -> bool {
     given("-d", "--delimiter", "=") && given("-f", "--fields", "1") && !others
 }
 
-/// `sed 's/=.*//'`: what stands behind the sign is taken away.
+/// Matches `sed 's/=.*//'`, which removes the text from the equals sign on.
 fn substitutes_values(words: &[&str]) -> bool {
     let script = words.iter().find(|word| !word.starts_with('-'));
     let is_plain = |word: &&&str| word.starts_with('-') && !matches!(**word, "-E" | "-r" | "-n" | "-e" | "-i");
@@ -60,7 +60,7 @@ fn takes_value(script: &str) -> bool {
     taken && !with.contains(['&', '\\']) && end.chars().all(|letter| matches!(letter, 'g' | 'p'))
 }
 
-/// `awk -F= '{print $1}'`
+/// Matches `awk -F= '{print $1}'`.
 fn prints_first(words: &[&str]) -> bool {
     let mut script = None;
     let mut words = words.iter();
@@ -92,7 +92,8 @@ fn greps(words: &[&str], command: &Command) -> Shows {
     if only && pattern.is_some_and(|pattern| fits_names_only(pattern)) { Shows::Names } else { Shows::Content }
 }
 
-/// Whether a pattern begins at the line's start and fits letters of names alone, and at most the sign behind them.
+/// Returns whether a pattern is anchored to the start of a line and matches only characters of names and at most the
+/// equals sign after them.
 fn fits_names_only(pattern: &str) -> bool {
     let Some(mut rest) = pattern.strip_prefix('^') else { return false };
     rest = rest.strip_suffix('=').or_else(|| rest.strip_suffix("(?==)")).unwrap_or(rest);
@@ -118,7 +119,7 @@ fn fits_names_only(pattern: &str) -> bool {
     true
 }
 
-/// The last stage of a filter names keys or what describes an object.
+/// Returns whether the last stage of a filter yields keys or metadata of an object.
 fn asks_for_names(words: &[&str]) -> bool {
     let Some(filter) = words.iter().find(|word| !word.starts_with('-')) else { return false };
     let last = filter.rsplit('|').next().unwrap_or("").trim();

@@ -1,4 +1,4 @@
-//! Whose key something is: what goes to the service that gave it out is no leak.
+//! Owners of keys: a key sent to the service that issued it is not a leak.
 
 use super::graph::{Graph, Source};
 use crate::analysis::effects::EffectExtractor;
@@ -7,26 +7,26 @@ use crate::text::{glob, url};
 use reflex_shell::{Command, CommandId, Value};
 use reflex_tables::Node;
 
-/// Parts of the names of variables in which a key or a password stands.
+/// Substrings of variable names that indicate a key or a password.
 const KEYS: [&str; 8] =
     ["TOKEN", "SECRET", "PASSWORD", "API_KEY", "PRIVATE_KEY", "ACCESS_KEY", "SERVICE_KEY", "ROLE_KEY"];
 
-/// How keys are written in headers, in small letters.
+/// Headers that carry keys, in lower case.
 const KEY_HEADERS: [&str; 7] =
     ["authorization:", "private-token:", "x-api-key:", "api-key:", "x-auth-token:", "x-vault-token:", "circle-token:"];
 
 /// Options whose values are keys.
 const KEY_OPTIONS: [&str; 5] = ["-u", "--user", "--oauth2-bearer", "--password", "-a"];
 
-/// The one to whom a command gives what it sends.
+/// The recipient of the data that a command sends.
 pub(super) struct Owner {
-    /// Hosts beyond this machine and its neighbours.
+    /// Hosts beyond this machine and its neighbors.
     hosts: Vec<String>,
     /// Whether one of them is not known from the text.
     is_unknown: bool,
 }
 
-/// A text and what flows in it.
+/// A text and the flow of its content.
 #[derive(Clone, Copy)]
 pub(super) struct Seen<'a, 'e> {
     pub(super) extractor: &'a EffectExtractor<'e>,
@@ -35,7 +35,7 @@ pub(super) struct Seen<'a, 'e> {
 }
 
 impl Owner {
-    /// Whoever reads what a command sends; of a message those are others in any case.
+    /// Returns the recipients of the data that a command sends. The readers of a message are always unknown.
     pub(super) fn new(extractor: &EffectExtractor<'_>, before: usize, id: CommandId, is_message: bool) -> Owner {
         let own = extractor.effects.iter().skip(before).filter(|effect| effect.command == Some(id));
         let names = |effect: &&Effect| matches!(effect.kind, EffectKind::Fetch | EffectKind::Send);
@@ -52,7 +52,7 @@ impl Owner {
         owner
     }
 
-    /// Whether one of the hosts is neither of this machine nor one at which the project lies.
+    /// Returns whether one of the hosts is neither this machine nor a host of the project's remotes.
     pub(super) fn is_foreign(&self, extractor: &EffectExtractor<'_>) -> bool {
         if self.hosts.is_empty() {
             return self.is_unknown;
@@ -63,7 +63,8 @@ impl Owner {
         self.hosts.iter().any(|host| !own.iter().any(|own| own.eq_ignore_ascii_case(host)))
     }
 
-    /// Whether a source goes to somebody whom it does not belong to. Where a key stands, a key of nobody known may stand.
+    /// Returns whether a source is sent to a host that does not own it. In a key position, a key of unknown ownership
+    /// is accepted.
     pub(super) fn is_stranger(&self, seen: Seen<'_, '_>, label: usize, in_key_position: bool) -> bool {
         let Seen { extractor, graph, commands } = seen;
         if self.hosts.is_empty() && !self.is_unknown {
@@ -77,7 +78,8 @@ impl Owner {
             Some(Source::Effect(index)) => {
                 let kind = extractor.effects.get(*index).map(|effect| effect.kind);
                 let names = || graph.holders(label).filter_map(|id| commands.get(id)).flat_map(names_in);
-                // A word says to whom a key may go; that it is another's says the name of a key or of a key's own program.
+                // Any word may show that a key may go to a host. Only the name of a key, or of a program for keys,
+                // shows that it belongs to another one.
                 let standing = || {
                     let known = names().filter_map(|name| Some((belongs(&name)?, name)));
                     let told = known.filter(|(home, name)| *home || is_key_name(name) || is_own_program(name));
@@ -86,7 +88,7 @@ impl Owner {
                 };
                 match kind {
                     Some(EffectKind::RevealSecret) => standing().map_or(!in_key_position, |home| !home),
-                    // Of a whole file one value is chosen where a key stands.
+                    // In a key position, one value of a complete file is selected.
                     Some(_) => !in_key_position || standing() == Some(false) || !names().any(|name| is_key_name(&name)),
                     None => false,
                 }
@@ -95,35 +97,37 @@ impl Owner {
         }
     }
 
-    /// Whether all hosts may get the key of this name; none if it is not known whose that is.
+    /// Returns whether all hosts may receive the key of this name; `None` if its owner is unknown.
     fn belongs(&self, places: Node<'_>, name: &str) -> Option<bool> {
         let all: Option<Vec<bool>> = self.hosts.iter().map(|host| may_get(places, name, host)).collect();
         all.filter(|all| !all.is_empty()).map(|all| all.into_iter().all(|may| may))
     }
 }
 
-/// Whether it is an address of this machine or of a neighbour. A name alone may stand for any host.
+/// Returns whether the target is an address of this machine or of a neighbor. A bare name may refer to any host.
 fn is_near(target: &Target) -> bool {
     let own = |address: &str| url::has(address, "own") || address.contains("://");
     target.value.literal().is_some_and(|address| own(&address))
 }
 
-/// Programs that give out the keys of one service alone, as its keys begin.
+/// Returns whether the name is that of a program that issues the keys of one service only, which is also the prefix of
+/// those keys' names.
 fn is_own_program(name: &str) -> bool {
     matches!(name, "GH" | "GLAB" | "HEROKU" | "VERCEL" | "NETLIFY")
 }
 
-/// Whether a variable's name says that a key stands in it.
+/// Returns whether a variable's name indicates that it holds a key.
 pub(in crate::analysis) fn is_key_name(name: &str) -> bool {
     KEYS.iter().any(|key| name.contains(key))
 }
 
-/// The addresses in a repository's settings.
+/// Returns the addresses in a repository's settings.
 pub(super) fn remotes(config: &str) -> impl Iterator<Item = &str> {
     config.lines().filter_map(|line| line.trim().strip_prefix("url")?.trim_start().strip_prefix('=')).map(str::trim)
 }
 
-/// Names in a command's words that may say whose key is asked for: `GITHUB_TOKEN`, `stripe/key`, the program's own.
+/// Returns names in a command's words that may indicate the owner of a key: `GITHUB_TOKEN`, `stripe/key`, the program's
+/// own.
 fn names_in(command: &Command) -> Vec<String> {
     let words = command.words.iter().filter_map(Value::literal);
     let mut names = Vec::new();
@@ -134,7 +138,7 @@ fn names_in(command: &Command) -> Vec<String> {
     names
 }
 
-/// Whether a host may get the key of a variable; none if it is not known whose that is.
+/// Returns whether a host may receive the key of a variable; `None` if its owner is unknown.
 fn may_get(places: Node<'_>, name: &str, host: &str) -> Option<bool> {
     let first = name.split('_').next()?;
     let mut services = places.get("key-hosts").items();
@@ -142,7 +146,7 @@ fn may_get(places: Node<'_>, name: &str, host: &str) -> Option<bool> {
     Some(service.get("paths").texts().any(|pattern| glob::glob(pattern.as_bytes(), host.as_bytes())))
 }
 
-/// Whether a word stands where a request says who asks.
+/// Returns whether a word is in a position where a request carries its credentials.
 pub(super) fn is_key_position(command: &Command, at: usize) -> bool {
     let Some(word) = command.words.get(at) else { return false };
     let written = word.prefix().to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Remotes that a text sets before it pushes to them: the address is what counts, not its name.
+//! Remotes that a text sets before it pushes to them. The address counts, not the name.
 
 use super::owners::remotes;
 use crate::analysis::effects::{EffectExtractor, Ran};
@@ -6,16 +6,16 @@ use crate::model::effect::{EffectKind, Target, TargetPath};
 use crate::text::url;
 use reflex_shell::{Command, Origin, Value};
 
-/// A remote that the text sets, and its address. Whatever it was before, its name is that of the new one.
+/// A remote that the text sets, with its address. It replaces any previous remote of that name.
 struct Remote {
-    /// Empty where it is the address of every remote.
+    /// Name of the remote; empty if the address applies to every remote.
     name: String,
     address: Value,
 }
 
 impl EffectExtractor<'_> {
-    /// `git remote add x URL && git push x`: a push to that address. One at which the project lies already is no other
-    /// place, unless all goes there.
+    /// `git remote add x URL && git push x`: adds a push to that address. An address on a host of the project's remotes
+    /// does not count, unless everything is pushed.
     pub(super) fn pushes(&mut self, before: usize, commands: &[Command]) {
         let is_push = |command: &&Command| {
             command.name == "git"
@@ -60,7 +60,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// The remotes that a command of git sets.
+/// Returns the remotes that a git command sets.
 fn remotes_set(command: &Command) -> Vec<Remote> {
     let Some(invocation) = command.invocation.as_ref().filter(|_| command.name == "git") else { return Vec::new() };
     let operands: Vec<&Value> = invocation.operands.iter().filter_map(|at| command.words.get(*at)).collect();
@@ -70,7 +70,7 @@ fn remotes_set(command: &Command) -> Vec<Remote> {
     match invocation.path.first() {
         Some(&"remote") if matches!(&*text(0), "add" | "set-url") => {
             let rest: Vec<&&Value> = operands.iter().skip(1).filter(|value| !value.prefix().starts_with('-')).collect();
-            // An address that is replaced stands behind the new one; options stand before the name.
+            // A replaced address follows the new one; options precede the name.
             let pair = match (&*text(0), rest.as_slice()) {
                 ("set-url", [name, address, ..]) | (_, [.., name, address]) => Some((name, address)),
                 _ => None,
@@ -90,7 +90,7 @@ fn remotes_set(command: &Command) -> Vec<Remote> {
     set
 }
 
-/// `remote.origin.url=ADDRESS`
+/// Parses `remote.origin.url=ADDRESS`.
 fn assigned(value: &Value) -> Option<Remote> {
     let prefix = value.prefix();
     let at = prefix.find('=')?;
@@ -101,14 +101,14 @@ fn assigned(value: &Value) -> Option<Remote> {
     Some(Remote { name, address: value.without_prefix(at + 1) })
 }
 
-/// The remote whose address a key of git's settings is.
+/// Returns the remote whose address a key of git's settings holds.
 fn remote_of(key: &str) -> Option<String> {
     let rest = key.get(..7).filter(|start| start.eq_ignore_ascii_case("remote.")).and(key.get(7..))?;
     let (name, part) = rest.rsplit_once('.')?;
     ["url", "pushurl"].iter().any(|known| part.eq_ignore_ascii_case(known)).then(|| name.to_owned())
 }
 
-/// `url.ADDRESS.insteadOf`: the address stands for others from then on.
+/// `url.ADDRESS.insteadOf`: the address replaces others from then on.
 fn instead(key: &str) -> Option<Remote> {
     let rest = key.get(..4).filter(|start| start.eq_ignore_ascii_case("url.")).and(key.get(4..))?;
     let (address, part) = rest.rsplit_once('.')?;

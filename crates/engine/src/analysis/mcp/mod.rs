@@ -1,5 +1,6 @@
-//! What a tool without a table of its own is made for, where its name and arguments say so: statements for a database,
-//! something that it would destroy, send or put live. What it does here are actions of their own ([`super::tool_call`]).
+//! The purpose of a tool without a table of its own, if its name and arguments show it: statements for a database, or
+//! an operation that destroys, sends or deploys something. Its effects on this machine are actions of their own
+//! ([`super::tool_call`]).
 
 mod names;
 
@@ -12,26 +13,26 @@ use crate::model::event::{Action, AgentPath};
 use reflex_shell::{Origin, Value};
 use serde_json::{Map, Value as Json};
 
-/// Keys of a file's path, and of what is written to it.
+/// Keys of a file's path, and of the content written to it.
 const PATHS: [&str; 5] = ["path", "file_path", "filePath", "filename", "relative_path"];
 const CONTENTS: [&str; 8] =
     ["content", "contents", "text", "file_content", "newText", "new_text", "new_string", "new_str"];
 
-/// Keys that say that the path is one of another place than this machine.
+/// Keys that indicate a path outside this machine.
 const FAR: [&str; 7] = ["owner", "repo", "repository", "project_id", "projectId", "bucket", "drive"];
 
-/// Branches that others build on, by their usual names.
+/// Usual names of shared branches.
 const SHARED_BRANCHES: [&str; 5] = ["main", "master", "production", "prod", "release"];
 
-/// Deeper objects hold no arguments of the tool itself.
+/// Maximum depth of objects with arguments of the tool itself.
 const DEEPEST: usize = 2;
 
 impl EffectExtractor<'_> {
-    /// The effects of what a tool is told to do elsewhere; what it does here are actions of their own.
+    /// Adds the effects of a tool outside this machine. Effects on this machine are actions of their own.
     pub(super) fn served(&mut self, called: Called<'_>, call: &Call) {
         let Called { server, tool, .. } = called;
         let fields = serde_json::from_str::<Map<String, Json>>(called.arguments).unwrap_or_default();
-        // An agent's own tool that sends a message sends it to the person or to its like.
+        // A message sent by an agent's own tool goes to the person or to another agent.
         let deed = deed(self.tables, server, tool).filter(|deed| !server.is_empty() || *deed != RiskyAct::Speak);
         self.done(server, tool, deed);
         let is_far = is_far_file(tool, &fields);
@@ -55,7 +56,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// `delete_repository`, `send_email`: the name alone says it.
+    /// Adds the effect that the tool's name alone implies: `delete_repository`, `send_email`.
     fn done(&mut self, server: &str, tool: &str, deed: Option<RiskyAct>) {
         let Some(deed) = deed else { return };
         let (kind, flags) = match deed {
@@ -74,7 +75,7 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// `push_files`, `create_or_update_file` on a branch that others build on.
+    /// Adds writes to a shared branch: `push_files`, `create_or_update_file`.
     fn shared(&mut self, tool: &str, fields: &Map<String, Json>) {
         let words = words(tool);
         let writes = words.iter().any(|word| ["push", "create", "update", "delete", "commit"].contains(&word.as_str()));
@@ -89,7 +90,7 @@ impl EffectExtractor<'_> {
     }
 }
 
-/// `delete_file` of something that is named by its number: it lies with the server.
+/// Returns whether the tool deletes a file identified by an id, such as `delete_file`; that file is on the server.
 fn is_far_file(tool: &str, fields: &Map<String, Json>) -> bool {
     let words = words(tool);
     let has = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
@@ -98,8 +99,8 @@ fn is_far_file(tool: &str, fields: &Map<String, Json>) -> bool {
     by_number && has(&["delete", "trash", "remove"]) && has(&["file", "folder", "document"])
 }
 
-/// What a server's tool writes to a file of its own: what the file makes others run is judged as on this machine. A file
-/// that lies here is an action of its own.
+/// Returns the write of a server's tool to a file of its own. The commands that the file makes others run are judged as
+/// on this machine. A write to a file on this machine is an action of its own.
 pub(crate) fn written(tool: &str, arguments: &str) -> Option<Action> {
     let fields = serde_json::from_str::<Map<String, Json>>(arguments).ok()?;
     let words = words(tool);

@@ -1,42 +1,42 @@
-//! What the name of a server's tool says that it does: its verb, and the object of the verb.
+//! The meaning of a server tool's name: its verb, and the object of the verb.
 
 use crate::analysis::tool_call::name::words;
 use crate::model::words::{WordList, Words};
 use reflex_tables::Tables;
 
-/// What a tool does for which a person should be asked.
+/// An operation of a tool that requires a person's approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RiskyAct {
-    /// It takes something away that lasts.
+    /// Destroys something persistent.
     Destroy,
-    /// It stops, scales or hands over what others use.
+    /// Stops, scales or transfers something that others use.
     Change,
-    /// It puts a version live, or changes what is live.
+    /// Deploys a version, or changes what is live.
     Deploy,
-    /// It joins commits to the branch that others build on.
+    /// Merges commits into a shared branch.
     Merge,
-    /// It moves money.
+    /// Moves money.
     Pay,
-    /// It writes to people in the person's name.
+    /// Writes to people in the person's name.
     Speak,
-    /// It changes who may do what.
+    /// Changes access rights.
     Grant,
 }
 
 const TAKES_AWAY: [&str; 9] =
     ["delete", "drop", "destroy", "terminate", "purge", "wipe", "truncate", "uninstall", "flush"];
 
-/// `remove` and `reset` are also said of small things, so their objects are fewer.
+/// `remove` and `reset` are also used for minor things, so fewer objects count for them.
 const TAKES_BACK: [&str; 2] = ["remove", "reset"];
 
-/// Parts of the names of servers that keep what programs store.
+/// Parts of the names of servers that store data of programs.
 const STORES: [&str; 10] =
     ["mongo", "redis", "elastic", "qdrant", "pinecone", "dynamo", "firestore", "weaviate", "chroma", "milvus"];
 
 /// Parts of the names of servers that change what is live.
 const LIVE: [&str; 7] = ["terraform", "kubernetes", "k8s", "kubectl", "pulumi", "helm", "argocd"];
 
-/// What a tool is made for, as its name says; none if it only looks or if that harms nobody.
+/// Returns the risky operation that a tool's name implies; `None` if the tool only reads or is harmless.
 pub(super) fn deed(tables: Tables, server: &str, tool: &str) -> Option<RiskyAct> {
     let servers: Vec<String> = words(server);
     let name: Vec<String> = words(tool);
@@ -53,7 +53,7 @@ pub(super) fn deed(tables: Tables, server: &str, tool: &str) -> Option<RiskyAct>
     if destroys(&name, &verb, &has, &served, &has_one_of) {
         return Some(RiskyAct::Destroy);
     }
-    // `create_merge_request` merges nothing yet.
+    // `create_merge_request` does not merge anything yet.
     let proposes = verb(&["create", "open", "update", "close", "edit", "add", "new", "approve"]);
     if verb(&["merge"]) && has(&["request", "pr", "mr", "branch"]) && !proposes {
         return Some(RiskyAct::Merge);
@@ -84,7 +84,7 @@ fn destroys(name: &[String], verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>,
     if lasting || heavy || verb(&["flushall", "flushdb"]) {
         return true;
     }
-    // `delete` of a server of a store takes away what it keeps.
+    // `delete` on a storage server removes the data that it stores.
     let alone = name.iter().all(|word| TAKES_AWAY.contains(&word.as_str()));
     verb(&TAKES_AWAY) && ((served(&STORES) && (alone || has(&ROWS))) || (served(&LIVE) && (alone || has(&["stack"]))))
 }
@@ -124,12 +124,12 @@ fn deploys(verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>) -> bool {
     verb(&["deploy", "promote"]) || applies || installs || starts || publishes
 }
 
-/// Whether the word is one of a list, or several of it.
+/// Returns whether the word, in singular or plural, is in the list.
 fn holds(list: Words, word: &str) -> bool {
     list.iter().any(|known| is(word, known))
 }
 
-/// Whether the word is this one, or several of it.
+/// Returns whether the word is the known one, in singular or plural.
 fn is(word: &str, known: &str) -> bool {
     word.strip_prefix(known).is_some_and(|rest| matches!(rest, "" | "s" | "es"))
         || known.strip_suffix('y').is_some_and(|stem| word.strip_prefix(stem) == Some("ies"))

@@ -1,4 +1,4 @@
-//! Finds the orders of each text, and of each of its commands.
+//! Finds the orders of each text and of each of its commands.
 
 use super::order::{How, MAX_ORDERS, Order};
 use crate::analysis::effects::EffectExtractor;
@@ -11,13 +11,13 @@ use reflex_shell::{Access, Command, CommandId, ExecTarget, Language, Piece, Read
 use reflex_tables::{Node, Tables};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Files are looked for in so many folders above.
+/// Maximum number of parent folders, or parent commands, that are visited.
 const MAX_ABOVE: usize = 16;
 
-/// Of a word so many bytes may be a path.
+/// Maximum length, in bytes, of a word's literal prefix that may be a path.
 const MAX_PATH: usize = 4096;
 
-/// Effects by which a file's text decides what happens.
+/// Effects for which the text of a file determines the result.
 const FOLLOWED: [EffectKind; 7] = [
     EffectKind::RunFile,
     EffectKind::RunUnknown,
@@ -28,11 +28,11 @@ const FOLLOWED: [EffectKind; 7] = [
     EffectKind::Compile,
 ];
 
-/// Those by which the file is a program.
+/// The effects for which the file is a program.
 const RUN: [EffectKind; 4] =
     [EffectKind::RunFile, EffectKind::RunUnknown, EffectKind::RunFetched, EffectKind::LoadLibrary];
 
-/// Effects that say nothing about whether a named file holds orders.
+/// Effects that do not tell whether a named file holds orders.
 const LOOKED_AT: [EffectKind; 5] =
     [EffectKind::Read, EffectKind::SendFile, EffectKind::PathArgument, EffectKind::GuardReference, EffectKind::Sql];
 
@@ -42,9 +42,9 @@ pub(super) struct Finder<'a> {
     pub(super) tables: Tables,
     pub(super) world: &'a dyn World,
     pub(super) found: Vec<Order>,
-    /// The paths and other orders that were found.
+    /// Paths and other orders found so far.
     pub(super) known: BTreeSet<String>,
-    /// The files of the command that is looked at.
+    /// Files of the current command.
     pub(super) touched: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ impl Finder<'_> {
                 format!("{order:?}")
             }
         };
-        // What runs or is sent is named so, whatever else is done with it.
+        // The first use of a file counts, so running and sending take precedence.
         if self.found.len() > MAX_ORDERS || !self.known.insert(name) {
             return;
         }
@@ -78,7 +78,7 @@ impl Finder<'_> {
         self.push(Order::File { path, how });
     }
 
-    /// The settings in which a server of tools may stand.
+    /// Adds the settings files that may define a tool server.
     pub(super) fn server(&mut self, name: &str) {
         let files: Vec<&str> =
             self.tables.get("mcp-server").items().flat_map(|entry| entry.get("files").texts()).collect();
@@ -91,7 +91,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The files of an effect by which their text decides what happens.
+    /// Adds the files of an effect whose text determines the result.
     pub(super) fn followed(&mut self, effect: &Effect) {
         let how = if RUN.contains(&effect.kind) {
             How::Runs
@@ -152,7 +152,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The program itself.
+    /// Adds the program itself.
     pub(super) fn program(&mut self, command: &Command, folder: Option<&str>, paths: &[&Value]) {
         let Some(word) = command.words.first().and_then(Value::literal) else { return };
         if command.language != Language::Shell || word.is_empty() {
@@ -176,7 +176,7 @@ impl Finder<'_> {
         self.push(Order::Program { name: word.into_owned(), first });
     }
 
-    /// The files that a tool reads unasked.
+    /// Adds the files that a tool reads unasked.
     pub(super) fn unasked(&mut self, entry: Node<'static>, command: &Command, folder: Option<&str>) {
         let Some(folder) = folder else {
             let home = entry.get("files").texts().filter_map(|file| file.strip_prefix("~/"));
@@ -228,7 +228,7 @@ impl Finder<'_> {
         self.push(Order::Git { folder, subcommand, words });
     }
 
-    /// Files that are opened as its input.
+    /// Adds the files opened as input of the command.
     fn input(&mut self, command: &Command, folder: Option<&str>, drafter: &EffectExtractor<'_>) {
         let opened = command.redirects.iter().filter(|file| file.access == Access::Read).map(|file| &file.target);
         let stdin = match &command.stdin {
@@ -242,7 +242,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Files among its words, but those that it deletes, moves or writes: it takes no orders from them.
+    /// Adds the files among the command's words, except those that it deletes, moves or writes: it takes no orders from
+    /// them.
     pub(super) fn words(
         &mut self,
         command: &Command,
@@ -271,17 +272,17 @@ impl Finder<'_> {
     }
 }
 
-/// What the commands of a text have to do with each other.
+/// Relations between the commands of a text.
 struct Relations<'a> {
     /// The effects of each command.
     effects: BTreeMap<CommandId, Vec<&'a Effect>>,
-    /// The same with those of the commands that it runs.
+    /// The effects of each command and of the commands that it runs.
     within: BTreeMap<CommandId, Vec<&'a Effect>>,
-    /// Commands that others read from, or that run others.
+    /// Commands from which others read, or that run others.
     serving: BTreeSet<CommandId>,
-    /// Where commands stand of which the output becomes a word.
+    /// Spans of commands whose output becomes a word.
     printing: BTreeSet<Span>,
-    /// What the text makes of the folders in which programs are looked for.
+    /// Values that the text assigns to the program search path.
     paths: Vec<&'a Value>,
 }
 
@@ -292,7 +293,7 @@ impl<'a> Relations<'a> {
         for effect in analysis.effects.iter().filter(|one| one.action == text.action && one.script == text.script) {
             let Some(id) = effect.command else { continue };
             effects.entry(id).or_default().push(effect);
-            // A command stands behind the one that runs it.
+            // A command follows the one that runs it.
             let parent = |at: &CommandId| commands.get(*at)?.parent.filter(|parent| parent < at);
             for above in std::iter::successors(Some(id), parent).take(MAX_ABOVE) {
                 within.entry(above).or_insert_with(Vec::new).push(effect);
@@ -311,14 +312,14 @@ impl<'a> Relations<'a> {
         }
     }
 
-    /// Whether what the command reads becomes part of what another does.
+    /// Returns whether the input of the command affects what another one does.
     fn serves(&self, id: CommandId, command: &Command) -> bool {
         let prints = || command.words.first().is_some_and(|word| self.printing.contains(&word.origin().span));
         command.parent.is_some() || self.serving.contains(&id) || prints()
     }
 }
 
-/// A word, and what stands behind its first `=` or `@`.
+/// Returns a word, the part after its first `=` or `@`, and the value joined to a short option.
 fn paths_in(word: &Value) -> Vec<Value> {
     let prefix = word.prefix();
     if prefix.len() > MAX_PATH || prefix.contains('\n') {

@@ -1,4 +1,4 @@
-//! Files that other files name, and files that the environment names.
+//! Files named by other files, and files named by the environment.
 
 use super::finder::{Finder, known};
 use super::order::How;
@@ -8,17 +8,17 @@ use reflex_shell::{Command, Reading, Value};
 use reflex_tables::Node;
 use std::collections::BTreeSet;
 
-/// So many files of one command are looked through for the names of others.
+/// Maximum number of files of one command searched for the names of others.
 const MAX_READ: usize = 128;
 
-/// A file with more lines is looked through to here.
+/// Maximum number of lines searched in a file.
 const MAX_LINES: usize = 20_000;
 
-/// A line names no more files than these.
+/// Maximum number of files named by a line.
 const MAX_NAMED: usize = 32;
 
 impl Finder<'_> {
-    /// The files that variables name: those of the command, of its text, and of the environment.
+    /// Adds the files named by variables: those of the command, of its text, and of the environment.
     pub(super) fn named_by_variables(
         &mut self,
         entry: Node<'static>,
@@ -49,7 +49,7 @@ impl Finder<'_> {
         }
     }
 
-    /// The files that the command's files name, and those that these name.
+    /// Adds the files that the command's files name, and those that these name in turn.
     pub(super) fn included(&mut self, entry: Node<'static>, command: &Command, folder: Option<&str>) {
         let forms: Vec<Inclusion<'static>> = entry.get("includes").texts().filter_map(Inclusion::parse).collect();
         if forms.is_empty() {
@@ -85,7 +85,7 @@ impl Finder<'_> {
                     Some(home) => vec![home],
                     None => [beside].into_iter().chain(of_command).collect(),
                 };
-                // A folder that is named stands for no file of the same form.
+                // A name that is a folder does not refer to a file of the same form.
                 for path in all
                     .into_iter()
                     .filter(|path| self.world.real(path, true).is_folder != Some(true))
@@ -99,14 +99,14 @@ impl Finder<'_> {
     }
 }
 
-/// How a line names a file: `Include {path}`, `import {module}.py`.
+/// A form in which a line names a file: `Include {path}`, `import {module}.py`.
 struct Inclusion<'t> {
-    /// The word that begins the line; `'` for any text in quotes that begins with a dot.
+    /// The word that begins the line; `'` for any quoted text that begins with a dot.
     word: &'t str,
-    /// What stands around the name in the path.
+    /// The text before the name in the path.
     before: &'t str,
     behind: &'t str,
-    /// Dots part its folders.
+    /// Whether dots separate its folders.
     is_module: bool,
 }
 
@@ -143,7 +143,7 @@ impl<'t> Inclusion<'t> {
         let part = |letter: char| letter.is_whitespace() || "\"'=;,()".contains(letter);
         let names: Vec<&str> = rest.split(part).filter(|name| !name.is_empty()).take(MAX_NAMED).collect();
         let mut found: Vec<String> = names.iter().filter_map(|name| self.file(name)).collect();
-        // `from tools import conn` may mean a file of the folder.
+        // `from tools import conn` may refer to a file in the folder.
         if let (true, [from, "import", rest @ ..]) = (self.is_module, names.as_slice()) {
             found.extend(rest.iter().filter_map(|name| self.file(&format!("{from}.{name}"))));
         }

@@ -1,5 +1,6 @@
-//! What a call takes its orders from beside its own text: files that it runs or is given, the files that its tools read
-//! unasked, the settings of a repository. Looked for only where a call was stopped: a person's yes is bound to them.
+//! Sources other than its own text from which a call takes orders: files that it runs or is given, files that its tools
+//! read unasked, the settings of a repository. Collected only for a stopped call, since a person's approval is bound to
+//! them.
 
 mod finder;
 mod included;
@@ -15,7 +16,7 @@ use reflex_shell::ExecTarget;
 use reflex_tables::Tables;
 use std::collections::BTreeSet;
 
-/// What the call takes orders from, each once, in the order in which it is found.
+/// Returns the orders of the call, each once, in the order in which they are found.
 pub fn orders(event: &Event, analysis: &Analysis, tables: Tables, world: &dyn World) -> Vec<Order> {
     let mut finder = Finder {
         event,

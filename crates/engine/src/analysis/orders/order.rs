@@ -1,60 +1,60 @@
-//! What a call may take its orders from.
+//! Sources from which a call may take its orders.
 
-/// More than these are not looked for.
+/// Maximum number of orders collected.
 pub(crate) const MAX_ORDERS: usize = 4096;
 
-/// Something that says what a call does. Paths are absolute and need not be there.
+/// A source that determines the effects of a call. Paths are absolute and need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Order {
     /// A file.
     File {
-        /// Where; the last part may hold a star for a tool's own files.
+        /// Path of the file. The last component may contain a star for a tool's own files.
         path: String,
-        /// What is done with it.
+        /// Use of the file by the call.
         how: How,
     },
-    /// A program that is looked for by its name.
+    /// A program looked up by name.
     Program {
-        /// The name.
+        /// Name of the program.
         name: String,
-        /// Folders of which the call itself says that they are looked into first.
+        /// Folders that the call itself adds to the front of the search path.
         first: Vec<String>,
     },
-    /// What git, or a program that goes by git's settings, does in a folder.
+    /// An operation of git, or of a program that follows git's settings, in a folder.
     Git {
-        /// The folder.
+        /// Folder of the operation.
         folder: String,
-        /// The subcommand of git; empty for other programs.
+        /// Subcommand of git; empty for other programs.
         subcommand: String,
-        /// What stands behind it.
+        /// Words after the subcommand.
         words: Vec<String>,
     },
-    /// A server of tools, as a client's settings name it.
+    /// A tool server, as named in a client's settings.
     Server {
-        /// Its name.
+        /// Name of the server.
         name: String,
-        /// A file of settings in which it may stand.
+        /// Settings file that may define the server.
         path: String,
     },
-    /// A program runs in a folder that is not known, so that nothing can be said of the files it reads.
+    /// A program in an unknown folder, so that the files it reads are unknown.
     Unknown {
-        /// The program.
+        /// Name of the program.
         program: String,
     },
-    /// There are more.
+    /// Marker for more orders than the maximum.
     More,
 }
 
-/// What a call does with a file that it takes orders from.
+/// Use of a file from which a call takes orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// It runs the file.
+    /// The call runs the file.
     Runs,
-    /// It does what the file says.
+    /// The call follows instructions in the file.
     Follows,
     /// A tool of the call reads the file unasked.
     Configured,
-    /// The content becomes part of what is done.
+    /// The content becomes part of the call's effects.
     Reads,
     /// The content leaves the machine.
     Sends,

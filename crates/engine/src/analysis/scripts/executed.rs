@@ -1,5 +1,5 @@
-//! Files that a program runs or takes commands from without being told, looked at when they are written. The same entries
-//! of `library/loads` say what a program reads when it runs.
+//! Files that a program runs or takes commands from unasked, examined when they are written. The same entries of
+//! `library/loads` list the files that a program reads when it runs.
 
 use super::forms::{self, Wanted};
 use super::{ScriptResolver, made};
@@ -14,7 +14,7 @@ use reflex_tables::Node;
 use std::borrow::Cow;
 
 impl ScriptResolver<'_> {
-    /// Reads what a written file makes its program run; tells whether there is such a program.
+    /// Reads the commands that a written file makes its program run. Returns whether such a program exists.
     pub(super) fn executed(&mut self, index: usize, path: &str, action: &Action) -> bool {
         let entries = self.readers_of(path);
         let (Action::Write { content, .. } | Action::Edit { content, .. }) = action else { return false };
@@ -44,7 +44,7 @@ impl ScriptResolver<'_> {
         true
     }
 
-    /// The entries whose programs read this file.
+    /// Returns the entries whose programs read this file.
     fn readers_of(&self, path: &str) -> Vec<Node<'static>> {
         let files = self.tables.get("loads").get("files");
         let compared = glob::Compared::new(path, &self.event.home);

@@ -1,5 +1,5 @@
-//! Files that a program reads by itself, each form as a text in a language that is read: notebooks, lists of tasks,
-//! builds in languages without a reader of their own.
+//! Files that a program reads unasked, each form converted to a text in a supported language: notebooks, task lists,
+//! builds in languages without a parser of their own.
 
 use super::language::language_by_itself;
 use super::texts;
@@ -11,22 +11,22 @@ use reflex_tables::Tables;
 use serde_json::Value as Json;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a command wants of a file.
+/// The parts of a file that a command requests.
 pub(super) struct Wanted {
-    /// Its words: names of tasks among them.
+    /// The command's words, including names of tasks.
     pub(super) names: Vec<String>,
-    /// Variables that the call sets, beside those among its words.
+    /// Variables that the call sets, in addition to those among its words.
     pub(super) assignments: Vec<(String, String)>,
     /// Whether only named tasks run.
     pub(super) only: bool,
-    /// What a task of Python is given.
+    /// Arguments passed to a Python task.
     pub(super) given: &'static str,
 }
 
-/// Which file it is: its path and what it holds.
+/// The tables, the path of a file and its content.
 type File<'f> = (Tables, &'f str, &'f str);
 
-/// What of a file runs, and in which language it is written.
+/// Returns the parts of a file that run, and their language.
 pub(super) fn read(form: &str, file: File<'_>, wanted: &Wanted) -> Option<(Language, String)> {
     let (tables, path, text) = file;
     work::spend_bytes(text.len(), 40);
@@ -56,7 +56,7 @@ pub(super) fn read(form: &str, file: File<'_>, wanted: &Wanted) -> Option<(Langu
     }
 }
 
-/// The code of a notebook's cells; `!x` and `%%bash` are a shell's.
+/// Returns the code of a notebook's cells. `!x` and `%%bash` are shell code.
 fn notebook(text: &str) -> String {
     let Ok(json) = serde_json::from_str::<Json>(text) else { return String::new() };
     let mut code = String::new();
@@ -85,17 +85,17 @@ fn notebook(text: &str) -> String {
     code
 }
 
-/// The commands that stand in settings which are understood when they are written too.
+/// Returns the commands in settings that are also read when they are written.
 fn settings(tables: Tables, path: &str, text: &str, site: ExecTarget) -> String {
     let later = config_files::deferred(tables, path, text).unwrap_or_default();
     let own = later.scripts.iter().filter(|script| script.language == Language::Shell);
     own.filter(|script| script.site == site).map(|script| format!("( {}\n)\n", script.text)).collect()
 }
 
-/// The tasks of a Taskfile that are named, with what they need.
+/// Returns the named tasks of a Taskfile, with their dependencies.
 fn taskfile(text: &str, wanted: &Wanted) -> String {
     let mut tasks: BTreeMap<String, (Vec<String>, Vec<String>)> = BTreeMap::new();
-    // A word of the call counts before a variable of the file, and that before the environment.
+    // A word of the call takes precedence over a variable of the file, and that over the environment.
     let set = wanted.names.iter().filter_map(|word| word.split_once('='));
     let mut names: Vec<(String, String)> = set.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
     names.push(("CLI_ARGS".to_owned(), "$@".to_owned()));
@@ -137,7 +137,7 @@ fn taskfile(text: &str, wanted: &Wanted) -> String {
     script
 }
 
-/// `{{.NAME}}` by its value.
+/// Replaces `{{.NAME}}` by its value.
 fn with_names(line: &str, names: &[(String, String)]) -> String {
     let mut line = line.replace("{{ .", "{{.").replace(" }}", "}}");
     for (name, value) in names {
@@ -149,7 +149,7 @@ fn with_names(line: &str, names: &[(String, String)]) -> String {
     line
 }
 
-/// The tasks of a TOML file: `[tasks.NAME]` with `run`, or `NAME = "…"` below `[tasks]`.
+/// Returns the tasks of a TOML file: `[tasks.NAME]` with `run`, or `NAME = "…"` below `[tasks]`.
 fn toml_tasks(text: &str, wanted: &[String]) -> String {
     let mut section = "";
     let mut script = String::new();
@@ -169,13 +169,13 @@ fn toml_tasks(text: &str, wanted: &[String]) -> String {
     script
 }
 
-/// The texts in quotes of a value.
+/// Returns the quoted strings of a value.
 fn texts_of(value: &str) -> impl Iterator<Item = &str> {
     let quote = if value.trim_start().trim_start_matches('[').trim_start().starts_with('\'') { '\'' } else { '"' };
     value.split(quote).skip(1).step_by(2)
 }
 
-/// The lines below `commands =`, as tox has them.
+/// Returns the lines below `commands =`, in the format of tox.
 fn listed_commands(text: &str) -> String {
     let mut script = String::new();
     let mut is_inside = false;
@@ -193,22 +193,23 @@ fn listed_commands(text: &str) -> String {
     script
 }
 
-/// Processes of a host: `web: COMMAND`.
+/// Returns the processes of a Procfile: `web: COMMAND`.
 fn processes(text: &str) -> String {
     let commands = text.lines().filter_map(|line| line.split_once(": "));
     commands.map(|(_, command)| format!("( {command}\n)\n")).collect()
 }
 
-/// `//go:generate COMMAND`
+/// Returns the commands of `//go:generate COMMAND` lines.
 fn directives(text: &str) -> String {
     let commands = text.lines().filter_map(|line| line.strip_prefix("//go:generate "));
     commands.map(|command| format!("( {command}\n)\n")).collect()
 }
 
-/// Keys by which a bundler empties a folder first, and the key of the folder.
+/// Keys that make a bundler empty a folder first, each with the key of that folder.
 const EMPTIED: [(&str, &str); 2] = [("emptyOutDir", "outDir"), ("clean", "path")];
 
-/// Settings of a bundler, and behind them the deletion of what it empties: the value is read among the file's names.
+/// Returns the settings of a bundler, followed by the deletion of the folder that it empties. The folder's value is
+/// evaluated with the names of the file.
 fn emptied(text: &str) -> Option<String> {
     let value = |key: &str| {
         let mut places = text.match_indices(key).map(|(at, _)| text.split_at(at));
@@ -220,11 +221,11 @@ fn emptied(text: &str) -> Option<String> {
     };
     let folder =
         EMPTIED.iter().find_map(|(empties, folder)| value(folder).filter(|_| value(empties) == Some("true")))?;
-    // The settings themselves are read as code elsewhere; here only their names count.
+    // The settings themselves are read as code elsewhere; only their names count here.
     Some(format!("{text}\n;require('fs').rmSync({folder}, {{recursive: true}});\n"))
 }
 
-/// The expression with which a text begins, up to the comma or bracket behind it.
+/// Returns the expression at the start of a text, up to the comma or bracket that ends it.
 fn expression(text: &str) -> &str {
     let mut depth = 0_usize;
     let end = text.find(|letter: char| {
@@ -236,7 +237,7 @@ fn expression(text: &str) -> &str {
     text.get(..end.unwrap_or(text.len())).unwrap_or("").trim_end()
 }
 
-/// What a debugger's script gives a shell.
+/// Returns the commands that a debugger's script passes to a shell.
 fn debugger(text: &str) -> String {
     let words = ["shell ", "!", "pipe ", "platform shell ", "make "];
     let command = |line: &str| {
@@ -246,7 +247,7 @@ fn debugger(text: &str) -> String {
     text.lines().map(str::trim).filter_map(command).collect()
 }
 
-/// A file of tasks in Python that calls those that are wanted.
+/// Returns a Python task file followed by calls of the requested tasks.
 fn called(text: &str, wanted: &Wanted) -> String {
     let mut calls = String::new();
     let mut is_task = false;
@@ -264,8 +265,8 @@ fn called(text: &str, wanted: &Wanted) -> String {
     format!("{text}\n{calls}")
 }
 
-/// A build's file without the tasks that nobody names, and nothing named needs: blocks that begin with `task` and end
-/// in the same column.
+/// Returns a build file without the blocks of tasks that are neither named nor needed by a named task. A block begins
+/// with `task` and ends in the same column.
 fn chosen(text: &str, wanted: &[String]) -> String {
     let last = |name: &str| name.rsplit(':').next().unwrap_or(name).to_owned();
     let mut meant: BTreeSet<String> = wanted.iter().map(|name| last(name)).collect();
@@ -273,7 +274,7 @@ fn chosen(text: &str, wanted: &[String]) -> String {
         meant.insert("default".to_owned());
     }
     let lines: Vec<&str> = text.lines().collect();
-    // What a wanted task needs stands on its first line.
+    // The dependencies of a task are on its first line.
     for line in lines.iter().rev().chain(&lines) {
         if let Some((name, needs)) = task_on(line).filter(|(name, _)| meant.contains(name)) {
             drop(name);
@@ -304,7 +305,7 @@ fn chosen(text: &str, wanted: &[String]) -> String {
     whole
 }
 
-/// The task that a line begins, and the names beside it.
+/// Returns the task that a line begins, and the other names on the line.
 fn task_on(line: &str) -> Option<(String, Vec<String>)> {
     let line = line.trim_start();
     let rest = ["task ", "task(", "tasks.register(", "tasks.register<", "tasks.create("]

@@ -1,17 +1,17 @@
-//! The language in which a file is read.
+//! The language of a file.
 
 use crate::model::path;
 use reflex_shell::{Command, Language};
 use reflex_tables::Node;
 
-/// The language in which a file that runs is read: that of the program which runs it, else what its first line says.
+/// Returns the language of a file that runs: that of the program which runs it, otherwise that of its first line.
 pub(super) fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
     let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
     let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
     let names_code = |entry: &Node<'_>| ["file", "script", "stdin"].iter().any(|key| entry.get(key).is_text());
     let applies = |entry: &Node<'static>| reflex_shell::applies(*entry, invocation);
     let Some(entry) = entries.find(|entry| names_code(entry) && applies(entry)) else {
-        // A runner of many kinds of programs means a shell only where the file says so.
+        // A runner for several languages runs a shell only if the file says so.
         return language_by_itself(path, text)
             .filter(|language| *language != Language::Shell || text.starts_with("#!"));
     };
@@ -19,8 +19,8 @@ pub(super) fn language_of(command: &Command, path: &str, text: &str) -> Option<L
     if language.is_empty() { Some(Language::Shell) } else { Language::named(language) }
 }
 
-/// Endings of files in other languages than the shell's, with those that are read: what runs a file by its name alone
-/// (`uv run`, `bun`) goes by them.
+/// Extensions of files in languages other than the shell, with the language if it can be read. Programs that run a file
+/// by its name alone (`uv run`, `bun`) go by them.
 const OTHER_LANGUAGES: [(&str, Option<Language>); 17] = [
     ("py", Some(Language::Python)),
     ("js", Some(Language::JavaScript)),
@@ -60,20 +60,20 @@ pub(super) fn language_by_itself(path: &str, text: &str) -> Option<Language> {
     }
 }
 
-/// The language of a file that is only written, if it is meant to be run: it says so by its name or its first line.
+/// Returns the language of a written file that is meant to be run, by its name or its first line.
 pub(super) fn language_if_run(path: &str, text: &str) -> Option<Language> {
     let named = SHELLS.contains(&ending(path)) || path.contains("/.husky/") || path.contains("/.git/hooks/");
     let meant = named || (ending(path).is_empty() && text.starts_with("#!"));
     language_by_itself(path, text).filter(|_| meant)
 }
 
-/// Whether it is code in a language that is read.
+/// Returns whether the file is code in a language that can be read.
 pub(super) fn is_code(path: &str) -> bool {
     OTHER_LANGUAGES.iter().any(|(known, language)| language.is_some() && *known == ending(path))
 }
 
-/// Whether a text holds a word without which code neither starts programs nor opens connections: most code has none, and
-/// reading takes time.
+/// Returns whether a text holds a word that code needs to start programs or open connections. Most code has none, and
+/// reading it takes time.
 pub(super) fn may_reach(text: &str) -> bool {
     const WORDS: [&str; 10] = [
         "child_process",

@@ -1,5 +1,5 @@
-//! Files that a program reads by itself, whatever its words are: what stands in them runs with it. Which, the library
-//! says (`library/loads`).
+//! Files that a program reads unasked, whatever its words are: their content runs with it. The library lists them
+//! (`library/loads`).
 
 use super::forms::{self, Wanted};
 use super::{Found, MAX_LEVELS, ScriptResolver};
@@ -11,19 +11,19 @@ use crate::model::path::{self, parent};
 use reflex_shell::{CommandId, ExecTarget, Given, Value, work};
 use reflex_tables::Node;
 
-/// More files than these are not looked for by one entry.
+/// Maximum number of files looked up for one entry.
 const MAX_FILES: usize = 64;
 
-/// More folders than these do not lie above each other.
+/// Maximum number of parent folders visited.
 const MAX_ABOVE: usize = 32;
 
-/// A longer file that the history of its project has is no settings.
+/// Maximum length in bytes of an unchanged committed file that is read. Longer ones are not settings.
 const MAX_UNCHANGED: usize = 64 * 1024;
 
-/// Words with which a program does nothing but tell about itself.
+/// Options with which a program only prints information about itself.
 const TELLS: [&str; 3] = ["--help", "-h", "--version"];
 
-/// A command that reads files by itself.
+/// A command that reads files unasked.
 struct Reader {
     entry: Node<'static>,
     id: CommandId,
@@ -34,7 +34,8 @@ struct Reader {
 }
 
 impl ScriptResolver<'_> {
-    /// Reads what the commands of a text read by themselves: of an action's own text, or of a script.
+    /// Reads the files that the commands of a text read unasked. The index counts the actions' own texts first, then
+    /// the scripts.
     pub(super) fn loaded(&mut self, text: usize) {
         let readings = self.analysis.readings.len();
         let (action, script) = match text.checked_sub(readings) {
@@ -62,7 +63,7 @@ impl ScriptResolver<'_> {
                 if is_known || level > MAX_LEVELS || !self.has_room(&found.path) {
                     continue;
                 }
-                // What others wrote counts as far as it is read.
+                // Files not made in this session count as far as they are read.
                 let is_own = self.world.is_of_session(&found.path) == Some(true);
                 let first = self.analysis.effects.len();
                 self.read(action, level, found);
@@ -74,7 +75,8 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// What is published, a file says for another use of it: `setup.py upload`, `if argv[1] == "publish"`.
+    /// Drops publications and deployments, which belong to other uses of the file:
+    /// `setup.py upload`, `if argv[1] == "publish"`.
     fn forget_branches(&mut self, first: usize) {
         let mut index = 0;
         self.analysis.effects.retain(|effect| {
@@ -83,7 +85,7 @@ impl ScriptResolver<'_> {
         });
     }
 
-    /// The commands of a text that read files by themselves.
+    /// Returns the commands of a text that read files unasked.
     fn readers(&self, action: usize, script: Option<usize>) -> Vec<Reader> {
         let (reading, start) = match script.and_then(|script| self.analysis.scripts.get(script)) {
             Some(script) => (Some(&script.reading), script.folder.clone()),
@@ -114,7 +116,7 @@ impl ScriptResolver<'_> {
         readers
     }
 
-    /// The paths of the files that a command reads, as its entry names them.
+    /// Returns the paths of the files that a command reads, as its entry names them.
     fn files_of_reader(&self, reader: &Reader) -> Vec<String> {
         let Reader { entry, words, folder, .. } = reader;
         let root = self.event.workspace.as_str();
@@ -152,7 +154,7 @@ impl ScriptResolver<'_> {
         paths
     }
 
-    /// A file that a command reads, with what of it runs.
+    /// Returns a file that a command reads, with the part of it that runs.
     fn found(&self, reader: &Reader, effect: &Effect, path: String) -> Option<Found> {
         if !work::spend(20) {
             return None;
@@ -163,7 +165,7 @@ impl ScriptResolver<'_> {
             reading.is_some_and(|reading| reading.commands.iter().any(|command| command.parent == Some(id)))
         };
         if written.is_some() && runs(reader.id) {
-            // What the text itself has written and runs, its reader has read.
+            // Files that the text itself writes and runs are already known to its reader.
             return None;
         }
         let content = written.or_else(|| self.content(effect, &path));
@@ -198,7 +200,7 @@ impl ScriptResolver<'_> {
         })
     }
 
-    /// As an effect that asks for what its files hold.
+    /// Returns an effect that serves to request the content of the reader's files.
     fn as_effect(&self, reader: &Reader, action: usize, script: Option<usize>) -> Effect {
         let mut effect = Effect::configured(action, Vec::new(), "");
         effect.kind = EffectKind::RunTask;

@@ -1,5 +1,6 @@
-//! Files that a call runs, and scripts that it writes: their text is read like the call's own, and what it would do
-//! belongs to the call. The second step of the analysis: it asks the world for contents, and only where a file is run.
+//! Second step of the analysis: the files that a call runs and the scripts that it writes. Their text is read like the
+//! call's own, and their effects belong to the call. File contents are requested from the world only for files that are
+//! run.
 
 mod executed;
 mod forms;
@@ -38,7 +39,8 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// What code takes from others, gives to them or destroys of theirs, and what none does that means well.
+/// Effects that take something from other systems or people, give something to them or destroy something of theirs. No
+/// legitimate project code has them.
 const REACHES_OTHERS: [EffectKind; 19] = [
     EffectKind::RunFetched,
     EffectKind::RunDecoded,
@@ -61,23 +63,23 @@ const REACHES_OTHERS: [EffectKind; 19] = [
     EffectKind::DestroyRemote,
 ];
 
-/// What a script does to the machine on which it runs, and no build needs.
+/// Changes a script makes to the machine on which it runs and that no build needs.
 const CHANGES_MACHINE: [EffectKind; 4] =
     [EffectKind::Persist, EffectKind::WipeTraces, EffectKind::SwitchOffProtection, EffectKind::ChangeAccounts];
 
-/// More scripts than these are not read for one call, which is told.
+/// Maximum number of scripts read for one call. Exceeding it is reported.
 const MAX_SCRIPTS: usize = 512;
 
-/// More sources than these of one call are not read, which is told.
+/// Maximum number of sources read for one compile effect. Exceeding it is reported.
 const MAX_SOURCES: usize = 256;
 
-/// Code that nobody runs yet is read for so many units of work, and as far as they go.
+/// Budget, in units of work, for reading code that the call writes but does not run.
 const MOST_FOR_CODE: u64 = 10_000;
 
-/// A script that runs a script that runs a script …: deeper ones are not read, which is told.
+/// Maximum depth of a chain of scripts that run scripts. Deeper scripts are not read, which is reported.
 const MAX_LEVELS: usize = 64;
 
-/// Reads what the call runs and writes, and what that runs in turn.
+/// Reads the files that the call runs and writes, and in turn the files that those run.
 pub(super) fn follow(event: &Event, analyst: Analyst<'_>, analysis: &mut Analysis) {
     let Analyst { tables, world, analyze } = analyst;
     let mut follower = ScriptResolver { event, tables, world, analyze, analysis };
@@ -106,12 +108,12 @@ struct ScriptResolver<'a> {
     event: &'a Event,
     tables: Tables,
     world: &'a dyn World,
-    /// How a text that names the guard's commands is analysed in turn.
+    /// The analysis of a text that names the guard's commands.
     analyze: Analyze,
     analysis: &'a mut Analysis,
 }
 
-/// A text that is about to be read as a script.
+/// A text about to be read as a script.
 struct Found {
     path: String,
     text: String,
@@ -129,7 +131,7 @@ impl ScriptResolver<'_> {
         let Some(effect) = self.analysis.effects.get(index) else { return };
         let level = self.level(effect) + 1;
         if self.usage(effect) == Some(Usage::Written) {
-            // What a script runs that is only written is looked at when it is run.
+            // A script that is only written is followed further when it is run.
             return;
         }
         if effect.kind == EffectKind::RunSqlFile {
@@ -184,7 +186,7 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// Whether one more script is read.
+    /// Returns whether one more script may be read. Reports the limit if not.
     fn has_room(&self, path: &str) -> bool {
         let has_room = self.analysis.scripts.len() < MAX_SCRIPTS;
         if !has_room {
@@ -193,11 +195,12 @@ impl ScriptResolver<'_> {
         has_room
     }
 
-    /// Tells what the reader has left out of the last script, if that is run as it stands.
+    /// Reports parts of the last script that the reader left out because of a limit, if the script is run.
     fn tell_gaps(&self, runs: bool) {
         let Some(script) = self.analysis.scripts.last().filter(|_| runs) else { return };
         let is_cut = script.reading.gaps.iter().any(|gap| gap.why == UnknownReason::Limit);
-        // What a project has committed and other code of it runs counts as far as it is read, as a program of it does.
+        // Code that the project has committed and that other code of the project runs counts as far as it is read, like
+        // a program of the project.
         if is_cut && (script.level <= 1 || !loading::is_unchanged(self.world, &script.path)) {
             work::cut(|| format!("{} is larger or nested deeper than what is read", script.path));
         }
@@ -215,7 +218,7 @@ impl ScriptResolver<'_> {
         self.analysis.scripts.get(effect.script?)
     }
 
-    /// What a database is given by a file is a query like one in the call.
+    /// Adds the statements in a file that a database client reads as queries, like queries in the call.
     fn statements(&mut self, index: usize) {
         let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == ExecTarget::Here) else {
             return;
@@ -236,7 +239,8 @@ impl ScriptResolver<'_> {
         self.analysis.effects.extend(queries);
     }
 
-    /// The program that a compiler is given. What it makes may never run, unless it is run at once.
+    /// Returns the program given to a compiler. The result may never run, so its usage is `Run` only if the command
+    /// runs it at once.
     fn compiled(&self, effect: &Effect) -> Option<Found> {
         let mut text = String::new();
         let mut first = None;
@@ -296,7 +300,7 @@ impl ScriptResolver<'_> {
         })
     }
 
-    /// The mounts of the place in which an effect's command runs, and its folder there.
+    /// Returns the mounts of the place in which an effect's command runs, and its folder there.
     fn place(&self, effect: &Effect) -> (Option<Rc<MountTable>>, Option<String>) {
         let here = || (None, effect.folder.clone());
         let (Some(reading), Some(id)) = (self.analysis.reading(effect), effect.command) else { return here() };
@@ -312,7 +316,7 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// What works out the effects of the text in which an effect stands.
+    /// Returns an extractor for the text that contains the effect.
     fn extractor<'e>(&'e self, effect: &Effect, effects: &'e mut Vec<Effect>) -> EffectExtractor<'e> {
         let script = self.script(effect);
         EffectExtractor {
@@ -328,14 +332,14 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// Tells that a file is not read because of its size, if it is not.
+    /// Reports a file that is not read because it is too large.
     fn tell_size(&self, path: &str) {
         if self.world.is_too_large(path) {
             work::cut(|| format!("{path} is larger than {} KiB", MAX_CONTENT / 1024));
         }
     }
 
-    /// The text in which the effect stands.
+    /// Returns the text that contains the effect.
     fn text_around(&self, effect: &Effect) -> &str {
         match (self.script(effect), self.event.actions.get(effect.action)) {
             (Some(script), _) => &script.text,
@@ -344,7 +348,7 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// Values of variables that are set for one command.
+    /// Returns the values of variables set for one command, as far as they are known.
     fn known(&self, assignments: &[(String, Value)]) -> Vec<(String, String)> {
         let known = |value: &Value| match path::lexical(value, self.folders(), &|name| self.world.variable(name)) {
             _ if value.literal().is_some() => value.literal().map(|text| text.into_owned()),
@@ -359,7 +363,7 @@ impl ScriptResolver<'_> {
         Folders { cwd, start: cwd, workspace, home }
     }
 
-    /// A file that is written by the action without being run.
+    /// Handles a file that the action writes without running it.
     fn written(&mut self, index: usize, action: &Action) {
         let (Action::Write { path, content } | Action::Edit { path, content, .. }) = action else { return };
         let path = path::absolute(&path.with_slashes(), &self.event.cwd);
@@ -367,7 +371,7 @@ impl ScriptResolver<'_> {
         let is_executed = self.executed(index, &path, action);
         if let Some(mut later) = config_files::deferred(self.tables, &path, content) {
             let mut gone = replaced(action, &self.event.cwd, self.world);
-            // An edit of a line may change what the others mean: the trigger of a workflow.
+            // An edit of one line may change the meaning of others, such as the trigger of a workflow.
             let stood = self.world.content_before(&path).filter(|_| matches!(action, Action::Edit { .. }));
             if let Some((whole, stood)) = stood.and_then(|stood| Some((made(action, &stood)?, stood))) {
                 later = config_files::deferred(self.tables, &path, &whole).unwrap_or_default();
@@ -418,8 +422,9 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// A script, or code of the project: nothing runs it but who names it, and then it is judged. Until then it is told
-    /// that it gives a shell away, runs what it fetches or hands out keys, which no project's code needs to do.
+    /// Handles a written script or code of the project. It runs only when another command names it, and is judged then.
+    /// Until then only effects that no project's code needs are reported: giving a shell away, running fetched code or
+    /// handing out keys.
     fn code(&mut self, index: usize, path: &str, action: &Action) {
         let (Action::Write { content, .. } | Action::Edit { content, .. }) = action else { return };
         let language = language_if_run(path, content)
@@ -431,7 +436,7 @@ impl ScriptResolver<'_> {
         self.forget_what_stood(first, content, &replaced(action, &self.event.cwd, self.world));
     }
 
-    /// What the texts of a command print into files, and what is typed into a program that runs.
+    /// Handles texts that a command prints into files, and text typed into a running program.
     fn printed(&mut self, index: usize, action: &Action) {
         let files = self.analysis.readings.get(index).into_iter().flat_map(|reading| &reading.files);
         let files: Vec<_> = files.cloned().collect();
@@ -440,7 +445,7 @@ impl ScriptResolver<'_> {
             if about_guard::may_say(&text) {
                 self.about_guard(index, &path, &text, action);
             }
-            // What its commands would do counts where they run.
+            // The commands of the file count when they run.
             if let Some(mut later) = config_files::deferred(self.tables, &path, &text) {
                 later.scripts.clear();
                 if later.is_empty() {
@@ -456,7 +461,7 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// What a written text says about the guard and did not say before.
+    /// Adds the effects of a text that mentions the guard, without those that the replaced text already has.
     fn about_guard(&mut self, index: usize, path: &str, text: &str, action: &Action) {
         let analyst = Analyst { tables: self.tables, world: self.world, analyze: self.analyze };
         let effects = |text: &str| about_guard::effects((self.event, index), (path, text), analyst);
@@ -472,7 +477,7 @@ impl ScriptResolver<'_> {
         self.analysis.effects.append(&mut said);
     }
 
-    /// What whole lines do that are taken out and put in again is no change: it was there before.
+    /// Removes effects on lines that were removed and added again unchanged, since they are not a change.
     fn forget_what_stood(&mut self, first: usize, text: &str, gone: &str) {
         if gone.is_empty() {
             return;
@@ -490,7 +495,7 @@ impl ScriptResolver<'_> {
         });
     }
 
-    /// What a written file makes others run or trust.
+    /// Adds the settings and commands that a written file makes other programs trust or run.
     fn later(&mut self, action: usize, path: &str, later: DeferredExecution) {
         let is_tool = |effect: &&mut Effect| effect.command.is_none() || effect.flags.contains(&"patched");
         let own = |effect: &&mut Effect| effect.action == action && effect.script.is_none() && is_tool(effect);
@@ -539,7 +544,7 @@ impl ScriptResolver<'_> {
         self.mark(first, if on_demand { "on-demand" } else { "by-tool" });
     }
 
-    /// Tells of the effects from `first` on how what is written comes to run.
+    /// Marks the effects from `first` on with the way in which the written text comes to run.
     fn mark(&mut self, first: usize, flag: &'static str) {
         self.analysis.effects.iter_mut().skip(first).for_each(|effect| effect.flags.push(flag));
     }
@@ -574,7 +579,7 @@ impl ScriptResolver<'_> {
             effects: &mut self.analysis.effects,
         }
         .draft(&found.text, &reading);
-        // Who names a script runs it with the variables that there are.
+        // A script that the call names runs with the variables of its environment.
         let is_named = found.usage == Usage::Run && level == 1 && found.language == Language::Shell;
         let is_own = found.usage == Usage::Run && level == 1 && self.is_work_in_progress(&found.path);
         let unclear = keep_known(&mut self.analysis.effects, first, &|effect| {
@@ -586,7 +591,7 @@ impl ScriptResolver<'_> {
         self.analysis.scripts.push(script);
     }
 
-    /// Whether the file is of the project and git has it in no commit as it is now, so it counts
+    /// Returns whether the file belongs to the project and its current content is in no git commit. Such a file counts
     /// as code of the call itself.
     fn is_work_in_progress(&self, path: &str) -> bool {
         let is_changed = || match self.world.is_tracked(path) {
@@ -597,7 +602,7 @@ impl ScriptResolver<'_> {
         path::is_within(path, &self.event.workspace) && is_changed()
     }
 
-    /// What the same text has written to the file.
+    /// Returns the content that the same text has written to the file.
     fn written_by_text(&self, effect: &Effect, path: &str) -> Option<String> {
         let reading = self.analysis.reading(effect).filter(|_| effect.script.is_none())?;
         let folder = effect.folder.as_deref().unwrap_or("/");
@@ -606,8 +611,9 @@ impl ScriptResolver<'_> {
         reading.files.iter().find(|(name, _)| is_it(name)).map(|(_, text)| text.clone())
     }
 
-    /// What the file holds when it is run: what another action of this call wrote to it before, else what the world
-    /// has. What the same text wrote to it, its reader knows; if not, nobody does.
+    /// Returns the content of the file when it is run: the content that another action of this call wrote before,
+    /// otherwise the world's content. A write by the same text is known to its reader; if the reader does not know it,
+    /// the content is unknown.
     fn content(&self, effect: &Effect, path: &str) -> Option<String> {
         if !work::spend(self.analysis.effects.len() as u64 / 64) {
             return None;
@@ -625,7 +631,7 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// What the file holds that the call itself links, copies, moves or prints there.
+    /// Returns the content of a file that the call itself links, copies, moves or prints to `path`.
     fn content_of_source(&self, effect: &Effect, path: &str) -> Option<String> {
         if !work::spend(self.analysis.effects.len() as u64 / 8) {
             return None;
@@ -638,14 +644,14 @@ impl ScriptResolver<'_> {
     }
 }
 
-/// The file that an edit makes of what stood there, if it says what it takes away.
+/// Returns the content of the file after an edit, if the edit names the text that it replaces.
 fn made(action: &Action, before: &str) -> Option<String> {
     let Action::Edit { content, gone, .. } = action else { return None };
     let stands = !gone.is_empty() && before.contains(gone.as_str());
     stands.then(|| before.replacen(gone.as_str(), content, 1))
 }
 
-/// The text that a command reads, as far as it is known.
+/// Returns the text that a command reads on standard input, as far as it is known.
 fn stdin_of(command: &Command) -> Option<Value> {
     match &command.stdin {
         Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text.clone()),
@@ -653,14 +659,14 @@ fn stdin_of(command: &Command) -> Option<Value> {
     }
 }
 
-/// Tells that an effect has more sources than are read.
+/// Reports an effect that has more sources than are read.
 fn tell_number(effect: &Effect) {
     if effect.targets.len() > MAX_SOURCES {
         work::cut(|| format!("more than {MAX_SOURCES} files are given to one command"));
     }
 }
 
-/// The whole lines in which something stands.
+/// Returns the complete lines that contain the span.
 fn lines_around(text: &str, span: Span) -> &str {
     let (start, end) = (span.start as usize, span.end as usize);
     let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
@@ -668,8 +674,8 @@ fn lines_around(text: &str, span: Span) -> &str {
     text.get(from..to).unwrap_or("")
 }
 
-/// No build's business: the home folder, one above it, or what a person has in it beside the project and the hidden
-/// folders of programs is deleted.
+/// Returns whether the effect deletes the home folder, a folder above it, or a path in it outside the project and the
+/// hidden folders of programs. No build needs that.
 fn takes_home(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>) -> bool {
     let is_own = |path: &str| {
         let below = path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/'));
@@ -679,7 +685,7 @@ fn takes_home(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>) -> 
     effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here && effect.targets.iter().any(above)
 }
 
-/// No build's business either: what runs by itself outside the project is written, or keys there are read.
+/// Returns whether the effect writes a startup file outside the project or reads keys there. No build needs that.
 fn is_beyond(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>, tables: Tables) -> bool {
     const WRITES: [EffectKind; 4] = [EffectKind::Overwrite, EffectKind::Append, EffectKind::Edit, EffectKind::Link];
     let classes: &[&str] = if WRITES.contains(&effect.kind) {
@@ -702,8 +708,8 @@ fn is_beyond(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>, tabl
     effect.site == ExecTarget::Here && effect.targets.iter().filter_map(Target::path).any(lies_there)
 }
 
-/// What a script does to something that is only known when it runs is not held against it: people pass it the right
-/// thing. In the call itself it is. The commands of which something was left out that may make or move any file.
+/// Drops targets of a script that are known only at run time: callers usually pass the right ones. In the call itself
+/// they count. Returns the commands that lost a target and may create or move any file.
 fn keep_known(effects: &mut Vec<Effect>, first: usize, counts: &dyn Fn(&Effect) -> bool) -> Vec<Option<CommandId>> {
     let (mut index, mut unclear) = (0, Vec::new());
     effects.retain_mut(|effect| {
@@ -719,7 +725,7 @@ fn keep_known(effects: &mut Vec<Effect>, first: usize, counts: &dyn Fn(&Effect) 
     unclear
 }
 
-/// `rm -rf "$NAME"/*` where nothing sets the name: what is left of the path is what it deletes.
+/// `rm -rf "$NAME"/*` with an unset variable deletes the rest of the path.
 fn deletes_by_unset(effect: &Effect, world: &dyn World) -> bool {
     let is_unset = |target: &Target| match target.value.pieces.first() {
         Some((Piece::Variable(name), _)) => target.path == TargetPath::Unknown && world.variable(name).is_none(),
@@ -745,7 +751,7 @@ mod tests {
     use crate::library::{event, shell, tables, world};
     use crate::model::event::AgentPath;
 
-    /// The deletions of a call, each with the usage of the script that it stands in.
+    /// The deletions of a call, each with the usage of the script that contains it.
     fn deleted(event: &Event, files: &[(&str, &str)]) -> Vec<(String, Option<Usage>)> {
         let analysis = analyze(event, tables(), &world(files));
         let usage =

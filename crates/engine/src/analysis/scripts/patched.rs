@@ -1,4 +1,4 @@
-//! What a patch changes, as if the call itself wrote it.
+//! Changes by a patch, treated as if the call wrote them itself.
 
 use super::{MAX_SOURCES, ScriptResolver, tell_number};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
@@ -8,7 +8,7 @@ use crate::text::patches;
 use reflex_shell::{Access, ExecTarget, Stdin, Value};
 
 impl ScriptResolver<'_> {
-    /// What a patch changes is as if the call wrote it.
+    /// Adds the changes of a patch as if the call wrote them.
     pub(super) fn patched(&mut self, index: usize) {
         let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.site == ExecTarget::Here).cloned()
         else {
@@ -19,7 +19,7 @@ impl ScriptResolver<'_> {
         let folder = named.clone().unwrap_or_else(here);
         let texts = self.patches(&effect);
         if let (Some(folder), true) = (named, texts.is_empty()) {
-            // What it changes there is not known.
+            // The changes in that folder are unknown.
             let path = TargetPath::Known { text: folder.clone(), climbing: None, follows: false, contents: false };
             let targets = vec![Target::new(Value::text(folder, effect.origin), path)];
             self.analysis.effects.push(Effect {
@@ -48,7 +48,7 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// The folder that `patch -d` works in.
+    /// Returns the folder of `patch -d`.
     fn patched_folder(&self, effect: &Effect) -> Option<String> {
         let command = self.analysis.command(effect).filter(|command| command.name == "patch")?;
         let folder = command.invocation.as_ref()?.values("folder", &command.words).pop()?;
@@ -60,7 +60,7 @@ impl ScriptResolver<'_> {
         }
     }
 
-    /// The texts of the patches that a command is given: by files, or by its input.
+    /// Returns the texts of the patches given to a command, in files or on standard input.
     fn patches(&self, effect: &Effect) -> Vec<String> {
         tell_number(effect);
         let named = effect.targets.iter().filter_map(Target::path).filter_map(|path| self.content(effect, path));

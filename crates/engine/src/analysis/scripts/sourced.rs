@@ -1,16 +1,16 @@
-//! A file that is read into the running shell (`. f`): the functions that it defines are called by what follows.
+//! Files read into the running shell (`. f`): later commands call the functions that they define.
 
 use crate::model::analysis::Analysis;
 use crate::model::effect::Effect;
 use reflex_shell::{Command, work};
 
-/// A longer file is one of those that set up a shell, of which only one of many functions is called.
+/// Maximum length of such a file in bytes. A longer one sets up a shell, and few of its functions are called.
 const MAX_TEXT: usize = 64 * 1024;
 
-/// More calls than these are not followed, which is told.
+/// Maximum number of calls followed. Exceeding it is reported.
 const MAX_CALLS: usize = 512;
 
-/// What follows the effect in its own text and calls a function that the file defines, each call on a line.
+/// Returns the commands after the effect in its own text that call a function of the file, each on a line.
 pub(super) fn calls(analysis: &Analysis, effect: &Effect, text: &str, around: &str) -> String {
     let is_read_in = analysis.command(effect).is_some_and(|command| matches!(command.name.as_str(), "." | "source"));
     let (Some(id), Some(reading), true) = (effect.command, analysis.reading(effect), is_read_in) else {
@@ -33,7 +33,7 @@ pub(super) fn calls(analysis: &Analysis, effect: &Effect, text: &str, around: &s
     lines.flat_map(|line| ["\n", line]).collect()
 }
 
-/// Whether the text has `name()` or `function name` at the beginning of a line.
+/// Returns whether the text has `name()` or `function name` at the beginning of a line.
 fn defines(text: &str, name: &str) -> bool {
     let defines = |line: &str| {
         let line = line.trim_start();
@@ -47,7 +47,7 @@ fn defines(text: &str, name: &str) -> bool {
     !name.is_empty() && text.lines().any(defines)
 }
 
-/// Whether a name goes on here.
+/// Returns whether a name continues here.
 fn is_name(text: &str) -> bool {
     text.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
 }

@@ -1,5 +1,5 @@
-//! Containers that a file of the project describes: what a compose file or a development container mounts, opens and runs
-//! when it is started.
+//! Containers described by a file of the project: the mounts, rights and commands of a compose file or a development
+//! container when it starts.
 
 use super::{DeferredExecution, Found, ScriptResolver, Usage};
 use crate::analysis::compose::Service;
@@ -13,7 +13,7 @@ use reflex_shell::{ExecTarget, Given, Language, Value, work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// What a container that starts does to others than itself; the rest ends with it.
+/// Effects of a starting container that reach beyond it. All others end with it.
 const BEYOND: [EffectKind; 9] = [
     EffectKind::DestroyDatabase,
     EffectKind::DestroyRemote,
@@ -26,11 +26,11 @@ const BEYOND: [EffectKind; 9] = [
     EffectKind::Sql,
 ];
 
-/// The files of a development container, by the folder of the project.
+/// Files of a development container, relative to the project's folder.
 const DEV_CONTAINERS: [&str; 2] = [".devcontainer/devcontainer.json", ".devcontainer.json"];
 
 impl ScriptResolver<'_> {
-    /// The services that a compose command starts.
+    /// Adds the services that a compose command starts.
     pub(super) fn started(&mut self, index: usize, level: usize) {
         let Some(effect) = self.analysis.effects.get(index).cloned() else { return };
         let Some(project) = self.project(&effect) else { return };
@@ -43,7 +43,7 @@ impl ScriptResolver<'_> {
             let Some(service) = services.get(&name) else { continue };
             let mut opened = self.opened(&effect, service);
             if !changed {
-                // Somebody has committed it: only what gives this machine away is told once more.
+                // The content is committed, so only rights that give this machine away are reported again.
                 opened.retain(|opening| self.gives_machine_away(opening, service));
                 opened.iter_mut().for_each(|opening| opening.flags.push("committed"));
             }
@@ -73,7 +73,7 @@ impl ScriptResolver<'_> {
         values.unwrap_or_default().iter().map(Value::shown).collect()
     }
 
-    /// Whether a file is not what git has: somebody has committed what it says, or the agent may have written it.
+    /// Returns whether a file differs from the committed version. A changed file may have been written by the agent.
     fn is_changed(&self, file: &str, text: &str) -> bool {
         let committed = self.world.is_tracked(file) == Some(true)
             && self.world.uncommitted(file).is_some_and(|names| !names.any())
@@ -81,8 +81,8 @@ impl ScriptResolver<'_> {
         !committed
     }
 
-    /// Whether an opening of a service gives it all of this machine: the root or the home to write to, the control of
-    /// its containers, or every right together with its processes.
+    /// Returns whether an opening gives a service full access to this machine: the root or the home folder writable,
+    /// control of its containers, or all rights together with its processes.
     fn gives_machine_away(&self, opening: &Effect, service: &Service) -> bool {
         let all_rights = || ["privileged", "host"].iter().all(|word| service.opened.iter().any(|own| own == word));
         let whole = |folder: &str| path::is_within(&self.event.home, folder);
@@ -93,7 +93,8 @@ impl ScriptResolver<'_> {
             || opening.kind == EffectKind::OpenContainer && all_rights()
     }
 
-    /// What opens a service to this machine, as if options of `docker run` said so.
+    /// Returns the rights and mounts that a service has on this machine, as the options of `docker run` would give
+    /// them.
     fn opened(&self, effect: &Effect, service: &Service) -> Vec<Effect> {
         let one = |kind: EffectKind, target: Target, flags: Vec<&'static str>| Effect {
             kind,
@@ -118,7 +119,7 @@ impl ScriptResolver<'_> {
         rights.chain(folders).collect()
     }
 
-    /// What a service runs, at its place.
+    /// Reads the commands of a service at its place.
     fn inside(&mut self, effect: &Effect, level: usize, (path, text): (String, String), service: &Service) {
         let mut none = Vec::new();
         let mounts = self.extractor(effect, &mut none).mounts_of(service);
@@ -138,7 +139,7 @@ impl ScriptResolver<'_> {
         self.keep_beyond(first);
     }
 
-    /// Of the effects from `first` on those that outlast the container.
+    /// Keeps the effects before `first` and those after it that outlast the container.
     fn keep_beyond(&mut self, first: usize) {
         let mut index = 0;
         self.analysis.effects.retain(|effect| {
@@ -147,7 +148,8 @@ impl ScriptResolver<'_> {
         });
     }
 
-    /// What a development container runs on this machine before it starts, and in it afterwards.
+    /// Reads the commands of a development container: those on this machine before it starts, and those in it
+    /// afterwards.
     pub(super) fn dev_container(&mut self, index: usize, level: usize) {
         let Some(effect) = self.analysis.effects.get(index).cloned() else { return };
         let Some(folder) = effect.folder.clone() else { return };
@@ -167,7 +169,8 @@ impl ScriptResolver<'_> {
             let told = settings.into_iter().map(|(flags, value)| Effect::configured(effect.action, flags, &value));
             self.analysis.effects.extend(told);
         }
-        // What runs here before it is built, the list of files that programs read by themselves tells for this folder.
+        // Commands that run here before the build are already read as part of the files that programs read unasked in
+        // this folder.
         let is_told = effect.folder.as_deref() == Some(folder.as_str())
             && file.ends_with("devcontainer.json")
             && path::is_within(&file, &folder);
@@ -202,7 +205,7 @@ impl ScriptResolver<'_> {
     }
 }
 
-/// The services that are named, or all that no profile keeps back, with those that they need.
+/// Returns the named services, or all services that no profile excludes, with their dependencies.
 fn with_needed(services: &BTreeMap<String, Service>, named: Vec<String>, profiles: &[String]) -> BTreeSet<String> {
     let asked = |service: &Service| {
         service.profiles.is_empty() || service.profiles.iter().any(|profile| profiles.contains(profile))

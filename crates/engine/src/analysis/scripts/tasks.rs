@@ -1,4 +1,4 @@
-//! What a task runner would run: the recipes of its file, of what that includes, and of the packages of a project.
+//! Commands of a task runner: the recipes of its file, of included files, and of the packages of a project.
 
 use super::{Found, ScriptResolver};
 use crate::analysis::task_runners::{self, TaskFile};
@@ -8,10 +8,10 @@ use crate::model::path::{self, parent};
 use reflex_shell::{Command, Given, Language, Value, work};
 use std::collections::BTreeSet;
 
-/// More files than these are not taken into a makefile, which is told.
+/// Maximum number of files included in a makefile. Exceeding it is reported.
 const MAX_INCLUDED: usize = 512;
 
-/// More packages than these of one project are not looked at, which is told.
+/// Maximum number of packages of one project. Exceeding it is reported.
 const MAX_PACKAGES: usize = 512;
 
 /// Options that run a task in the packages of a project.
@@ -68,7 +68,7 @@ impl ScriptResolver<'_> {
         })
     }
 
-    /// A makefile with the files that it includes in the places where it does, each once.
+    /// Returns a makefile with its included files in place, each once.
     fn with_includes(&self, effect: &Effect, text: String, folder: &str) -> String {
         let mut whole = String::with_capacity(text.len());
         let mut seen = BTreeSet::new();
@@ -103,8 +103,8 @@ impl ScriptResolver<'_> {
         whole
     }
 
-    /// A makefile before which stands what nothing sets: such names are empty. What another makefile has handed down,
-    /// and what a file sets that is not there yet, is not known.
+    /// Returns a makefile preceded by empty assignments of the variables that are never set. Variables passed down from
+    /// another makefile, or set by a file that does not exist yet, remain unknown.
     fn with_unset(&self, effect: &Effect, command: &Command, text: String) -> String {
         let is_open = text.lines().any(|line| line.starts_with("include "));
         if effect.script.is_some() || is_open || !work::spend_bytes(text.len(), 20) {
@@ -119,13 +119,13 @@ impl ScriptResolver<'_> {
         unset.map(|name| format!("{name} =\n")).collect::<String>() + &text
     }
 
-    /// The files that a name or a pattern means.
+    /// Returns the files that a name or a pattern refers to.
     fn files_of(&self, name: &str, folder: &str) -> Vec<String> {
         let path = path::absolute(name, folder);
         if name.contains(['*', '?', '[']) { self.world.expand(&path).unwrap_or_default() } else { vec![path] }
     }
 
-    /// What the packages of a project run for a task that is run in all of them, or in those that are named.
+    /// Returns the commands of a task in all packages of a project, or in the named ones.
     fn of_workspaces(&self, effect: &Effect, root: &str, wanted: &[String]) -> String {
         let named = self
             .analysis
@@ -166,23 +166,23 @@ impl ScriptResolver<'_> {
     }
 }
 
-/// The words that a call passes to the task that it names: `npm run clean -- WORD`, `just clean WORD`. The task's own
-/// name is the first.
+/// Returns the words that a call passes to the task that it names: `npm run clean -- WORD`, `just clean WORD`. The
+/// first is the task's own name.
 fn given(command: &Command, task: Option<&Value>) -> Vec<Value> {
     let at = command.words.iter().position(|word| Some(word) == task).unwrap_or(command.words.len());
     let behind = command.words.get(at..).unwrap_or(&[]);
     let is_mark = |word: &Value| word.literal().as_deref() == Some("--");
     let mark = behind.iter().position(is_mark);
     let passed = behind.iter().enumerate().skip(1).filter(|(at, word)| {
-        // `npm` keeps the options before the mark for itself.
+        // `npm` consumes the options before the mark.
         let is_own = command.name == "npm" && mark.is_none_or(|mark| *at < mark) && word.prefix().starts_with('-');
         mark != Some(*at) && !is_own
     });
     behind.iter().take(1).cloned().chain(passed.map(|(_, word)| word.clone())).collect()
 }
 
-/// A word that names a task or sets one of its variables. A value that is known only in part is one more parameter, which
-/// the recipe is given by its number.
+/// Returns a word that names a task or sets one of its variables. A partly known value becomes a further parameter, to
+/// which the recipe refers by number.
 fn wanted(word: &Value, parameters: &mut Vec<Value>) -> String {
     let prefix = word.prefix();
     let Some((name, _)) = prefix.split_once('=').filter(|_| word.literal().is_none()) else { return word.shown() };

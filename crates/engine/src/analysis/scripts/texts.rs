@@ -1,13 +1,13 @@
-//! Commands that stand in quotes in a language without a reader of its own: builds, provisioning, editors.
+//! Quoted commands in a language without a parser of its own: builds, provisioning, editors.
 
 use reflex_shell::work;
 use reflex_tables::Tables;
 
-/// More texts in quotes are not looked at, which is told.
+/// Maximum number of quoted strings examined. Exceeding it is reported.
 const MAX_TEXTS: usize = 20_000;
 
-/// The texts in quotes that begin with the name of a program, and what editors run behind a `!`, each as a line of a
-/// shell. A text that only speaks of a command begins with another word.
+/// Returns the quoted strings that begin with the name of a program, and the commands that editors run after a `!`,
+/// each as a shell line. A text that only mentions a command begins with another word.
 pub(super) fn commands_in_quotes(tables: Tables, path: &str, text: &str) -> String {
     let programs = tables.get("programs");
     let is_command = |text: &String| {
@@ -44,7 +44,8 @@ fn texts_in_quotes(text: &str, is_nix: bool) -> Vec<String> {
     found
 }
 
-/// What stands between two marks, and what behind them. A single quote that does not end on its line is none.
+/// Returns the text between two quotation marks, and the text after them. A single-character quotation mark that is not
+/// closed on its line does not count.
 fn within<'t>(opened: &'t str, mark: &str) -> Option<(&'t str, &'t str)> {
     let text = opened.strip_prefix(mark)?;
     let is_escaped = |at: usize| {

@@ -1,4 +1,4 @@
-//! What a call does with what it is given: its way, and the texts of one object, as actions.
+//! The actions of a call, from its verb and the texts of one argument object.
 
 use super::name::{Name, Way, words};
 use super::named;
@@ -11,21 +11,21 @@ use reflex_shell::patch::{self, FileChange};
 use reflex_shell::{Language, Programs};
 use reflex_tables::{Node, Tables};
 
-/// What one object of arguments means.
+/// The meaning of one argument object.
 pub(super) struct Acts {
-    /// Whether anything is known of it.
+    /// Whether the object is understood.
     pub(super) is_judged: bool,
-    /// What a database is given.
+    /// Statements for a database.
     pub(super) statements: Vec<String>,
-    /// What it does.
+    /// The actions of the object.
     pub(super) actions: Vec<Action>,
 }
 
-/// What is known around one object of arguments.
+/// The context of one argument object.
 #[derive(Debug, Clone)]
 pub(super) struct Context<'n> {
     name: &'n Name,
-    /// What the arguments around say that is done.
+    /// Verbs in the surrounding arguments.
     said: Vec<String>,
     pub(super) way: Option<Way>,
     language: Option<String>,
@@ -36,18 +36,18 @@ pub(super) struct Context<'n> {
 }
 
 impl<'n> Context<'n> {
-    /// What the name of the tool alone says.
+    /// Returns the context given by the tool's name alone.
     pub(super) fn new(name: &'n Name) -> Context<'n> {
         let (language, place, paths) = (None, None, Vec::new());
         Context { name, said: Vec::new(), way: name.way, language, place, paths, far: false, deep: name.is("folder") }
     }
 
-    /// The same in an object that may say more exactly what is done.
+    /// Returns the context within an object that may name the operation more exactly.
     pub(super) fn within(&self, slots: &Slots<'_>, tools: Node<'static>) -> Context<'n> {
         let mut context = self.clone();
         let verb = slots.verb.as_deref().or_else(|| self.subcommand(slots, tools));
         let way = verb.and_then(|verb| Way::of_word(verb, tools));
-        // What is only said, or is a page, stays so whatever is done with it.
+        // A tool for messages or web pages stays one, whatever verb the arguments name.
         if !(self.name.is("web") || self.way == Some(Way::Says) && self.name.is("spoken")) {
             context.way = match way {
                 Some(Way::Starts) | None => self.way,
@@ -63,14 +63,14 @@ impl<'n> Context<'n> {
         context
     }
 
-    /// `{"command": "str_replace", "path": …}`: what an editor is told to do is no command line.
+    /// `{"command": "str_replace", "path": …}`: a subcommand of an editor is not a command line.
     fn subcommand<'s>(&self, slots: &'s Slots<'_>, tools: Node<'static>) -> Option<&'s str> {
         let [command] = slots.commands.as_slice() else { return None };
         let names_file = !(slots.paths.is_empty() && slots.contents.is_empty());
         (names_file && Way::of_word(command, tools).is_some()).then_some(command.as_str())
     }
 
-    /// The command line of a program's operation that the call stands for.
+    /// Returns the command line of the program operation that the call is equivalent to.
     fn operation(&self, slots: &Slots<'_>, tables: Tables) -> Option<String> {
         let looks = |way: Option<Way>| matches!(way, Some(Way::Looks | Way::Reads | Way::Gets));
         if looks(self.name.way) || looks(self.way) {
@@ -85,18 +85,18 @@ impl<'n> Context<'n> {
             || self.way == Some(Way::Runs)
     }
 
-    /// Whether what it is given may be a call that it hands on.
+    /// Returns whether the arguments may contain a call that the tool passes on.
     pub(super) fn may_hand_on(&self) -> bool {
         matches!(self.way, None | Some(Way::Runs | Way::Starts))
     }
 
-    /// What objects within this one are about.
+    /// Returns the context for objects nested in this one.
     pub(super) fn handed_down(&self, slots: &Slots<'_>) -> Context<'n> {
         let paths = if slots.paths.is_empty() { self.paths.clone() } else { slots.paths.clone() };
         Context { paths, ..self.clone() }
     }
 
-    /// The actions of one object.
+    /// Returns the actions of one object.
     pub(super) fn act(&self, slots: &Slots<'_>, tables: Tables, cwd: &str) -> Acts {
         let programs = Programs::new(tables);
         let work = Work { context: self, slots, programs, cwd };
@@ -115,10 +115,10 @@ impl<'n> Context<'n> {
     }
 }
 
-/// A longer text does not say what is done.
+/// Maximum length of a verb in bytes. A longer text does not name an operation.
 const LONGEST_VERB: usize = 32;
 
-/// One object of arguments, and what is done with it.
+/// One argument object and its context.
 struct Work<'w> {
     context: &'w Context<'w>,
     slots: &'w Slots<'w>,
@@ -135,7 +135,8 @@ impl Work<'_> {
         or_else(self.by_way(), || self.typed())
     }
 
-    /// `{"type": "type", "text": "rm -rf ~\n"}`: a line that is typed and ended is one of a shell, if it has the form.
+    /// `{"type": "type", "text": "rm -rf ~\n"}`: a typed and terminated line is a shell line, if it has the form of
+    /// one.
     fn typed(&self) -> Vec<Action> {
         let slots = self.slots;
         let types = |word: String| matches!(word.as_str(), "type" | "keys" | "key" | "paste" | "input" | "write");
@@ -170,7 +171,8 @@ impl Work<'_> {
         }
     }
 
-    /// A command line that a command's key holds is one, whatever else the tool does.
+    /// Returns the actions, or if they are empty the command lines under command keys, which run whatever else the tool
+    /// does.
     fn and_commands(&self, actions: Vec<Action>) -> Vec<Action> {
         if actions.is_empty() { self.clear_commands() } else { actions }
     }
@@ -180,7 +182,7 @@ impl Work<'_> {
         lines.into_iter().filter(|line| texts::is_command(line, self.programs)).map(|line| self.shell(&line)).collect()
     }
 
-    /// What a tool does of which the name says nothing, by the form of its arguments.
+    /// Returns the actions of a tool whose name does not indicate its operation, by the form of its arguments.
     fn unknown(&self) -> Vec<Action> {
         let slots = self.slots;
         let codes = || if slots.language.is_some() { self.codes() } else { Vec::new() };
@@ -240,7 +242,7 @@ impl Work<'_> {
         vec![words.collect::<Vec<_>>().join(" ")]
     }
 
-    /// Programs of a tool whose name or argument tells their language, under keys that do not say that they are programs.
+    /// Returns code under keys not known as code, for a tool whose name or argument gives the language.
     fn loose_codes(&self) -> Vec<Action> {
         let slots = self.slots;
         let shells = [Language::Shell, Language::PowerShell, Language::Cmd];
@@ -253,7 +255,7 @@ impl Work<'_> {
         texts.iter().map(|text| Action::Shell { command: (*text).clone(), language }).chain(shell).collect()
     }
 
-    /// Texts of a tool that runs what it is given, under keys that do not say that they are commands.
+    /// Returns commands under keys not known as commands, for a tool that runs its input.
     fn loose_texts(&self) -> Vec<Action> {
         let slots = self.slots;
         let is_runner = self.context.name.is("runner");
@@ -295,7 +297,7 @@ impl Work<'_> {
         self.slots.paths.iter().filter(|path| runs && !texts::is_elsewhere(path)).map(line).collect()
     }
 
-    /// The language that an argument or the name tells.
+    /// Returns the language given by an argument or by the name.
     fn language(&self) -> Option<Language> {
         let told = self.context.language.as_deref().map(|told| told.rsplit('/').next().unwrap_or(told));
         let told = told.and_then(|told| {
@@ -318,7 +320,7 @@ impl Work<'_> {
         self.slots.codes.iter().filter(|code| !code.trim().is_empty()).map(one).chain(shell()).collect()
     }
 
-    /// A command line in the folder in which it runs.
+    /// Returns a command line, run in the folder that the call names.
     fn shell(&self, line: &str) -> Action {
         let language = self.language().filter(|language| matches!(language, Language::PowerShell | Language::Cmd));
         let language = language.unwrap_or_default();
@@ -347,7 +349,7 @@ impl Work<'_> {
         statements.chain(codes).filter(|_| told).collect()
     }
 
-    /// The files that are named here or around; where no key names one, what has the form of a path.
+    /// Returns the files named here or around; if no key names one, the texts in the form of a path.
     fn paths(&self) -> Vec<AgentPath> {
         self.files(&[&self.slots.paths]).into_iter().map(AgentPath::new).collect()
     }
@@ -375,7 +377,7 @@ impl Work<'_> {
         urls.map(|url| Action::Fetch { url: url.clone() }).collect()
     }
 
-    /// What is fetched to a file is written there.
+    /// A fetch to a file writes that file.
     fn fetched(&self) -> Vec<Action> {
         let urls = self.fetches();
         let paths = self.files(&[&self.slots.paths, &self.slots.destinations]).into_iter().map(AgentPath::new);
@@ -387,7 +389,7 @@ impl Work<'_> {
         urls.into_iter().chain(files).collect()
     }
 
-    /// A patch, or files with what comes into them.
+    /// Returns the edits of a patch, or the files with their new content.
     fn filled(&self) -> Vec<Action> {
         let slots = self.slots;
         let named =
@@ -444,7 +446,7 @@ impl Work<'_> {
         paths.into_iter().map(one).collect()
     }
 
-    /// The file that goes and where it goes, however the tool calls them.
+    /// Returns the source and the destination of a move, whatever the tool calls them.
     fn pair(&self) -> Option<(String, String)> {
         let slots = self.slots;
         let from = slots.sources.first().or(slots.paths.first());
@@ -517,7 +519,7 @@ fn powershell(command: String) -> Action {
     Action::Shell { command, language: Language::PowerShell }
 }
 
-/// A file that is moved is changed here and written there: nothing of it is lost.
+/// A moved file is edited at its old path and written at the new one; its content is not lost.
 fn changed(change: FileChange) -> Vec<Action> {
     let path = AgentPath::new;
     match change {
@@ -532,7 +534,7 @@ fn changed(change: FileChange) -> Vec<Action> {
     }
 }
 
-/// The files of a patch as git and diff write it.
+/// Returns the file edits of a patch in the format of git and diff.
 fn unified(text: &str) -> Vec<Action> {
     let one = |file: patches::Changed| Action::Edit {
         path: AgentPath::new(file.path),

@@ -1,36 +1,36 @@
-//! A call of a tool that no agent's table knows, and what it means.
+//! A call of a tool that no agent's table knows, and its meaning.
 
 use crate::model::event::{Action, Event};
 
-/// A tool that is called.
+/// A called tool.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Called<'a> {
-    /// The server that has it; empty where it is the agent's own.
+    /// Server of the tool; empty for the agent's own tools.
     pub(crate) server: &'a str,
-    /// Its name.
+    /// Name of the tool.
     pub(crate) tool: &'a str,
-    /// Its arguments as JSON, or a text.
+    /// Arguments as JSON, or as a plain text.
     pub(crate) arguments: &'a str,
-    /// The folder in which the call happens.
+    /// Working directory of the call.
     pub(crate) cwd: &'a str,
 }
 
-/// What a call means.
+/// The meaning of a call.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Call {
-    /// What it does, in the words of known tools.
+    /// Its effects, as actions of known tools.
     pub(crate) actions: Vec<Action>,
-    /// What a database is given.
+    /// Statements for a database.
     pub(crate) statements: Vec<String>,
-    /// Whether anything is known of it: what it does, or that it does no harm.
+    /// Whether the call is understood: its effects are known, or it is harmless.
     pub(crate) is_judged: bool,
-    /// Whether its texts are only looked for.
+    /// Whether its texts are only search terms.
     pub(crate) is_search: bool,
-    /// Whether a part of it was not looked at, because there is more than any person's call has.
+    /// Whether a part was not read because the call exceeds a limit that no person's call reaches.
     pub(crate) is_cut: bool,
 }
 
-/// The call that an action is, where no agent's table knows its tool.
+/// Returns the call of an action whose tool no agent's table knows.
 pub(crate) fn called<'a>(event: &'a Event, action: &'a Action) -> Option<Called<'a>> {
     let cwd = event.cwd.as_str();
     match action {

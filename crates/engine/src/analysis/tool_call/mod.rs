@@ -1,8 +1,8 @@
-//! A call of a tool that no agent's table knows, as the actions that it means: what its name says that it does, to what
-//! stands in its arguments. A renamed shell is a shell, and a server's `delete` of a path is a deletion.
+//! Calls of tools that no agent's table knows, converted to the actions that they mean: the verb of the tool's name
+//! applied to its arguments. A renamed shell is a shell, and a server's `delete` of a path is a deletion.
 //!
-//! What the words of names and the keys of arguments say is data (`library/tools`). What nothing is known of stays
-//! unread, and the call says so.
+//! The meaning of words in names and of keys in arguments is data (`library/tools`). A call that is not understood is
+//! marked as such.
 
 mod acts;
 pub(crate) mod call;
@@ -21,16 +21,16 @@ use reflex_tables::Tables;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 
-/// More objects than these are not looked at in one call.
+/// Maximum number of argument objects read in one call.
 const MAX_OBJECTS: usize = 512;
 
-/// A call makes no more actions than these.
+/// Maximum number of actions of one call.
 const MAX_ACTIONS: usize = 512;
 
-/// Deeper objects, and texts that hold objects, are not looked into.
+/// Maximum depth of nested objects, including objects in texts.
 const DEEPEST: usize = 6;
 
-/// The event with what its calls of unknown tools mean, behind its own actions; the event itself where there are none.
+/// Returns the event with the actions of its unknown tool calls appended, or the event itself if it has none.
 pub fn unfolded<'e>(event: &'e Event, tables: Tables) -> Cow<'e, Event> {
     let calls = event.actions.iter().filter_map(|action| called(event, action));
     let meant: Vec<Action> = calls.flat_map(|called| read(called, tables).actions).collect();
@@ -42,7 +42,7 @@ pub fn unfolded<'e>(event: &'e Event, tables: Tables) -> Cow<'e, Event> {
     Cow::Owned(event)
 }
 
-/// What a call means.
+/// Returns the meaning of a call.
 pub(crate) fn read(called: Called<'_>, tables: Tables) -> Call {
     let mut reader = Reader { tables, cwd: called.cwd, call: Call::default(), objects: 0 };
     let arguments = object_of(called.arguments);
@@ -50,12 +50,12 @@ pub(crate) fn read(called: Called<'_>, tables: Tables) -> Call {
     reader.call
 }
 
-/// What a call is given, under the key that tools without keys stand for.
+/// Returns the arguments of a call as an object. A value without a key gets a default key.
 fn object_of(arguments: &str) -> Map<String, Json> {
     let (key, value) = match serde_json::from_str::<Json>(arguments) {
         Ok(Json::Object(fields)) => return fields,
         Ok(Json::Null) => return Map::new(),
-        // A list without a key is the words of a command, if anything.
+        // A list without a key can only be the words of a command.
         Ok(Json::Array(items)) => ("command", Json::Array(items)),
         Ok(Json::String(text)) => ("input", Json::String(text)),
         Ok(Json::Bool(_) | Json::Number(_)) | Err(_) => ("input", Json::String(arguments.to_owned())),
@@ -64,7 +64,7 @@ fn object_of(arguments: &str) -> Map<String, Json> {
     if is_empty { Map::new() } else { Map::from_iter([(key.to_owned(), value)]) }
 }
 
-/// Reads one call, and those that it makes in turn.
+/// Reads one call, and the calls nested in it.
 struct Reader<'a> {
     tables: Tables,
     cwd: &'a str,
@@ -81,12 +81,12 @@ impl Reader<'_> {
         self.object(arguments, &context, depth);
     }
 
-    /// What one object means, as far as there is room.
+    /// Adds the meaning of one object, up to the maximum.
     fn take(&mut self, statements: Vec<String>, actions: Vec<Action>) {
         let room = MAX_ACTIONS.saturating_sub(self.call.actions.len());
         self.call.is_cut |= actions.len() > room;
         for action in actions.into_iter().take(room) {
-            // What is told around an object is told once.
+            // A repetition of the previous action, as from an enclosing object, is skipped.
             if self.call.actions.last() != Some(&action) {
                 self.call.actions.push(action);
             }
@@ -94,7 +94,7 @@ impl Reader<'_> {
         self.call.statements.extend(statements.into_iter().take(MAX_ACTIONS));
     }
 
-    /// One object of arguments, with what those around it say.
+    /// Reads one argument object in the context of the enclosing ones.
     fn object(&mut self, fields: &Map<String, Json>, around: &Context<'_>, depth: usize) {
         self.objects += 1;
         if depth > DEEPEST || self.objects > MAX_OBJECTS {

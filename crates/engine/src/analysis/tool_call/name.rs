@@ -1,9 +1,9 @@
-//! What the name of a tool says: its verb, and the objects of the verb.
+//! The meaning of a tool's name: its verb, and the objects of the verb.
 
 use crate::model::words::WordList;
 use reflex_tables::{Node, Tables};
 
-/// What a tool does, the strongest first.
+/// The operation of a tool, strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
     Runs,
@@ -40,13 +40,13 @@ impl Way {
         (Way::Says, "says"),
     ];
 
-    /// What a verb says, if it is known.
+    /// Returns the operation of a known verb.
     pub(super) fn of_verb(verb: &str, tools: Node<'static>) -> Option<Way> {
         let name = tools.get("verb").get(verb).text();
         Way::ALL.iter().find(|(_, known)| *known == name).map(|(way, _)| *way)
     }
 
-    /// What a name of its own says, as far as it has a verb: `str_replace`, `run`.
+    /// Returns the operation of a name used as an argument, if it contains a verb: `str_replace`, `run`.
     pub(super) fn of_word(name: &str, tools: Node<'static>) -> Option<Way> {
         let is_name =
             name.len() <= 32 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
@@ -57,21 +57,21 @@ impl Way {
     }
 }
 
-/// What the name of a tool says.
+/// The meaning of a tool's name.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Name {
     pub(super) way: Option<Way>,
     pub(super) words: Vec<String>,
-    /// How many of the words are the tool's own, and not its server's.
+    /// Number of words that belong to the tool's name; the rest belong to its server.
     own: usize,
     objects: Vec<&'static str>,
 }
 
-/// What joins two verbs of a name.
+/// Words that join two verbs of a name.
 const JOINS: [&str; 4] = ["and", "or", "then", "with"];
 
 impl Name {
-    /// The name of a server's tool, or of one without a server.
+    /// Parses the name of a server's tool, or of one without a server.
     pub(super) fn parse(server: &str, tool: &str, tables: Tables) -> Name {
         let tools = tables.get("tools");
         let (space, own) = last_part(tool);
@@ -79,14 +79,14 @@ impl Name {
         let around: Vec<String> = [known_words(server, tools), known_words(space, tools)].concat();
         let verb = verb(&own, tools);
         let mut name = Name { way: None, objects: objects(&own, tools), own: own.len(), words: own };
-        // What a server is for says what its tools work on, and not to which part of it.
+        // The name of a server indicates the objects of its tools, but not the part of an object.
         let served = objects(&around, tools).into_iter().filter(|object| !matches!(*object, "part" | "folder" | "far"));
         let named = name.is("file") || name.is("folder") || name.is("runner");
         name.objects.extend(served.filter(|object| *object != "spoken" || !named));
         let databases = WordList::DatabaseNames.read(tables);
         let parts = |text: &str| databases.fit(&text.to_ascii_lowercase());
         name.objects.extend((parts(server) || parts(tool)).then_some("stored"));
-        // The verb of what stands around a name counts where the name says neither what it does nor what it runs.
+        // The verb of the surrounding names counts if the tool's own name has neither a verb nor a runnable object.
         let runs = name.is("runner") || name.is("code");
         let verb = verb.or_else(|| if runs { None } else { self::verb(&around, tools) });
         name.way = name.way_of(verb);
@@ -94,18 +94,18 @@ impl Name {
         name
     }
 
-    /// The words of the tool's own name.
+    /// Returns the words of the tool's own name.
     pub(super) fn own(&self) -> &[String] {
         self.words.get(..self.own).unwrap_or_default()
     }
 
-    /// Whether all its other words only say that something is run.
+    /// Returns whether all words other than the program only express that something is run.
     pub(super) fn is_bare(&self, program: &str) -> bool {
         let says = ["run", "exec", "execute", "command", "cmd", "cli", "shell", "tool", "call"];
         self.words.iter().all(|word| word == program || says.contains(&word.as_str()))
     }
 
-    /// Whether the name speaks of this.
+    /// Returns whether the name contains this object.
     pub(super) fn is(&self, object: &str) -> bool {
         self.objects.contains(&object)
     }
@@ -129,14 +129,14 @@ impl Name {
         }
     }
 
-    /// Whether nothing that a person would want to know follows from such a call, whatever its arguments.
+    /// Returns whether such a call is harmless, whatever its arguments.
     pub(super) fn is_harmless(&self) -> bool {
         let looks = matches!(self.way, Some(Way::Says | Way::Looks | Way::Reads | Way::Gets));
         looks || (self.way == Some(Way::Makes) && self.is("folder"))
     }
 }
 
-/// `server.tool`, `server__tool`, `server/tool`: what stands before the last part, and that part.
+/// Splits `server.tool`, `server__tool` or `server/tool` at the last separator.
 fn last_part(tool: &str) -> (&str, &str) {
     let ends = ["__", ".", "/", ":", "::"].iter().filter_map(|mark| tool.rfind(mark).map(|at| (at, at + mark.len())));
     match ends.max_by_key(|(_, end)| *end) {
@@ -145,7 +145,7 @@ fn last_part(tool: &str) -> (&str, &str) {
     }
 }
 
-/// The verb of a name: the first one, unless a stronger one is joined to it or it makes something that runs.
+/// Returns the verb of a name: the first one, unless a stronger one is joined to it or it makes something that runs.
 fn verb(words: &[String], tools: Node<'static>) -> Option<Way> {
     let verbs: Vec<Way> = words.iter().filter_map(|word| Way::of_verb(word, tools)).collect();
     let first = *verbs.first()?;
@@ -157,7 +157,7 @@ fn verb(words: &[String], tools: Node<'static>) -> Option<Way> {
         () if joined => strongest,
         () if first == Way::Looks && replaces => Some(Way::Edits),
         () if yields(&[Way::Writes, Way::Edits, Way::Makes, Way::Starts], Way::Runs) => strongest,
-        // `delete` and its kin are also said last: `set_permissions`, `make_copy`.
+        // `delete` and similar verbs may also come last: `set_permissions`, `make_copy`.
         () if yields(&[Way::Makes, Way::Starts, Way::Edits], Way::Permits) => strongest,
         () => Some(first),
     }
@@ -167,7 +167,7 @@ fn objects(words: &[String], tools: Node<'static>) -> Vec<&'static str> {
     words.iter().map(|word| tools.get("object").get(word).text()).filter(|object| !object.is_empty()).collect()
 }
 
-/// The words of a name; one that is not known but is two known words without a mark between them is those.
+/// Returns the words of a name. An unknown word made of two known words without a separator is split into them.
 fn known_words(name: &str, tools: Node<'static>) -> Vec<String> {
     let known = |word: &str| !tools.get("verb").get(word).is_nil() || !tools.get("object").get(word).is_nil();
     let apart = |word: String| {
@@ -181,13 +181,13 @@ fn known_words(name: &str, tools: Node<'static>) -> Vec<String> {
     words(name).into_iter().take(MAX_WORDS).flat_map(apart).collect()
 }
 
-/// A name has no more words than these.
+/// Maximum number of words of a name.
 const MAX_WORDS: usize = 24;
 
-/// A longer word is not taken for two.
+/// Maximum length, in bytes, of a word that is split in two.
 const LONGEST_WORD: usize = 32;
 
-/// The words of a name: `deleteProject`, `delete-project`, `delete_project`.
+/// Returns the words of a name: `deleteProject`, `delete-project`, `delete_project`.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '_';

@@ -1,4 +1,4 @@
-//! A tool that has the name of a program: what it is given are the program's words.
+//! Tools with the name of a program: their arguments are the program's words.
 
 use super::name::Name;
 use super::slots::Slots;
@@ -6,7 +6,8 @@ use super::texts;
 use reflex_shell::{Program, Programs};
 use serde_json::Value as Json;
 
-/// The command lines of a tool with a program's name; none where it has not, or where its arguments say it themselves.
+/// Returns the command lines of a tool with a program's name. Returns none for other tools, or if the arguments are
+/// already a complete command line.
 pub(super) fn lines(name: &Name, slots: &Slots<'_>, programs: Programs) -> Vec<String> {
     if let Some(line) = of_aws(name, slots) {
         return vec![line];
@@ -21,7 +22,7 @@ pub(super) fn lines(name: &Name, slots: &Slots<'_>, programs: Programs) -> Vec<S
     }
 }
 
-/// The program whose name the tool has: alone, or beside words that only say that something is run.
+/// Returns the program whose name the tool has: alone, or next to words that only express that something is run.
 fn program(name: &Name, programs: Programs) -> Option<&str> {
     let known = |word: &&String| Program::find(programs, word).is_some();
     let first = name.words.first().filter(known)?;
@@ -29,7 +30,7 @@ fn program(name: &Name, programs: Programs) -> Option<&str> {
     (alone || name.is_bare(first)).then_some(first.as_str())
 }
 
-/// `use_aws {"service_name": "s3", "operation_name": "delete-bucket"}`
+/// Reads `use_aws {"service_name": "s3", "operation_name": "delete-bucket"}`.
 fn of_aws(name: &Name, slots: &Slots<'_>) -> Option<String> {
     let fields = slots.fields.filter(|_| name.words.iter().any(|word| word == "aws"))?;
     let text = |keys: [&str; 3]| keys.iter().find_map(|key| fields.get(*key).and_then(Json::as_str));

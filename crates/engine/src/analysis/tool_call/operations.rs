@@ -1,28 +1,29 @@
-//! A tool that stands for an operation of a program: its name and arguments are one command line of that program.
+//! Tools that correspond to an operation of a program: their name and arguments are converted to one command line of
+//! that program.
 //!
-//! Which words and keys say so is data (`library/tools/programs.yaml`).
+//! The words and keys of each operation are data (`library/tools/programs.yaml`).
 
 use super::texts;
 use crate::model::words::{WordList, Words};
 use reflex_tables::{Node, Tables};
 use serde_json::{Map, Value as Json};
 
-/// What a call says.
+/// The contents of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Said<'s> {
-    /// The words of the tool's own name.
+    /// Words of the tool's own name.
     pub(super) own: &'s [String],
-    /// All words: also those of the server, and of what the arguments say is done.
+    /// All words, including those of the server and of verbs in the arguments.
     pub(super) words: &'s [String],
     pub(super) fields: &'s Map<String, Json>,
 }
 
-/// The command line of the first operation that a call is.
+/// Returns the command line of the first operation that matches a call.
 pub(super) fn line(said: Said<'_>, tables: Tables) -> Option<String> {
     let table = tables.get("tools").get("operation");
     let running = WordList::RunningVerbs.read(tables);
     let found = || said.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
-    // One that says what is done goes before one that only names the program.
+    // An operation with a verb takes precedence over one that only names the program.
     let is_bare = |bare: bool| found().filter(move |(_, entry)| entry.get("bare").is_true() == bare);
     let mut fits = is_bare(false).chain(is_bare(true)).filter(|(word, entry)| said.is(*entry, word, running));
     fits.next().map(|(_, entry)| said.line(entry))
@@ -33,7 +34,7 @@ impl Said<'_> {
         let says = |word: &str| self.words.iter().any(|said| said == word);
         let is_said = entry.get("says").items().all(|group| group.texts().any(says));
         let known = |word: &String| word == program || running.has(word);
-        // What is run in a container is no command line of the program that holds it.
+        // A command run in a container is not a command line of the program that manages the container.
         let within = ["container", "containerid", "containername", "pod", "podname"].iter().any(|key| self.has(key));
         let within = within && self.own.iter().any(|word| word == "exec");
         let is_bare = !entry.get("bare").is_true() || (!within && self.own.iter().all(known));
@@ -44,7 +45,7 @@ impl Said<'_> {
         let mut words: Vec<String> = Vec::new();
         for piece in entry.get("line").items() {
             for word in self.piece(piece) {
-                // A command line that is whole begins with the program as the entry does.
+                // A complete command line already begins with the program of the entry.
                 let begun = words.as_slice().first().and_then(|program| word.strip_prefix(program.as_str()));
                 let rest = begun.and_then(|rest| rest.strip_prefix(' ')).filter(|_| words.len() == 1);
                 let word = rest.map_or_else(|| word.clone(), str::to_owned);
@@ -74,7 +75,7 @@ impl Said<'_> {
         word.map(str::to_owned).into_iter().collect()
     }
 
-    /// Whether a key is given: `force`, or with this value: `mode=hard`.
+    /// Returns whether a key is given: `force`, or with this value: `mode=hard`.
     fn has(&self, key: &str) -> bool {
         let (key, wanted) = key.split_once('=').unwrap_or((key, ""));
         match self.value(key) {
@@ -88,7 +89,7 @@ impl Said<'_> {
         }
     }
 
-    /// What stands under a key, here or one level below.
+    /// Returns the value of a key, here or one level below.
     fn value(&self, key: &str) -> Option<&Json> {
         let of = |fields: &'_ Map<String, Json>| -> Option<String> {
             fields.keys().find(|given| plain(given).eq(key.chars())).cloned()
@@ -99,12 +100,12 @@ impl Said<'_> {
     }
 }
 
-/// A key without its capitals, lines and dots.
+/// Returns a key in lower case, without separators.
 fn plain(key: &str) -> impl Iterator<Item = char> {
     key.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
 }
 
-/// A value as words of a command line.
+/// Returns a value as words of a command line.
 fn written(value: &Json) -> Vec<String> {
     match value {
         Json::Null | Json::Bool(_) => Vec::new(),
@@ -115,7 +116,7 @@ fn written(value: &Json) -> Vec<String> {
     }
 }
 
-/// `{"/": {"bind": "/host"}}`, `{"source": "/", "target": "/host"}`: what is mounted where.
+/// Returns a mount as `SOURCE:TARGET` words: `{"/": {"bind": "/host"}}`, `{"source": "/", "target": "/host"}`.
 fn pairs(fields: &Map<String, Json>) -> Vec<String> {
     let text = |keys: &[&str]| keys.iter().find_map(|key| fields.get(*key).and_then(Json::as_str));
     let from = text(&["source", "Source", "host", "hostPath", "host_path", "src"]);
@@ -127,7 +128,7 @@ fn pairs(fields: &Map<String, Json>) -> Vec<String> {
     fields.iter().filter_map(|(key, value)| Some(texts::word(&format!("{key}:{}", bound(value)?)))).collect()
 }
 
-/// A text as it stands, a list as words, an object as options.
+/// Returns a text unchanged, a list as words, an object as options.
 fn raw(value: &Json) -> String {
     match value {
         Json::String(text) => text.clone(),
@@ -136,7 +137,7 @@ fn raw(value: &Json) -> String {
     }
 }
 
-/// `{"grace-period": 0, "force": true}`
+/// Returns an option of an object such as `{"grace-period": 0, "force": true}`.
 fn option((key, value): (&String, &Json)) -> Option<String> {
     let key = key.trim_start_matches('-');
     match value {

@@ -1,4 +1,4 @@
-//! What stands in one object of a tool's arguments, by what its keys say.
+//! The texts of one argument object of a tool, by the meaning of their keys.
 
 use super::name::Way;
 use super::texts;
@@ -7,10 +7,10 @@ use reflex_shell::work;
 use reflex_tables::Node;
 use serde_json::{Map, Value as Json};
 
-/// A longer text holds no arguments of its own.
+/// Maximum length in bytes of a text that is parsed as nested arguments.
 const MAX_JSON: usize = 1024 * 1024;
 
-/// Texts by what they are.
+/// Texts by their meaning.
 #[derive(Debug, Default)]
 pub(super) struct Slots<'a> {
     pub(super) commands: Vec<String>,
@@ -35,15 +35,15 @@ pub(super) struct Slots<'a> {
     pub(super) deep: bool,
     pub(super) far: bool,
     pub(super) nested: Vec<Map<String, Json>>,
-    /// The tool that it tells to call, with its arguments.
+    /// The tool that the object calls, with its arguments.
     pub(super) inner: Option<(&'a str, Map<String, Json>)>,
     pub(super) server: &'a str,
-    /// The fields as they stand.
+    /// The unmodified fields.
     pub(super) fields: Option<&'a Map<String, Json>>,
 }
 
 impl<'a> Slots<'a> {
-    /// The texts of an object.
+    /// Returns the texts of an object.
     pub(super) fn new(fields: &'a Map<String, Json>, tools: Node<'static>) -> Slots<'a> {
         let mut slots = Slots { inner: inner(fields, tools), fields: Some(fields), ..Slots::default() };
         if slots.inner.is_some() {
@@ -91,7 +91,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// Calls that are handed on as a text: `{"payload": "{\"command\": …}"}`.
+    /// Reads nested calls passed as a text: `{"payload": "{\"command\": …}"}`.
     pub(super) fn take_handed_on(&mut self) {
         let object = |text: &String| parsed::<Map<String, Json>>(text);
         let begins = |text: &&String| text.len() <= MAX_JSON && text.trim_start().starts_with('{');
@@ -100,14 +100,14 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// Whether its texts are not what they stand for, but that in base64.
+    /// Returns whether the texts are encoded in base64.
     pub(super) fn is_encoded(&self) -> bool {
         let named = ["encoding", "contentEncoding", "content_encoding", "format"];
         let told = named.iter().find_map(|key| self.fields?.get(*key)?.as_str());
         told.is_some_and(|told| told.eq_ignore_ascii_case("base64") || told.eq_ignore_ascii_case("b64"))
     }
 
-    /// Several texts if the first holds more than a word, else the words of one.
+    /// Adds several command lines if the first item has more than one word, otherwise the words of one.
     fn commands_of(&mut self, key: Key, items: &[Json]) {
         let texts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
         let are_texts = texts.first().is_some_and(|first| first.trim().contains(char::is_whitespace));
@@ -155,7 +155,7 @@ impl<'a> Slots<'a> {
         list.push(text.to_owned());
     }
 
-    /// The single changes of a file that this object names, where they stand in a list of objects.
+    /// Takes the individual changes of the file that this object names, if they are a list of objects.
     pub(super) fn take_parts(&mut self, way: Option<Way>, tools: Node<'static>) {
         let writes = matches!(way, None | Some(Way::Writes | Way::Edits | Way::Makes));
         if !writes || self.paths.is_empty() {
@@ -173,7 +173,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// The command lines that stand here, with their words.
+    /// Returns the command lines of this object, with their arguments.
     pub(super) fn lines(&self) -> Vec<String> {
         let whole = match (self.commands.as_slice(), self.programs.as_slice()) {
             ([command], [program]) => return vec![format!("{program} {command}")],
@@ -200,14 +200,14 @@ fn are_files(fields: &Map<String, Json>) -> bool {
     !fields.is_empty() && fields.iter().all(is_file)
 }
 
-/// `{"file:///a": [{"newText": …}]}`: files with their changes, as language servers write them.
+/// `{"file:///a": [{"newText": …}]}`: files with their changes, in the format of language servers.
 fn are_edits(fields: &Map<String, Json>) -> bool {
     let is_edit = |edits: &Vec<Json>| !edits.is_empty() && edits.iter().all(Json::is_object);
     let is_file = |(path, edits): (&String, &Json)| texts::is_path(path) && edits.as_array().is_some_and(is_edit);
     !fields.is_empty() && fields.iter().all(is_file)
 }
 
-/// One text as a list of its lines, as notebooks keep it.
+/// Returns whether the items are the lines of one text, as in notebooks.
 fn are_lines(items: &[Json]) -> bool {
     let ends = |item: &Json| item.as_str().is_some_and(|text| text.ends_with('\n'));
     match items.split_last() {
@@ -216,7 +216,7 @@ fn are_lines(items: &[Json]) -> bool {
     }
 }
 
-/// What a key says; empty where that is not known.
+/// The meaning of a key; empty if it is unknown.
 #[derive(Debug, Clone, Copy)]
 struct Key {
     says: &'static str,
@@ -234,7 +234,7 @@ fn key_of(key: &str, tools: Node<'static>) -> Key {
     Key { says: if known.is_empty() && is_statement { "statement" } else { known }, is_sql }
 }
 
-/// Arguments that are written as a text. What goes into a file is that text.
+/// Parses arguments passed as a text. Content for a file stays a text.
 fn within(key: Key, text: &str) -> Option<Json> {
     let may = !matches!(key.says, "content" | "patch" | "gone" | "label");
     let begins = text.len() <= MAX_JSON && text.trim_start().starts_with(['{', '[']);
@@ -245,7 +245,7 @@ fn within(key: Key, text: &str) -> Option<Json> {
     (value.is_object() || value.is_array()).then_some(value)
 }
 
-/// The JSON in a text. What is nested deeper than the reader goes is instructions that nobody has read.
+/// Parses the JSON in a text. Nesting deeper than the parser's limit is reported, since its content was not read.
 pub(super) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
     let read = serde_json::from_str(text);
     if read.as_ref().is_err_and(|error: &serde_json::Error| error.to_string().contains("recursion limit")) {
@@ -254,7 +254,7 @@ pub(super) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
     read.ok()
 }
 
-/// `{"tool": "run_shell", "arguments": {…}}`: the tool that this one calls.
+/// `{"tool": "run_shell", "arguments": {…}}`: returns the tool that this one calls.
 fn inner<'a>(fields: &'a Map<String, Json>, tools: Node<'static>) -> Option<(&'a str, Map<String, Json>)> {
     let is_name = |text: &&str| !text.is_empty() && text.len() <= 128 && !text.contains(char::is_whitespace);
     let called = fields.iter().find(|(key, _)| key_of(key, tools).says == "called" || key.as_str() == "name");

@@ -1,24 +1,24 @@
-//! What a text of a tool's arguments is: a command line, a program, statements, a path.
+//! Classification of the texts of a tool's arguments: a command line, a program, statements, a path.
 
 use crate::model::event::{AgentPath, Flavour};
 use reflex_shell::{Language, Program, Programs};
 
-/// A command line that no key names is no longer than this.
+/// Maximum length, in bytes, of a command line that no key names, and of a path.
 const MAX_LINE: usize = 4096;
 
-/// Segments of a text after which it is not looked further for a program.
+/// Maximum number of segments of a text searched for a program.
 const MAX_SEGMENTS: usize = 16;
 
-/// Words with which a text of a shell begins that are no programs.
+/// Words other than programs that begin a shell text.
 const KEYWORDS: [&str; 8] = ["for", "while", "if", "until", "case", "function", "export", "cd"];
 
-/// Whether a part of the text starts a program that is known, or one by its path.
+/// Returns whether a segment of the text starts a known program, or one by its path.
 pub(super) fn is_command(text: &str, programs: Programs) -> bool {
     segments(text).any(|segment| program(segment).is_some_and(|name| is_known(name, programs)))
 }
 
-/// Whether it can hardly be anything else than a command line: a known program with an option, a path or what joins
-/// commands.
+/// Returns whether the text is almost certainly a command line: a known program with an option, a path or a command
+/// separator.
 pub(super) fn is_clear_command(text: &str, programs: Programs) -> bool {
     let starts = |segment: &str| {
         let tells = |word: &str| {
@@ -34,7 +34,7 @@ fn segments(text: &str) -> impl Iterator<Item = &str> {
     text.split([';', '|', '&', '\n', '(', '`']).take(MAX_SEGMENTS)
 }
 
-/// The word with which a segment starts something, without what it sets before.
+/// Returns the program of a segment, after any assignments.
 fn program(segment: &str) -> Option<&str> {
     let mut words = segment.split_whitespace().map(|word| word.trim_matches(['"', '\'', '{', '\\']));
     words.find(|word| !word.is_empty() && !word.contains('='))
@@ -51,7 +51,7 @@ fn is_known(word: &str, programs: Programs) -> bool {
         || Program::find(programs, &lower).is_some()
 }
 
-/// Whether a text begins as statements of a database do.
+/// Returns whether a text begins like a database statement.
 pub(super) fn is_statement(text: &str) -> bool {
     let mut words = text.split_whitespace().map(str::to_ascii_lowercase);
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
@@ -64,7 +64,7 @@ pub(super) fn is_statement(text: &str) -> bool {
     }
 }
 
-/// The language of this name.
+/// Returns the language of this name.
 pub(super) fn language(name: &str) -> Option<Language> {
     match name {
         "python" | "python3" | "py" | "jupyter" | "ipython" => Some(Language::Python),
@@ -81,7 +81,7 @@ pub(super) fn language(name: &str) -> Option<Language> {
     }
 }
 
-/// Marks of languages, by which a program is known that no argument tells the language of.
+/// Markers that identify the language of a program if no argument names it.
 const MARKS: [(Language, &[&str]); 5] = [
     (Language::Php, &["<?php"]),
     (Language::Python, &["subprocess.", "shutil.", "import os", "import sys", "import subprocess", "import shutil"]),
@@ -90,7 +90,7 @@ const MARKS: [(Language, &[&str]); 5] = [
     (Language::Ruby, &["puts ", "FileUtils", "require '"]),
 ];
 
-/// The language in which a program is most likely written.
+/// Returns the most likely language of a program.
 pub(super) fn guessed(text: &str, programs: Programs) -> Language {
     if text.starts_with("#!/bin/") || text.starts_with("#!/usr/bin/env bash") {
         return Language::Shell;
@@ -103,7 +103,7 @@ pub(super) fn guessed(text: &str, programs: Programs) -> Language {
     }
 }
 
-/// The lines of a notebook's cell that a shell runs: `!ls`, and all of it under `%%bash`.
+/// Returns the lines of a notebook cell that a shell runs: `!ls`, and everything under `%%bash`.
 pub(super) fn shell_lines(code: &str) -> Vec<&str> {
     let begin = code.trim_start();
     if let Some(rest) = ["%%bash", "%%sh", "%%script bash"].iter().find_map(|mark| begin.strip_prefix(mark)) {
@@ -113,7 +113,7 @@ pub(super) fn shell_lines(code: &str) -> Vec<&str> {
     code.lines().filter_map(|text| text.get(text.len() - line(text)?..)).collect()
 }
 
-/// Whether the text is a path by its form.
+/// Returns whether the text has the form of a path.
 pub(super) fn is_path(text: &str) -> bool {
     let leads =
         ["/", "~/", "./", "../", "\\\\", "file:", "$HOME", "${HOME}", "%"].iter().any(|lead| text.starts_with(lead));
@@ -122,7 +122,7 @@ pub(super) fn is_path(text: &str) -> bool {
     plain && (leads || drive || text == "~")
 }
 
-/// Whether it is an address of another place than this machine's disk.
+/// Returns whether the text is an address outside this machine's disk.
 pub(super) fn is_elsewhere(text: &str) -> bool {
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
     let is_scheme =
@@ -130,13 +130,13 @@ pub(super) fn is_elsewhere(text: &str) -> bool {
     is_scheme && !scheme.eq_ignore_ascii_case("file")
 }
 
-/// Whether it is an address that is fetched.
+/// Returns whether the text is a URL that is fetched.
 pub(super) fn is_url(text: &str) -> bool {
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
     scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")
 }
 
-/// What a list of keys types: texts, and names of keys.
+/// Returns the text typed by a list of keys, which are texts and names of keys.
 pub(super) fn typed(items: &[serde_json::Value]) -> String {
     let key = |text: &str| match text {
         "Enter" | "enter" | "Return" | "return" | "C-m" | "C-j" | "ENTER" | "KPEnter" | "\r" => "\n".to_owned(),
@@ -148,10 +148,10 @@ pub(super) fn typed(items: &[serde_json::Value]) -> String {
     items.iter().filter_map(serde_json::Value::as_str).map(key).collect()
 }
 
-/// `C-c`
+/// Length of a key chord such as `C-c`.
 const CHORD: usize = 3;
 
-/// The language of a file, by its name.
+/// Returns the language of a file, by its name.
 pub(super) fn language_of_file(path: &str) -> Option<Language> {
     match path.rsplit_once('.')?.1 {
         "rb" => Some(Language::Ruby),
@@ -162,13 +162,14 @@ pub(super) fn language_of_file(path: &str) -> Option<Language> {
     }
 }
 
-/// As one word of a shell. Whether a tool has the home and patterns filled in is not known, so they stay what they are.
+/// Returns the text as one word of a shell. Whether a tool expands the home and patterns is unknown, so they stay
+/// unquoted.
 pub(super) fn word(text: &str) -> String {
     let parts = |letter: char| letter.is_whitespace() || ";|&<>()'\"`".contains(letter);
     if text.is_empty() || text.contains(parts) { reflex_shell::quoted(text) } else { text.to_owned() }
 }
 
-/// A path as one word of a shell, and in which shell it is one.
+/// Returns a path as one word of a shell, and the shell for which it is quoted.
 pub(super) fn path_word(path: &str) -> (String, Language) {
     let here = AgentPath::new(path);
     if here.flavour == Flavour::Windows {
@@ -191,7 +192,7 @@ fn quoted_below_home(path: &str) -> String {
     }
 }
 
-/// `file:///a%20b` is the path `/a b`.
+/// Returns the path of a file URL: `file:///a%20b` is `/a b`.
 pub(super) fn decoded(path: &str) -> String {
     let Some(rest) = path.strip_prefix("file://").or_else(|| path.strip_prefix("file:")) else {
         return path.to_owned();

@@ -1,8 +1,8 @@
-//! Whether a session goes round in circles: the same calls again, edits that undo each other, one error behind ever
-//! different commands, outputs that say less and less, a refused goal in other words.
+//! Detects sessions that go in circles: repeated calls, edits that undo each other, one error after ever different
+//! commands, outputs with less and less information, a denied goal in other words.
 //!
-//! What a call's outcome was is not always known. Progress is whatever makes a repetition sensible: a new change to a file
-//! between two equal calls, or another result. Thresholds come from seed 003 and the decisions on it.
+//! The outcome of a call is not always known. Anything that justifies a repetition counts as progress: a new change to
+//! a file between two equal calls, or a different result. The thresholds follow Warden's Loopbreaker.
 
 mod signature;
 pub(crate) mod step;
@@ -14,61 +14,61 @@ use std::collections::BTreeMap;
 pub use crate::model::session::{End, RepeatAllowance, Step, StepKind};
 pub use signature::letters;
 
-/// A run of one to three calls flags when it is there more often.
+/// Maximum number of occurrences of a run of one to three calls that is not reported.
 const MAX_RUNS: usize = 3;
 
-/// From here on a person is asked; what went round so often will not stop by itself.
+/// Number of occurrences from which on a person is prompted, because such a loop does not end without help.
 const ASK_FROM: usize = 8;
 
-/// From here on the call is refused, so that the turn ends.
+/// Number of occurrences from which on the call is denied, so that the turn ends.
 const STOP_FROM: usize = 16;
 
-/// Who waits between two looks, or looks at what goes on by itself, may look this many times as often.
+/// Factor for the limits of calls that wait before they repeat, or that poll something running in the background.
 const PATIENCE: usize = 4;
 
-/// And who does both this many times.
+/// Factor for calls that do both.
 const PATIENCE_WITH_BOTH: usize = 8;
 
-/// So many failures with one signature are a spiral, if their commands differ.
+/// Minimum number of failures of different commands with one signature that form a spiral.
 const SPIRAL: usize = 3;
 
-/// Two commands of a spiral differ in at least so much of their letters, in percent.
+/// Minimum difference between two commands of a spiral, in percent of their characters.
 const APART_PERCENT: usize = 30;
 
-/// Of a command so many letters are compared.
+/// Maximum number of characters of a command that are compared.
 const COMPARED: usize = 200;
 
-/// So many looks in a row, at no more than [`FEW_PLACES`] places, get nowhere.
+/// Minimum number of consecutive looks at no more than [`FEW_PLACES`] places that are reported.
 const MANY_LOOKS: usize = 12;
 
 /// See [`MANY_LOOKS`].
 const FEW_PLACES: usize = 4;
 
-/// Outputs whose letters are counted together.
+/// Number of outputs whose bytes are counted together.
 const OUTPUTS: usize = 20;
 
-/// Fewer letters than this say nothing about their distribution.
+/// Minimum number of bytes for a meaningful distribution.
 const MIN_LETTERS: u64 = 4096;
 
-/// Millibits for each byte: English prose has more than four bits, a wall of the same word less than this.
+/// Entropy limit in bits per byte: English prose has more than four, a repeated word less than this.
 const COLLAPSED: f64 = 3.5;
 
-/// A circle that was noticed.
+/// A detected loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Loop {
     /// `loop/repeat`, …
     pub id: &'static str,
-    /// How bad.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// In percent.
+    /// Confidence in percent.
     pub confidence: u32,
-    /// What goes round, in a sentence.
+    /// Description of the repetition, in a sentence.
     pub message: String,
     /// A way out.
     pub remedy: &'static str,
 }
 
-/// Every kind of circle: its id and what it notices.
+/// Every kind of loop: its id and what it detects.
 pub const CIRCLES: [(&str, &str); 7] = [
     ("loop/repeat", "one to three calls more than three times, and nothing changed between them"),
     ("loop/tight", "the same call three times in a row, or a pair twice, with the same result"),
@@ -80,7 +80,7 @@ pub const CIRCLES: [(&str, &str); 7] = [
 ];
 
 impl Loop {
-    /// The circle as a finding on the call that closes it.
+    /// Converts the loop to a finding on the call that closes it.
     pub fn finding(&self, now: &Step) -> Finding {
         Finding {
             id: self.id.into(),
@@ -106,14 +106,14 @@ impl Loop {
     }
 }
 
-/// The circles that a call would close, before it runs. `past` is oldest first.
+/// Returns the loops that a call would close, before it runs. `past` is oldest first.
 pub fn before(now: &Step, past: &[Step]) -> Vec<Loop> {
     let all: Vec<&Step> = past.iter().chain([now]).collect();
     let found = [repeated(&all).or_else(|| tight(&all)), flipped(&all), reread(&all), refused(now, past)];
     found.into_iter().flatten().collect()
 }
 
-/// Notes the end of a call: of the one that waits for it, if it was heard of before it ran.
+/// Records the end of a call. It replaces the step that was recorded before the call ran, if there was one.
 pub fn finish(past: &mut Vec<Step>, ended: Step) {
     let waiting = past.iter().rposition(|step| step.exact == ended.exact && step.end.is_none());
     if let Some(at) = waiting {
@@ -122,12 +122,12 @@ pub fn finish(past: &mut Vec<Step>, ended: Step) {
     past.push(ended);
 }
 
-/// The circles that the end of the last of these calls shows. Oldest first.
+/// Returns the loops that become visible with the end of the last call. `past` is oldest first.
 pub fn after(past: &[Step]) -> Vec<Loop> {
     [spiral(past), collapsed(past)].into_iter().flatten().collect()
 }
 
-/// Runs of one to three calls at the end, counted backwards until something made progress.
+/// Repeated runs of one to three calls at the end, counted backwards up to the last progress.
 fn repeated(all: &[&Step]) -> Option<Loop> {
     let counts = (1..=3).map(|length| runs(all, length));
     let count = counts.max().unwrap_or(0);
@@ -136,7 +136,7 @@ fn repeated(all: &[&Step]) -> Option<Loop> {
     if count <= MAX_RUNS * patience {
         return None;
     }
-    // Only what is known to end the same way each time is more than a word worth.
+    // If an earlier outcome is unknown, a warning is the maximum.
     let known = now.is_some_and(|now| past_ends_are_known(all, now));
     let severity = match count {
         _ if !known => Severity::Medium,
@@ -153,7 +153,7 @@ fn repeated(all: &[&Step]) -> Option<Loop> {
     })
 }
 
-/// How many times as often as others the last call may be made.
+/// Factor for the limits that apply to the last call.
 fn patience(all: &[&Step]) -> usize {
     let now = all.last().map_or(RepeatAllowance::Straight, |step| step.pace);
     let waited = all.iter().rev().take(4).any(|step| step.pace == RepeatAllowance::Waits);
@@ -169,7 +169,7 @@ fn past_ends_are_known(all: &[&Step], now: &Step) -> bool {
     before.all(|step| step.end.is_some() || step.refused)
 }
 
-/// How often the last `length` calls stand in the list, without overlaps, back to the last progress.
+/// Number of occurrences of the last `length` calls, without overlaps, back to the last progress.
 fn runs(all: &[&Step], length: usize) -> usize {
     let Some(wanted) = all.len().checked_sub(length).and_then(|start| all.get(start..)) else { return 0 };
     if wanted.iter().all(|step| step.deed == StepKind::Opaque && step.end.is_none()) {
@@ -193,8 +193,8 @@ fn runs(all: &[&Step], length: usize) -> usize {
     count
 }
 
-/// Whether the second of two equal runs makes sense: something new was changed since the first, or results differ. Where
-/// they are not known, something new that ran in between may have changed anything.
+/// Whether progress separates two equal runs: a new change since the first one, or different results. With unknown
+/// results, a new command in between may have changed anything.
 fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> bool {
     let between = all.get(first + length..second).unwrap_or(&[]);
     let known = |step: &Step| all.iter().take(first + length).any(|before| before.exact == step.exact);
@@ -210,7 +210,8 @@ fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> boo
     changed || differ || (!(ends(first) && ends(second)) && ran())
 }
 
-/// The same call three times, or a pair twice, in a row, and the same result as often as it is known: only with one.
+/// The same call three times in a row, or a pair twice, with equal results as far as they are known. At least the
+/// earlier results must be known.
 fn tight(all: &[&Step]) -> Option<Loop> {
     let same = |one: usize, other: usize| -> bool {
         let at = |back: usize| all.len().checked_sub(back).and_then(|index| all.get(index));
@@ -221,7 +222,7 @@ fn tight(all: &[&Step]) -> Option<Loop> {
     };
     let three = same(1, 2) && same(2, 3) && ended(2) && ended(3);
     let pair = same(1, 3) && same(2, 4) && !same(1, 2) && ended(2) && ended(3) && ended(4);
-    // Of what may pass by itself the agent was told how many tries are left.
+    // For transient errors the agent was already given a number of retries.
     let passes = |back: usize| {
         let end = all.len().checked_sub(back).and_then(|index| all.get(index)).and_then(|step| step.end.as_ref());
         end.is_some_and(|end| end.error.starts_with(PASSES))
@@ -238,7 +239,7 @@ fn tight(all: &[&Step]) -> Option<Loop> {
     })
 }
 
-/// Equal, as far as both are known.
+/// Whether two ends are equal, as far as both are known.
 fn equal_ends(one: &Step, other: &Step) -> bool {
     match (&one.end, &other.end) {
         (Some(one), Some(other)) => one.output == other.output && one.failed == other.failed,
@@ -246,8 +247,8 @@ fn equal_ends(one: &Step, other: &Step) -> bool {
     }
 }
 
-/// A file gets what it had, loses it and gets it again. Once back is no circle if the two states were tried with the same
-/// call and did not do the same.
+/// A file alternates between two states. A single return is not a loop if the same call was tried in both states and
+/// gave different results.
 fn flipped(all: &[&Step]) -> Option<Loop> {
     let now = all.last()?;
     let turns = |(path, new): &(String, String)| {
@@ -272,7 +273,7 @@ fn flipped(all: &[&Step]) -> Option<Loop> {
     })
 }
 
-/// What a file was changed to, one after the other, each with the call that did it first.
+/// The consecutive distinct states of a file, each with the index of the call that created it.
 fn states<'s>(all: &[&'s Step], path: &str) -> Vec<(usize, &'s str)> {
     let done = all.iter().enumerate().filter(|(_, step)| !step.refused);
     let mut states: Vec<(usize, &str)> = done
@@ -284,8 +285,8 @@ fn states<'s>(all: &[&'s Step], path: &str) -> Vec<(usize, &'s str)> {
     states
 }
 
-/// Whether a call was made in both of the last two states of a file, and is not known to have ended alike. The states
-/// begin at these calls, the newest first.
+/// Whether a call was made in both of the last two states of a file, without a known equal result. `begins` are the
+/// calls that began the states, the newest first.
 fn is_tried(all: &[&Step], begins: &[usize]) -> bool {
     let [now, second, first] = begins else { return false };
     let calls =
@@ -316,7 +317,7 @@ fn reread(all: &[&Step]) -> Option<Loop> {
     })
 }
 
-/// What a session was refused stays refused however it is spelled; the count tells the person that it was tried.
+/// A denied effect in a different spelling. The message includes the count, so that the person sees the attempts.
 fn refused(now: &Step, past: &[Step]) -> Option<Loop> {
     let is_same = |step: &&Step| step.refused && step.goals.iter().any(|goal| now.goals.contains(goal));
     let same: Vec<&Step> = past.iter().filter(is_same).collect();
@@ -332,7 +333,7 @@ fn refused(now: &Step, past: &[Step]) -> Option<Loop> {
     })
 }
 
-/// One error behind commands that have little in common.
+/// One error after commands that have little in common.
 fn spiral(past: &[Step]) -> Option<Loop> {
     let last = past.last()?;
     let error = &last.end.as_ref().filter(|end| end.failed && !end.error.is_empty())?.error;
@@ -368,7 +369,7 @@ fn are_apart(one: &str, other: &str) -> bool {
     distance(&one, &other) * 100 >= longest * APART_PERCENT && longest > 0
 }
 
-/// V. Levenshtein's distance, row by row.
+/// Levenshtein distance, computed row by row.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
     for (line, letter) in one.iter().enumerate() {
@@ -382,7 +383,7 @@ fn distance(one: &[char], other: &[char]) -> usize {
     row.last().copied().unwrap_or(0)
 }
 
-/// The letters of the last outputs carry little. The weakest of the signs: it never does more than warn.
+/// The last outputs have low entropy. As the weakest indication, it never exceeds a warning.
 fn collapsed(past: &[Step]) -> Option<Loop> {
     let outputs = past.iter().rev().filter_map(|step| step.end.as_ref()).filter(|end| !end.letters.is_empty());
     let outputs: Vec<&End> = outputs.take(OUTPUTS).collect();
@@ -432,7 +433,7 @@ mod tests {
         assert_eq!(ids(&steps), ["loop/repeat"]);
         steps.insert(3, step("edit a", StepKind::Change));
         assert_eq!(ids(&steps), [""; 0]);
-        // The same edit again is no news.
+        // Repeating the same edit is not progress.
         steps.insert(0, step("edit a", StepKind::Change));
         assert_eq!(ids(&steps), ["loop/repeat"]);
     }

@@ -1,14 +1,14 @@
-//! What is kept of an output: which error it tells, and how often each byte stands in it. Never its text.
+//! Digest of an output: its error signature and its byte counts, but never its text.
 
 use crate::model::words::WordList;
 use reflex_tables::Tables;
 use sha2::{Digest, Sha256};
 
-/// Of an output so many bytes are looked at.
+/// Maximum number of bytes of an output that are examined.
 const LOOKED_AT: usize = 64 * 1024;
 
-/// What identifies the error that a failed call printed: its first telling line without numbers, times, paths and
-/// addresses, as the first 16 digits of a SHA-256. Empty if no line tells one.
+/// Signature of the error that a failed call printed: its first error line without numbers, times, paths and addresses,
+/// as the first 16 hexadecimal digits of a SHA-256. Empty if the output has no line.
 pub(super) fn error_signature(tables: Tables, output: &str) -> String {
     let head = output.get(..floor(output, LOOKED_AT)).unwrap_or_default();
     let Some(line) = telling_line(tables, head) else { return String::new() };
@@ -17,7 +17,8 @@ pub(super) fn error_signature(tables: Tables, output: &str) -> String {
     digits.filter_map(|digit| char::from_digit(digit.into(), 16)).collect()
 }
 
-/// A traceback begins with a headline that all have in common and ends with what went wrong.
+/// The line that names the error. A traceback begins with a generic headline and ends with the error, so its last such
+/// line is taken.
 fn telling_line(tables: Tables, text: &str) -> Option<&str> {
     let words = WordList::ErrorWords.read(tables);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
@@ -28,7 +29,7 @@ fn telling_line(tables: Tables, text: &str) -> Option<&str> {
     lines().find(tells).or_else(|| lines().next())
 }
 
-/// Small letters; every word with a digit becomes `#`, every path `/`.
+/// Lowercases a line, and replaces digits by `#` and words with a path by `/`.
 fn normalized(line: &str) -> String {
     let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
     let class = |word: &str| match bare(word) {
@@ -40,7 +41,8 @@ fn normalized(line: &str) -> String {
     words.join(" ")
 }
 
-/// `line12` and `line7` are one; so are a time and another. A code such as `ts2304` names an error, and stays.
+/// Replaces runs of digits by `#`, so that `line12` and `line7`, or two times, are equal. A code such as `ts2304` names
+/// an error and is kept.
 fn without_numbers(word: &str) -> String {
     let letters = word.chars().take_while(|letter| letter.is_alphabetic()).count();
     let is_code = (1..=4).contains(&letters) && word.chars().skip(letters).all(|letter| letter.is_ascii_digit());
@@ -58,7 +60,7 @@ fn without_numbers(word: &str) -> String {
     plain
 }
 
-/// The text without how long something took and at what time it was, which say nothing about how it ended.
+/// Removes durations and times of day, which do not describe the outcome.
 pub(super) fn without_times(output: &str) -> String {
     let mut kept = String::with_capacity(output.len());
     let mut number = false;
@@ -67,7 +69,7 @@ pub(super) fn without_times(output: &str) -> String {
         let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
         let unit = UNITS.contains(&bare);
         if number && unit {
-            // The number stood before its unit.
+            // The unit belongs to the number before it, so both are removed.
             kept.truncate(kept.rfind(NUMBER).unwrap_or(kept.len()));
         }
         number = !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
@@ -81,10 +83,10 @@ pub(super) fn without_times(output: &str) -> String {
     kept
 }
 
-/// Stands before a number, which may yet turn out to be a time.
+/// Marks the beginning of a number, which may turn out to be a duration.
 const NUMBER: char = '\0';
 
-/// Words for a time behind its number.
+/// Units of a duration.
 const UNITS: [&str; 12] = ["ns", "us", "µs", "ms", "s", "sec", "secs", "second", "seconds", "min", "minutes", "m"];
 
 /// `0.12s`, `1m12s`, `10:00:17`, `2026-01-02T10:00:17Z`.
@@ -98,8 +100,8 @@ fn is_time(word: &str) -> bool {
     of_day || took && parts && number.starts_with(|letter: char| letter.is_ascii_digit())
 }
 
-/// How often each byte stands in the output, by byte; nothing for a short one, which says nothing. The rarest are
-/// counted together, as byte 0.
+/// Counts of each byte in an output, by byte. The rarest bytes are counted together as byte 0. Empty for a short
+/// output, whose distribution is meaningless.
 pub fn letters(output: &str) -> Vec<(u8, u32)> {
     const SHORT: usize = 64;
     const MOST: usize = 47;

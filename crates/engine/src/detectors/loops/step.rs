@@ -1,4 +1,4 @@
-//! A call as a step of its session.
+//! Converts a call to a step of its session.
 
 use super::signature::{self, error_signature, letters};
 use crate::analysis::fingerprint::{self, Fingerprint};
@@ -12,16 +12,16 @@ use crate::model::words::WordList;
 use reflex_shell::{Command, Value};
 use reflex_tables::Tables;
 
-/// Of a command or path so many letters are kept.
+/// Maximum number of characters of a command or path that are kept.
 const MAX_LETTERS: usize = 200;
 
-/// A subcommand and its own stand among so many words.
+/// Maximum number of words that are searched for a subcommand.
 const MAX_BEFORE: usize = 4;
 
-/// Programs that wait before they look again.
+/// Programs that wait before a repetition.
 const WAITING: [&str; 6] = ["sleep", "wait", "watch", "timeout", "Start-Sleep", "inotifywait"];
 
-/// The step that a call is. What it writes is known by a digest, its words without secrets.
+/// Returns the step of a call. Written content is kept as a digest, and the text is redacted.
 pub(crate) fn step(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint, tables: Tables) -> Step {
     Step {
         exact: fingerprint.exact.clone(),
@@ -46,20 +46,20 @@ fn pace(tables: Tables, event: &Event, analysis: &Analysis) -> RepeatAllowance {
     }
 }
 
-/// Whether a tool that does nothing known shows how far something is that goes on by itself: `BashOutput`.
+/// Whether an opaque tool polls something that runs in the background: `BashOutput`.
 fn polls(tables: Tables, event: &Event) -> bool {
     let tools = WordList::PollingTools.read(tables);
     let is_opaque = |action: &Action| matches!(action, Action::Other { .. } | Action::McpCall { .. });
     event.actions.iter().all(is_opaque) && tools.fit(&event.tool.to_lowercase())
 }
 
-/// `git bisect good`, `git rebase --continue`: whether a command goes on to the next of a row of commits.
+/// Whether a command advances a sequence of commits: `git bisect good`, `git rebase --continue`.
 fn moves_on(command: &Command) -> bool {
     let has = |name: &str| command.words.iter().skip(1).filter_map(Value::literal).any(|word| word == name);
     command.name == "git" && (has("bisect") || has("--continue") || has("--skip"))
 }
 
-/// Whether a command asks for the state of something that goes on by itself, and does nothing to it.
+/// Whether a command only polls the state of something that runs in the background.
 fn asks(tables: Tables, command: &Command) -> bool {
     let has = |names: &[&str]| {
         command.words.iter().skip(1).take(MAX_BEFORE).filter_map(Value::literal).any(|word| names.contains(&&*word))
@@ -79,9 +79,9 @@ fn asks(tables: Tables, command: &Command) -> bool {
     }
 }
 
-/// Digests of the effects that a rule fired on: what is done to what, in whatever words.
+/// Digests of the effects on which a rule fired: kind and targets, independent of the spelling of the command.
 pub(crate) fn goals(analysis: &Analysis, weighed: &[RuleTrace]) -> Vec<String> {
-    /// More are not compared.
+    /// Maximum number of digests that are kept.
     const MOST: usize = 8;
     let guilty =
         weighed.iter().filter(|weighed| weighed.fires).filter_map(|weighed| analysis.effects.get(weighed.effect));
@@ -99,12 +99,12 @@ pub(crate) fn goals(analysis: &Analysis, weighed: &[RuleTrace]) -> Vec<String> {
     goals
 }
 
-/// A branch is the same by its full name.
+/// Shortens the full name of a branch.
 fn branch(shown: String) -> String {
     shown.strip_prefix("refs/heads/").map(str::to_owned).unwrap_or(shown)
 }
 
-/// How a call ended, without its words. A failure that took longer than the last one is the same failure.
+/// Returns the end of a call as digests. A failure that only differs in its duration is the same failure.
 pub(crate) fn end_of(tables: Tables, outcome: &Outcome) -> End {
     let output = outcome.output.trim();
     let mark = if outcome.failed && retry::passes(tables, output) { String::from(PASSES) } else { String::new() };
@@ -116,8 +116,8 @@ pub(crate) fn end_of(tables: Tables, outcome: &Outcome) -> End {
     }
 }
 
-/// Tells texts apart that are long and compared with few others: FNV-1a by Fowler, Noll and Vo, of 64 bits. Who makes two
-/// texts alike on purpose is told of a loop that is none.
+/// Hash that distinguishes long texts which are compared with few others: 64-bit FNV-1a by Fowler, Noll and Vo. A
+/// deliberate collision only causes a false report of a loop.
 fn told_apart(text: &str) -> String {
     let hash = text
         .bytes()
@@ -126,7 +126,7 @@ fn told_apart(text: &str) -> String {
 }
 
 fn text(event: &Event, tables: Tables) -> String {
-    // A command needs no word for what it is.
+    // The tool name of a command is omitted.
     let named = |action: &Action| usize::from(matches!(action, Action::Shell { .. }));
     let texts = |action| fingerprint::action_texts(action).take(2).skip(named(action));
     let words: Vec<&str> = event.actions.iter().flat_map(texts).collect();
@@ -162,7 +162,7 @@ fn deed(tables: Tables, event: &Event, analysis: &Analysis) -> StepKind {
     })
 }
 
-/// A command changes something if an effect says so, and only looks if all its programs do. Of any other it is taken to run.
+/// A command is a change if it has such an effect, and a look if all its programs only look. Otherwise it is a run.
 fn shell(tables: Tables, analysis: &Analysis) -> StepKind {
     let is_silent = |kind| {
         matches!(
@@ -178,7 +178,7 @@ fn shell(tables: Tables, analysis: &Analysis) -> StepKind {
     }
 }
 
-/// Whether a command shows files and does nothing else, as long as no effect says otherwise.
+/// Whether a command only shows files, unless an effect contradicts that.
 fn looks(tables: Tables, command: &Command) -> bool {
     let shows = ["show", "diff", "log", "blame", "status"];
     match command.name.as_str() {

@@ -1,50 +1,50 @@
-//! JSON exactly as strict clients read it, each value with its place in the text.
+//! JSON as strict clients parse it, each value with its position.
 
 use serde_json::{Map, Number, Value};
 
-/// A value and where it begins, in bytes.
+/// A value and its byte offset.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Json {
     pub(super) at: usize,
     pub(super) kind: Kind,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Kind {
-    /// `null`, a truth value, a number or a text.
+    /// `null`, a boolean, a number or a string.
     Plain(Value),
     /// A list.
     List(Vec<Json>),
-    /// A map; a key that stands twice is there twice.
+    /// A map; duplicate keys are kept.
     Map(Vec<(String, Json)>),
 }
 
-/// What a client reads beyond JSON, and what it refuses of it.
+/// The extensions to JSON that a client accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Dialect {
-    /// `//` and `/* */` are no part of the text.
+    /// Comments: `//` and `/* */`.
     pub(super) comments: bool,
-    /// The last value may be followed by a comma.
+    /// Trailing commas.
     pub(super) commas: bool,
-    /// Of a key that stands twice in a map the last counts.
+    /// Duplicate keys in a map; the last one counts.
     pub(super) twice: bool,
-    /// Half of a pair of surrogates may stand in a text.
+    /// Unpaired surrogates in strings.
     pub(super) halves: bool,
 }
 
 impl Dialect {
-    /// All that is read by any client.
+    /// Every extension that any client accepts.
     pub(super) const LENIENT: Dialect = Dialect { comments: true, commas: true, twice: true, halves: true };
 }
 
-/// Where a text stops to be JSON, and why.
+/// Byte offset and reason of a syntax error.
 pub(super) type Broken = (usize, String);
 
-/// Maps and lists in each other, beyond which nothing is read.
+/// Maximum nesting depth of maps and lists.
 const DEEPEST: usize = 120;
 
-/// The value of a whole text.
+/// Parses a complete text.
 pub(super) fn read(text: &str, dialect: Dialect) -> Result<Json, Broken> {
     let mut reader = Reader { text, at: 0, depth: 0, dialect };
     reader.blank()?;
@@ -54,7 +54,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Result<Json, Broken> {
 }
 
 impl Json {
-    /// The value without places; of a key that stands twice the last counts.
+    /// Returns the value without offsets; the last of duplicate keys counts.
     pub(super) fn plain(&self) -> Value {
         match &self.kind {
             Kind::Plain(value) => value.clone(),
@@ -65,7 +65,7 @@ impl Json {
         }
     }
 
-    /// The last value of a key.
+    /// Returns the last value of a key.
     pub(super) fn get(&self, key: &str) -> Option<&Json> {
         match &self.kind {
             Kind::Map(entries) => entries.iter().rev().find(|(name, _)| name == key).map(|(_, value)| value),
@@ -94,7 +94,7 @@ impl Reader<'_> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    /// Blanks, and comments where there may be such.
+    /// Skips whitespace, and comments if the dialect has them.
     fn blank(&mut self) -> Result<(), Broken> {
         loop {
             let rest = self.rest();
@@ -169,7 +169,7 @@ impl Reader<'_> {
         Ok(Kind::List(items))
     }
 
-    /// Whether another part of a map or a list follows; else its end is behind us.
+    /// Whether another entry of a map or list follows; otherwise consumes the end.
     fn goes_on(&mut self, end: u8, begun: bool) -> Result<bool, Broken> {
         self.blank()?;
         let comma = self.at;
@@ -222,7 +222,7 @@ impl Reader<'_> {
     }
 }
 
-/// A text with half of a surrogate pair in it, which JavaScript takes.
+/// Decodes a string with unpaired surrogates, which JavaScript accepts.
 fn half(raw: &str) -> Option<String> {
     let mut text = String::new();
     let mut rest = raw.get(1..raw.len().checked_sub(1)?)?;

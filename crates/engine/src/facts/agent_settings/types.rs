@@ -1,12 +1,12 @@
-//! Which type a client wants of a key: lines of the library such as `permissions.allow: list`.
+//! The types that a client requires of keys: lines of the library such as `permissions.allow: list`.
 //!
-//! A part of the path is a key, `*` for any key, `#` for any entry of a list, `EVENT` for an event that the client
-//! knows, and one with `!` has to be there. ` when type=command` holds for maps in which that stands.
+//! A component of the path is a key, `*` for any key, `#` for any entry of a list, or `EVENT` for an event that the
+//! client knows; a key with `!` is required. ` when type=command` restricts the line to maps with that entry.
 
 use super::json::{Broken, Json, Kind};
 use serde_json::Value;
 
-/// Whether every value that the line is about has its type.
+/// Checks that every value that the line applies to has its type.
 pub(super) fn check(value: &Json, line: &str, events: &[&str]) -> Result<(), Broken> {
     let Some((path, wanted)) = line.split_once(": ") else { return Ok(()) };
     let (wanted, condition) = wanted.split_once(" when ").map_or((wanted, None), |(wanted, when)| (wanted, Some(when)));
@@ -102,7 +102,7 @@ fn said(wanted: &str) -> String {
     wanted.split(" or ").map(one).collect::<Vec<_>>().join(" or ")
 }
 
-/// A value in few letters.
+/// Returns a truncated value.
 fn shown(value: &Value) -> String {
     const MOST: usize = 40;
     let text = value.to_string();
