@@ -1,4 +1,4 @@
-//! This machine: files and git as facts, the folders of the guard, what it remembers of every call.
+//! This machine: facts from files and git, the guard's folders, and its records of every call.
 //!
 //! The modules from the ground up; each imports only those above it in this list:
 //!
@@ -8,12 +8,12 @@
 //! - [`config`] loads the rules and policies that people wrote.
 //! - [`catalog`] handles reflexes as packages.
 //! - `install` writes hook entries into agents' settings and checks that they work.
-//! - [`git_hooks`] is the guard as a hook of git.
-//! - [`mcp`] is the guard in front of an MCP server.
+//! - [`git_hooks`] is the guard as a git hook.
+//! - [`mcp`] is the guard as a proxy in front of an MCP server.
 //! - [`reflexes`] runs the reflexes in force as one detector.
 //! - [`auto_pilot`] asks a model whether a call may run.
 //! - `audit` writes the record of a call.
-//! - `pipeline` takes a call from the agent's bytes to the answer.
+//! - `pipeline` turns the payload of a call into the answer.
 
 mod audit;
 pub mod auto_pilot;

@@ -1,4 +1,4 @@
-//! What is written about a call: its structure, its text without secrets, what was found, decided and said.
+//! Builds the record of a call: its structure, its redacted text, the findings, the decision and the reply.
 
 use crate::config::{self, Loaded};
 use crate::store::clean::{Clean, Kept, Record, Redactor, subject};
@@ -12,26 +12,26 @@ use reflex_engine::{
 };
 use serde_json::{Map, Value, json};
 
-/// Of what a failed call printed, so many bytes at its end are kept.
+/// Maximum number of bytes kept of a failed call's output, counted from its end.
 const MAX_ERROR: usize = 400;
 
-/// So many effects and commands are named.
+/// Maximum number of effects and programs listed.
 const MAX_NAMED: usize = 20;
 
-/// A call as it was heard.
+/// A call as received.
 #[derive(Clone, Copy)]
 pub(crate) struct CallRef<'a> {
     /// The id of its record.
     pub(crate) id: &'a str,
     /// The event.
     pub(crate) event: &'a Event,
-    /// What makes it the same as another.
+    /// The fingerprint that identifies equal calls.
     pub(crate) fingerprint: &'a Fingerprint,
 }
 
 impl Redactor<'_> {
-    /// One action: what it is and on what, contents only by size and digest.
-    /// `content_digest` is that of what it writes, if it was worked out already.
+    /// Records one action: its kind and its target; contents only by size and digest. `content_digest` is the digest of
+    /// the written content if it is already known, else empty.
     fn action(&self, action: &Action, content_digest: &str) -> Kept {
         let (kind, field, text) = subject(action);
         let mut object = Record::default();
@@ -47,7 +47,8 @@ impl Redactor<'_> {
         object.finish()
     }
 
-    /// A step of the verdict. The rule's id at its beginning is a word of ours: `secret/read: critical` names no secret.
+    /// Redacts a step of the verdict. The rule id at its beginning is a literal of the rules: `secret/read: critical`
+    /// contains no secret.
     fn step(&self, step: &str, findings: &[Finding]) -> String {
         match step.split_once(": ").filter(|(id, _)| findings.iter().any(|finding| finding.id == *id)) {
             Some((id, rest)) => format!("{id}: {}", &*self.clean(rest)),
@@ -70,7 +71,7 @@ impl Redactor<'_> {
         object
     }
 
-    /// What became of reflexes; what they printed and why they failed may quote a call.
+    /// The reports of the reflexes. Printed lines and failure messages may quote a call, so they are redacted.
     pub(crate) fn reflexes(&self, reports: &[Value]) -> Value {
         let clean = |report: &Value| {
             let mut report = report.as_object().cloned().unwrap_or_default();
@@ -94,7 +95,8 @@ impl Redactor<'_> {
         reports.iter().map(clean).collect()
     }
 
-    /// What is done to what; a path in the workspace is shown from there on, for the record names the workspace.
+    /// The effects with their targets. A path in the workspace is shown relative to it, because the record names the
+    /// workspace.
     fn effects(&self, effects: &[Effect], workspace: &str) -> Vec<Clean> {
         let short = |target: String| {
             let below = target.strip_prefix(workspace).and_then(|below| below.strip_prefix('/'));
@@ -102,7 +104,7 @@ impl Redactor<'_> {
         };
         let shown = |effect: &Effect| {
             let targets: Vec<String> = effect.targets.iter().take(4).map(|target| short(target.shown())).collect();
-            // The kind is a word of our own, and most targets are harmless by themselves.
+            // The kind is a literal of this program, and most targets cannot contain a secret.
             let targets = targets.join(" ");
             self.clean(format!("{} {targets}", effect.kind.name()).trim_end())
         };
@@ -112,48 +114,48 @@ impl Redactor<'_> {
     }
 }
 
-/// What is told about a call beside its event and judgement.
+/// Facts about a call besides its event and judgement.
 pub(crate) struct RecordContext<'a> {
-    /// What is said to the agent.
+    /// The reply to the agent.
     pub(crate) delivery: &'a Delivery,
     /// The name of the policy.
     pub(crate) policy: &'a str,
-    /// People's files that were in force.
+    /// The configuration files that were in force.
     pub(crate) layers: &'a [Loaded],
-    /// The id of the person's yes that was used.
+    /// The id of the approval that was used.
     pub(crate) grant: Option<&'a str>,
-    /// The id under which what the call would lose was kept.
+    /// The id of the backup of the files that the call would lose.
     pub(crate) kept: Option<&'a str>,
     /// The model's answer in auto-pilot.
     pub(crate) judge: Option<Value>,
-    /// What became of every reflex that was asked.
+    /// A report for every reflex that ran.
     pub(crate) reflexes: Vec<Value>,
-    /// How long it took.
+    /// The time that each part took.
     pub(crate) latency: Timings<'a>,
-    /// Whether the event holds nothing at all, as those with which `doctor` and `verify` try a hook.
+    /// Whether the event is empty, as in the probes of `doctor` and `verify`.
     pub(crate) probe: bool,
 }
 
-/// How long a call took until its record was made, in nanoseconds.
+/// The durations until the record is built, in nanoseconds.
 pub(crate) struct Timings<'a> {
-    /// Until the event was read.
+    /// The time until the event was read.
     pub(crate) read: u64,
-    /// The parts of its judgement.
+    /// The stages of the judgement.
     pub(crate) judged: &'a Latency,
-    /// All of it, with what the session and a person's yes were asked.
+    /// The total, including the lookups of the session and of approvals.
     pub(crate) whole: u64,
 }
 
-/// A call that took longer than this is marked in the log.
+/// Duration in microseconds above which a call is marked as slow.
 const SLOW: u64 = 50_000;
 
 impl Timings<'_> {
-    /// For what was not judged.
+    /// Timings of a call that was not judged.
     pub(crate) fn none(judged: &Latency) -> Timings<'_> {
         Timings { read: 0, judged, whole: 0 }
     }
 
-    /// By part, in microseconds, without those that took none.
+    /// Durations by part, in microseconds; parts below one microsecond are omitted.
     fn json(&self) -> Kept {
         let parts = [("read", self.read)].into_iter().chain(self.judged.stages()).chain([("whole", self.whole)]);
         let mut object = Record::default();
@@ -214,7 +216,7 @@ pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgem
     record.finish()
 }
 
-/// What a call would do, in short.
+/// The programs and effects of a call, in short.
 fn analysis(scribe: &Redactor<'_>, event: &Event, analysis: &Analysis) -> Kept {
     let mut object = Record::default();
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
@@ -233,7 +235,7 @@ fn fingerprint(heard: CallRef<'_>) -> Kept {
     object.finish()
 }
 
-/// What the agent is told, where that is more than the decision.
+/// The reply to the agent, if it is more than the decision.
 fn said(scribe: &Redactor<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
     let (told, reason) = delivery.said();
     match (delivery, &verdict.rewrite) {
@@ -247,7 +249,7 @@ fn said(scribe: &Redactor<'_>, verdict: &Verdict, delivery: &Delivery) -> Option
     }
 }
 
-/// The record of what became of a call.
+/// The record of a call's outcome.
 pub(crate) fn outcome(
     scribe: &Redactor<'_>,
     heard: CallRef<'_>,
@@ -285,7 +287,7 @@ pub(crate) fn outcome(
     record.finish()
 }
 
-/// Who let a call run.
+/// The person or prompt that let a call run.
 fn answered(before: &Call) -> &'static str {
     match (before.end.as_str(), before.approved) {
         (_, true) => "a person's approval",
@@ -320,7 +322,7 @@ fn head(scribe: &Redactor<'_>, kind: &'static str, heard: CallRef<'_>) -> Record
     record
 }
 
-/// The call in one line, without secrets, as a person is asked about it.
+/// The call as shown to a person in a prompt: one line per action, without secrets.
 pub(crate) fn shown(scribe: &Redactor<'_>, event: &Event) -> String {
     let one = |action: &Action| {
         let (kind, _, text) = subject(action);
@@ -352,7 +354,7 @@ fn moment(moment: Moment) -> &'static str {
     }
 }
 
-/// Whether the disk is waited for: a refusal must not be lost with the power.
+/// Whether the record must be synced to disk: a refusal must survive a power failure.
 pub(crate) fn is_durable(judgement: &Judgement) -> bool {
     judgement.verdict.decision != Decision::Pass || judgement.verdict.risk >= Severity::High
 }

@@ -1,4 +1,4 @@
-//! Whether a session used the skills that people have written down for its work: `.reflex/skills.yaml` against the log.
+//! Checks a session's calls in the log against the skills that a project lists in `.reflex/skills.yaml`.
 
 use crate::store::{Search, Store};
 use reflex_engine::{Action, Event, Finding, PolicyAction, Severity, fits, quotation, told_by_stranger};
@@ -7,31 +7,31 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// So many records of a session are looked at.
+/// Maximum number of records of a session that are read.
 const MAX_RECORDS: usize = 5000;
 
-/// Who passes a skill over so often has a reason that its writers should know.
+/// Number of times a skill is passed over before its authors are asked to review it.
 const OFTEN: usize = 3;
 
-/// Where a project lists its skills.
+/// The project's list of skills, relative to the workspace.
 const REGISTER: &str = ".reflex/skills.yaml";
 
 /// The kind of the records about skills.
 const NOTE: &str = "skills";
 
-/// The verdict on a verified skill that was not used where it should have been.
+/// The verdict on a verified skill that was not used although it should have been.
 const PASSED_OVER: &str = "passed over";
 
-/// What was found about one skill.
+/// A verdict about one skill.
 struct Seen<'s> {
     skill: &'s Skill,
     /// `passed over`, `used`, …
     verdict: &'static str,
-    /// The call that shows it, without secrets as the log has it.
+    /// The call that caused the verdict, redacted as in the log.
     shown: String,
 }
 
-/// Findings about the skills of a workspace, and notes for the log.
+/// Findings about the skills of a workspace; also writes notes to the log.
 pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
     told_of(event, store, &[])
 }
@@ -40,7 +40,7 @@ fn register(event: &Event) -> PathBuf {
     Path::new(&event.workspace).join(REGISTER)
 }
 
-/// `own` is what this very event did, as kinds and texts: the log may not have it.
+/// Implements [`comply`]; `own` lists the kinds and texts of this event's actions, which may not be in the log yet.
 fn told_of(event: &Event, store: &Store, own: &[(&str, &str)]) -> Vec<Finding> {
     let file = register(event);
     let Some(text) = read(&file) else { return Vec::new() };
@@ -49,7 +49,7 @@ fn told_of(event: &Event, store: &Store, own: &[(&str, &str)]) -> Vec<Finding> {
         .iter()
         .take(1)
         .map(|problem| {
-            // A problem names what stands in the file.
+            // A problem quotes content of the file.
             let told = told_by_stranger("The list of skills", &file.display().to_string(), &problem.to_string());
             finding("skill/unreadable", told, "ask the user to fix the file")
         })
@@ -82,7 +82,7 @@ fn told_of(event: &Event, store: &Store, own: &[(&str, &str)]) -> Vec<Finding> {
     findings
 }
 
-/// The same after a change of a file, where that file is what a skill is for.
+/// Like [`comply`], after a file was changed that a skill is meant for.
 pub(crate) fn comply_after(event: &Event, store: &Store) -> Vec<Finding> {
     let changes = event.actions.iter().filter(|action| action.content().is_some());
     let changed: Vec<(&str, &str)> = changes.filter_map(Action::path).map(|path| ("write", &*path.text)).collect();
@@ -95,28 +95,27 @@ pub(crate) fn comply_after(event: &Event, store: &Store) -> Vec<Finding> {
     if is_meant { told_of(event, store, &changed) } else { Vec::new() }
 }
 
-/// Earlier workarounds for a skill in this project.
+/// A search for earlier cases in this project in which the skill was passed over.
 fn passed_over(skill: &Skill, event: &Event) -> Search {
     let fields =
         [("kind", NOTE), ("skill", &skill.name), ("verdict", PASSED_OVER), ("workspace", event.workspace.as_str())];
     Search { fields: fields.map(|(key, value)| (key.to_owned(), value.to_owned())).into(), ..Search::default() }
 }
 
-/// A register that is no small file is none.
+/// A list that is not a small regular file is ignored.
 fn read(file: &Path) -> Option<String> {
     let data = file.symlink_metadata().ok().filter(|data| data.is_file() && data.len() <= MAX_BYTES)?;
     let _ = data;
     fs::read_to_string(file).ok()
 }
 
-/// Calls that were not refused.
+/// Whether the record is of a call that was not refused.
 fn ran(record: &Map<String, Value>) -> bool {
     let is = |key: &str, word: &str| record.get(key).and_then(Value::as_str) == Some(word);
     is("kind", "call") && is("moment", "before-tool") && !is("decision", "deny")
 }
 
-/// What is new about a skill since it was last told of in this session: a workaround counts once, however many turns
-/// end after it.
+/// New verdicts about a skill since the last one in this session: a call counts once, however many turns end after it.
 fn look<'s>(
     skill: &'s Skill,
     (event, own): (&Event, &[(&str, &str)]),
@@ -144,7 +143,7 @@ fn look<'s>(
     verdict.into_iter().chain(outdated(skill, event).filter(|_| now)).collect()
 }
 
-/// A skill whose own file names another version than the register.
+/// A skill whose own file names another version than the list.
 fn outdated<'s>(skill: &'s Skill, event: &Event) -> Option<Seen<'s>> {
     if skill.path.is_empty() || skill.version.is_empty() || skill.path.split('/').any(|part| part == "..") {
         return None;
@@ -160,7 +159,7 @@ fn outdated<'s>(skill: &'s Skill, event: &Event) -> Option<Seen<'s>> {
     })
 }
 
-/// What the call's actions are about: kind and text.
+/// The kind and the text of each action of the call.
 fn subjects(call: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
     let actions = call.get("actions").and_then(Value::as_array).into_iter().flatten();
     actions.filter_map(|action| {
@@ -170,7 +169,7 @@ fn subjects(call: &Map<String, Value>) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// By the agent's own tool for skills, or by reading what the skill says.
+/// Whether a call uses the skill: through the agent's skill tool, or by reading the skill's file.
 fn uses(skill: &Skill, kind: &str, text: &str) -> bool {
     let named = kind == "skill" && text.trim_start_matches('/').rsplit(':').next() == Some(&skill.name);
     let written = !skill.path.is_empty() && text.contains(skill.path.trim_matches('/'));
@@ -185,7 +184,7 @@ fn triggers(skill: &Skill, kind: &str, text: &str) -> bool {
     })
 }
 
-/// `*` stands for any letters.
+/// Matches a pattern in which `*` matches any characters.
 fn like(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| text.strip_prefix(first)) else { return false };
@@ -202,7 +201,7 @@ fn like(pattern: &str, text: &str) -> bool {
 
 fn told(seen: &Seen<'_>) -> Finding {
     let Skill { name, version, .. } = seen.skill;
-    // Nobody accepts the list of skills, so its words are a repository's.
+    // The list of skills is never accepted by a person, so its words are quoted as a repository's.
     let name = quotation(&if version.is_empty() { name.clone() } else { format!("{name} {version}") });
     let (id, message) = match seen.verdict {
         PASSED_OVER => {

@@ -1,4 +1,4 @@
-//! Asks a model whether a call may run: one question, one answer of a closed form, whatever the protocol.
+//! Asks a model whether a call may run: one question and one answer of a closed form, for every protocol.
 
 mod provider;
 mod question;
@@ -11,14 +11,14 @@ use crate::config::JudgeConfig;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Between two attempts.
+/// Pause between two attempts.
 const PAUSE: Duration = Duration::from_millis(400);
 
-/// With less time left, no further attempt begins.
+/// Minimum remaining time for a further attempt.
 const LEAST: Duration = Duration::from_millis(500);
 
-/// Asks the model of the configuration. An attempt that failed for a passing reason is repeated while there is time.
-/// `scratch` is a folder for files without a name.
+/// Asks the model of the configuration. An attempt that failed for a temporary reason is repeated while time remains.
+/// `scratch` is a folder for unnamed files.
 pub fn ask(config: &JudgeConfig, question: &Question, scratch: &Path) -> Reply {
     let begun = Instant::now();
     let mut attempts = 0;

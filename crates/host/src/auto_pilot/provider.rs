@@ -1,4 +1,4 @@
-//! The protocols by which a model is asked. Each gets the whole question in one request, and an answer of bounded size.
+//! The protocols by which a model is asked. Each sends the question in one request and reads an answer of bounded size.
 
 use super::question::Question;
 use super::reply::{Failure, Heard, Kind, Said, schema};
@@ -15,16 +15,16 @@ use std::time::Duration;
 /// Maximum length of an answer, in bytes.
 const MAX_ANSWER: u64 = 1 << 20;
 
-/// Tokens that an answer may have: its form fits into a quarter.
+/// Maximum number of tokens of an answer, four times what its form needs.
 const MAX_TOKENS: u32 = 400;
 
-/// The version of Anthropic's API that the requests are written for.
+/// The version of Anthropic's API.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-/// The name under which Anthropic's models hand in their answer.
+/// The name of the tool through which Anthropic's models return their answer.
 const TOOL: &str = "answer";
 
-/// Set for a command that answers: an agent that it starts is known to be one.
+/// The variable set for a command that answers, by which an agent that it starts is recognized as one.
 const MARK: &str = "REFLEX_JUDGE";
 
 pub(super) fn ask(
@@ -65,7 +65,7 @@ pub(super) fn ask(
     }
 }
 
-/// The key in a file that only its owner can read.
+/// Reads the key from a file that only its owner can read.
 fn key(file: &Path) -> Result<String, Failure> {
     let failed = |why: String| Failure::new(Kind::Unavailable, format!("the key file {}: {why}", file.display()));
     let data = fs::metadata(file).map_err(|error| failed(error.to_string()))?;
@@ -80,7 +80,7 @@ fn key(file: &Path) -> Result<String, Failure> {
     Ok(key.to_owned())
 }
 
-/// One request; no redirection is followed, so the key goes to the configured host alone.
+/// Sends one request. Redirects are not followed, so the key reaches only the configured host.
 fn post(url: &str, headers: &[(&str, &str)], body: &Value, within: Duration) -> Result<Value, Failure> {
     let is_local = url.starts_with("http://");
     let bounds = Bounds { within, bytes: MAX_ANSWER, redirects: 0, is_local, is_encrypted: !is_local };

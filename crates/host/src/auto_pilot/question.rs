@@ -4,10 +4,10 @@ use crate::system::random;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The version of the instructions and of the data, for the record and for measurements.
+/// The version of the instructions and the data, for the record and for measurements.
 pub const VERSION: &str = "reflex/judge-v1";
 
-/// Letters of the word that marks the fence.
+/// Length of the word that marks the fence, in characters.
 const FENCE: usize = 24;
 
 /// Maximum length of a question, in bytes.
@@ -34,7 +34,7 @@ Decide:
 at most 200 characters, for the person. Answer with nothing but the JSON object {\"decision\": …, \"confidence\": …, \
 \"reason\": …}.";
 
-/// The question would be longer than a model is asked.
+/// The question exceeds the maximum length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong;
 
@@ -45,10 +45,10 @@ pub struct Question {
 }
 
 impl Question {
-    /// A question with these data, which hold no secrets.
+    /// A question with these data, which contain no secrets.
     ///
     /// # Errors
-    /// It would be too long: what is cut could be what matters.
+    /// The question would be too long. It is not cut, because the cut part could be the decisive one.
     pub fn new(data: &Value) -> Result<Question, TooLong> {
         let line = in_ascii(&data.to_string());
         if line.len() > MAX_QUESTION {
@@ -62,19 +62,19 @@ impl Question {
         Ok(Question { text })
     }
 
-    /// The fixed part.
+    /// The fixed instructions.
     pub fn instructions(&self) -> &'static str {
         INSTRUCTIONS
     }
 
-    /// The part about the call.
+    /// The data about the call, in its fence.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// JSON in ASCII: every other character is escaped, so none is invisible or looks like another one. JSON escapes line
-/// ends, so the data stays on one line.
+/// Escapes every non-ASCII character of JSON, so that none is invisible or looks like another. JSON escapes line ends,
+/// so the data stays on one line.
 fn in_ascii(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
     for letter in json.chars() {
@@ -82,7 +82,7 @@ fn in_ascii(json: &str) -> String {
             ascii.push(letter);
         } else {
             for unit in letter.encode_utf16(&mut [0; 2]) {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(ascii, "\\u{unit:04x}");
             }
         }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
-/// A decision of which the model is less sure counts for nothing.
+/// Minimum confidence of a decision; a less certain one goes to a person.
 pub const SURE: f64 = 0.9;
 
 /// Maximum length of a reason, in characters.
@@ -17,14 +17,14 @@ const MAX_REASON: usize = 200;
 pub enum Choice {
     /// The call may run.
     Allow,
-    /// It may not.
+    /// The call may not run.
     Refuse,
-    /// A person is to decide.
+    /// A person decides.
     Ask,
 }
 
 impl Choice {
-    /// Its word.
+    /// The name of the decision.
     pub fn name(self) -> &'static str {
         match self {
             Choice::Allow => "allow",
@@ -34,7 +34,7 @@ impl Choice {
     }
 }
 
-/// The form of an answer. Anything else in it makes it none.
+/// The form of an answer; one with any other field is invalid.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Said {
@@ -43,7 +43,7 @@ pub(super) struct Said {
     reason: String,
 }
 
-/// The same form as a JSON schema, for providers that hold a model to one.
+/// The same form as a JSON schema, for providers that enforce one.
 pub(super) fn schema() -> Value {
     json!({
         "type": "object", "additionalProperties": false, "required": ["decision", "confidence", "reason"],
@@ -56,10 +56,10 @@ pub(super) fn schema() -> Value {
 }
 
 impl Said {
-    /// Reads an answer.
+    /// Parses an answer.
     ///
     /// # Errors
-    /// The deviation from the form.
+    /// The answer deviates from the form.
     pub(super) fn parse(text: &str) -> Result<Said, Failure> {
         let said: Said = serde_json::from_str(text.trim())
             .map_err(|error| Failure::new(Kind::Malformed, format!("the answer has another form: {error}")))?;
@@ -79,11 +79,11 @@ impl Said {
 pub(super) enum Kind {
     /// No connection, or an error status.
     Unavailable,
-    /// The answer did not come in time.
+    /// The answer did not arrive in time.
     Slow,
-    /// It is of another form.
+    /// The answer does not have the form.
     Malformed,
-    /// The question would not fit.
+    /// The question exceeds the maximum length.
     TooLong,
 }
 
@@ -98,12 +98,12 @@ impl Kind {
     }
 }
 
-/// No answer, and why.
+/// A failure to get an answer, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     kind: Kind,
     why: String,
-    /// Whether it may pass by itself, so that a second attempt makes sense.
+    /// Whether the failure is temporary, so that a further attempt makes sense.
     pub(super) passes: bool,
 }
 
@@ -116,12 +116,12 @@ impl Failure {
         Failure { passes: true, ..Failure::new(kind, why) }
     }
 
-    /// One that no model was asked for.
+    /// The failure of a question that was too long to ask.
     pub(crate) fn too_long(why: &str) -> Failure {
         Failure::new(Kind::TooLong, why)
     }
 
-    /// In words.
+    /// The reason in words.
     pub fn why(&self) -> &str {
         &self.why
     }
@@ -131,7 +131,7 @@ impl Failure {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Heard {
     pub(super) said: Said,
-    /// The model that says it answered; empty if that is not said.
+    /// The model's name as the provider reports it; empty if it does not.
     pub(super) model: String,
     /// Tokens of the question and of the answer, if the provider counts them.
     pub(super) tokens: Option<(u64, u64)>,
@@ -152,12 +152,12 @@ impl Reply {
         Reply { heard, asked: config.shown(), millis, attempts }
     }
 
-    /// One to a question that was never asked.
+    /// The reply to a question that was not asked.
     pub(crate) fn unasked(config: &JudgeConfig, failure: Failure) -> Reply {
         Reply { heard: Err(failure), asked: config.shown(), millis: 0, attempts: 0 }
     }
 
-    /// The decision that counts: of an unsure model, that a person is asked.
+    /// The decision that counts: [`Choice::Ask`] if the model is not sure enough.
     ///
     /// # Errors
     /// The failure to get an answer.
@@ -166,7 +166,7 @@ impl Reply {
         Ok(if said.confidence >= SURE { said.decision } else { Choice::Ask })
     }
 
-    /// The model's own words; they may have been written by whoever wrote the call.
+    /// The model's own words. The author of the call may have influenced them.
     pub fn reason(&self) -> &str {
         self.heard.as_ref().map_or("", |heard| &heard.said.reason)
     }
@@ -181,7 +181,7 @@ impl Reply {
         self.heard.as_ref().ok()?.tokens
     }
 
-    /// The outcome in a word: `allow`, `refuse`, `unsure`, `unavailable`, `slow`, `malformed`, `too long`.
+    /// The outcome: `allow`, `refuse`, `unsure`, `unavailable`, `slow`, `malformed`, `too long`.
     pub fn outcome(&self) -> &'static str {
         match self.choice() {
             Ok(Choice::Ask) => "unsure",
@@ -190,7 +190,7 @@ impl Reply {
         }
     }
 
-    /// Its form in the record.
+    /// The reply as the record holds it.
     pub fn json(&self) -> Value {
         let mut record = Map::new();
         let mut put = |key: &str, value: Value| drop(record.insert(key.into(), value));

@@ -1,4 +1,4 @@
-//! What a reflex sees of a call: the context of seed 000, and under `reflex` what is known besides.
+//! The context of a call for a reflex: the fields of the agentreflex specification, and further facts under `reflex`.
 
 use reflex_engine::loopbreaker::{Step, StepKind};
 use reflex_engine::shell::{Command, Reading};
@@ -7,37 +7,37 @@ use reflex_engine::{
 };
 use serde_json::{Map, Value, json};
 
-/// Git names so many files at most to a reflex.
+/// Maximum number of files in a list of git's.
 const MAX_FILES: usize = 100;
 
-/// A reflex sees so many commands and effects of a call at most, and so many targets of an effect.
+/// Maximum number of commands and effects of a call, and of targets of an effect.
 const MOST: usize = 1000;
 
-/// What is known of a call beside the event.
+/// The facts about a call besides the event.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
-    /// What it would do.
+    /// The effects of the call.
     pub(crate) analysis: &'a Analysis,
     /// The machine.
     pub(crate) world: &'a dyn World,
-    /// The calls of the session before, oldest first.
+    /// Earlier calls of the session, oldest first.
     pub(crate) past: &'a [Step],
-    /// The worst that was found so far.
+    /// The highest severity found so far.
     pub(crate) risk: Severity,
-    /// The time, in RFC 3339.
+    /// The time in RFC 3339.
     pub(crate) time: &'a str,
-    /// What the agent sent.
+    /// The agent's payload.
     pub(crate) raw: &'a Value,
 }
 
-/// The pattern of a grant for a path: below the project, below the home, or absolute.
+/// The grant pattern for a path: relative to the project, `~/` for the home, or absolute.
 pub(crate) fn as_pattern(path: &str, workspace: &str, home: &str) -> String {
     let whole = absolute(path, workspace);
     let below = |folder: &str| Some(whole.strip_prefix(folder)?.strip_prefix('/')?.to_owned());
     below(workspace).or_else(|| Some(format!("~/{}", below(home)?))).unwrap_or(whole.clone())
 }
 
-/// The whole context; each module is shown what it declares of it.
+/// The full context. Each module receives only the fields that it declares.
 pub(crate) fn context(event: &Event, seen: Seen<'_>) -> Value {
     let mut context = base(event, seen);
     let mut view = known(event, seen);
@@ -51,7 +51,7 @@ pub(crate) fn context(event: &Event, seen: Seen<'_>) -> Value {
     context
 }
 
-/// The context without what costs something to know: `paths` and `reflex`.
+/// The context without `paths` and `reflex`, which are expensive.
 pub(crate) fn base(event: &Event, seen: Seen<'_>) -> Value {
     let command = event.actions.iter().find_map(|action| {
         let Action::Shell { command, .. } = action else { return None };
@@ -67,9 +67,9 @@ pub(crate) fn base(event: &Event, seen: Seen<'_>) -> Value {
     context
 }
 
-/// The same word for every agent.
+/// The name of the tool, the same for every agent.
 fn tool(event: &Event) -> String {
-    // What a tool that no table knows means stands behind it.
+    // An unknown tool has the action `Other` first, then the actions for its meaning.
     let known = event.actions.iter().find(|action| !matches!(action, Action::Other { .. }));
     let word = match known {
         Some(Action::Shell { .. } | Action::Input { .. }) => "Bash",
@@ -88,7 +88,7 @@ fn tool(event: &Event) -> String {
     word.to_owned()
 }
 
-/// What the call would touch, links followed.
+/// The paths that the call would touch, with symlinks resolved.
 pub(crate) fn paths(event: &Event, seen: Seen<'_>) -> Vec<String> {
     let own = event.actions.iter().filter_map(path_of).map(|path| absolute(&path, &event.cwd));
     let targets = effects(seen.analysis).flat_map(|effect| &effect.targets);
@@ -107,7 +107,7 @@ fn path_of(action: &Action) -> Option<String> {
     action.path().map(reflex_engine::AgentPath::with_slashes)
 }
 
-/// What happens now; what a written script would do happens when it is run.
+/// The effects of the call itself. Effects of a script that it only writes happen later, when the script runs.
 fn effects(analysis: &Analysis) -> impl Iterator<Item = &Effect> {
     let runs = |effect: &&Effect| {
         let script = effect.script.and_then(|script| analysis.scripts.get(script));
@@ -116,7 +116,8 @@ fn effects(analysis: &Analysis) -> impl Iterator<Item = &Effect> {
     analysis.effects.iter().filter(runs).take(MOST)
 }
 
-/// The readings whose commands would run, each with the number of commands before it, in one list for all.
+/// The readings whose commands would run, each with the index of its script and the number of commands in the readings
+/// before it.
 fn readings(analysis: &Analysis) -> Vec<(&Reading, Option<usize>, usize)> {
     let own = analysis.readings.iter().map(|reading| (reading, None));
     let scripts = analysis.scripts.iter().enumerate().filter(|(_, script)| script.usage != Usage::Written);
@@ -129,7 +130,7 @@ fn readings(analysis: &Analysis) -> Vec<(&Reading, Option<usize>, usize)> {
     all
 }
 
-/// What is known of the call, without `git` and `history`: those are asked for by themselves, as `__lazy` says.
+/// The facts about the call without `git` and `history`, which are loaded on request, as `__lazy` declares.
 pub(crate) fn known(event: &Event, seen: Seen<'_>) -> Value {
     let readings = readings(seen.analysis);
     let commands = readings.iter().flat_map(|(reading, ..)| &reading.commands).take(MOST);
@@ -229,7 +230,7 @@ pub(crate) fn past(step: &Step) -> Value {
     })
 }
 
-/// The repository in which the call happens, as far as it can be read.
+/// The repository of the call's working directory, as far as it can be read.
 pub(crate) fn git(event: &Event, world: &dyn World) -> Option<Value> {
     let root = world.work_tree(&event.cwd)?;
     let branch = world.branch(&event.cwd)?;

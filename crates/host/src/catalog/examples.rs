@@ -1,5 +1,5 @@
-//! Examples of a reflex: a call, what is known of the machine, what the reflex says. Played through the real runtime, in a
-//! world that is only supposed.
+//! Examples of a reflex: a call, facts about the machine, and the expected decision. They run on the real runtime in a
+//! simulated world.
 
 use super::context::{Seen, as_pattern, context};
 use super::package::{MANIFEST, Package};
@@ -13,60 +13,60 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The time at which examples happen that name none.
+/// Default time of an example.
 const NOON: &str = "2026-11-21T10:00:00.000Z";
 
-/// Keys of an example.
+/// Valid keys of an example.
 const KEYS: [&str; 11] = ["about", "call", "says", "reason", "args", "with", "facts", "after", "at", "writes", "agent"];
 
 /// One example.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Example {
-    /// A command, or a universal event.
+    /// A command line, or a universal event.
     pub call: Value,
     /// `pass`, `deny`, `ask` or `modify`.
     pub says: String,
-    /// What stands in the reason.
+    /// Text that the reason contains.
     pub reason: String,
-    /// What a `modify` changes.
+    /// The arguments that a `modify` changes.
     pub args: Option<Value>,
     /// The options.
     pub with: Option<Value>,
-    /// What is known of the machine, as in `reflex eval`.
+    /// Facts about the machine, as in `reflex eval`.
     pub facts: Option<Value>,
-    /// Calls of the session before, each with its outcome.
+    /// Earlier calls of the session, each with its outcome.
     pub after: Vec<Value>,
-    /// When it happens.
+    /// Time of the call.
     pub at: Option<String>,
-    /// The files that it writes, all of them.
+    /// All files that the reflex writes.
     pub writes: Option<Value>,
     /// The agent.
     pub agent: Option<String>,
 }
 
-/// What became of a call that a reflex was asked about.
+/// The result of running a reflex on a call.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Played {
     /// `pass`, `deny`, `ask` or `modify`.
     pub says: &'static str,
-    /// Why.
+    /// The reason of the decision.
     pub reason: String,
-    /// What a `modify` changes.
+    /// The arguments that a `modify` changes.
     pub args: Option<Value>,
-    /// Why it gave no decision, where it gave none.
+    /// The reason for a missing decision.
     pub problem: Option<String>,
-    /// What it printed.
+    /// Printed lines.
     pub printed: Vec<String>,
-    /// The files that it wrote.
+    /// Written files.
     pub writes: BTreeMap<String, String>,
-    /// What it was shown.
+    /// The context that the reflex received.
     pub context: Value,
 }
 
-/// The examples of a reflex: of its manifest, of `examples.json` and every `*.examples.json`.
+/// Returns the examples of a reflex: from its manifest, `examples.json` and every `*.examples.json`.
 ///
 /// # Errors
-/// One of them is none.
+/// An example is not valid.
 pub fn examples(package: &Package) -> Result<Vec<Example>, String> {
     let own = package.manifest.as_ref().and_then(|manifest| manifest.get("examples"));
     let mut examples = Vec::new();
@@ -111,10 +111,10 @@ fn example(value: &Value) -> Result<Example, String> {
     })
 }
 
-/// Asks a reflex about the call of an example.
+/// Runs a reflex on the call of an example.
 ///
 /// # Errors
-/// The reflex or the call cannot be read.
+/// The reflex or the call is not valid.
 pub fn play(package: &Package, example: &Example) -> Result<Played, String> {
     let object = event_object(example)?;
     let event = universal::read(&object).map_err(|problem| problem.to_string())?;
@@ -129,7 +129,7 @@ pub fn play(package: &Package, example: &Example) -> Result<Played, String> {
     Ok(Played { writes, context, ..of_outcome(&outcome) })
 }
 
-/// Of a context what a module gets of it.
+/// The part of a context that a module receives.
 fn shown(module: &reflex_script::Module, context: Value) -> Value {
     let Value::Object(mut fields) = context else { return context };
     fields.retain(|field, _| module.sees(field));
@@ -166,7 +166,7 @@ fn asked(
     (Chain::new(vec![module], Limits::default()).run(call), context)
 }
 
-/// Judges by the library alone.
+/// Judges by the built-in library alone.
 fn judged_by_library(event: &Event, world: &FakeWorld) -> Judgement {
     judged(event, Mode::default().policy(&[]).as_ref(), world)
 }
@@ -184,7 +184,7 @@ fn of_outcome(outcome: &Outcome) -> Played {
     Played { says, reason, args, problem, printed, ..Played::default() }
 }
 
-/// How what was said differs from what the example says; nothing if it does not.
+/// Describes how the outcome differs from the example; `None` if it matches.
 pub fn difference(example: &Example, played: &Played) -> Option<String> {
     if let Some(problem) = &played.problem {
         return Some(problem.clone());
@@ -206,7 +206,7 @@ pub fn difference(example: &Example, played: &Played) -> Option<String> {
     }
 }
 
-/// The call as a universal event in a supposed project.
+/// The call as a universal event in a simulated project.
 fn event_object(example: &Example) -> Result<Map<String, Value>, String> {
     let mut object = as_event(&example.call, "pre-command")?;
     if let Some(facts) = &example.facts {
@@ -252,7 +252,7 @@ fn session(example: &Example, object: &Map<String, Value>) -> Result<Vec<Step>, 
     Ok(past)
 }
 
-/// The supposed world as reflexes may read and write it.
+/// The simulated world as reflexes may read and write it.
 struct Pretended {
     files: BTreeMap<String, String>,
     variables: BTreeMap<String, String>,
@@ -278,7 +278,7 @@ impl Pretended {
 }
 
 impl Pretended {
-    /// The path, if it was granted: as on a real machine, without links.
+    /// Returns the absolute path if it is granted, by the rules of a real machine. The simulated world has no symlinks.
     fn granted(&self, path: &str, granted: &[String]) -> Result<String, String> {
         let path = absolute(path, &self.workspace);
         let fits_one = granted.iter().any(|pattern| {

@@ -1,4 +1,4 @@
-//! Reflexes as packages: where they come from, what is written down of them, whether they do what they say.
+//! Reflexes as packages: their sources, the lists and lock files, and checks of their behavior.
 
 pub(crate) mod context;
 mod examples;

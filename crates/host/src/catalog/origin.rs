@@ -1,4 +1,4 @@
-//! Where a person says that a reflex is to be had: the catalog, a folder, a file, an archive, npm, git.
+//! Origins of a reflex: the catalog, a folder, a file, an archive, an address, npm, git.
 
 use super::package::{MODULES, Package, plain};
 use super::registry::{Registry, read_address};
@@ -8,40 +8,40 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Where a reflex comes from.
+/// The origin of a reflex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
-    /// An official one, by its name.
+    /// An official reflex, by name.
     Official(String),
-    /// One of a registry, by its name.
+    /// A reflex of a registry, by name.
     Registry(Registry, String),
     /// A folder with a manifest.
     Folder(PathBuf),
-    /// One module without a manifest.
+    /// A single module without a manifest.
     File(PathBuf),
     /// A packed folder, `.tgz`.
     Archive(PathBuf),
-    /// A module at an address with https.
+    /// A module at an https address.
     Web(String),
-    /// A package of npm, perhaps with its version.
+    /// An npm package, optionally with a version.
     Npm(String),
     /// A git repository, the branch or tag, and the folder in it.
     Git {
         /// The address.
         url: String,
-        /// A branch or a tag; the repository's own where it is empty.
+        /// Branch or tag; the repository's default branch if empty.
         branch: String,
-        /// Below the repository's root.
+        /// Path below the repository's root.
         folder: String,
     },
 }
 
 impl Origin {
-    /// What a word on the command line means. A bare name is one of the catalog (or of the registry that is given) and
-    /// never one of npm: a slip of the keyboard shall fetch nothing.
+    /// Parses a source from the command line. A bare name is a reflex of the catalog (or of the given registry), never
+    /// an npm package: a typo must not fetch anything.
     ///
     /// # Errors
-    /// It is nothing of all that.
+    /// It matches none of the forms.
     pub fn named(word: &str, cwd: &Path, registry: Option<&Registry>) -> Result<Origin, String> {
         if let Some(package) = word.strip_prefix("npm:") {
             return npm(package);
@@ -74,7 +74,7 @@ impl Origin {
         }
     }
 
-    /// As it is written down, so that `update` can ask there again.
+    /// The stored form, from which `update` fetches it again.
     pub fn shown(&self) -> String {
         match self {
             Origin::Official(name) => format!("official/{name}"),
@@ -87,10 +87,10 @@ impl Origin {
         }
     }
 
-    /// What was written down by [`Origin::shown`].
+    /// Parses the output of [`Origin::shown`].
     ///
     /// # Errors
-    /// It is none.
+    /// It is not a valid origin.
     pub fn again(written: &str, base: &Path) -> Result<Origin, String> {
         match written.strip_prefix("registry:").and_then(|rest| rest.rsplit_once('#')) {
             Some((place, name)) => Ok(Origin::Registry(Registry::named(place, base)?, name.to_owned())),
@@ -98,7 +98,7 @@ impl Origin {
         }
     }
 
-    /// Whether another machine is asked for it: only a person does that.
+    /// Whether loading it takes a network request. Only a person may start one.
     pub fn is_remote(&self) -> bool {
         match self {
             Origin::Npm(_) | Origin::Git { .. } | Origin::Web(_) => true,
@@ -107,10 +107,10 @@ impl Origin {
         }
     }
 
-    /// It, from what lies on this disk. Nothing is started and nobody is asked: a stranger may have written the list.
+    /// Loads it from the local disk. Starts no program and sends no request: the list may be from a stranger.
     ///
     /// # Errors
-    /// It lies elsewhere, cannot be read, or is not what a reflex may be.
+    /// It is remote, cannot be read, or exceeds the limits of a reflex.
     pub fn here(&self) -> Result<Package, String> {
         match self {
             Origin::Official(name) => official(name),
@@ -122,20 +122,19 @@ impl Origin {
         }
     }
 
-    /// Why what lies elsewhere cannot be looked at.
+    /// The error for a remote origin that is not installed.
     fn not_installed(&self) -> String {
         let shown = self.shown();
-        // A command to paste holds no words that a shell would take for more.
+        // A command to copy and paste must not contain shell metacharacters.
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "@/:.+#-_".contains(letter);
         let source = if shown.chars().all(plain) { shown.as_str() } else { "SOURCE" };
         format!("not installed; `reflex reflexes install {source}` fetches it")
     }
 
-    /// Fetches it, for a person who said so: npm and git are started for what comes from there, and nothing of what they
-    /// bring is run.
+    /// Fetches it for a person's own command. Starts npm or git for their origins, and runs no code that they fetch.
     ///
     /// # Errors
-    /// It cannot be had, or is not what a reflex may be.
+    /// It cannot be fetched, or exceeds the limits of a reflex.
     pub fn fetch(&self, _person: &Person) -> Result<Package, String> {
         match self {
             Origin::Npm(package) => fetch_npm(package),
@@ -160,7 +159,7 @@ fn unknown(name: &str) -> String {
     format!("there is no official reflex `{name}`{near} (a package of npm is named npm:{name})")
 }
 
-/// A single module, by an address that nobody can change on its way.
+/// Parses the address of a single module. Only https is accepted, so that it cannot be changed in transit.
 fn web(word: &str) -> Result<Origin, String> {
     let is_plain = word.chars().all(|letter| letter.is_ascii_graphic() && letter != '#');
     let is_module = MODULES.iter().any(|end| module_name(word).is_some_and(|name| name.ends_with(&format!(".{end}"))));
@@ -170,7 +169,7 @@ fn web(word: &str) -> Result<Origin, String> {
     Err(format!("`{word}` is no https address of a module (.js, .mjs, .ts, …)"))
 }
 
-/// The last part of the path of an address.
+/// The last segment of an address's path.
 fn module_name(address: &str) -> Option<&str> {
     let (path, _) = address.split_once('?').unwrap_or((address, ""));
     path.strip_prefix("https://")?.rsplit_once('/').map(|(_, name)| name).filter(|name| !name.is_empty())
@@ -182,7 +181,7 @@ fn of_web(address: &str) -> Result<Package, String> {
     Package::of_files(&plain(stem), vec![(name.to_owned(), read_address(address)?)])
 }
 
-/// The names that npm accepts, with a version; nothing that it could take for an option, a path or an address.
+/// Parses the name of an npm package with an optional version. Rejects options, paths and addresses.
 fn npm(package: &str) -> Result<Origin, String> {
     let scoped = package.strip_prefix('@').unwrap_or(package);
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.~^@/".contains(letter);
@@ -195,7 +194,7 @@ fn npm(package: &str) -> Result<Origin, String> {
     Err(format!("`{package}` is no name of an npm package"))
 }
 
-/// `git+URL`, `github:OWNER/NAME[/FOLDER]` and what ends with `.git`; behind `#` the branch and the folder.
+/// Parses `git+URL`, `github:OWNER/NAME[/FOLDER]` and addresses that end with `.git`. Branch and folder follow a `#`.
 fn git(word: &str) -> Option<Result<Origin, String>> {
     if let Some(rest) = word.strip_prefix("github:") {
         let (place, branch) = rest.split_once('#').unwrap_or((rest, ""));
@@ -217,7 +216,7 @@ fn git(word: &str) -> Option<Result<Origin, String>> {
     Some(checked_git(address.to_owned(), branch.to_owned(), folder.to_owned()))
 }
 
-/// Addresses that make git start programs of their choice are refused.
+/// Refuses addresses that make git start other programs, such as `ext::`.
 fn checked_git(url: String, branch: String, folder: String) -> Result<Origin, String> {
     let scheme = ["https://", "http://", "ssh://", "git://", "file://", "/"].iter().any(|start| url.starts_with(start));
     let short = url.split_once(':').is_some_and(|(host, path)| {
@@ -245,7 +244,7 @@ fn of_archive(path: &Path) -> Result<Package, String> {
 fn fetch_npm(package: &str) -> Result<Package, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let mut npm = Command::new("npm");
-    // Packing a package of the registry runs none of its scripts; to say so costs nothing.
+    // npm runs no script when it packs a package of the registry. The flag makes sure of it.
     npm.args(["pack", "--ignore-scripts", "--loglevel=error", "--pack-destination"])
         .arg(folder.path())
         .arg("--")
@@ -254,7 +253,7 @@ fn fetch_npm(package: &str) -> Result<Package, String> {
     let mut found = fs::read_dir(folder.path()).map_err(|error| error.to_string())?.flatten();
     let archive = found.find(|entry| entry.path().extension().is_some_and(|end| end == "tgz"));
     let archive = archive.ok_or("npm gave no archive")?.path();
-    // The archive's own name has the version in it.
+    // The archive's file name contains the version.
     let (_, scoped) = package.split_at_checked(1).unwrap_or_default();
     let version = scoped.find('@').map_or(package.len(), |at| at + 1);
     Ok(of_archive(&archive)?.or_named(package.get(..version).unwrap_or(package)))
@@ -264,7 +263,7 @@ fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
     let place = tempfile::tempdir().map_err(|error| error.to_string())?;
     let work = place.path().join("repository");
     let mut git = Command::new("git");
-    // A clone runs no hook of the other side; templates and settings of this machine may, and are left out.
+    // A clone runs no hook of the remote. Local templates and settings may run hooks, so they are disabled.
     git.args(["-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never", "-c", "core.symlinks=false"]);
     git.args(["-c", "filter.lfs.smudge=", "-c", "filter.lfs.required=false", "clone", "--quiet", "--depth", "1"]);
     git.args(["--template=", "--no-recurse-submodules"]);
@@ -282,7 +281,7 @@ fn fetch_git(url: &str, branch: &str, folder: &str) -> Result<Package, String> {
         return Package::of_file(&inner);
     }
     let package = Package::of_folder(&inner)?;
-    // The folder's own name is that of the clone: the repository's says more.
+    // The folder is named after the clone; the repository's name is more useful.
     let end = if folder.is_empty() { url } else { folder };
     let end = end.trim_end_matches('/').rsplit(['/', ':']).next().unwrap_or("");
     Ok(package.or_named(end.strip_suffix(".git").unwrap_or(end)))
@@ -298,7 +297,7 @@ fn finished(command: &mut Command, name: &str) -> Result<(), String> {
     Err(format!("{name} failed: {}", reason(&said)))
 }
 
-/// Which line of what a program says on its end says why: git and npm mark theirs, with others it is the last.
+/// Finds the line that explains a failure: git and npm mark theirs, for other programs it is the last line.
 fn reason(said: &str) -> &str {
     let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
     let of_git = lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));

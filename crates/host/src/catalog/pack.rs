@@ -1,35 +1,35 @@
-//! Packs of agentreflex: `pack.json` names reflexes beside servers, skills and hooks, which are the agents' own matter.
+//! Packs of agentreflex: `pack.json` lists reflexes next to servers, skills and hooks, which are left to the agents.
 
 use serde_json::{Map, Value};
 use std::fs;
 use std::path::Path;
 
-/// The file that says what a pack holds.
+/// The manifest of a pack.
 pub const PACK: &str = "pack.json";
 
-/// A manifest of a pack is no longer.
+/// Maximum size of a manifest in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// A pack has at most so many reflexes.
+/// Maximum number of reflexes in a pack.
 const MAX_REFLEXES: usize = 64;
 
-/// What a pack holds.
+/// The contents of a pack.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Pack {
     /// Its name.
     pub name: String,
-    /// Its reflexes: where each lies below the pack's folder, and its options.
+    /// Its reflexes: the path below the pack's folder and the options of each.
     pub reflexes: Vec<(String, Option<Value>)>,
-    /// Its manifest as it stands there.
+    /// The text of its manifest.
     pub text: String,
-    /// What else it holds, by the keys of its manifest: `mcp`, `skills`, `hooks`.
+    /// Its other contents, by their keys in the manifest: `mcp`, `skills`, `hooks`.
     pub besides: Vec<&'static str>,
 }
 
-/// The pack in a folder; nothing where there is none.
+/// Reads the pack in a folder. Returns `None` if it has no manifest of at most 256 KiB.
 ///
 /// # Errors
-/// Its manifest is none, or a path in it leaves the folder.
+/// The manifest is not valid, or a path in it leaves the folder.
 pub fn pack(folder: &Path) -> Result<Option<Pack>, String> {
     let path = folder.join(PACK);
     let is_small = path.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);

@@ -1,4 +1,4 @@
-//! A reflex as files: of a folder, a single module, an archive or the library.
+//! The files of a reflex: from a folder, a single module, an archive or the library.
 
 use crate::system::hex;
 use reflex_script::{Code, Manifest, Module, OnError, javascript};
@@ -7,31 +7,31 @@ use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 
-/// The file that says what a reflex is.
+/// The manifest of a reflex.
 pub const MANIFEST: &str = "reflex.json";
 
-/// A reflex has at most so many files.
+/// Maximum number of files in a reflex.
 pub(super) const MAX_FILES: usize = 200;
 
-/// A file has at most so many bytes: bundles hold all that a module imports.
+/// Maximum size of a file in bytes. Bundles include everything that a module imports.
 pub(crate) const MAX_BYTES: usize = 5 * 1024 * 1024;
 
-/// All files together have at most so many bytes.
+/// Maximum size of all files together in bytes.
 const MAX_TOGETHER: usize = 8 * 1024 * 1024;
 
-/// Folders are so deep at most.
+/// Maximum depth of folders.
 const DEEPEST: usize = 8;
 
-/// Ends of the names of files that belong to a reflex.
+/// Extensions of files that belong to a reflex.
 const ENDS: [&str; 8] = ["js", "mjs", "cjs", "ts", "mts", "cts", "json", "md"];
 
-/// Ends of the names of modules.
+/// Extensions of modules.
 pub(super) const MODULES: [&str; 6] = ["js", "mjs", "cjs", "ts", "mts", "cts"];
 
-/// What lies beside modules and is none of them.
+/// Files and folders next to the modules that do not belong to the reflex.
 const ASIDE: [&str; 4] = ["node_modules", "package-lock.json", "tsconfig.json", "target"];
 
-/// A reflex as it can be shown, kept and compared.
+/// A reflex that can be shown, stored and compared.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Package {
     /// Its name.
@@ -43,10 +43,10 @@ pub struct Package {
 }
 
 impl Package {
-    /// From its files; `name` counts where no manifest names it.
+    /// Builds a package from its files. `name` applies if the manifest has no name.
     ///
     /// # Errors
-    /// There is no module in it, its manifest is no JSON object, a name is none.
+    /// It has no module, its manifest is not a JSON object, or its name is invalid.
     pub fn of_files(name: &str, mut files: Vec<(String, String)>) -> Result<Package, String> {
         files.sort();
         files.dedup_by(|one, other| one.0 == other.0);
@@ -68,7 +68,7 @@ impl Package {
         Ok(package)
     }
 
-    /// Why it has no module.
+    /// Explains the missing module.
     fn without_module(&self) -> String {
         if self.manifest.is_none() {
             return format!(
@@ -84,10 +84,10 @@ impl Package {
         }
     }
 
-    /// From a folder.
+    /// Reads a folder.
     ///
     /// # Errors
-    /// It cannot be read, or is more than a reflex.
+    /// It cannot be read, or exceeds the limits of a reflex.
     pub fn of_folder(folder: &Path) -> Result<Package, String> {
         let mut files = Vec::new();
         collect(folder, "", 0, &mut files)?;
@@ -96,7 +96,7 @@ impl Package {
         Package::of_files(&plain(&name), files)
     }
 
-    /// From one module.
+    /// Reads a single module.
     ///
     /// # Errors
     /// It cannot be read.
@@ -107,7 +107,7 @@ impl Package {
         Package::of_files(&plain(&stem), files)
     }
 
-    /// The same under another name, if no manifest names it.
+    /// Renames the package if it has no manifest.
     pub(crate) fn or_named(mut self, name: &str) -> Package {
         let name = plain(name);
         if self.manifest.is_none() && is_name(&name) {
@@ -132,13 +132,13 @@ impl Package {
         self.main().and_then(|main| own(&main)).or(index).or(only)
     }
 
-    /// The module that `package.json` names, as node looks for it.
+    /// The module that `package.json` names, resolved as node resolves it.
     fn main(&self) -> Option<String> {
         let described: Value = serde_json::from_str(self.file("package.json")?).ok()?;
         main_of(&described).into_iter().find(|path| self.file(path).is_some())
     }
 
-    /// What names exactly these files.
+    /// SHA-256 digest of its paths and contents.
     pub fn digest(&self) -> String {
         let mut digest = Sha256::new();
         for (path, text) in &self.files {
@@ -150,18 +150,18 @@ impl Package {
         format!("sha256:{}", hex::encode(&digest.finalize()))
     }
 
-    /// A text of the manifest.
+    /// A string of the manifest, empty if missing.
     pub fn text(&self, key: &str) -> &str {
         self.manifest.as_ref().and_then(|manifest| manifest.get(key)).and_then(Value::as_str).unwrap_or("")
     }
 
-    /// The list of texts of the manifest's capabilities; nothing where it is not declared.
+    /// A list of strings of the manifest's capabilities, `None` if it is not declared.
     pub fn capability(&self, key: &str) -> Option<Vec<String>> {
         let list = self.manifest.as_ref()?.get("capabilities")?.get(key)?.as_array()?;
         Some(list.iter().filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    /// Its modules; types alone are for editors.
+    /// Its modules, without type declarations, which only editors use.
     pub fn code(&self) -> impl Iterator<Item = (&str, &str)> {
         let is_code = |path: &str| {
             let aside = [".json", ".md", ".d.ts", ".d.mts", ".d.cts"];
@@ -175,10 +175,10 @@ impl Package {
         self.files.iter().find(|(own, _)| own == path).map(|(_, text)| text.as_str())
     }
 
-    /// The reflex as it is run, with everything granted that its manifest asks for.
+    /// The reflex as a module to run, with every capability of its manifest granted.
     ///
     /// # Errors
-    /// Its modules cannot be read.
+    /// Its modules cannot be converted to JavaScript.
     pub fn module(&self) -> Result<Module, String> {
         let manifest = self.manifest.as_ref().map(Manifest::from_json);
         let granted = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
@@ -197,17 +197,17 @@ impl Package {
         })
     }
 
-    /// Its modules as JavaScript, with the data that they may import.
+    /// Its modules as JavaScript, with the JSON files that they may import.
     fn plain(&self) -> Result<Vec<(String, String)>, String> {
         let data = self.files.iter().filter(|(path, _)| path.ends_with(".json"));
         let files = self.code().chain(data.map(|(path, text)| (path.as_str(), text.as_str())));
         files.map(|(path, text)| Ok((path.to_owned(), javascript(path, text)?.into_owned()))).collect()
     }
 
-    /// Writes its files into a folder, which then holds nothing else.
+    /// Writes its files into a folder and removes any other content of the folder.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The folder cannot be written.
     pub fn put(&self, folder: &Path) -> Result<(), String> {
         let told = |error: std::io::Error| format!("{}: {error}", folder.display());
         if folder.symlink_metadata().is_ok() {
@@ -222,7 +222,7 @@ impl Package {
     }
 }
 
-/// The paths that a `package.json` names for its module, the best first: a path may have no ending, or be a folder.
+/// Candidate paths for the module of a `package.json`, best first. A named path may lack an extension or be a folder.
 pub(crate) fn main_of(described: &Value) -> Vec<String> {
     let mut named = Vec::new();
     if let Some(exports) = described.get("exports") {
@@ -234,7 +234,7 @@ pub(crate) fn main_of(described: &Value) -> Vec<String> {
     bare.filter(|path| !path.split('/').any(|part| part == "..")).flat_map(open).collect()
 }
 
-/// The paths under the conditions that hold here, those of newer modules first.
+/// Collects the paths under the conditions that apply here, those of newer module systems first.
 fn exported<'v>(exports: &'v Value, named: &mut Vec<&'v str>) {
     match exports {
         Value::String(path) => named.push(path),
@@ -255,13 +255,13 @@ pub(super) fn belongs(path: &str) -> bool {
     !aside && path.rsplit_once('.').is_some_and(|(_, end)| ENDS.contains(&end))
 }
 
-/// Whether this can be the name of a reflex.
+/// Whether this is a valid name of a reflex.
 pub fn is_name(name: &str) -> bool {
     let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     name.starts_with(|letter: char| letter.is_ascii_lowercase()) && name.chars().all(plain) && name.len() <= 64
 }
 
-/// A name of a file or package as that of a reflex.
+/// Converts the name of a file or package to the name of a reflex.
 pub(super) fn plain(name: &str) -> String {
     let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
     let dashed = lower.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
@@ -276,7 +276,7 @@ fn object(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-/// Regular files only: a link may lead anywhere.
+/// Collects regular files only: a symlink may lead anywhere.
 fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, String)>) -> Result<(), String> {
     if depth > DEEPEST {
         return Err(format!("{}: folders are nested too deeply", folder.display()));

@@ -4,8 +4,7 @@ use super::package::Package;
 use reflex_script::{Call, Capabilities, Chain, Limits, Module, Problem};
 use serde_json::{Value, json};
 
-/// Why a package cannot be taken: what its manifest says wrong, options that it does not take, a module that cannot be
-/// loaded.
+/// Lists the problems of a package: errors in its manifest, unknown or invalid options, a module that does not load.
 pub fn problems(package: &Package, with: Option<&Value>) -> Vec<String> {
     let mut problems = Vec::new();
     if let Some(manifest) = &package.manifest {
@@ -18,7 +17,7 @@ pub fn problems(package: &Package, with: Option<&Value>) -> Vec<String> {
     problems
 }
 
-/// Why its modules cannot be loaded; nothing where they may need what only a person can grant.
+/// Reports a module that does not load. Returns `None` if it asks for capabilities that only a person can grant.
 fn unloadable(package: &Package) -> Option<String> {
     let module = match package.module() {
         Ok(module) => module,
@@ -28,7 +27,7 @@ fn unloadable(package: &Package) -> Option<String> {
     if [&asks.files, &asks.writes, &asks.network, &asks.environment].iter().any(|list| !list.is_empty()) {
         return None;
     }
-    // Whatever its manifest says about events, it is loaded; on a machine that has nothing.
+    // The module is loaded whatever events its manifest declares, without any capability.
     let module = Module { manifest: None, granted: Capabilities::default(), ..module };
     let outcome = Chain::new(vec![module], Limits::default()).run(Call::tool_call(json!({"tool": "Read"})));
     match outcome.reports.into_iter().next().and_then(|report| report.said) {

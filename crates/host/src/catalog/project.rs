@@ -1,4 +1,4 @@
-//! What a project or a user has taken: `config.json` names it, `reflexes.lock.json` says exactly what it was.
+//! The reflexes of a project or user: `config.json` lists them, `reflexes.lock.json` pins their exact files.
 
 use super::origin::Origin;
 use super::package::{Package, is_name};
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 /// The list of reflexes.
 const CONFIG: &str = "config.json";
 
-/// What was added, to the byte.
+/// The lock file: the digest of each added reflex.
 const LOCK: &str = "reflexes.lock.json";
 
-/// Where copies of added reflexes lie.
+/// The folder with the copies of added reflexes.
 const COPIES: &str = "reflexes";
 
-/// A list is no longer.
+/// Maximum size of either file in bytes.
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The folder of a project's or user's reflexes.
@@ -25,11 +25,11 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub struct Home {
     /// `.reflex` or `~/.config/reflex`.
     pub folder: PathBuf,
-    /// What it must not lead out of.
+    /// The folder that no write may leave through a symlink.
     within: PathBuf,
 }
 
-/// One line of the list.
+/// One entry of the list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// The reflex as the list names it.
@@ -38,41 +38,41 @@ pub struct Entry {
     pub with: Option<Value>,
 }
 
-/// What was added under a name.
+/// A reflex in the lock file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Locked {
     /// The name.
     pub name: String,
-    /// How the list names it.
+    /// Its source in the list.
     pub entry: String,
-    /// Where it came from.
+    /// Its origin.
     pub from: String,
     /// Its version, if it has one.
     pub version: String,
-    /// What names exactly its files.
+    /// Digest of its files.
     pub digest: String,
 }
 
 impl Home {
-    /// The project's.
+    /// The project's folder.
     pub fn of_workspace(workspace: &Path) -> Home {
         Home { folder: workspace.join(".reflex"), within: workspace.to_owned() }
     }
 
-    /// That of a folder in the project.
+    /// The home in a folder of the project.
     pub fn below(workspace: &Path, folder: &Path) -> Home {
         Home { folder: folder.to_owned(), within: workspace.to_owned() }
     }
 
-    /// The user's.
+    /// The user's folder.
     pub fn of_user(folders: &Folders) -> Home {
         Home { folder: folders.config.clone(), within: folders.home.clone() }
     }
 
-    /// The list; empty if there is none.
+    /// Returns the list. It is empty if the file is missing.
     ///
     /// # Errors
-    /// It cannot be read as such.
+    /// The file cannot be read or parsed.
     pub fn entries(&self) -> Result<Vec<Entry>, String> {
         let list = self.config()?;
         let list = list.get("reflexes").and_then(Value::as_array).cloned().unwrap_or_default();
@@ -86,7 +86,7 @@ impl Home {
         Ok(Entry { source: source.to_owned(), with: value.get("with").cloned() })
     }
 
-    /// Puts a reflex at the end of the list, or in the place that it has there.
+    /// Appends a reflex to the list, or replaces its entry.
     ///
     /// # Errors
     /// The list cannot be read or written.
@@ -96,7 +96,7 @@ impl Home {
             None => Value::from(entry.source.as_str()),
         };
         self.change(|list| match list.iter_mut().find(|old| names(old, &entry.source)) {
-            // What else a person wrote into the entry stays.
+            // Other keys that a person wrote into the entry are kept.
             Some(Value::Object(old)) => {
                 if let Some(with) = &entry.with {
                     old.insert("with".into(), with.clone());
@@ -107,12 +107,12 @@ impl Home {
         })
     }
 
-    /// Takes a reflex off the list and forgets what was added; a copy of what lies elsewhere goes with it.
+    /// Removes a reflex from the list and the lock file, and deletes its copy if it came from elsewhere.
     ///
     /// # Errors
     /// The list cannot be read or written.
     pub fn remove(&self, source: &str, name: &str) -> Result<(), String> {
-        // What was written here by hand is its author's, and stays.
+        // A reflex written here by hand belongs to its author and is kept.
         let is_copied = self.locked().iter().any(|locked| locked.name == name && locked.from != source);
         self.change(|list| list.retain(|old| !names(old, source)))?;
         self.change_lock(|locked| {
@@ -126,7 +126,7 @@ impl Home {
         Ok(())
     }
 
-    /// Everything that was added.
+    /// The reflexes in the lock file.
     pub fn locked(&self) -> Vec<Locked> {
         let lock = self.lock().unwrap_or_default();
         let all = lock.get("reflexes").and_then(Value::as_object).into_iter().flatten();
@@ -138,7 +138,7 @@ impl Home {
         .collect()
     }
 
-    /// Writes down what was added.
+    /// Records a reflex in the lock file.
     ///
     /// # Errors
     /// It cannot be written.
@@ -154,10 +154,10 @@ impl Home {
         })
     }
 
-    /// Copies a reflex beside the list; how the list names it.
+    /// Copies a reflex next to the list and returns the copy's source for the list.
     ///
     /// # Errors
-    /// It cannot be written, or would lie elsewhere.
+    /// The copy cannot be written, or a symlink leads out of the project.
     pub fn take(&self, package: &Package) -> Result<String, String> {
         let copy = self.copy(&package.name);
         self.stays_inside(&copy)?;
@@ -165,10 +165,10 @@ impl Home {
         Ok(copy_source(&package.name))
     }
 
-    /// Writes a reflex that nobody listed yet; its folder.
+    /// Writes a new, unlisted reflex and returns its folder.
     ///
     /// # Errors
-    /// There is one of this name, or it cannot be written.
+    /// A reflex of this name exists, or the new one cannot be written.
     pub fn begin(&self, package: &Package, beside: &[(&str, &str)]) -> Result<PathBuf, String> {
         let folder = self.copy(&package.name);
         if folder.symlink_metadata().is_ok() {
@@ -182,27 +182,27 @@ impl Home {
         Ok(folder)
     }
 
-    /// A reflex of this name that lies beside the list, listed or not.
+    /// The folder of a reflex of this name next to the list, listed or not.
     pub fn begun(&self, name: &str) -> Option<PathBuf> {
         let folder = self.copy(name);
         (is_name(name) && folder.is_dir()).then_some(folder)
     }
 
-    /// Whether the list names our own copy so.
+    /// Whether the source names our own copy of this reflex.
     pub fn is_copy(&self, source: &str, name: &str) -> bool {
         source == copy_source(name)
     }
 
-    /// The file or folder of an entry that names one.
+    /// The file or folder of an entry that names a path.
     pub fn path(&self, source: &str) -> Option<PathBuf> {
         source.starts_with(['.', '/']).then(|| self.folder.join(source))
     }
 
-    /// The reflex of an entry, from what lies on this disk: of a package that which was installed beside the list or
-    /// above it.
+    /// Loads the reflex of an entry from the local disk. A package is looked up next to the list, then in the
+    /// `node_modules` folders above it.
     ///
     /// # Errors
-    /// It does not lie here, or is none.
+    /// It is not on the local disk, or is not a reflex.
     pub fn installed(&self, source: &str) -> Result<Package, String> {
         let origin = Origin::named(source, &self.folder, None);
         let is_plain =
@@ -218,10 +218,10 @@ impl Home {
         origin?.here()
     }
 
-    /// The entry of this name.
+    /// Finds the entry of this name.
     ///
     /// # Errors
-    /// The list cannot be read, or names none such.
+    /// The list cannot be read, or has no such entry.
     pub fn named(&self, name: &str) -> Result<Entry, String> {
         let entries = self.entries()?;
         let bare = name.strip_prefix("official/").unwrap_or(name);
@@ -242,7 +242,8 @@ impl Home {
         self.folder.join(name)
     }
 
-    /// A repository may bring a link where our folders would be.
+    /// Refuses a path that a symlink leads out of the project: a cloned repository may have one in place of our
+    /// folders.
     fn stays_inside(&self, path: &Path) -> Result<(), String> {
         let mut above = path;
         while above.symlink_metadata().is_err() {
@@ -289,7 +290,7 @@ impl Home {
     }
 }
 
-/// What a reflex is called that the list names so.
+/// The name of the reflex with this source in the list.
 pub fn name_of(source: &str) -> &str {
     let source = source.strip_suffix('/').unwrap_or(source);
     let last = source.rsplit('/').next().unwrap_or(source);
@@ -308,9 +309,9 @@ fn names(entry: &Value, source: &str) -> bool {
     entry.as_str() == Some(source) || entry.get("source").and_then(Value::as_str) == Some(source)
 }
 
-/// A file that is damaged is not replaced: a person wrote it.
+/// Reads a JSON object. A damaged file is an error and is never overwritten: a person wrote it.
 fn read(file: &Path) -> Result<Map<String, Value>, String> {
-    // A stranger's list may be a link to what never ends, or to what waits for a writer.
+    // In a cloned repository this may be a link to an endless device or a pipe.
     let is_small = |data: fs::Metadata| data.is_file() && data.len() <= MAX_BYTES;
     if !fs::metadata(file).map_or(true, is_small) {
         return Err(format!("{}: it is no file of at most {} KiB", file.display(), MAX_BYTES / 1024));

@@ -1,4 +1,4 @@
-//! What a reflex lacks before others take it.
+//! Checks a reflex before it is published.
 
 use super::examples::{difference, examples, play};
 use super::package::Package;
@@ -6,10 +6,10 @@ use super::problems::problems;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// Fewer examples show too little.
+/// Minimum number of examples.
 const MIN_EXAMPLES: usize = 2;
 
-/// Everything that is missing or wrong.
+/// Lists everything that is missing or wrong.
 pub fn lacks(package: &Package) -> Vec<String> {
     let Some(manifest) = &package.manifest else {
         return vec!["it has no reflex.json".into()];
@@ -32,7 +32,7 @@ pub fn lacks(package: &Package) -> Vec<String> {
     lacks
 }
 
-/// The module calls itself as its manifest does.
+/// Checks that the module uses the name of its manifest.
 fn names(package: &Package) -> Option<String> {
     let code = package.entry().and_then(|entry| package.file(entry))?;
     let forms = ['"', '\'', '`'].map(|quote| format!("{quote}{}{quote}", package.name));
@@ -40,7 +40,7 @@ fn names(package: &Package) -> Option<String> {
     (!named).then(|| format!("the module does not call itself `{}`", package.name))
 }
 
-/// What the manifest says is called is there.
+/// Checks that the module has a handler for each event of the manifest, and no others.
 fn handlers(package: &Package) -> Vec<String> {
     let listed = package.manifest.as_ref().and_then(|manifest| manifest.get("events")).and_then(Value::as_array);
     let events: Vec<&str> = listed.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -54,7 +54,7 @@ fn handlers(package: &Package) -> Vec<String> {
     lacks
 }
 
-/// The examples hold, there is one on each side, and every declared decision is shown by one.
+/// Checks that the examples pass, one of them lets a call pass, and each declared decision has an example.
 fn of_examples(package: &Package) -> Vec<String> {
     let all = match examples(package) {
         Ok(all) => all,

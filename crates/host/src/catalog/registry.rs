@@ -1,4 +1,4 @@
-//! Lists of reflexes: the one that ships, and files that anybody can host.
+//! Registries of reflexes: the library that ships with Reflex, and lists that anybody can host.
 
 use super::package::{MANIFEST, MODULES, Package, belongs};
 use crate::system::http::{self, Bounds, Request};
@@ -10,68 +10,68 @@ use std::time::Duration;
 /// The file that lists the reflexes of a registry.
 const LIST: &str = "registry.json";
 
-/// The form of a packed reflex.
+/// The format of a packed reflex.
 const BUNDLE: &str = "reflex/bundle-v1";
 
-/// How a file of a registry is fetched. It is no larger than 16 MiB.
+/// Limits for fetching a file of a registry: 30 seconds, 16 MiB, 3 redirects, https only.
 const BOUNDS: Bounds =
     Bounds { within: Duration::from_secs(30), bytes: 16 << 20, redirects: 3, is_local: false, is_encrypted: true };
 
-/// Where a list of reflexes lies: a folder or file of this machine, or an address that a person gave.
+/// The location of a registry: a local folder or file, or an address that a person gave.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Registry {
-    /// The folder with the list, or the list.
+    /// The folder with the list, or the list file.
     Disk(PathBuf),
-    /// The list.
+    /// The address of the list.
     Web(String),
 }
 
-/// One line of a list.
+/// One entry of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
     /// `no-force-push`
     pub name: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// One sentence.
+    /// Description in one sentence.
     pub description: String,
     /// Its version.
     pub version: String,
     /// Its tags.
     pub tags: Vec<String>,
-    /// What it may answer.
+    /// The decisions that it may return.
     pub decisions: Vec<String>,
     /// Whether it ships with Reflex.
     pub official: bool,
 }
 
-/// The reflexes that ship.
+/// Lists the reflexes that ship with Reflex.
 pub fn official() -> Vec<Listed> {
     let manifests = reflex_library::REFLEXES.iter().filter_map(|reflex| reflex.file(MANIFEST));
     manifests.filter_map(|text| serde_json::from_str(text).ok()).map(|value| listed(&value, true)).collect()
 }
 
-/// The reflexes of a registry.
+/// Lists the reflexes of a registry.
 ///
 /// # Errors
-/// It cannot be read.
+/// The registry cannot be read.
 pub fn search(registry: &Registry) -> Result<Vec<Listed>, String> {
-    // Whoever hosts a list does not say what is official.
+    // A hosted list cannot mark its reflexes as official.
     Ok(registry.list()?.iter().map(|value| listed(value, false)).collect())
 }
 
 impl Listed {
-    /// Whether every word stands somewhere in it.
+    /// Whether the name, title, description and tags contain every word, ignoring case.
     pub fn fits(&self, words: &[&str]) -> bool {
         let all = format!("{} {} {} {}", self.name, self.title, self.description, self.tags.join(" ")).to_lowercase();
         words.iter().all(|word| all.contains(&word.to_lowercase()))
     }
 }
 
-/// Packs every reflex below a folder and writes the list: files that any web server can give away.
+/// Packs every reflex below a folder and writes the list, as files for any static web server.
 ///
 /// # Errors
-/// One of them is no reflex, two have one name, or nothing can be written.
+/// A folder is not a reflex, two reflexes share a name, or a file cannot be written.
 pub fn build(folder: &Path, into: &Path) -> Result<usize, String> {
     let told = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut places: Vec<_> = fs::read_dir(folder).map_err(told)?.flatten().map(|entry| entry.path()).collect();
@@ -102,7 +102,7 @@ pub fn build(folder: &Path, into: &Path) -> Result<usize, String> {
     Ok(packages.len())
 }
 
-/// Only an empty folder and one with a list are written into: a reflex called `config` shall replace no `config.json`.
+/// Accepts only an empty folder or one with a list: a reflex called `config` must not replace a `config.json`.
 fn is_ours(into: &Path) -> Result<(), String> {
     let is_empty = fs::read_dir(into).map_or(true, |mut entries| entries.next().is_none());
     let whole = std::path::absolute(into).unwrap_or_else(|_| into.to_owned());
@@ -117,10 +117,10 @@ fn is_ours(into: &Path) -> Result<(), String> {
 }
 
 impl Registry {
-    /// What a word on the command line means.
+    /// Parses a registry from the command line: a path, or an https address.
     ///
     /// # Errors
-    /// It is an address that is not safe on its way.
+    /// The address is not https, or has characters that an address may not have.
     pub fn named(word: &str, cwd: &Path) -> Result<Registry, String> {
         if let Some(path) = word.strip_prefix("file://") {
             return Ok(Registry::Disk(PathBuf::from(path)));
@@ -128,7 +128,8 @@ impl Registry {
         if !word.contains("://") {
             return Ok(Registry::Disk(cwd.join(word)));
         }
-        // The list promises the digests of what it lists, so whoever can change it on its way can change all.
+        // The list contains the digests of its reflexes: an attacker who can change it in transit can change
+        // everything.
         let is_plain = word.chars().all(|letter| letter.is_ascii_graphic() && letter != '#');
         let address = word.strip_prefix("https://").filter(|rest| is_plain && !rest.is_empty());
         let address = address.ok_or_else(|| format!("`{word}` is neither a path nor an address with https"))?;
@@ -137,12 +138,12 @@ impl Registry {
         Ok(Registry::Web(format!("https://{}{end}", if end.is_empty() { address } else { path.trim_end_matches('/') })))
     }
 
-    /// Whether another machine is asked for it.
+    /// Whether reading it takes a network request.
     pub fn is_remote(&self) -> bool {
         matches!(self, Registry::Web(_))
     }
 
-    /// As it is shown and written down.
+    /// The path or address, as printed and stored.
     pub fn shown(&self) -> String {
         match self {
             Registry::Disk(path) => path.display().to_string(),
@@ -162,7 +163,7 @@ impl Registry {
         list.cloned().ok_or_else(|| told("there is no list `reflexes` in it".into()))
     }
 
-    /// The text of a file beside the list.
+    /// Returns the text of a file next to the list.
     fn beside(&self, name: &str) -> Result<String, String> {
         match self {
             Registry::Disk(path) if path.is_dir() => read(&path.join(name)),
@@ -175,7 +176,7 @@ impl Registry {
         }
     }
 
-    /// One of its reflexes, with the digest that the list promises.
+    /// Loads one of its reflexes and checks the digest in the list.
     pub(super) fn take(&self, name: &str) -> Result<Package, String> {
         let lines = self.list()?;
         let line = lines.iter().find(|line| line.get("name").and_then(Value::as_str) == Some(name));
@@ -214,8 +215,8 @@ impl Registry {
 }
 
 impl Registry {
-    /// One that is a single module, as the lists of agentreflex have them. They promise no digest; what was taken is in
-    /// the lock file all the same.
+    /// Loads a reflex that is a single module, as in the lists of agentreflex. These contain no digests; the lock file
+    /// still records the digest of the fetched module.
     fn take_module(&self, name: &str, bundle: &str, line: &Value) -> Result<Package, String> {
         let package = Package::of_files(name, vec![(bundle.to_owned(), self.beside(bundle)?)])?;
         match line.get("digest").and_then(Value::as_str) {
@@ -227,7 +228,7 @@ impl Registry {
     }
 }
 
-/// The text of a file at an address, for a person who asked for it.
+/// Fetches the text at an address that a person gave.
 pub(super) fn read_address(address: &str) -> Result<String, String> {
     fetched(address)
 }
@@ -236,7 +237,7 @@ fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Only for a person's own command.
+/// Called only for a command that a person typed.
 fn fetched(address: &str) -> Result<String, String> {
     let told = |problem: String| format!("{address}: {problem}");
     let request = Request { method: "GET", url: address, headers: &[], body: None };

@@ -1,11 +1,11 @@
-//! The files of a packed package: gzip and tar, read in memory, within bounds, regular files of text only.
+//! Unpacks a package: gzip and tar, in memory, within limits, regular text files only.
 
 use super::package::{MAX_BYTES, MAX_FILES, belongs};
 use crate::world::gzip::inflate;
 use std::io::Read;
 use std::path::{Component, Path};
 
-/// The files that a reflex may consist of, without the folder in which archives keep everything.
+/// Returns the files that belong to a reflex, by their path below the archive's top folder.
 pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
     let tar = inflate(bytes)?;
     let mut files = Vec::new();
@@ -31,7 +31,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
     Ok(files)
 }
 
-/// The path without its first folder, which npm calls `package`.
+/// Strips the first folder of a path, which npm calls `package`.
 fn below_first(path: &Path) -> Result<String, String> {
     let mut parts = Vec::new();
     for part in path.components() {

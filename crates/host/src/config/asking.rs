@@ -1,47 +1,47 @@
-//! What people's policies say about a question that the agent itself cannot ask.
+//! The policy keys for a question that the agent itself cannot ask.
 
 use super::loaded::Loaded;
 use reflex_engine::Authority;
 use reflex_tables::Node;
 use std::time::Duration;
 
-/// A hook waits so long for a person, if a policy says no less. Most agents run a call whose hook takes too long, and
-/// the entries that `init` writes give it ten times this.
+/// Maximum time that a hook waits for a person; a policy may shorten it. Most agents run a call whose hook takes too
+/// long, and the entries that `init` writes give it ten times this.
 pub(crate) const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// What becomes of a question that nobody can answer now.
+/// The outcome of a question when no person is available to answer it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) enum Unattended {
-    /// The call runs if all that was found about it is of medium severity or less, and nothing of the core.
+    /// The call runs if every finding is of medium severity or less and none is of a core rule.
     AllowLow,
-    /// It is refused, and the person is told of it.
+    /// The call is refused, and the user is notified.
     Park,
-    /// It is refused.
+    /// The call is refused.
     #[default]
     Deny,
 }
 
-/// How a person who is not at the agent's prompt is asked.
+/// The way to ask a person who is not at the agent's prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asking {
-    /// So long a hook waits.
+    /// Maximum time that a hook waits.
     pub(crate) wait: Duration,
-    /// What becomes of the question otherwise.
+    /// The outcome if no person is available.
     pub(crate) unattended: Unattended,
-    /// How the user is told of it; only their own policy says so.
+    /// The ways to notify the user, from their own policy only.
     pub(crate) notify: Notify,
 }
 
-/// How the user is told that a call waits.
+/// The ways to notify the user of a waiting call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Notify {
-    /// By the desktop's own means.
+    /// Whether to show a desktop notification.
     pub(crate) desktop: bool,
-    /// A line for the shell.
+    /// A shell command line; empty for none.
     pub(crate) command: String,
-    /// The address of a webhook.
+    /// The URL of a webhook; empty for none.
     pub(crate) webhook: String,
-    /// What it is sent: `json`, `ntfy`, `slack` or `discord`.
+    /// The format of the webhook's payload: `json`, `ntfy`, `slack` or `discord`.
     pub(crate) format: String,
 }
 
@@ -61,8 +61,8 @@ impl Notify {
 }
 
 impl Asking {
-    /// Every layer may shorten the wait; what becomes of the question the administrator says, else the user, and only
-    /// they may let a call run.
+    /// Merges the layers. Each may shorten the wait. `unattended` is the administrator's, else the user's, and only
+    /// layers that may loosen can let a call run.
     pub(crate) fn from_layers(loaded: &[Loaded]) -> Asking {
         let mut asking = Asking { wait: MAX_WAIT, unattended: Unattended::default(), notify: Notify::default() };
         let mut said = Authority::Project;

@@ -5,16 +5,17 @@ use reflex_engine::Authority;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Default time limit, over all attempts.
+/// Default time limit over all attempts of one question.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Maximum number of characters of a command that people see.
+/// Maximum number of characters of a command that are shown.
 const MAX_SHOWN: usize = 60;
 
-/// By which protocol a model is asked.
+/// The protocol by which a model is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Provider {
-    /// A line for the shell: the question on its input, the answer on its output, both JSON.
+    /// A shell command line: it reads the question on standard input and writes the answer to standard output, both
+    /// JSON.
     Command {
         /// The line.
         line: String,
@@ -26,30 +27,30 @@ pub enum Provider {
         /// The file with the key.
         key_file: PathBuf,
     },
-    /// The chat API of OpenAI, which Ollama, llama.cpp, vLLM and gateways have too.
+    /// OpenAI's chat API, which Ollama, llama.cpp, vLLM and gateways implement too.
     OpenAi {
-        /// Up to `/v1`.
+        /// The base URL, up to `/v1`.
         url: String,
-        /// The file with the key, where one is needed.
+        /// The file with the key, if the server needs one.
         key_file: Option<PathBuf>,
     },
 }
 
-/// A model that answers questions, and how it is asked.
+/// A model that answers questions, and the way to ask it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JudgeConfig {
     /// The protocol.
     pub provider: Provider,
-    /// Its name; empty for a command.
+    /// The model's name; empty for a command.
     pub model: String,
-    /// All attempts of one question together take at most so long.
+    /// Time limit over all attempts of one question.
     pub timeout: Duration,
     /// Whether an administrator chose it.
     pub is_managed: bool,
 }
 
 impl JudgeConfig {
-    /// The model that the administrator's policy names, else that of the user's; a project names none.
+    /// The model that the administrator's policy names, else the user's. A project cannot name one.
     pub fn from_layers(loaded: &[Loaded], home: &Path) -> Option<JudgeConfig> {
         let counts = |one: &&Loaded| {
             one.layer.authority == Authority::Managed
@@ -73,7 +74,7 @@ impl JudgeConfig {
         Some(JudgeConfig { provider, model: text("model").to_owned(), timeout, is_managed })
     }
 
-    /// The model and how it is asked, for people: `claude-haiku-4-5 at https://api.anthropic.com`.
+    /// The model and its address, for people: `claude-haiku-4-5 at https://api.anthropic.com`.
     pub fn shown(&self) -> String {
         match &self.provider {
             Provider::Command { line } if line.chars().count() > MAX_SHOWN => {
@@ -84,7 +85,7 @@ impl JudgeConfig {
         }
     }
 
-    /// Whether questions leave this machine. Of a command that is not known.
+    /// Whether questions leave this machine. A command is assumed to send them.
     pub fn leaves_machine(&self) -> bool {
         match &self.provider {
             Provider::Command { .. } => true,

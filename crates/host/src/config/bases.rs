@@ -1,4 +1,4 @@
-//! What a policy builds on: what ships, folders, files, checkouts of git that are pinned by their digest.
+//! The bases of a policy (`extends`): the shipped rules, folders, files, and git checkouts pinned by their digest.
 
 use super::files::Place;
 use reflex_engine::Authority;
@@ -7,37 +7,37 @@ use reflex_tables::Node;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// The name of the rules that ship and are in force only where a policy names them.
+/// The name of the shipped rules that are in force only if a policy names them.
 pub(super) const RECOMMENDED: &str = "recommended";
 
-/// A policy may build on one that builds on another, so often.
+/// Maximum depth of nested `extends`.
 const MAX_STEPS: usize = 8;
 
-/// One `extends` that was followed.
+/// One `extends` entry that was followed.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
-    /// Where it leads.
+    /// The folder or file that it names.
     folder: PathBuf,
-    /// The digest that is wanted there; empty if any will do.
+    /// The digest to which it is pinned; empty if it is not pinned.
     pub(super) digest: String,
     /// `file:line`
     pub(super) at: String,
 }
 
 impl Step {
-    /// Where everything begins.
+    /// The starting point: the place itself.
     pub(super) fn begin(place: &Place) -> Step {
         let folder = place.folder.canonicalize().unwrap_or_else(|_| place.folder.clone());
         Step { at: folder.display().to_string(), folder, digest: String::new() }
     }
 }
 
-/// Its form in a compiled tree.
+/// Its representation in a compiled tree.
 pub(super) fn json(base: &Base) -> Value {
     json!({"path": base.path, "git": base.git, "digest": base.digest, "at": base.at})
 }
 
-/// The place that a base names, seen from the place that names it.
+/// Resolves a base relative to the place that names it, or returns the reason why it does not count.
 pub(super) fn resolve(base: Node<'_>, from: &Place, trail: &[Step]) -> Result<(Place, Step), String> {
     let (path, at) = (base.get("path").text(), base.get("at").text().to_owned());
     let digest = base.get("digest").text().to_owned();
@@ -69,12 +69,12 @@ pub(super) fn resolve(base: Node<'_>, from: &Place, trail: &[Step]) -> Result<(P
     Ok((place, Step { folder, digest, at }))
 }
 
-/// The step that pins what came after it: a digest says nothing about what lies elsewhere.
+/// The step that pins everything after it. A digest does not cover what an unpinned base elsewhere holds.
 pub(super) fn pinned(trail: &[Step]) -> Option<&Step> {
     trail.iter().find(|step| !step.digest.is_empty())
 }
 
-/// The folder or one above it, but not one in which the policy itself lies.
+/// Whether the folder or one above it is a git checkout, other than one that contains the policy itself.
 fn is_checkout(folder: &Path, from: &Place) -> bool {
     let own = from.folder.canonicalize().unwrap_or_else(|_| from.folder.clone());
     let mut above = folder.ancestors().take_while(|above| !own.starts_with(above));

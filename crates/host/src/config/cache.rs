@@ -1,4 +1,4 @@
-//! Compiled layers on disk. What is damaged, or lies where others could have put it, is compiled again.
+//! Compiled layers on disk. A damaged entry, or one that another user could have written, is compiled again.
 
 use crate::system::folders::Folders;
 use crate::system::{files, hex, os, random};
@@ -10,10 +10,10 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// More compiled layers than these are not kept; the oldest go.
+/// Maximum number of entries; the oldest are removed.
 const MAX_KEPT: usize = 128;
 
-/// The length of the checksum before a form, and of the length of the identity behind it.
+/// Size, in bytes, of the checksum that precedes an entry, and of the length of the identity that follows it.
 const NUMBER: usize = 8;
 
 pub(crate) struct Cache {
@@ -25,12 +25,12 @@ impl Cache {
         Cache { folder: folders.cache.join("rules") }
     }
 
-    /// Bytes by their keys in this folder.
+    /// A cache of bytes by key, in this folder.
     pub(crate) fn at(folder: PathBuf) -> Cache {
         Cache { folder }
     }
 
-    /// What is kept under this key, if it is whole.
+    /// The bytes of this key, if they are undamaged.
     pub(crate) fn bytes(&self, key: &str) -> Option<Vec<u8>> {
         self.is_own().then_some(())?;
         let mut kept = fs::read(self.folder.join(key)).ok()?;
@@ -38,7 +38,7 @@ impl Cache {
         (checksum(&kept).to_le_bytes() == *sum).then_some(kept)
     }
 
-    /// Keeps bytes. What cannot be kept is made anew by the next call.
+    /// Stores bytes. If that fails, the next call computes them again.
     pub(crate) fn put_bytes(&self, key: &str, bytes: &[u8]) {
         if self.make().is_some() {
             self.replace(&self.folder.join(key), &[bytes, &checksum(bytes).to_le_bytes()].concat());
@@ -46,14 +46,14 @@ impl Cache {
         }
     }
 
-    /// The compiled layer that was kept for this identity, if it is whole. It lives as long as the process.
+    /// The compiled layer for this identity, if it is undamaged. It lives as long as the process.
     pub(super) fn get(&self, identity: &[u8]) -> Option<Tables> {
         self.is_own().then_some(())?;
         let kept = fs::read(self.folder.join(name_of(identity))).ok()?;
         let (sum, rest) = kept.split_first_chunk::<NUMBER>()?;
         let (length, rest) = rest.split_first_chunk::<NUMBER>()?;
         let (known, _) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-        // Two identities may have one name: what was kept for another is not this.
+        // File names are 64-bit hashes, so two identities may share one; the stored identity decides.
         if !are_equal(known, identity) || checksum(rest) != u64::from_le_bytes(*sum) {
             return None;
         }
@@ -62,7 +62,7 @@ impl Cache {
         (!tables.is_empty()).then_some(tables)
     }
 
-    /// Keeps a tree and gives it back. What cannot be kept is compiled anew by the next call.
+    /// Stores a tree and returns it as tables. If it cannot be stored, the next call compiles it again.
     pub(super) fn put(&self, identity: &[u8], tree: &Value) -> Tables {
         let Ok(blob) = encode(tree) else { return Tables::EMPTY };
         let behind = [identity, &blob].concat();
@@ -75,7 +75,7 @@ impl Cache {
         Tables::new(Vec::leak(blob))
     }
 
-    /// Remembers the text of a file that could be compiled.
+    /// Keeps the text of a file that compiled without errors.
     pub(super) fn keep_good(&self, name: &str, text: &str) {
         let path = self.good(name);
         let is_made = self.make().and_then(|()| fs::create_dir_all(self.folder.join("good")).ok());
@@ -84,7 +84,7 @@ impl Cache {
         }
     }
 
-    /// The text with which the file was compiled the last time.
+    /// The last text of the file that compiled without errors.
     pub(super) fn last_good(&self, name: &str) -> Option<String> {
         self.is_own().then_some(())?;
         fs::read_to_string(self.good(name)).ok()
@@ -99,7 +99,7 @@ impl Cache {
         self.is_own().then_some(())
     }
 
-    /// Whether nobody else can write here.
+    /// Whether the folder belongs to this user and no other user can write to it.
     fn is_own(&self) -> bool {
         let is_own = |folder: os::Stat| {
             folder.kind == os::Kind::Folder && folder.is_of(os::user()) && !folder.others_may_write()
@@ -107,7 +107,7 @@ impl Cache {
         os::stat(&self.folder).is_ok_and(is_own)
     }
 
-    /// Whole or not at all.
+    /// Replaces a file atomically.
     fn replace(&self, path: &Path, bytes: &[u8]) {
         let draft = self.folder.join(format!(".{}", random::uuid()));
         let written = files::private()
@@ -136,20 +136,20 @@ impl Cache {
     }
 }
 
-/// The name under which a form is kept.
+/// The file name of an entry.
 fn name_of(identity: &[u8]) -> String {
     format!("layer-{:016x}", checksum(identity))
 }
 
-/// By words: some C libraries compare byte by byte, and there may be many.
+/// Compares word by word: some C libraries compare byte by byte, and the identities may be long.
 fn are_equal(one: &[u8], other: &[u8]) -> bool {
     let ((words, rest), (others, other_rest)) = (one.as_chunks::<NUMBER>(), other.as_chunks::<NUMBER>());
     let equal = |(one, other): (&[u8; NUMBER], &[u8; NUMBER])| u64::from_ne_bytes(*one) == u64::from_ne_bytes(*other);
     one.len() == other.len() && rest == other_rest && words.iter().zip(others).all(equal)
 }
 
-/// Tells damage, and no forger: who can write here can write any sum. Every step is undone by no other, so that one
-/// changed word is always told, and several nearly always.
+/// Detects damage, not forgery: a process that can write here can write any checksum. Each step is invertible, so that
+/// one changed word always changes the sum, and several nearly always do.
 fn checksum(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
     let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(ODD);

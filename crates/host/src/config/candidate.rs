@@ -1,4 +1,4 @@
-//! The layers as they would be with another policy of the user.
+//! The layers of a workspace with another policy in place of the user's.
 
 use super::compile::compile;
 use super::files::{self, Place};
@@ -11,7 +11,7 @@ use reflex_tables::compile::encode;
 use serde_json::json;
 use std::path::Path;
 
-/// A policy that is not in force, compiled with the user's own rules, as if the user had accepted it.
+/// A policy that is not in force, compiled with the user's own rules as if the user had accepted it.
 pub struct Candidate {
     place: Place,
     tables: Tables,
@@ -19,11 +19,11 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Compiles a text that would stand where the user's policy stands. What it names in `rule_dirs` and `extends` counts
-    /// only where it is in force already.
+    /// Compiles a text in place of the user's policy. Folders and bases that it names in `rule_dirs` and `extends`
+    /// count only if they are already in force.
     ///
     /// # Errors
-    /// What is wrong with it, line by line.
+    /// The problems of the text, one per line.
     pub fn compile(folders: &Folders, file: &Path, text: &str) -> Result<Candidate, Vec<String>> {
         let place = Place::of_user(folders);
         let mut all: Vec<SourceFile> = place.list().read();
@@ -42,7 +42,7 @@ impl Candidate {
         Ok(Candidate { place, tables: Tables::new(Vec::leak(blob)), digest: files::digest(&all) })
     }
 
-    /// These layers with the candidate in the place of the user's own.
+    /// These layers, with the candidate in place of the user's own layer.
     pub fn within(&self, loaded: &[Loaded]) -> Vec<Loaded> {
         let is_own = |one: &Loaded| one.layer.authority == Authority::User && one.place.folder == self.place.folder;
         let mut all: Vec<Loaded> = loaded.iter().filter(|one| !is_own(one)).map(Loaded::again).collect();

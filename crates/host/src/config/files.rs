@@ -1,4 +1,4 @@
-//! Where people's rules and policies lie, and whether what lies there may be believed.
+//! The folders of people's rules and policies, and the checks that decide how far to trust the files in them.
 
 use crate::system::folders::{self, Folders};
 use crate::system::os::{self, Kind, Stat};
@@ -16,27 +16,28 @@ use std::sync::OnceLock;
 /// The administrator's folder.
 const MANAGED: &str = "/etc/reflex";
 
-/// A file that changed less long ago is known by its content: the clock of the file system may not tell two changes apart.
+/// Minimum age, in seconds, of a file that is identified by its metadata. A younger one is identified by its content,
+/// since the file system's clock may not separate two changes.
 const FRESH_SECONDS: u64 = 3;
 
 /// A folder of rules and perhaps a policy.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// Whose it is.
+    /// The layer to which the files belong.
     pub authority: Authority,
     /// The folder that holds `policy.yaml` and `rules/`; for further folders of rules the folder itself.
     pub folder: PathBuf,
-    /// The workspace for which it counts.
+    /// The workspace to which it applies.
     pub workspace: PathBuf,
     /// Whether the folder holds rules only.
     rules_only: bool,
-    /// Whether it is what ships and no folder at all.
+    /// Whether this is the shipped rule set, which has no folder on disk.
     ships: bool,
-    /// Why the environment's word for this folder is not believed.
+    /// The reason why this folder, which only the environment names, may not loosen; `None` if it may.
     moved: Option<String>,
 }
 
-/// The places that there are, the least authority first.
+/// The places that exist, in ascending order of authority.
 pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
     let place = |authority, folder: PathBuf, moved| Place {
         authority,
@@ -64,17 +65,17 @@ pub(super) fn places(folders: &Folders, workspace: &Path) -> Vec<Place> {
     places
 }
 
-/// All files of one place together are at most so large; what goes beyond is not read.
+/// Maximum total size, in bytes, of the files of one place. Files beyond it are not read.
 const MAX_TOGETHER: u64 = 4 << 20;
 
-/// A file of a place, with what the system says of it.
+/// A file of a place, with its metadata.
 pub struct File {
-    /// The folder that was listed, and the path from there.
+    /// The folder that was listed, and the file's path relative to it.
     folder: Rc<Path>,
     name: PathBuf,
     stat: Stat,
     is_policy: bool,
-    /// Why it is not read; then its last good form holds.
+    /// The reason for not reading the file, if any; its last good version then stays in force.
     why: Option<String>,
 }
 
@@ -84,44 +85,44 @@ impl File {
     }
 }
 
-/// A file that was named by itself has no path from a folder on.
+/// The path of a file. One that was named directly has no path relative to a folder.
 fn path_of(folder: &Path, name: &Path) -> PathBuf {
     if name.as_os_str().is_empty() { folder.to_owned() } else { folder.join(name) }
 }
 
-/// What lies in a place.
+/// The files found in a place, and the problems with them.
 pub struct Found {
     /// The files.
     pub files: Vec<File>,
-    /// What cannot be read or believed.
+    /// Files that cannot be read or trusted, each with the reason.
     pub problems: Vec<String>,
-    /// Why the place may only tighten.
+    /// The reason why the place may only tighten; `None` if it may loosen.
     pub why_tight: Option<String>,
-    /// What ships, where the place is no folder.
+    /// The text of the shipped rules, if the place is not a folder.
     pub shipped: Option<&'static str>,
-    /// How large its files are together.
+    /// Total size of its files, in bytes.
     bytes: u64,
 }
 
 impl Place {
-    /// A folder that counts as the user's.
+    /// A folder of rules with the user's authority.
     pub(super) fn user(folder: PathBuf) -> Place {
         let workspace = folder.clone();
         Place { authority: Authority::User, workspace, folder, rules_only: true, ships: false, moved: None }
     }
 
-    /// Where the user's policy and rules lie.
+    /// The place of the user's policy and rules.
     pub(super) fn of_user(folders: &Folders) -> Place {
         Place { rules_only: false, ..Place::user(folders.config.clone()) }
     }
 
-    /// What ships, with the authority of this place.
+    /// The shipped rules, with the authority of this place.
     pub(super) fn shipped(&self) -> Place {
         Place { folder: PathBuf::from("recommended"), rules_only: true, ships: true, ..self.clone() }
     }
 
-    /// A folder or file that the policy of this place builds on. A folder without a policy and without `rules` holds
-    /// rules only.
+    /// A folder or file that the policy of this place extends. A folder with neither a policy nor a `rules` folder
+    /// holds rules only.
     pub(super) fn base(&self, path: &str) -> Place {
         let place = self.further(path);
         let holds = |name: &str| place.folder.join(name).symlink_metadata().is_ok();
@@ -129,7 +130,7 @@ impl Place {
         Place { rules_only: !whole, ..place }
     }
 
-    /// A further folder of rules that the policy of this place names.
+    /// A further folder of rules that the policy of this place names in `rule_dirs`.
     pub(super) fn further(&self, folder: &str) -> Place {
         let folder = match folder.strip_prefix("~/") {
             Some(rest) => folders::home().join(rest),
@@ -138,7 +139,7 @@ impl Place {
         Place { folder, rules_only: true, ..self.clone() }
     }
 
-    /// Its files, in the order in which the system lists them: to sort them is for whoever reads them.
+    /// Lists its files in directory order, unsorted; [`Found::read`] sorts them.
     pub fn list(&self) -> Found {
         let why_tight = self.moved.clone();
         let mut found = Found { files: Vec::new(), problems: Vec::new(), why_tight, shipped: None, bytes: 0 };
@@ -182,8 +183,8 @@ impl Place {
         found
     }
 
-    /// All files of a folder. The system is asked for each in the folder itself, so that it does not look up the way to
-    /// it each time.
+    /// Adds all files of a folder. Each is looked up relative to the open folder, so that the kernel does not resolve
+    /// the full path each time.
     fn add_all(&self, rules: &Path, found: &mut Found) -> io::Result<()> {
         let rules = rules.canonicalize()?;
         let folder = os::Folder::open(&rules)?;
@@ -204,7 +205,7 @@ impl Place {
         found: &mut Found,
     ) {
         let path = || path_of(&folder, &name);
-        // Only a link can lead elsewhere; most files are none, and there may be many.
+        // Only a symlink can lead elsewhere, and most files are not symlinks. There may be many files.
         let is_link = of_itself.as_ref().is_ok_and(|stat| stat.kind == Kind::Link);
         let outside = is_link && self.leads_out(&path());
         match if is_link { os::stat_behind_links(&path()) } else { of_itself } {
@@ -237,7 +238,8 @@ impl Place {
         !matches!((real, root), (Ok(real), Ok(root)) if real.starts_with(&root))
     }
 
-    /// The administrator's files count only if nobody else could have written them; a user's then only tighten.
+    /// Adds a file. A managed file that others than root could have written is dropped; a user's file that others could
+    /// have written makes its layer tighten only.
     fn take(&self, file: File, found: &mut Found) {
         if let Some(why) = self.not_believed(&file.stat) {
             let shown = file.path();
@@ -267,21 +269,21 @@ impl Place {
     }
 }
 
-/// Asked once: there may be many files.
+/// The user id of this process, queried once because there may be many files.
 fn own_user() -> Option<u32> {
     static OWN: OnceLock<Option<u32>> = OnceLock::new();
     *OWN.get_or_init(os::user)
 }
 
 impl Found {
-    /// What the compiled form is kept for: it changes with every change of a file, of Reflex, or of the variables. Who
-    /// changes a file and sets its size and times back has moved the time of its last change of state, which only the
-    /// clock sets; and a file that may have been changed twice by the same clock is known by its content.
+    /// The cache key of the compiled form. It changes with every change of a file, of Reflex or of the variables.
+    /// Resetting a file's size and times does not hide a change: the change time (ctime) comes from the clock alone. A
+    /// file young enough to have changed twice within one tick is identified by its content.
     pub(super) fn identity(&self, variables: &Variables) -> Vec<u8> {
         self.identity_at(clock::now() / 1000, variables)
     }
 
-    /// The same at another second than this.
+    /// The same, with the current time given in seconds since 1970.
     fn identity_at(&self, now: u64, variables: &Variables) -> Vec<u8> {
         const EACH: usize = 160;
         let mut identity = Vec::with_capacity(EACH * (self.files.len() + 2));
@@ -298,7 +300,7 @@ impl Found {
             }
             identity.extend(name.as_os_str().as_encoded_bytes());
             let changed = u64::try_from(stat.changed.0).unwrap_or(0);
-            // Where the system cannot tell files apart, only what they hold can.
+            // If the system has no inode numbers, only the content identifies a file.
             let fresh = why.is_none() && (stat.place.is_none() || changed + FRESH_SECONDS > now);
             identity.extend([0, u8::from(*is_policy), u8::from(why.is_some()), u8::from(fresh)]);
             if fresh {
@@ -314,7 +316,7 @@ impl Found {
         identity
     }
 
-    /// The texts in the order of their names, the policy first; of what cannot be read the reason.
+    /// The texts, policy first, then sorted by name. A file that cannot be read has the reason instead.
     pub fn read(&self) -> Vec<SourceFile> {
         let text = |path: &PathBuf| {
             let bytes = fs::read(path).map_err(|error| error.to_string())?;
@@ -337,7 +339,7 @@ impl Found {
     }
 }
 
-/// The digest of the contents, wherever the files lie.
+/// The digest of the files' names and contents, independent of their folders.
 pub(super) fn digest(files: &[SourceFile]) -> String {
     let mut digest = Sha256::new();
     for file in files {
@@ -365,13 +367,13 @@ mod tests {
             fs::File::options().write(true).open(&file).unwrap().set_modified(long_ago).unwrap();
             os::stat(&file).unwrap().changed
         };
-        // So late that no content is read.
+        // Late enough that no content is read.
         let later = clock::now() / 1000 + 3600;
         let known = |now| Place::user(folder.path().to_owned()).list().identity_at(now, &Variables::new());
         let changed = write("one");
         let (first, fresh) = (known(later), known(later - 3600));
         assert_eq!(known(later), first);
-        // The clock of a file system may stand still for some milliseconds: that is why what is fresh is read.
+        // A file system's clock may not advance for some milliseconds, which is why a fresh file is read.
         while write("two") == changed {
             assert_ne!(known(later - 3600), fresh);
         }

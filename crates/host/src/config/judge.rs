@@ -2,12 +2,12 @@
 
 use reflex_engine::{Decision, Engine, Event, ExtraDetector, Judgement, Moment, NONE, Policy, Verdict, World};
 
-/// Judges what has not run by its effects, all else by what it brings and by people's rules.
+/// Judges a call that has not run by its effects, and any other event by its content and people's rules.
 pub(crate) fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
     judged_further(event, policy, world, NONE)
 }
 
-/// The same with a detector from outside.
+/// The same, with an extra detector.
 pub(crate) fn judged_further(
     event: &Event,
     policy: Option<&Policy>,
@@ -24,7 +24,7 @@ pub(crate) fn judged_further(
     }
 }
 
-/// A decision that no judgement stands behind.
+/// A decision without an analysis, with full confidence.
 pub(crate) fn unjudged(decision: Decision) -> Judgement {
     let verdict = Verdict { decision, confidence: 100, ..Verdict::default() };
     Judgement {

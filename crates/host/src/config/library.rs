@@ -1,6 +1,6 @@
 //! The rules that ship with Reflex.
 
-/// Where the rule of this id is written: `library/rules/rm.yaml:12`.
+/// The source file and line of the rule with this id: `library/rules/rm.yaml:12`.
 pub fn rule_place(id: &str) -> Option<String> {
     let at = reflex_library::tables().get("rules").get(id).get("at").text();
     (!at.is_empty()).then(|| format!("library/{at}"))

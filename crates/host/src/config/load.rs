@@ -1,4 +1,4 @@
-//! Loads the rules and policies that apply to a workspace, from the cache where the files are unchanged.
+//! Loads the rules and policies that apply to a workspace, from the cache if the files are unchanged.
 
 use super::bases;
 use super::cache::Cache;
@@ -15,12 +15,12 @@ use reflex_tables::Tables;
 use serde_json::json;
 use std::path::Path;
 
-/// Everything that is in force for a workspace, the least authority first.
+/// All layers in force for a workspace, in ascending order of authority.
 pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
     load_there(folders, workspace, store).0
 }
 
-/// The same, with which folders there are.
+/// The same, and which of the folders exist.
 pub(crate) fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Loaded>, There) {
     let places = files::places(folders, workspace);
     let has = |authority| places.iter().any(|place| place.authority == authority);
@@ -29,7 +29,7 @@ pub(crate) fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> 
         return (Vec::new(), there);
     }
     let mut loader = Loader { cache: Cache::new(folders), variables: Variables::new(), loaded: Vec::new(), store };
-    // Who has more to say is read first: the others may use its variables.
+    // Descending order of authority: a layer may use the variables of those above it.
     for place in places.into_iter().rev() {
         let begin = bases::Step::begin(&place);
         loader.add(place, &[begin]);
@@ -47,10 +47,10 @@ struct Loader<'s> {
 }
 
 impl Loader<'_> {
-    /// Loads one place, then the further folders of rules that its policy names and all that it builds on. `trail` are
-    /// the places that led here.
+    /// Loads one place, then the further folders of rules that its policy names, and its bases. `trail` holds the
+    /// places that led here.
     fn add(&mut self, place: Place, trail: &[bases::Step]) {
-        // Who is named by two is read once.
+        // A place that is named twice is loaded once.
         let is_same = |one: &Loaded| one.place.folder == place.folder && one.place.authority == place.authority;
         let found = place.list();
         if self.loaded.iter().any(is_same) {
@@ -112,7 +112,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Whether a person stands behind the files of a place: the user's own are looked at once all are loaded.
+    /// Whether a person accepts the files of a place. The user's own files are checked after all are loaded.
     fn accepted(&self, place: &Place, digest: &str) -> Vouched {
         match place.authority {
             Authority::Project => trust::standing(self.store, &trust::repository(&place.workspace), digest),
@@ -120,7 +120,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Whether a place has the content that it is pinned to, where it is pinned.
+    /// Checks that a pinned place has the content to which it is pinned.
     fn is_pinned(&self, place: &Place, step: &bases::Step) -> Result<(), String> {
         if step.digest.is_empty() {
             return Ok(());
@@ -134,7 +134,7 @@ impl Loader<'_> {
     }
 }
 
-/// The compiled tree: from the cache where the files are as they were, else compiled and kept.
+/// The compiled tree: from the cache if the files are unchanged, else compiled and stored.
 fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Tables {
     let identity = found.identity(variables);
     if let Some(tables) = cache.get(&identity) {
@@ -153,8 +153,8 @@ fn tree(found: &Found, cache: &Cache, variables: &Variables) -> Tables {
     cache.put(&identity, &tree)
 }
 
-/// Compiles; a file that is damaged is replaced by its last good form, if there was one. Gives the files that are in
-/// force: a person's yes must be to these, and not to what lies there in their stead.
+/// Compiles files, replacing each damaged one by its last good version if it has one. Returns the files in force,
+/// because a person accepts these and not the damaged files on disk.
 fn compile_with_last_good(
     files: Vec<SourceFile>,
     cache: &Cache,

@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 /// The compiled files of one place, as they count now.
 pub struct Loaded {
-    /// What the engine is given.
+    /// The layer as the engine takes it.
     pub layer: Layer,
-    /// Where the files lie.
+    /// The place of the files.
     pub place: Place,
     /// The digest of all their contents.
     pub digest: String,
-    /// Why the layer may only tighten, where it may not loosen.
+    /// The reason why the layer may only tighten; `None` if it may loosen.
     pub why_tight: Option<String>,
 }
 
-/// Which of the folders are there in which people keep what is theirs: looked up once a call.
+/// Which of the folders for rules and policies exist, looked up once per call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct There {
     /// `.reflex` at the workspace's root.
@@ -26,7 +26,7 @@ pub struct There {
 }
 
 impl Loaded {
-    /// The same layer, to be judged by.
+    /// A copy of this layer.
     pub fn again(&self) -> Loaded {
         Loaded {
             layer: self.layer.clone(),
@@ -37,7 +37,7 @@ impl Loaded {
     }
 }
 
-/// Which files were in force, for the record.
+/// The layers in force, for the record.
 pub(crate) fn record(loaded: &[Loaded]) -> Value {
     let short = |digest: &str| digest.get(..16).unwrap_or("").to_owned();
     loaded

@@ -1,4 +1,4 @@
-//! Rules and policies that people wrote: found, compiled once, kept in the cache by what the files are.
+//! Rules and policies that people wrote: found, compiled once, and cached by the identity of their files.
 
 pub(crate) mod asking;
 mod auto_pilot;

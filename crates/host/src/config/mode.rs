@@ -1,31 +1,31 @@
-//! The name of the policy under which calls are judged.
+//! The mode: the name of the policy under which calls are judged.
 
 use super::loaded::Loaded;
 use crate::store::modes::{ALLOW_ALL, AUTO_PILOT, SessionMode};
 use crate::system::clock;
 use reflex_engine::{Authority, Policy};
 
-/// The variable in which a hook finds the mode of its session alone. It only tightens: an agent may set it too.
+/// The variable that holds the mode of a single session. It only tightens, because an agent can set it too.
 pub const SESSION_MODE: &str = "REFLEX_MODE";
 
-/// The modes that a person may set for a while, each stricter than those before.
+/// The modes that a person may set for some time, in ascending order of strictness.
 const STRICTER: [&str; 9] =
     [ALLOW_ALL, "observe", "quiet", AUTO_PILOT, "balanced", "unattended", "never-ask", "read-only", "strict"];
 
-/// What counts for a session whose mode nobody knows.
+/// The mode of a session whose variable names an unknown mode.
 const UNKNOWN: &str = "strict";
 
 /// The name of the policy under which calls are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mode {
     name: &'static str,
-    /// Whether a person asked for it just now; else people's policies may name another.
+    /// Whether a person named it explicitly; otherwise people's policies may name another.
     insisted: bool,
     /// The mode of this session alone, which only tightens.
     of_session: Option<&'static str>,
     /// Whether a person lets every call pass that no core rule stops.
     allows_all: bool,
-    /// Whether a model may answer questions about losses that can be brought back.
+    /// Whether a model may answer questions about losses that can be undone.
     is_auto_pilot: bool,
 }
 
@@ -36,7 +36,7 @@ impl Default for Mode {
 }
 
 impl Mode {
-    /// The mode of this name, if the library has such a policy.
+    /// The mode of this name, if the library has a policy with it.
     pub fn named(name: &str) -> Option<Mode> {
         Policy::named(reflex_library::tables(), name).map(|policy| Mode {
             name: policy.name(),
@@ -45,14 +45,14 @@ impl Mode {
         })
     }
 
-    /// The usual mode, with what the variable of the session says.
+    /// The default mode, tightened by the value of the session's variable.
     pub fn of_session(said: Option<&str>) -> Mode {
         let named = said.map(|name| Mode::named(name).map_or(UNKNOWN, Mode::name));
         Mode { of_session: named, ..Mode::default() }
     }
 
-    /// The mode under the strictest of these, which a person has set for a while. Where an administrator has a policy,
-    /// they only tighten.
+    /// Applies the strictest of these modes, which a person has set for some time. If a managed policy exists, they
+    /// only tighten.
     #[must_use]
     pub fn set_to(self, modes: &[SessionMode], loaded: &[Loaded]) -> Mode {
         if self.insisted {
@@ -63,7 +63,7 @@ impl Mode {
         let Some(named) = Mode::named(&strictest.name) else { return self };
         let managed = || loaded.iter().filter(|one| one.layer.authority == Authority::Managed);
         if named.name == AUTO_PILOT {
-            // An administrator who chooses the model allows it to be asked.
+            // An administrator who chooses a model permits auto-pilot.
             let chosen = |one: &Loaded| !one.layer.tables.get("policy").get("judge").get("provider").text().is_empty();
             let is_auto_pilot = managed().next().is_none() || managed().any(chosen);
             return Mode { is_auto_pilot, ..self };
@@ -82,12 +82,12 @@ impl Mode {
         self.allows_all
     }
 
-    /// Whether a model may answer questions about losses that can be brought back.
+    /// Whether a model may answer questions about losses that can be undone.
     pub(crate) fn is_auto_pilot(self) -> bool {
         self.is_auto_pilot
     }
 
-    /// The name that the log has for a call judged by this policy of it.
+    /// The policy name recorded for a call that was judged by this policy.
     pub(crate) fn told(self, policy: Option<&Policy>) -> &'static str {
         match policy {
             _ if self.allows_all => ALLOW_ALL,
@@ -96,7 +96,7 @@ impl Mode {
         }
     }
 
-    /// The purpose of the mode of this name, as the library has it; empty for an unknown name.
+    /// The purpose of a mode, from the library; empty for an unknown name.
     pub fn about(name: &str) -> &'static str {
         reflex_library::tables().get("policies").get(name).get("about").text()
     }
@@ -106,18 +106,19 @@ impl Mode {
         reflex_library::tables().get("policies").entries().map(|(name, _)| name).collect()
     }
 
-    /// The name of its policy.
+    /// The name of the mode's policy.
     pub fn name(self) -> &'static str {
         self.name
     }
 
-    /// What a severity is worth in this mode, with people's layers.
+    /// The policy of this mode with people's layers, which maps severities to actions.
     pub fn policy(self, loaded: &[Loaded]) -> Option<Policy> {
         policy(self.name, self.insisted, loaded).map(|policy| policy.tightened_by(self.of_session))
     }
 }
 
-/// The policy of this name with the layers of a workspace. `insisted` keeps the name whatever the layers prefer.
+/// The policy of this name with the layers of a workspace. `insisted` keeps this policy even if a layer prefers
+/// another.
 fn policy(name: &str, insisted: bool, loaded: &[Loaded]) -> Option<Policy> {
     let layers = loaded.iter().map(|one| one.layer.clone()).collect();
     let minute = u32::try_from(clock::now() / 60_000).unwrap_or(u32::MAX);

@@ -1,4 +1,5 @@
-//! What the user's own files loosen: with a key in the hook entries, only what the user has accepted.
+//! The loosening parts of the user's own files. With a key in the hook entries, only those that the user accepted
+//! count.
 
 use super::files::{self, Place};
 use super::loaded::Loaded;
@@ -13,7 +14,7 @@ use reflex_rules::SourceFile;
 use sha2::{Digest, Sha256};
 use std::io;
 
-/// Lets the user's files loosen where no key is in force, or where exactly these were accepted.
+/// Lets the user's files loosen if no key is in force, or if exactly these files were accepted.
 pub(super) fn vouch(loaded: &mut [Loaded], folders: &Folders, store: &Store) {
     let mut own: Vec<&mut Loaded> = loaded.iter_mut().filter(|one| is_own(one)).collect();
     if own.is_empty() {
@@ -29,13 +30,13 @@ pub(super) fn vouch(loaded: &mut [Loaded], folders: &Folders, store: &Store) {
     own.iter_mut().for_each(|one| one.layer.loosens = vouched.clone());
 }
 
-/// The user's files that a person may accept; nothing where there are none, or no key is in force.
+/// The user's files to accept; `None` if there are none, or no key is in force.
 pub(super) fn offer(loaded: &[Loaded], folders: &Folders, store: &Store) -> Option<Offer> {
     let own: Vec<&Loaded> = loaded.iter().filter(|one| is_own(one)).collect();
     if own.is_empty() || *store.key_in_force() == InForce::Unprotected {
         return None;
     }
-    // What is accepted is what lies there: to a damaged file in whose place an older one holds nobody says yes.
+    // A person accepts the files on disk, never the older version that replaces a damaged file.
     let places: Vec<(&Loaded, Vec<SourceFile>)> = own.iter().map(|one| (*one, one.place.list().read())).collect();
     let digest = digest(places.iter().map(|(one, files)| (&one.place, files::digest(files))));
     let files = places.into_iter().flat_map(|(_, files)| files).collect();
@@ -44,16 +45,16 @@ pub(super) fn offer(loaded: &[Loaded], folders: &Folders, store: &Store) -> Opti
     Some(Offer::new(files, before, digest, name))
 }
 
-/// Whether the user stands behind what a reflex of theirs may reach.
+/// Whether the user has accepted what one of their reflexes may access.
 pub(crate) fn reflex_counts(store: &Store, digest: &str) -> bool {
     *store.key_in_force() == InForce::Unprotected
         || trust::accepted_as(store, &reflex_name(digest)).is_some_and(|trust| trust.digest == digest)
 }
 
-/// The user's yes to what a reflex of theirs reaches; callers have asked them.
+/// Accepts what one of the user's reflexes accesses. The caller has asked the user.
 ///
 /// # Errors
-/// It cannot be written.
+/// The approval cannot be written.
 pub fn accept_reflex(store: &Store, digest: &str, by: &str, signer: &Signer) -> io::Result<()> {
     let trust = Trust {
         repository: reflex_name(digest),
@@ -74,12 +75,12 @@ fn is_own(one: &Loaded) -> bool {
     one.layer.authority == Authority::User && one.why_tight.is_none()
 }
 
-/// The name under which the user's files are accepted. No repository has such a one: theirs are absolute paths.
+/// The name under which the user's files are accepted. It cannot equal a repository's name, which is an absolute path.
 fn name(folders: &Folders) -> String {
     format!("own files of {}", folders.config.display())
 }
 
-/// One digest of all places together, with what each of them is.
+/// One digest over all places, each with its folder and the digest of its files.
 fn digest<'l>(places: impl Iterator<Item = (&'l Place, String)>) -> String {
     let mut whole = Sha256::new();
     for (place, digest) in places {

@@ -1,4 +1,4 @@
-//! What people ask about their own files: everything that is wrong, every rule, every key with its origin.
+//! Queries of people about their own files: all problems, all rules, and the origin of every key.
 
 use super::compile::compile;
 use super::files;
@@ -19,15 +19,15 @@ use std::path::{Path, PathBuf};
 
 /// A layer with its sources.
 pub struct Opened {
-    /// As it counts now.
+    /// The layer as it counts now.
     pub loaded: Loaded,
     /// Its files.
     pub files: Vec<SourceFile>,
-    /// What they say, compiled afresh.
+    /// The compiled content of the files.
     pub compiled: Compiled,
 }
 
-/// Every layer of a workspace with its sources.
+/// All layers of a workspace with their sources.
 pub fn open(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Opened> {
     let mut variables = Variables::new();
     let mut opened: Vec<Opened> = Vec::new();
@@ -41,7 +41,7 @@ pub fn open(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Opened> {
     opened
 }
 
-/// Files and folders that a person names, as if they were the user's own: a file called `policy.…` is a policy, all
+/// Files and folders that a person names, with the user's authority. A file with the stem `policy` is a policy, all
 /// others hold rules.
 ///
 /// # Errors
@@ -62,7 +62,7 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     for path in all {
         let told = |error: std::io::Error| format!("{}: {error}", path.display());
         let metadata = fs::metadata(&path).map_err(told)?;
-        // What is read of a pipe or a device need not end.
+        // A pipe or a device may never reach its end.
         if !metadata.is_file() {
             return Err(format!("{}: it is no file", path.display()));
         }
@@ -90,14 +90,14 @@ impl Opened {
         format!("{}/{}", self.loaded.layer.authority.name(), rule.name)
     }
 
-    /// Keys of its policy with the place that sets each, and the value.
+    /// The keys of its policy, each with the place that sets it and its value.
     pub fn origins(&self) -> &[(String, String, Value)] {
         &self.compiled.policy.origins
     }
 }
 
-/// What people's files make of core rules, each in a sentence with its file and line: the user's and the administrator's
-/// only, with a reason; all else counts for nothing.
+/// Changes that people's files make to core rules, each in a sentence. Only entries of the user and the administrator
+/// that have a reason count.
 pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
     let mut told = Vec::new();
     let core: Vec<&str> = reflex_library::tables()
@@ -135,7 +135,7 @@ pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
     told
 }
 
-/// The user's own files, where what they loosen waits for a yes.
+/// The user's own files, if their loosening parts need approval.
 pub fn offer_of_own(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
     own::offer(&load(folders, workspace, store), folders, store)
 }

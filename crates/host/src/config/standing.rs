@@ -1,4 +1,4 @@
-//! Which layer's word counts for a key of people's policies, and why another's does not.
+//! The layer whose value counts for each policy key, and the reasons why another layer's does not.
 
 use super::people::Opened;
 use crate::system::clock::{moment, now};
@@ -6,13 +6,12 @@ use reflex_engine::{Authority, PolicyAction};
 use reflex_tables::Node;
 use serde_json::Value;
 
-/// What does not count in a layer that may only tighten.
+/// Keys without effect in a layer that may only tighten.
 const LOOSENING: [&str; 4] = ["allow", "allowedCommands", "allowed_roots", "disabled_rules"];
 
 const ONLY_TIGHTENS: &str = "does not count: this layer only tightens";
 
-/// For each key of each layer, in their order, what becomes of it; `usual` is the policy that holds where no file says
-/// anything.
+/// The status of each key of each layer, in their order. `usual` is the policy in force if no file names one.
 pub fn standing(layers: &[Opened], usual: &str) -> Vec<Vec<String>> {
     let of = |layer: &Opened| {
         let each = layer.origins().iter().map(|(key, _, value)| of_key(layers, layer, (key, value), usual));
@@ -28,7 +27,7 @@ pub fn preset_in_force(layers: &[Opened], usual: &str) -> String {
     named.and_then(Value::as_str).unwrap_or(usual).to_owned()
 }
 
-/// Why a key has no effect.
+/// The reason why a key has no effect; `None` if it is in force.
 fn of_key(layers: &[Opened], layer: &Opened, (key, value): (&str, &Value), usual: &str) -> Option<String> {
     let tight = !layer.loaded.layer.loosens.holds();
     if let Some(over) = over(value) {
@@ -50,7 +49,7 @@ fn of_key(layers: &[Opened], layer: &Opened, (key, value): (&str, &Value), usual
     (tight && LOOSENING.contains(&key)).then(|| ONLY_TIGHTENS.into())
 }
 
-/// An entry of a rule, or a list with entries, whose last day is gone.
+/// Reports an entry, or entries of a list, whose `until` date has passed.
 fn over(value: &Value) -> Option<String> {
     const DAY: u64 = 86_400_000;
     let is_over = |entry: &Value| {
@@ -77,7 +76,7 @@ fn of_preset(layers: &[Opened], layer: &Opened, usual: &str) -> Option<String> {
     stricter.or_else(|| asks_less.then(|| ONLY_TIGHTENS.into()))
 }
 
-/// Whether a preset makes at least as much of every severity as another, and more of one.
+/// Whether a preset is at least as strict as another for every severity, and stricter for one.
 fn is_stricter(one: &str, other: &str) -> bool {
     let policy = |name| reflex_library::tables().get("policies").get(name);
     let (one, other) = (policy(one), policy(other));
@@ -117,7 +116,7 @@ fn of_rule(layers: &[Opened], layer: &Opened, (rule, value): (&str, &Value), usu
     }
 }
 
-/// What a rule leads to by itself, and whether it is a core rule.
+/// The default action of a rule, and whether it is a core rule.
 fn weighs(layers: &[Opened], id: &str, usual: &str) -> Option<(PolicyAction, bool)> {
     let tables = reflex_library::tables();
     let rule = tables.get("rules").get(id);
@@ -135,7 +134,7 @@ fn weighs(layers: &[Opened], id: &str, usual: &str) -> Option<(PolicyAction, boo
     })
 }
 
-/// `warn`, or `{action: warn, …}`.
+/// The action of an entry: `warn`, or `{action: warn, …}`.
 fn worth(value: &Value) -> Option<PolicyAction> {
     let word = ["action", "do", "decision"].iter().find_map(|key| value.get(key)).unwrap_or(value);
     PolicyAction::named(word.as_str()?)

@@ -1,4 +1,4 @@
-//! What a person has accepted of a workspace's files: exactly this content, in this repository.
+//! The files of a workspace that a person has accepted: exactly this content, in this repository.
 
 use crate::store::Store;
 use crate::store::signing::Signer;
@@ -14,20 +14,20 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A person's yes to the files of a repository.
+/// A person's approval of the files of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trust {
     /// The repository: the folder that all its work trees share, or the workspace.
     pub repository: String,
     /// The digest of the files' contents.
     pub digest: String,
-    /// Who, when, why.
+    /// The person who approved.
     pub by: String,
-    /// Milliseconds since 1970.
+    /// Time of the approval, in milliseconds since 1970.
     pub time: u64,
-    /// Why.
+    /// The person's reason.
     pub reason: String,
-    /// The texts that were accepted, by name: what the next difference is shown against.
+    /// The accepted texts, by file name: the base of the next diff.
     pub texts: Vec<(String, String)>,
 }
 
@@ -41,18 +41,18 @@ pub(super) fn standing(store: &Store, repository: &str, digest: &str) -> Vouched
     Vouched::claimed(move || store.counts(Kind::Trust, &said))
 }
 
-/// What was accepted here.
+/// The approval for this workspace, if it is valid.
 pub fn accepted(store: &Store, workspace: &Path) -> Option<Trust> {
     accepted_as(store, &repository(workspace))
 }
 
-/// What was accepted under this name.
+/// The approval under this name, if it is valid.
 pub(crate) fn accepted_as(store: &Store, repository: &str) -> Option<Trust> {
     let (trust, said) = said_of(store, repository)?;
     store.counts(Kind::Trust, &said).then_some(trust)
 }
 
-/// What is said to have been accepted under this name.
+/// The approval on disk under this name, not yet verified.
 fn said_of(store: &Store, repository: &str) -> Option<(Trust, Map<String, Value>)> {
     let text = fs::read_to_string(file(store, repository)).ok().filter(|_| store.may_loosen())?;
     let value: Map<String, Value> = serde_json::from_str(&text).ok()?;
@@ -70,8 +70,8 @@ fn said_of(store: &Store, repository: &str) -> Option<(Trust, Map<String, Value>
     (trust.repository == repository).then_some((trust, value))
 }
 
-/// The files of a workspace that commands name as a word: what is accepted with them. Others may lie anywhere and are
-/// the person's.
+/// The files of a workspace that commands name as a word. They are accepted together with the commands. Files elsewhere
+/// belong to the person.
 pub(super) fn scripts<'c>(commands: impl Iterator<Item = &'c str>, workspace: &Path) -> Vec<SourceFile> {
     let mut found: Vec<SourceFile> = Vec::new();
     let Ok(root) = workspace.canonicalize() else { return found };
@@ -79,7 +79,7 @@ pub(super) fn scripts<'c>(commands: impl Iterator<Item = &'c str>, workspace: &P
     for word in commands.flat_map(|command| command.split(parts)).filter(|word| !word.is_empty()) {
         let path = workspace.join(word);
         let name = path.display().to_string();
-        // What lies elsewhere, also behind a link, may be a secret, and is kept nowhere.
+        // A file outside of the workspace, also through a symlink, may be a secret and is never kept.
         let lies_here = path.canonicalize().is_ok_and(|real| real.starts_with(&root) && real.is_file());
         if lies_here && !found.iter().any(|file| file.name == name) {
             let (text, unread) = match text(&path) {
@@ -92,7 +92,7 @@ pub(super) fn scripts<'c>(commands: impl Iterator<Item = &'c str>, workspace: &P
     found
 }
 
-/// A script as it can be shown; of other files the digest.
+/// The text of a script; the SHA-256 of a file that is not UTF-8.
 fn text(path: &Path) -> io::Result<String> {
     if fs::metadata(path)?.len() > MAX_BYTES {
         return Err(io::Error::other("it is too large"));
@@ -101,8 +101,8 @@ fn text(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8(fs::read(path)?).unwrap_or_else(shown))
 }
 
-/// The digest of files together with that of the scripts they name; nothing where one of these cannot be read, which
-/// nobody can accept.
+/// The digest of files together with the scripts that they name. Empty, which matches no approval, if a script cannot
+/// be read.
 pub(super) fn with_scripts(digest: String, scripts: &[SourceFile]) -> String {
     if scripts.iter().any(|script| script.unread.is_some()) {
         return String::new();
@@ -116,10 +116,10 @@ pub(super) fn with_scripts(digest: String, scripts: &[SourceFile]) -> String {
     if scripts.is_empty() { digest } else { hex::encode(&whole.finalize()) }
 }
 
-/// Accepts; callers have asked a person.
+/// Stores an approval. The caller has asked a person.
 ///
 /// # Errors
-/// It cannot be written.
+/// The approval cannot be written.
 pub fn accept(store: &Store, trust: &Trust, signer: &Signer) -> io::Result<()> {
     let texts: serde_json::Map<String, Value> =
         trust.texts.iter().map(|(name, text)| (name.clone(), text.as_str().into())).collect();
@@ -130,18 +130,18 @@ pub fn accept(store: &Store, trust: &Trust, signer: &Signer) -> io::Result<()> {
     store.put_signed(&file(store, &trust.repository), (signer, Kind::Trust), &value)
 }
 
-/// Takes it back.
+/// Revokes the approval for this workspace; returns whether it had one.
 ///
 /// # Errors
-/// It cannot be removed.
+/// The approval cannot be removed.
 pub fn revoke(store: &Store, workspace: &Path) -> io::Result<bool> {
     revoke_as(store, &repository(workspace))
 }
 
-/// Takes back what was accepted under this name.
+/// Revokes the approval under this name; returns whether it had one.
 ///
 /// # Errors
-/// It cannot be removed.
+/// The approval cannot be removed.
 pub fn revoke_as(store: &Store, repository: &str) -> io::Result<bool> {
     match fs::remove_file(file(store, repository)) {
         Ok(()) => Ok(true),

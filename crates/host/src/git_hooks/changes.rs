@@ -1,33 +1,34 @@
-//! What a commit or a push would take along, as the payload of the adapter for git.
+//! The changes in a commit or a push, as the payload of the git adapter.
 
 use super::objects::{Blob, Blobs, git, holds};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::Path;
 
-/// More files than these are not judged: whoever brings so many looks at them in another way.
+/// Maximum number of files to judge. A larger change has to be reviewed in another way.
 const MAX_FILES: usize = 4000;
 
-/// From this size on a file is named: forges refuse files of 100 MB, and what is in a commit stays in every clone.
+/// Size in bytes from which a file is reported: forges refuse files of 100 MB, and a committed file stays in every
+/// clone.
 const LARGE: u64 = 20 * 1024 * 1024;
 
-/// How git prints that a file is a symbolic link, or a submodule.
+/// The modes of a symlink and a submodule in git's output.
 const NO_FILES: [&str; 2] = ["120000", "160000"];
 
-/// One line of `--raw`.
+/// One record of `--raw`.
 struct Change {
     path: String,
-    /// The names of both contents; empty where there is none that is a file.
+    /// Object names of both contents; empty if that side is not a file.
     before: String,
     after: String,
     is_deleted: bool,
 }
 
-/// What the hook of this name is asked about, as the payload of the adapter, and what a person is told besides. `words`
-/// and `input` are what git gives the hook.
+/// Returns the payload of the adapter for the hook of this name, and notes for the person. `words` and `input` are the
+/// hook's arguments and standard input from git.
 ///
 /// # Errors
-/// Why it cannot be had, or is too much.
+/// The changes cannot be read, or exceed the limits.
 pub fn changes(
     hook: &str,
     folder: &Path,
@@ -58,7 +59,7 @@ fn staged(folder: &Path) -> Result<Vec<Change>, String> {
     Ok(read_raw(&git(folder, &words, "")?))
 }
 
-/// The files of all commits that the other side does not have, each content once, and the pushes that do more than add
+/// The files of all commits that the remote does not have, each content once, and the pushes that do more than add
 /// commits, as commands.
 fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, Vec<String>), String> {
     let remote = words.first().map_or("", String::as_str);
@@ -80,7 +81,7 @@ fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, 
         if holds(folder, &["cat-file", "-e", old]) {
             tips.push(format!("^{old}"));
         }
-        // What the other side has is what git asked it a moment ago, so this is what a lease would check.
+        // Git has just asked the remote for its state, so a lease would check against the same commit.
         if !holds(folder, &["merge-base", "--is-ancestor", old, new]) {
             let local = local.strip_prefix("refs/heads/").unwrap_or(local);
             let refs = quoted(&format!("{local}:{branch}"));
@@ -101,13 +102,13 @@ fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, 
     Ok((changes, pushes))
 }
 
-/// A word of a command of a shell.
+/// Quotes a word for a shell command.
 fn quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) { word.into() } else { reflex_engine::shell::quoted(word) }
 }
 
-/// Reads `:MODE MODE NAME NAME STATUS`, and the path behind a zero byte.
+/// Parses `:MODE MODE NAME NAME STATUS` and the path after the zero byte.
 fn read_raw(printed: &[u8]) -> Vec<Change> {
     let texts: Vec<String> =
         printed.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into()).collect();
@@ -117,7 +118,7 @@ fn read_raw(printed: &[u8]) -> Vec<Change> {
         let Some(fields) = part.trim_start_matches('\n').strip_prefix(':') else { continue };
         let (fields, Some(path)) = (fields.split(' ').collect::<Vec<_>>(), parts.next()) else { continue };
         let [old_mode, new_mode, before, after, status] = fields[..] else { continue };
-        // Of a link only its name is in the commit: nothing is written where it leads.
+        // A commit contains only a link's target path and writes no file there.
         if NO_FILES.contains(&new_mode) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The files that git runs before a commit and a push.
+//! The hook files that git runs before a commit and a push.
 
 use super::objects::git;
 use crate::install::{own_path, write_whole};
@@ -9,43 +9,43 @@ use reflex_engine::shell::quoted;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The hooks that judge.
+/// The hooks that judge a change.
 const JUDGED: [&str; 2] = ["pre-commit", "pre-push"];
 
-/// The other hooks that git starts on a developer's machine, from githooks(5): a folder for all repositories takes the
-/// place of each repository's own, so it starts those.
+/// The other hooks that git runs on a developer's machine, from githooks(5). A folder for all repositories replaces
+/// each repository's own hooks, so it has to start them.
 const OTHERS: &str = "applypatch-msg pre-applypatch post-applypatch pre-merge-commit prepare-commit-msg commit-msg \
     post-commit pre-rebase post-checkout post-merge post-rewrite pre-auto-gc";
 
-/// The line by which our files are known.
+/// The line that identifies our files.
 const MARK: &str = "# Written by `reflex init --git`; `reflex uninstall --git` takes it out.";
 
-/// What a hook is called that was there before.
+/// Suffix of a hook that was there before ours.
 const BEFORE: &str = "before-reflex";
 
-/// Where hooks go: those of one repository, or those of all of a user.
+/// The folder for the hooks: of one repository, or for all repositories of the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entries {
     folder: PathBuf,
     is_for_all: bool,
 }
 
-/// What was done with one file.
+/// The result for one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {
     /// The file.
     pub file: PathBuf,
     /// `written`, `up to date`, `removed`, `not there`.
     pub how: &'static str,
-    /// Where the hook is that was there before, which ours starts, or which is back in its place.
+    /// The previous hook, which ours starts, or which is back in its place.
     pub other: Option<PathBuf>,
 }
 
 impl Entries {
-    /// Those of the repository around a folder: the folder that its git looks into.
+    /// The hooks of the repository around a folder, in the folder that its git uses.
     ///
     /// # Errors
-    /// There is no repository, or another tool writes that folder.
+    /// The folder is in no repository, or another tool manages the hooks' folder.
     pub fn of_repository(here: &Path) -> Result<Entries, String> {
         let printed = git(here, &["rev-parse", "--path-format=absolute", "--git-path", "hooks"], "");
         let printed = printed.map_err(|_| format!("{} is in no git repository", here.display()))?;
@@ -57,10 +57,10 @@ impl Entries {
         Ok(Entries { folder, is_for_all: false })
     }
 
-    /// Those of all repositories of the user that have no folder of their own.
+    /// The hooks of all the user's repositories that set no hooks folder of their own.
     ///
     /// # Errors
-    /// Another folder is set for that already.
+    /// Another folder for such hooks is set already.
     pub fn of_user(here: &Path) -> Result<Entries, String> {
         let folder = Folders::of_user().state.join("git-hooks");
         let set = git(here, &["config", "--global", "--type=path", "--get", "core.hooksPath"], "").unwrap_or_default();
@@ -71,10 +71,10 @@ impl Entries {
         Ok(Entries { folder, is_for_all: true })
     }
 
-    /// What would be written.
+    /// The files to write.
     ///
     /// # Errors
-    /// The guard does not know its own place or key.
+    /// The path or key of the guard cannot be found.
     pub fn planned(&self) -> Result<Vec<(PathBuf, String)>, String> {
         let others = OTHERS.split_whitespace().filter(|_| self.is_for_all);
         let file = |name: &str, text: String| (self.folder.join(name), text);
@@ -83,10 +83,10 @@ impl Entries {
         judged.chain(passed).collect()
     }
 
-    /// Writes the hooks. What another wrote there is kept under another name and started by ours.
+    /// Writes the hooks. An existing hook is renamed and started by ours.
     ///
     /// # Errors
-    /// A file cannot be written, or that other name is taken.
+    /// A file cannot be written, or the new name is taken.
     pub fn put_in(&self) -> Result<Vec<Done>, String> {
         let mut done = Vec::new();
         for (file, text) in self.planned()? {
@@ -112,7 +112,7 @@ impl Entries {
         Ok(done)
     }
 
-    /// Takes our hooks out, and puts back what was there before.
+    /// Removes our hooks and restores the previous ones.
     ///
     /// # Errors
     /// A file cannot be removed.
@@ -140,7 +140,7 @@ impl Entries {
         Ok(done)
     }
 
-    /// A hook that judges first. What cannot be judged is refused.
+    /// The text of a hook that judges first. A change that cannot be judged is refused.
     fn judging(&self, name: &str) -> Result<String, String> {
         let folders = Folders::of_user();
         let mut words = vec![quoted(&own_path()?), "git-hook".into()];
@@ -170,13 +170,13 @@ impl Entries {
         Ok(format!("#!/bin/sh\n{MARK}\n{read}{judge}{}", self.next(name, feed)))
     }
 
-    /// Starts the hook that was there before: the other file, or the repository's own.
+    /// The lines that start the previous hook: the renamed file, or the repository's own.
     fn next(&self, name: &str, feed: &str) -> String {
         let next = match self.is_for_all {
             true => format!("\"$(git rev-parse --git-common-dir)/hooks/{name}\""),
             false => format!("\"$(dirname \"$0\")/{name}.{BEFORE}\""),
         };
-        // `exec` would start it before the pipe is read.
+        // `exec` would start the hook before the pipe is read.
         let start = if feed.is_empty() { "exec " } else { feed };
         format!("next={next}\nif [ -x \"$next\" ]; then {start}\"$next\" \"$@\"; fi\n")
     }
@@ -187,7 +187,7 @@ fn with_ending(file: &Path) -> PathBuf {
     file.with_file_name(format!("{name}.{BEFORE}"))
 }
 
-/// Whether something stands there that is no text: then it is not ours.
+/// Whether a file exists that is not text: then it is not ours.
 fn is_unread(file: &Path) -> bool {
     file.symlink_metadata().is_ok() && fs::read_to_string(file).is_err()
 }

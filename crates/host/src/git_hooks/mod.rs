@@ -1,4 +1,4 @@
-//! The guard as a hook of git: what would be committed or pushed, and the files that git runs.
+//! The guard as a git hook: the changes to be committed or pushed, and the files that git runs.
 
 mod changes;
 mod entries;

@@ -1,20 +1,20 @@
-//! Asks the git that runs the hook. It knows its own index, which may be another than the usual one while it commits.
+//! Queries the git that runs the hook. It knows its own index, which may not be the usual one during a commit.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// A file that is larger is not read.
+/// Maximum size of a file to read, in bytes.
 pub(super) const MAX_FILE: u64 = 1024 * 1024;
 
-/// Runs git and gives what it prints. No program that the repository names is started along with it.
+/// Runs git and returns its output. Programs that the repository configures are not started.
 pub(super) fn git(folder: &Path, words: &[&str], input: &str) -> Result<Vec<u8>, String> {
     let failed = |why: String| format!("`git {}` {why}", words.first().unwrap_or(&""));
     let mut child = command(folder, words).spawn().map_err(|error| failed(format!("cannot be started: {error}")))?;
     let mut stdin = child.stdin.take();
     let input = input.to_owned();
-    // It may print before it has read everything.
+    // Git may write output before it has read all input.
     let writer = thread::spawn(move || stdin.as_mut().map(|pipe| pipe.write_all(input.as_bytes())));
     let output = child.wait_with_output().map_err(|error| failed(error.to_string()))?;
     let _ = writer.join();
@@ -24,7 +24,7 @@ pub(super) fn git(folder: &Path, words: &[&str], input: &str) -> Result<Vec<u8>,
     }
 }
 
-/// Whether git ends with 0; any other end is a no.
+/// Whether git exits with 0. Any other result counts as no.
 pub(super) fn holds(folder: &Path, words: &[&str]) -> bool {
     git(folder, words, "").is_ok()
 }
@@ -38,19 +38,19 @@ fn command(folder: &Path, words: &[&str]) -> Command {
     command
 }
 
-/// The contents of blobs in their order.
+/// The contents of blobs, in the requested order.
 pub(super) struct Blobs {
     child: std::process::Child,
     output: BufReader<std::process::ChildStdout>,
 }
 
-/// One of them.
+/// The content of one blob.
 pub(super) enum Blob {
-    /// A text, or its first part.
+    /// The text, or its first part.
     Text(String),
-    /// No text, larger than what is read, or not here.
+    /// Binary, too large, or missing.
     Unread {
-        /// How large it is, in bytes.
+        /// Size in bytes.
         size: u64,
         /// Whether a text of this size would have been read.
         is_binary: bool,
@@ -58,7 +58,7 @@ pub(super) enum Blob {
 }
 
 impl Blobs {
-    /// Asks for these blobs, by their names.
+    /// Starts reading these blobs, by object name.
     pub(super) fn of(folder: &Path, names: Vec<String>) -> Result<Blobs, String> {
         let unstarted = |error: std::io::Error| format!("`git cat-file` cannot be started: {error}");
         let mut child =
@@ -69,7 +69,7 @@ impl Blobs {
         Ok(Blobs { child, output: BufReader::with_capacity(64 * 1024, output) })
     }
 
-    /// The next one.
+    /// Reads the next blob.
     pub(super) fn next(&mut self) -> Result<Blob, String> {
         let broken = |error: std::io::Error| format!("`git cat-file` failed: {error}");
         let mut line = String::new();

@@ -1,4 +1,4 @@
-//! The assurance level of an agent's hook: whether code with the user's rights can take the guard away.
+//! The assurance level of an agent's hook: whether code with the user's rights can remove the guard.
 
 use super::wiring::Wiring;
 use crate::store::signing::in_force::of_root;
@@ -7,10 +7,10 @@ use reflex_agents::settings::guard_hooks;
 use std::fs;
 use std::path::Path;
 
-/// The assurance level, by the user that can remove the guard.
+/// The assurance level, by the user who can remove the guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Assurance {
-    /// Any program of the user that is not judged. Holds the first thing that is missing for [`Assurance::Managed`].
+    /// Any unjudged program of the user. Holds the first requirement that is missing for [`Assurance::Managed`].
     User(String),
     /// Only root: hook entries, executable and key belong to root, and no other user may write them.
     Managed,
@@ -60,7 +60,7 @@ fn missing(wiring: &Wiring, is_roots: &dyn Fn(&Path) -> bool) -> Option<String> 
     }
 }
 
-/// Whether a file, what it leads to and every folder above both belong to root alone.
+/// Whether a file, its link target and every folder above both belong to root alone.
 fn belongs_to_root(path: &Path, is_roots: &dyn Fn(&Path) -> bool) -> bool {
     let Ok(real) = path.canonicalize() else { return false };
     path.ancestors().skip(1).chain(real.ancestors()).all(is_roots)

@@ -7,19 +7,19 @@ use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A client that runs calls if the guard is missing or crashes, by the version of its program on the `PATH`.
+/// Reports a client that runs calls if the guard is missing or crashes, by the version of its program on the `PATH`.
 pub fn fails_open(wiring: &Wiring) -> Option<Trouble> {
     fails_open_at(wiring.adapter(), &installed_version(wiring)?)
 }
 
-/// The version of the client on the `PATH`, by its files.
+/// The version of the client on the `PATH`, read from its files.
 pub(crate) fn installed_version(wiring: &Wiring) -> Option<String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
     wiring.settings().programs.iter().find_map(|program| version_of(program, &folders))
 }
 
-/// The same for a version that the client itself reported. `None` if it blocks such calls.
+/// As [`fails_open`], for a version that the client itself reported. `None` if it blocks such calls.
 pub fn fails_open_at(agent: &Agent, version: &str) -> Option<Trouble> {
     let since = agent.settings?.fails_closed_since.filter(|since| is_older(version, since))?;
     let title = agent.title;
@@ -29,7 +29,7 @@ pub fn fails_open_at(agent: &Agent, version: &str) -> Option<Trouble> {
     })
 }
 
-/// The version of a program: a part of the path that its link leads to, or that of the package around it.
+/// The version of a program: a component of its link target's path, or the version of the package around it.
 fn version_of(program: &str, folders: &[PathBuf]) -> Option<String> {
     let file = folders.iter().map(|folder| folder.join(program)).find(|file| file.is_file())?;
     let file = file.canonicalize().ok()?;

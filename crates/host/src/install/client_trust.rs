@@ -8,20 +8,20 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The program answers within a second; on a busy machine it may start slowly.
+/// Maximum time for an answer. The program usually answers within a second, but may start slowly on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Whether trust is only looked at.
+/// Whether to only check the trust, or to establish it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wish {
     Look,
     Have,
 }
 
-/// Holds the conversation to its end.
+/// Runs the protocol to its end.
 ///
 /// # Errors
-/// The program is not there, says no, or says nothing in time.
+/// The program is missing, refuses, or does not answer in time.
 pub(crate) fn ask(trust: &Trust, home: &Path, wish: Wish) -> Result<(), String> {
     let [program, arguments @ ..] = trust.program else { return Err("no program is known".into()) };
     let mut command = Command::new(program);
@@ -44,7 +44,7 @@ fn converse(trust: &Trust, child: &mut Child, (folder, wish): (&str, Wish)) -> R
         return Err("it cannot be spoken to".into());
     };
     let heard = lines(output);
-    // A program that no longer reads may have said why.
+    // A program that closed its input may have printed the reason.
     let mut say = |lines: Vec<String>| drop(lines.iter().try_for_each(|line| writeln!(input, "{line}")));
     say((trust.begin)(folder));
     let begun = Instant::now();

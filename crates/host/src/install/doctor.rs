@@ -1,4 +1,4 @@
-//! What is broken between the agents and the guard, each with the line that mends it.
+//! Checks the connection between the agents and the guard, and suggests a fix for each problem.
 
 use super::client::fails_open;
 use super::client_trust::{self, Wish};
@@ -18,7 +18,7 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// Everything that is broken with one settings file, its switches, its trust and its hook.
+/// Lists the problems of one settings file, its switches, its trust and its hook.
 pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     let scope = if wiring.project().is_some() { " --scope project" } else { "" };
     let again = format!("reflex init --agent {}{scope}", wiring.agent());
@@ -79,7 +79,7 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     found
 }
 
-/// What is wrong with the answers of hooks, and at which events: a binary that is gone is one trouble and not four.
+/// The problems with the hooks' answers, each with its events: a missing binary is one problem, not four.
 fn silent(wiring: &Wiring, hooks: Vec<(String, Start)>) -> Vec<(String, Vec<String>)> {
     let mut found: Vec<(String, Vec<String>)> = Vec::new();
     for (event, start) in hooks {
@@ -92,7 +92,7 @@ fn silent(wiring: &Wiring, hooks: Vec<(String, Start)>) -> Vec<(String, Vec<Stri
     found
 }
 
-/// An administrator's file may let only its own hooks run.
+/// Reports a managed settings file that allows only its own hooks.
 fn managed_only(wiring: &Wiring) -> Option<Trouble> {
     let managed = wiring.settings().managed?;
     let file = wiring.managed_file()?;
@@ -104,7 +104,7 @@ fn managed_only(wiring: &Wiring) -> Option<Trouble> {
     })
 }
 
-/// Some agents run no hook in a folder that they do not trust. Where no project is, nothing is said.
+/// Reports a folder that the agent does not trust, so that it runs no hook there. Outside a project, reports nothing.
 fn untrusted_folder(wiring: &Wiring) -> Option<Trouble> {
     let trust = wiring.settings().folder_trust?;
     let project = project_here(wiring);
@@ -117,7 +117,7 @@ fn untrusted_folder(wiring: &Wiring) -> Option<Trouble> {
     })
 }
 
-/// Which versions the hooks start, if those are others than this one.
+/// The versions that the hooks start, if they differ from this one.
 fn other_versions(hooks: &[(String, Start)]) -> String {
     let version = |start: &Start| {
         let program = start.program()?;
@@ -130,7 +130,7 @@ fn other_versions(hooks: &[(String, Start)]) -> String {
     hooks.iter().find_map(|(_, start)| version(start)).unwrap_or_default()
 }
 
-/// Other binaries of the guard that are found before this one or behind it: an agent or a person may mean those.
+/// Reports other copies of the guard on the `PATH`: an agent or a person may run one of them by mistake.
 pub fn copies() -> Vec<Trouble> {
     let Ok(own) = std::env::current_exe().and_then(|path| path.canonicalize()) else { return Vec::new() };
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -145,8 +145,7 @@ pub fn copies() -> Vec<Trouble> {
     others.iter().map(trouble).collect()
 }
 
-/// The switches that turn the hooks off: of the files that the agent takes, the strongest that says anything counts.
-/// Events at which the agent does not trust the hook where it now stands, as far as the agent's own file tells.
+/// Reports the events for which the agent's own file holds no trust in the hook at its current place.
 pub(crate) fn untrusted(wiring: &Wiring) -> Option<Trouble> {
     let trust = wiring.settings().trust.filter(|_| wiring.project().is_none())?;
     let hooks = fs::read_to_string(wiring.file()).ok()?;
@@ -163,6 +162,8 @@ pub(crate) fn untrusted(wiring: &Wiring) -> Option<Trouble> {
     })
 }
 
+/// Reports the switches that disable the hooks. The value in the strongest file that has one counts; files that the
+/// agent drops are ignored.
 pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
     let project = project_here(wiring);
     let off = wiring.settings().switches.iter().filter_map(|switch| {
@@ -178,7 +179,7 @@ pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
     off.collect()
 }
 
-/// Files of the project with which the agent does not start, or loses the hooks of its other files.
+/// Reports project files with which the agent does not start, or loses the hooks of its other files.
 pub(crate) fn stopped(wiring: &Wiring) -> Vec<Trouble> {
     let project = project_here(wiring);
     let forms =
@@ -200,7 +201,7 @@ pub(crate) fn stopped(wiring: &Wiring) -> Vec<Trouble> {
     of_project.filter_map(trouble).collect()
 }
 
-/// Variables with which the agent runs no hook: in the environment here, or in its own settings.
+/// Reports variables with which the agent runs no hook: in the environment, or in its own settings.
 pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
     let title = wiring.adapter().title;
     let forms = SettingsFormat::all(reflex_library::tables()).filter(|form| form.agent() == wiring.agent());
@@ -220,7 +221,7 @@ pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
     here.chain(within).collect()
 }
 
-/// The text of a file, unless its agent drops it.
+/// The text of a file; `None` if it is missing or its agent drops it.
 fn taken(wiring: &Wiring, file: &Path) -> Option<String> {
     let bytes = fs::read(file).ok()?;
     let (path, home) = (file.to_string_lossy(), wiring.home().to_string_lossy());
@@ -230,18 +231,18 @@ fn taken(wiring: &Wiring, file: &Path) -> Option<String> {
     if is_dropped { None } else { String::from_utf8(bytes).ok() }
 }
 
-/// The project around the folder that we are in.
+/// The project around the current folder.
 pub(crate) fn project_here(wiring: &Wiring) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
     PathBuf::from(project_root(&here.to_string_lossy(), &wiring.home().to_string_lossy()))
 }
 
-/// Sends a payload that no event has, exactly as the agent would, and wants what the agent would be given: the refusal
-/// before a tool, silence after one.
-/// It is refused before it counts as a call: nothing is left behind but its record.
+/// Sends a payload that belongs to no event, exactly as the agent would, and expects the agent's answer: the refusal
+/// before a tool, empty output after one. The payload is refused before it counts as a call, so that it leaves only a
+/// record.
 ///
 /// # Errors
-/// What came back instead.
+/// Describes the unexpected answer.
 pub fn answers(agent: &Agent, event: &str, start: &Start) -> Result<(), String> {
     let said = run(start)?;
     let expected = (agent.refuse)(event, (agent.moment)(event), "why");
@@ -282,7 +283,7 @@ fn run(start: &Start) -> Result<Reply, String> {
     let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = child.map_err(|error| format!("it cannot be started: {error}"))?;
     if let Some(mut input) = child.stdin.take() {
-        // Who does not read it says more with the answer.
+        // Write errors are ignored: the answer of a program that does not read its input explains more.
         let _ = input.write_all(CANARY);
     }
     let (mut output, mut errors) = (child.stdout.take(), child.stderr.take());

@@ -1,19 +1,19 @@
-//! A lasting place for the program: `npx`, `uvx` and the like run it from a cache that they clean.
+//! A permanent path for the program: `npx`, `uvx` and similar tools run it from a cache that they clean.
 
 use crate::system::folders::home_of_agents;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Folders of caches on Linux and macOS, and the one of `npx`.
+/// Cache folders on Linux and macOS, and that of `npx`.
 const CACHES: [&str; 3] = [".cache", "Caches", "_npx"];
 
-/// The path that hook entries name for the program at `own`: its copy in the home if `own` lies in a cache.
+/// The path for hook entries: `own`, or the copy in the home if `own` is in a cache.
 pub(crate) fn lasting(own: PathBuf) -> PathBuf {
     if is_cached(&own) { place() } else { own }
 }
 
-/// Copies the running program to its lasting place. `None` if it has one already.
+/// Copies the running program to its permanent path. `None` if it has one already.
 ///
 /// # Errors
 /// The copy cannot be written, or a link of a package manager is in its place.
@@ -28,7 +28,7 @@ pub fn settle() -> Result<Option<PathBuf>, String> {
         return Err(format!("{} is a link of another installation: run that one, or remove it", place.display()));
     }
     fs::create_dir_all(place.parent().unwrap_or(Path::new("/"))).map_err(failed)?;
-    // Renamed into place, so that a call that starts meanwhile finds a whole program.
+    // The rename is atomic, so that a concurrent call never starts an incomplete program.
     let draft = place.with_extension("new");
     fs::copy(&own, &draft).and_then(|_| fs::rename(&draft, &place)).map_err(failed)?;
     Ok(Some(place))

@@ -1,4 +1,4 @@
-//! The truth matrix: of every part of an agent's work, whether the guard was seen to stand before it.
+//! The coverage matrix: for each part of an agent's work, whether the guard has been seen to judge it.
 
 use super::client::installed_version;
 use super::doctor::{project_here, stopped, switches, untrusted, variables};
@@ -7,16 +7,16 @@ use super::wiring::{Plugin, Wiring};
 use crate::store::life::{Heartbeat, last_version};
 use reflex_agents::{Agent, Extent, Limit, Surface};
 
-/// What is known of one part of an agent's work.
+/// The coverage of one part of an agent's work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Coverage {
-    /// A call of it came to the guard, at this time in milliseconds since 1970.
+    /// The hook received a call of this part, at this time in milliseconds since 1970.
     Proven(u64),
-    /// The hook stands; no call has come yet.
+    /// The hook is installed; no call has arrived yet.
     Configured,
-    /// Nothing of it comes to the guard: why, and what helps.
+    /// The agent sends no call of this part to the hook: the reason, and a remedy.
     Blind(String, String),
-    /// The hook does not stand, or the agent does not run it: why, and what helps.
+    /// The hook is not installed, or the agent does not run it: the reason, and a remedy.
     Off(String, String),
 }
 
@@ -25,9 +25,9 @@ pub enum Coverage {
 pub struct Cell {
     /// The part of the agent's work.
     pub surface: Surface,
-    /// What is known of it.
+    /// Its coverage.
     pub sight: Coverage,
-    /// What of it is not seen all the same.
+    /// Exceptions: parts that stay invisible to the hook.
     pub except: Vec<&'static Limit>,
 }
 
@@ -35,15 +35,15 @@ pub struct Cell {
 pub struct Row {
     /// The agent.
     pub agent: &'static Agent,
-    /// Its settings file, and why the hook in it does not stand before the agent's tools; `None` if it does.
+    /// The reason why the hook does not guard the agent's tools, with its settings file; `None` if it does.
     pub broken: Option<String>,
-    /// Why nothing that was seen before counts any more; `None` if it counts.
+    /// The reason why earlier calls no longer prove anything; `None` if they do.
     pub lapsed: Option<String>,
     /// One for each surface, in the order of [`Surface::ALL`].
     pub cells: Vec<Cell>,
 }
 
-/// The client's version, as it said last or as its own files tell.
+/// The client's version, as it last reported or else by its installed files.
 pub fn client_version(wiring: &Wiring) -> Option<String> {
     last_version(wiring.state(), wiring.agent()).or_else(|| installed_version(wiring))
 }
@@ -59,11 +59,11 @@ pub fn row(wiring: &Wiring, beats: &[Heartbeat]) -> Row {
     if let (None, None, Some(last)) = (&broken, &lapsed, last) {
         lapsed = changed(wiring, last);
     }
-    // A call that came since tells more than a file of the agent.
+    // A call since then is better evidence than a file of the agent.
     if broken.is_none() && (last.is_none() || lapsed.is_some()) {
         broken = untrusted(wiring).map(|trouble| trouble.what);
     }
-    // What was seen before a change says nothing about what is there now.
+    // Calls before a change prove nothing about the current state.
     let beats = if lapsed.is_some() { &[] } else { beats };
     let cell = |surface| Cell {
         surface,
@@ -74,7 +74,7 @@ pub fn row(wiring: &Wiring, beats: &[Heartbeat]) -> Row {
     Row { agent, cells, broken, lapsed }
 }
 
-/// A client that is newer than the one whose reading is known, if it would drop the file as far as is known.
+/// Returns the version of a client that is newer than the known one, if the known one would drop the settings file.
 fn unknown_reader(wiring: &Wiring) -> Option<String> {
     wiring.unloadable()?;
     let version = last_version(wiring.state(), wiring.agent())?;
@@ -88,9 +88,9 @@ fn changed(wiring: &Wiring, last: u64) -> Option<String> {
     (!names.is_empty()).then(|| format!("{} changed since the last judged call", names.join(", ")))
 }
 
-/// Why the hook is not asked, as far as files tell: nothing is started here.
+/// The reason why the hook is not called, by files alone: no program is started.
 fn broken(wiring: &Wiring) -> Option<String> {
-    // An administrator's hook runs whatever the user's file says.
+    // A managed hook runs whatever the user's file contains.
     if wiring.is_managed() {
         return variables(wiring).into_iter().next().map(|trouble| trouble.what);
     }
@@ -120,7 +120,7 @@ fn sight(agent: &Agent, surface: Surface, (broken, beats): (Option<&str>, &[Hear
     let beat = beats.iter().find(|beat| beat.agent == agent.name && beat.surface == surface.name());
     let hides = |limit: &&Limit| matches!(limit.extent, Extent::All(surfaces) if surfaces.contains(&surface));
     match (beat, agent.limits.iter().find(hides)) {
-        // What really came is worth more than what is written in a table.
+        // A received call is better evidence than a table.
         (Some(beat), _) => Coverage::Proven(beat.time),
         (None, Some(limit)) => Coverage::Blind(limit.what.to_owned(), limit.instead.to_owned()),
         (None, None) => Coverage::Configured,

@@ -1,4 +1,4 @@
-//! The clients' lists of MCP servers on this machine, and `reflex mcp` in front of them.
+//! The clients' lists of MCP servers on this machine, and `reflex mcp` as a proxy in front of them.
 
 use super::wiring::{Change, mode_of, own_path, write_whole};
 use crate::system::folders::{Folders, home_of_agents};
@@ -8,12 +8,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// One file in which a client names the servers that it starts. A file that does not exist names none.
+/// A file in which a client lists the servers that it starts. A missing file lists none.
 pub struct ServerList {
     client: &'static McpClient,
     file: PathBuf,
     is_of_project: bool,
-    /// The home that entries name; none where others share the file or only the environment names the home.
+    /// The home in proxy entries; none in a shared file, or if only the environment names the home.
     home: Option<String>,
 }
 
@@ -64,7 +64,7 @@ impl ServerList {
         self.client.format.servers(bare(&text).1).map_err(|problem| self.refused(&problem.to_string()))
     }
 
-    /// The change that puts `reflex mcp` in front of every server that is started as a program.
+    /// The change that starts every local server through `reflex mcp`.
     ///
     /// # Errors
     /// As [`ServerList::servers`].
@@ -74,7 +74,7 @@ impl ServerList {
         self.change(|text| self.client.format.guarded(text, command).map_err(|problem| problem.to_string()))
     }
 
-    /// The change that starts every server as before. It is the exact inverse of the other.
+    /// The change that starts every server directly again. It is the exact inverse of [`ServerList::guarded`].
     ///
     /// # Errors
     /// As [`ServerList::servers`].
@@ -89,7 +89,7 @@ impl ServerList {
         Ok(Change { after: Some(format!("{mark}{after}")), before: Some(before) })
     }
 
-    /// Writes a change. Clients write these files at any time: one that changed since it was read is left alone.
+    /// Writes a change. Clients may write these files at any time: a file that changed since it was read is left alone.
     ///
     /// # Errors
     /// The file changed meanwhile or cannot be written.
@@ -114,7 +114,7 @@ impl ServerList {
     }
 }
 
-/// A text of such files with secrets masked, to be shown.
+/// Masks the secrets in the text of such a file, for output.
 pub fn masked(text: &str) -> String {
     reflex_engine::redacted(text, reflex_library::tables())
 }
@@ -122,14 +122,14 @@ pub fn masked(text: &str) -> String {
 fn file_of(client: &McpClient) -> PathBuf {
     let below_home = if std::env::consts::OS == "macos" { client.on_macos } else { client.file };
     let named = client.variable.and_then(std::env::var_os).map(PathBuf::from).filter(|folder| folder.is_absolute());
-    // The variable names the folder in which the file itself is.
+    // The variable names the folder that contains the file.
     match (named, Path::new(below_home).file_name()) {
         (Some(folder), Some(name)) => folder.join(name),
         _ => home_of_agents().join(below_home),
     }
 }
 
-/// The text without its byte-order mark, and the mark.
+/// Splits off the byte-order mark: returns the mark and the rest.
 fn bare(text: &str) -> (&str, &str) {
     text.strip_prefix('\u{feff}').map_or(("", text), |rest| ("\u{feff}", rest))
 }

@@ -1,4 +1,4 @@
-//! Guards that came before this one: their hooks, in every file of an agent in which they may stand.
+//! Older guards: finds and removes their hooks in every file of an agent that may have them.
 
 use super::wiring::{Change, Wiring, file_of, mode_of, write_whole};
 use reflex_agents::settings::{OLDER_FILES, is_older_plugin, older_guards, without_older_guards};
@@ -6,25 +6,25 @@ use reflex_git::project_root;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A hook of a guard that came before.
+/// A hook of an older guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OlderGuard {
-    /// Where it stands.
+    /// The file with the hook.
     pub file: PathBuf,
-    /// How it is started.
+    /// Its command line.
     pub line: String,
 }
 
 impl Wiring {
-    /// The hooks of guards that came before, in the agent's files of the user and of the project around a folder.
+    /// The hooks of older guards in the agent's files of the user and of the project around a folder.
     pub fn older(&self, here: &Path) -> Vec<OlderGuard> {
         self.older_files(here).into_iter().flat_map(|file| of_file(&file)).collect()
     }
 
-    /// What takes them out, of every file but the one that this is about.
+    /// The changes that remove them, for every file except the wiring's own.
     ///
     /// # Errors
-    /// A file holds no settings.
+    /// A file is not valid settings.
     pub fn without_older(&self, here: &Path) -> Result<Vec<(PathBuf, Change)>, String> {
         let mut changes = Vec::new();
         for file in self.older_files(here).into_iter().filter(|file| file != self.file()) {
@@ -57,7 +57,7 @@ impl Wiring {
     }
 }
 
-/// Writes what [`Wiring::without_older`] names.
+/// Writes a change of [`Wiring::without_older`].
 ///
 /// # Errors
 /// The file cannot be written.
@@ -78,7 +78,7 @@ fn of_file(file: &Path) -> Vec<OlderGuard> {
     lines.into_iter().map(|line| OlderGuard { file: file.to_owned(), line }).collect()
 }
 
-/// Whether the whole file is the older guard's own.
+/// Whether the file belongs to the older guard as a whole.
 fn is_own(file: &Path) -> bool {
     OLDER_FILES.iter().any(|(_, user, project)| file.ends_with(user) || file.ends_with(project))
 }

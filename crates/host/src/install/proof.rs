@@ -1,4 +1,4 @@
-//! Whether what a call has proven still holds: nothing about hooks has changed since in any file that its agent reads.
+//! Checks whether an earlier proof still holds: since then, no file of the agent has changed in its hook settings.
 
 use super::doctor::project_here;
 use super::wiring::Wiring;
@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The files that changed since the last judged call in what they say about hooks; none where the proof holds.
+/// Returns the files whose hook settings changed since the last judged call. Empty if the proof holds.
 pub(crate) fn lapsed(wiring: &Wiring, proven: u64) -> Vec<PathBuf> {
     let memory = memory(wiring);
     let now: Vec<(PathBuf, String)> = files(wiring).into_iter().map(|(file, form)| weighed(file, form)).collect();
     let kept = kept(&memory);
     let differs = |(file, found): &&(PathBuf, String)| match &kept {
         Some(kept) => kept.get(&*file.to_string_lossy()).and_then(Value::as_str).unwrap_or(ABSENT) != found,
-        // Nobody looked while it was proven: what has not been touched since is what was.
+        // Without digests from the time of the proof, a file that was not modified since counts as unchanged.
         None => true,
     };
     let changed: Vec<PathBuf> = now
@@ -30,17 +30,17 @@ pub(crate) fn lapsed(wiring: &Wiring, proven: u64) -> Vec<PathBuf> {
     let digests: Map<String, Value> =
         now.iter().map(|(file, found)| (file.to_string_lossy().into_owned(), found.clone().into())).collect();
     if changed.is_empty() && kept.as_ref() != Some(&digests) {
-        // What cannot be kept is asked of the clock again.
+        // If the digests cannot be written, the next check falls back to modification times.
         let proven = json!({"schema": "reflex/proven-v1", "files": digests});
         let _ = put(&memory, &Kept::own(proven.to_string()));
     }
     changed
 }
 
-/// What is kept of a file that is not there.
+/// The digest of a missing file.
 const ABSENT: &str = "";
 
-/// Every file on which the agent's hooks hang, here and in the home, with how it is read where that is known.
+/// Every file that affects the agent's hooks, in the project and in the home, with its format if known.
 fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<SettingsFormat>)> {
     let (home, project) = (wiring.home().to_owned(), project_here(wiring));
     let at = |pattern: &str| match pattern.strip_prefix("~/") {
@@ -60,7 +60,7 @@ fn files(wiring: &Wiring) -> Vec<(PathBuf, Option<SettingsFormat>)> {
     found
 }
 
-/// A file with the digest of what it says about hooks.
+/// A file with the digest of its hook settings. A file without a known format is hashed in full.
 fn weighed(file: PathBuf, form: Option<SettingsFormat>) -> (PathBuf, String) {
     let Ok(bytes) = fs::read(&file) else { return (file, ABSENT.to_owned()) };
     let read = form.and_then(|form| Some(form.weighty(&form.load(&bytes).ok()?).to_string()));
@@ -68,7 +68,7 @@ fn weighed(file: PathBuf, form: Option<SettingsFormat>) -> (PathBuf, String) {
     (file, found)
 }
 
-/// When something last happened to the file, in milliseconds since 1970. Of one that went away its folder knows.
+/// Time of the file's last status change, in milliseconds since 1970. For a deleted file, that of its folder.
 fn touched(file: &Path, is_gone: bool) -> u64 {
     let changed = |path: &Path| {
         let (seconds, nanoseconds) = os::stat_behind_links(path).ok()?.changed;

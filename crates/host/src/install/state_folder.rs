@@ -1,4 +1,4 @@
-//! Finds out whether the state folder can be written: the log, approvals and copies need it.
+//! Checks that the state folder is writable: the log, approvals and copies need it.
 
 use super::trouble::Trouble;
 use crate::system::files::make_folder;
@@ -8,10 +8,11 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// Bytes that the probe writes. An empty file fits on a full disk.
+/// Size of the probe. An empty file would fit on a full disk.
 const PROBE: [u8; 4096] = [0; 4096];
 
-/// The obstacle, if a file cannot be written into the state folder. The probe removes what it creates.
+/// The problem, if a file cannot be written to the state folder. The probe removes the files and folders that it
+/// creates.
 pub fn obstacle(folders: &Folders) -> Option<Trouble> {
     let error = probe(folders).err()?;
     let folder = folders.state.display();
@@ -34,7 +35,7 @@ pub fn obstacle(folders: &Folders) -> Option<Trouble> {
 fn probe(folders: &Folders) -> io::Result<()> {
     let missing: Vec<&Path> = folders.state.ancestors().take_while(|folder| !folder.exists()).collect();
     let done = make_folder(&folders.state).and_then(|()| written(folders));
-    // The person may still say no to the diff: the home stays as it was.
+    // The person may still reject the diff: the home must be unchanged.
     missing.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     done
 }

@@ -1,4 +1,4 @@
-//! The agents' settings files on this machine: planned changes, and writing them whole.
+//! The agents' settings files on this machine: plans changes and writes files atomically.
 
 use super::client_trust::Wish;
 use super::lasting::lasting;
@@ -25,40 +25,40 @@ pub struct Wiring {
     agent: &'static Agent,
     settings: &'static Settings,
     form: &'static SettingsFile,
-    /// Which of the agent's files it is, from 0.
+    /// Index of the file among the agent's settings files.
     number: usize,
     file: PathBuf,
-    /// The project, if it is a file of one.
+    /// The project, for a project's settings file.
     project: Option<PathBuf>,
     folders: Folders,
-    /// The home in which the agents look for their files.
+    /// The home in which the agents look up their files.
     home_of_agents: PathBuf,
-    /// The key that the entry is to name; none in a project, whose entry others have too.
+    /// The key in the hook entry; none in a project, whose entry is shared.
     key: InForce,
 }
 
-/// Whether an agent runs the plugin `reflex-guard`, as its files tell.
+/// The state of the plugin `reflex-guard` in an agent, by its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Plugin {
     /// It is installed and enabled.
     Enabled,
     /// The settings disable it.
     Disabled,
-    /// The settings enable it, and it is not installed.
+    /// The settings enable it, but it is not installed.
     Missing,
 }
 
-/// A file before and after; `None` where there is none.
+/// The text of a file before and after a change; `None` for a missing file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// The text as it stands.
+    /// The current text.
     pub before: Option<String>,
-    /// The text as it is to be.
+    /// The new text.
     pub after: Option<String>,
 }
 
 impl Wiring {
-    /// The settings of every agent whose hook is known.
+    /// The settings of every agent with a known hook format.
     pub fn all() -> Vec<Wiring> {
         let folders = Folders::of_user();
         let key = Store::new(&folders).key_in_force().clone();
@@ -80,7 +80,7 @@ impl Wiring {
         files.map(wiring).collect()
     }
 
-    /// The settings of the project around a folder, of every agent that has such.
+    /// The settings of the project around a folder, for every agent that has project settings.
     pub fn of_project_around(folder: &Path) -> Vec<Wiring> {
         let folders = Folders::of_user();
         let root = PathBuf::from(project_root(&folder.to_string_lossy(), &folders.home.to_string_lossy()));
@@ -120,7 +120,7 @@ impl Wiring {
         self.agent
     }
 
-    /// What is known about the agent's settings.
+    /// The description of the agent's settings.
     pub(crate) fn settings(&self) -> &'static Settings {
         self.settings
     }
@@ -129,17 +129,17 @@ impl Wiring {
         &self.home_of_agents
     }
 
-    /// The folder of the guard's own state.
+    /// The folder of the guard's state.
     pub(crate) fn state(&self) -> &Path {
         &self.folders.state
     }
 
-    /// The variable that names another folder for the file.
+    /// The environment variable that overrides the file's folder.
     pub(crate) fn variable(&self) -> Option<&'static str> {
         self.form.variable
     }
 
-    /// The agent's folder, in which its files stand.
+    /// The agent's folder, which contains its files.
     pub(crate) fn folder(&self) -> PathBuf {
         match &self.project {
             Some(project) => project.join(self.form.folder),
@@ -152,17 +152,17 @@ impl Wiring {
         self.settings.files.first().map_or_else(|| self.folder(), folder_of)
     }
 
-    /// What never reaches a hook of the agent.
+    /// Calls that never reach a hook of the agent.
     pub fn limits(&self) -> &'static [Limit] {
         self.agent.limits
     }
 
-    /// Whether this is the agent of that name or alias.
+    /// Whether this is the agent with that name or alias.
     pub fn is_for(&self, name: &str) -> bool {
         reflex_agents::find(name).is_some_and(|agent| agent.name == self.agent.name)
     }
 
-    /// Whether the agent shows itself on this machine: its folder in the home, or its program on the `PATH`.
+    /// Whether the agent is present on this machine: its folder in the home, or its program on the `PATH`.
     pub fn is_installed(&self) -> bool {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let has = |folder: PathBuf| self.settings.programs.iter().any(|program| folder.join(program).is_file());
@@ -170,21 +170,21 @@ impl Wiring {
             || std::env::split_paths(&path).any(has)
     }
 
-    /// The administrator's settings file of this system, if the agent has one.
+    /// The managed settings file of this system, if the agent has one.
     pub(crate) fn managed_file(&self) -> Option<&'static str> {
         let managed = self.settings.managed?;
         Some(if std::env::consts::OS == "macos" { managed.on_macos } else { managed.file })
             .filter(|file| !file.is_empty())
     }
 
-    /// Whether the administrator's settings hold the hook, for every user of this machine.
+    /// Whether the managed settings have the hook, for every user of this machine.
     pub(crate) fn is_managed(&self) -> bool {
         let text = self.managed_file().and_then(|file| fs::read_to_string(file).ok());
         text.is_some_and(|text| !guard_hooks(&text).is_empty())
     }
 
-    /// The agent's plugin, by the strongest of its settings files that names it. A project's file may name it, too: it
-    /// counts only where the agent has installed it for this user.
+    /// The state of the agent's plugin, by the strongest of its settings files that names it. A project's file counts
+    /// only if the agent has installed the plugin for this user.
     pub(crate) fn plugin(&self, project: &Path) -> Option<Plugin> {
         let form = self.settings.plugin?;
         let of_project = self.settings.project.iter().flat_map(|form| {
@@ -202,18 +202,18 @@ impl Wiring {
         Some(if has_hooks { Plugin::Enabled } else { Plugin::Missing })
     }
 
-    /// Whether `init` has nothing to write here: the agent does, when it comes to trust the hook.
+    /// Whether the agent writes this file when it trusts the hook, so that `init` leaves it alone.
     pub fn is_written_by_agent(&self) -> bool {
         self.form.by_agent
     }
 
-    /// Brings the agent to trust the hook that stands there now; `None` where it asks for no trust. What the agent
-    /// writes while it does is remembered, so that it can be taken back.
+    /// Makes the agent trust the installed hook; `None` if it requires no trust. Changes that the agent writes
+    /// meanwhile are recorded, so that they can be reverted.
     ///
     /// # Errors
-    /// Why the hook is not trusted.
+    /// The reason why the hook is not trusted.
     pub fn trust(&self) -> Option<Result<(), String>> {
-        // A project has to be trusted before its hooks can be, and that is a person's to do.
+        // A project has to be trusted before its hooks, and only a person may do that.
         let trust = self.settings.trust.filter(|_| !self.form.by_agent && self.project.is_none())?;
         let kept: Vec<Wiring> =
             Wiring::all().into_iter().filter(|wiring| wiring.is_for(self.agent.name) && wiring.form.by_agent).collect();
@@ -222,14 +222,14 @@ impl Wiring {
         for (wiring, before) in kept.iter().zip(before) {
             let after = wiring.read().unwrap_or(None);
             if after.is_some() && after != before {
-                // A copy that cannot be kept costs the way back and not the trust.
+                // A missing copy only prevents the undo, not the trust.
                 let _ = wiring.remember(&Change { before, after });
             }
         }
         Some(done)
     }
 
-    /// What a person has to know once the hook stands there; empty if nothing.
+    /// A note for the person after the installation; empty if not needed.
     pub fn afterwards(&self) -> &'static str {
         if self.project.is_some() { self.settings.project_needs } else { self.settings.afterwards }
     }
@@ -239,17 +239,17 @@ impl Wiring {
         &self.file
     }
 
-    /// What putting the hook in would change.
+    /// The change that installs the hook.
     ///
     /// # Errors
-    /// The file cannot be read, its agent would drop it, or our own path cannot be found.
+    /// The file cannot be read, its agent would drop it, or the path of this program cannot be found.
     pub fn install(&self) -> Result<Change, String> {
         let before = self.read()?;
         let after = self.with_hook(before.as_deref().unwrap_or(""))?;
         Ok(Change { after: Some(after), before })
     }
 
-    /// The same, and hooks of guards that came before are taken out.
+    /// As [`Wiring::install`], and removes hooks of older guards.
     ///
     /// # Errors
     /// As [`Wiring::install`].
@@ -265,10 +265,11 @@ impl Wiring {
         Ok(Change { after: Some(after), before })
     }
 
-    /// The same in a file that its agent would drop for a comment, a comma or a mark: these are taken out first.
+    /// As [`Wiring::install`], for a file that its agent would drop for a comment, a comma or a byte-order mark: these
+    /// are removed first.
     ///
     /// # Errors
-    /// As [`Wiring::install`], and where more has to be mended than a program may decide.
+    /// As [`Wiring::install`], and if the file has errors that a program must not repair.
     pub fn install_repaired(&self) -> Result<Change, String> {
         if self.unloadable().is_none() {
             return self.install();
@@ -280,21 +281,21 @@ impl Wiring {
         Ok(Change { after: Some(after), before: Some(String::from_utf8_lossy(&bytes).into_owned()) })
     }
 
-    /// The same entry with another key, or with none.
+    /// The same wiring with another key, or with none.
     #[must_use]
     pub fn with_key(self, key: Option<PublicKey>) -> Wiring {
         Wiring { key: key.map_or(InForce::Unprotected, InForce::Key), ..self }
     }
 
-    /// The home that the entry names. In a project others have the entry too, and a home that only the environment names
-    /// is none to write down.
+    /// The home in the hook entry. A project's entry is shared, and a home that only the environment names must not be
+    /// written.
     fn named_home(&self) -> Option<String> {
         let own = self.project.is_none() && !self.folders.may_only_tighten();
         own.then(|| self.folders.home.to_string_lossy().into_owned())
     }
 
     fn with_hook(&self, text: &str) -> Result<String, String> {
-        // A mark that the agent reads stays where it is.
+        // A byte-order mark that the agent accepts is kept.
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
         let (binary, home) = (own_path()?, self.named_home());
         if let Some(why) = self.key.problem() {
@@ -306,7 +307,7 @@ impl Wiring {
         Ok(format!("{mark}{after}"))
     }
 
-    /// How the agent reads the file, where that is known.
+    /// The format in which the agent reads the file, if known.
     pub(crate) fn reading(&self) -> Option<SettingsFormat> {
         let around = self.project.as_ref().unwrap_or(&self.home_of_agents);
         let usual = around.join(self.form.folder).join(self.form.name);
@@ -317,14 +318,14 @@ impl Wiring {
         )
     }
 
-    /// Where and why the agent would drop the file; `None` where it takes it, or there is none.
+    /// The place and reason for which the agent would drop the file; `None` if it accepts it, or the file is missing.
     pub(crate) fn unloadable(&self) -> Option<Unloadable> {
-        // In a file without a word the hook makes the text.
+        // In an empty file, the hook becomes the content.
         let bytes = fs::read(&self.file).ok().filter(|bytes| !bytes.trim_ascii().is_empty())?;
         self.reading()?.load(&bytes).err()
     }
 
-    /// What mends a file that the agent would drop.
+    /// The remedy for a file that the agent would drop.
     pub fn repair(&self) -> String {
         let scope = if self.project.is_some() { " --scope project" } else { "" };
         let bytes = fs::read(&self.file).unwrap_or_default();
@@ -340,13 +341,14 @@ impl Wiring {
         }
     }
 
-    /// The hooks of the guard that stand in the file, whether or not the agent takes it.
+    /// The guard's hooks in the file, even if the agent drops the file.
     pub fn hooks(&self) -> Vec<(String, Start)> {
         let text = self.text().unwrap_or(None).unwrap_or_default();
         guard_hooks(text.strip_prefix(MARK).unwrap_or(&text))
     }
 
-    /// What taking the hook out would change: back to the bytes that stood there, if nobody changed them since.
+    /// The change that removes the hook: restores the original bytes if the file has not changed since the
+    /// installation.
     ///
     /// # Errors
     /// As [`Wiring::install`].
@@ -361,18 +363,18 @@ impl Wiring {
         Ok(Change { after: after.map(|after| format!("{mark}{after}")), before })
     }
 
-    /// Whether `init` put the hook into this file and `uninstall` has not removed it since.
+    /// Whether `init` installed the hook in this file and `uninstall` has not removed it since.
     pub fn was_installed(&self) -> bool {
         self.memory().exists()
     }
 
-    /// Whether the installed hook starts another program than this one.
+    /// Whether the installed hook starts a program other than this one.
     pub fn starts_another_program(&self) -> bool {
         let own = own_path().ok();
         self.hooks().iter().filter_map(|(_, start)| start.program()).any(|program| Some(program) != own)
     }
 
-    /// Writes the change and remembers the text before it, until the hook is removed again.
+    /// Writes the change and records the text before it, until the hook is removed.
     ///
     /// # Errors
     /// The file or its copy cannot be written.
@@ -394,11 +396,11 @@ impl Wiring {
         }
     }
 
-    /// Removes a file that only ever was ours, and its folder and what we remember of it if nothing else is there.
+    /// Removes a file that only we wrote, and our record of it. Its folder goes too if it is then empty.
     fn take_away(&self) -> io::Result<()> {
         let file = followed(&self.file);
         fs::remove_file(&file)?;
-        // A folder that is not empty stays, and so do those around it. In a project git knows no empty ones.
+        // A non-empty folder stays, and so do its parents. In a project, empty parents go too: git does not track them.
         let around = file.ancestors().skip(1).take_while(|folder| Some(*folder) != self.project.as_deref());
         let most = if self.project.is_some() { usize::MAX } else { 1 };
         let _ = around.take(most).try_for_each(fs::remove_dir);
@@ -410,7 +412,7 @@ impl Wiring {
         format!("{}: {problem}; nothing is changed", self.file.display())
     }
 
-    /// The text, if its agent would take it.
+    /// Reads the text. Fails if its agent would drop the file.
     fn read(&self) -> Result<Option<String>, String> {
         if let Some(place) = self.unloadable() {
             let (file, title) = (self.file.display(), self.agent.title);
@@ -448,7 +450,7 @@ impl Wiring {
         self.folders.state.join("wiring").join(format!("{}{number}{place}.json", self.agent.name))
     }
 
-    /// What stood there first is kept when the hook is put in again; a hook of ours is never among what comes back.
+    /// The first original text is kept when the hook is installed again. A restored text never has a hook of ours.
     fn remember(&self, change: &Change) -> io::Result<()> {
         let original = match change.before.as_deref().and_then(|text| self.original(text)) {
             Some(original) => original,
@@ -466,7 +468,7 @@ impl Wiring {
         write_whole(&path, &memory.to_string(), 0o600)
     }
 
-    /// The text that stood in the file before ours did, if ours is what stands there now.
+    /// The text of the file before our installation, if the file still has the text that we wrote.
     fn original(&self, text: &str) -> Option<Option<String>> {
         let memory: Value = serde_json::from_str(&fs::read_to_string(self.memory()).ok()?).ok()?;
         if memory.get("after")?.as_str()? != text || memory.get("file")?.as_str()? != self.file.to_string_lossy() {
@@ -476,7 +478,7 @@ impl Wiring {
     }
 }
 
-/// The path of this binary, which is what agents are given. Where a link on the `PATH` leads to it, it is the link's: a
+/// The path of this program for hook entries. If a link on the `PATH` leads to it, the path is that of the link: a
 /// package manager moves the file with each version and keeps the link.
 pub(crate) fn own_path() -> Result<String, String> {
     let own = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
@@ -502,7 +504,7 @@ pub(super) fn mode_of(path: &Path) -> u32 {
     fs::metadata(path).map_or(0o600, |data| os::mode_of(&data))
 }
 
-/// Through a file beside it, so that nobody ever reads half of it. A link is written through, not replaced.
+/// Writes a file atomically through a temporary file next to it. A symlink is followed, not replaced.
 pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let path = followed(path);
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -518,7 +520,7 @@ pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> 
     written
 }
 
-/// Where a link leads, also if nothing is there yet.
+/// The target of a symlink, even if it does not exist.
 fn followed(path: &Path) -> PathBuf {
     const MAX_LINKS: usize = 40;
     let mut path = path.to_owned();

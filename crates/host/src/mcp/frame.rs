@@ -1,4 +1,4 @@
-//! Messages of MCP over standard input and output: one line of JSON each, kept as the bytes that they came as.
+//! Messages of MCP over standard input and output: one line of JSON each, kept byte for byte.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -8,13 +8,13 @@ use std::io::{self, BufRead};
 /// Maximum length of a line, in bytes. A longer one ends the proxy: it cannot be judged, and is not passed on unjudged.
 const MAX_LINE: usize = 32 << 20;
 
-/// Keys of a request that decide about it.
+/// Keys of a request that affect its decision. They must not be ambiguous.
 const REQUEST_KEYS: [&str; 5] = ["jsonrpc", "id", "method", "params", "result"];
 
-/// Keys of a tool call that decide about it.
+/// Keys of a tool call that affect its decision.
 const CALL_KEYS: [&str; 2] = ["name", "arguments"];
 
-/// Reads one line with its end. `None` at the end of the input.
+/// Reads one line including its line end. `None` at the end of the input.
 ///
 /// # Errors
 /// The input fails, or the line is longer than 32 MiB.
@@ -38,35 +38,35 @@ pub fn read_line(input: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// A message as far as the proxy reads it. Everything else in it stays raw.
+/// A message as far as the proxy parses it. Everything else in it stays raw.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Message<'l> {
-    /// The id as it is written; `None` for a notification.
+    /// The id as written; `None` for a notification.
     pub id: Option<&'l str>,
     /// The method; `None` for a response.
     pub method: Option<String>,
-    /// The parameters as they are written.
+    /// The parameters as written.
     pub params: Option<&'l str>,
-    /// The result as it is written.
+    /// The result as written.
     pub result: Option<&'l str>,
 }
 
-/// The reason for which readers may disagree about a line.
+/// The reason why readers may disagree about a line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ambiguous(
-    /// The reason, as the client reads it.
+    /// The text for the client.
     pub String,
 );
 
 type Fields<'l> = Vec<(String, &'l RawValue)>;
 
 impl<'l> Message<'l> {
-    /// Reads a line.
+    /// Parses a client's line.
     ///
     /// # Errors
-    /// It is not a JSON object, or readers may disagree about it: a key occurs twice or in another case.
+    /// The line is not a JSON object, or readers may disagree about it: a key occurs twice or in another case.
     pub fn parse(line: &'l str) -> Result<Message<'l>, Ambiguous> {
-        // Python's text files end a line there, too, so another message could follow it.
+        // Python's text files also end a line at a carriage return, so another message could follow it.
         if line.contains('\r') {
             return Err(Ambiguous("a carriage return is inside the line".into()));
         }
@@ -80,22 +80,22 @@ impl<'l> Message<'l> {
     }
 }
 
-/// A response as its reader may take it: of a repeated key the last counts, as in JavaScript and Python.
+/// A response as a client may read it: the last of repeated keys counts, as in JavaScript and Python.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Response<'l> {
-    /// The id as it is written.
+    /// The id as written.
     pub id: Option<&'l str>,
-    /// The result as it is written.
+    /// The result as written.
     pub result: Option<&'l str>,
-    /// The error as it is written.
+    /// The error as written.
     pub error: Option<&'l str>,
 }
 
 impl<'l> Response<'l> {
-    /// Reads a server's line. `None` for a request or a notification, which have neither a result nor an error.
+    /// Parses a server's line. `None` for a request or a notification, which have neither a result nor an error.
     ///
     /// # Errors
-    /// It is not a JSON object.
+    /// The line is not a JSON object.
     pub fn parse(line: &'l str) -> Result<Option<Response<'l>>, Ambiguous> {
         let fields = all_fields(line)?;
         let mut response = Response::default();
@@ -112,8 +112,8 @@ impl<'l> Response<'l> {
     }
 }
 
-/// The strings of a JSON text, decoded, each on a line; of any other text, all of it. For text that one reader refuses
-/// and another takes, such as Python's `NaN`.
+/// The strings of a JSON text, decoded, one per line; the full text if it has none. Works on text that one reader
+/// rejects and another accepts, such as Python's `NaN`.
 pub fn strings(text: &str) -> String {
     let mut found = String::new();
     let mut rest = text;
@@ -136,7 +136,7 @@ pub fn strings(text: &str) -> String {
 /// The tool and the arguments of a call, from its parameters.
 ///
 /// # Errors
-/// As for a message; or the tool has no name.
+/// As for a message; or the call does not name a tool.
 pub fn call(params: Option<&str>) -> Result<(String, Option<&str>), Ambiguous> {
     let fields = fields(params.unwrap_or("{}"), &CALL_KEYS)?;
     let raw = |key: &str| fields.iter().find(|(own, _)| own == key).map(|(_, value)| value.get());
@@ -144,8 +144,8 @@ pub fn call(params: Option<&str>) -> Result<(String, Option<&str>), Ambiguous> {
     Ok((name.ok_or_else(|| Ambiguous("the call names no tool".into()))?, raw("arguments")))
 }
 
-/// The fields of an object in their order. Of `known` each is there at most once, and in no other spelling: the JSON
-/// package of Go, for one, compares keys without regard to case, and takes `ſ` for `s`.
+/// The fields of an object in their order. Each of `known` may occur at most once and in no other spelling: Go's JSON
+/// package, for one, compares keys case-insensitively, and treats `ſ` as `s`.
 fn fields<'l>(text: &'l str, known: &[&str]) -> Result<Fields<'l>, Ambiguous> {
     let fields = all_fields(text)?;
     let mut seen = BTreeMap::new();

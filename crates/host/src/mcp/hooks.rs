@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Maximum number of hooks that wait for a payload: one for a call and one for its result.
+/// Maximum number of idle hooks: one for a call and one for its result.
 const MAX_IDLE: usize = 2;
 
 /// The text for the model if no hook answers.
@@ -13,18 +13,18 @@ pub(super) const FAILED: &str = "Blocked: Reflex failed before it could judge th
 
 /// The answer of a hook.
 pub(super) enum Answer {
-    /// The call runs, or the result passes, with a warning for the model; empty without one.
+    /// The call runs, or the result passes. The text is a warning for the model, or empty.
     Passed(String),
-    /// The call does not run.
+    /// The call does not run, for this reason.
     Refused(String),
 }
 
-/// The lock. A panic of its last holder is ignored: the data is consistent between two messages.
+/// Locks a mutex. A panic of its last holder is ignored: the data is consistent between two messages.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts hooks ahead of the calls, because the start is most of the time that a hook takes.
+/// Hooks that are started ahead of the calls, because startup takes most of a hook's time.
 pub(super) struct Hooks {
     command: Vec<String>,
     idle: Mutex<Vec<Child>>,
@@ -37,7 +37,7 @@ impl Hooks {
         hooks
     }
 
-    /// The answer to a payload.
+    /// Passes a payload to a hook and returns its answer.
     pub(super) fn judge(&self, payload: &str) -> Answer {
         let answer = || -> io::Result<Answer> {
             let mut child = self.take()?;
@@ -56,7 +56,7 @@ impl Hooks {
         answer().unwrap_or_else(|error| Answer::Refused(format!("{FAILED} ({error})")))
     }
 
-    /// Starts what the next calls need. A hook that cannot be started is an error of the call that needs it.
+    /// Starts hooks for the next calls. A failure to start one is reported by the call that needs it.
     pub(super) fn refill(&self) {
         let mut idle = locked(&self.idle);
         while idle.len() < MAX_IDLE {
@@ -65,7 +65,7 @@ impl Hooks {
         }
     }
 
-    /// A hook that waits; one that has ended meanwhile is not taken.
+    /// An idle hook that is still running, else a new one.
     fn take(&self) -> io::Result<Child> {
         while let Some(mut child) = locked(&self.idle).pop() {
             if matches!(child.try_wait(), Ok(None)) {
@@ -82,7 +82,7 @@ impl Hooks {
 }
 
 impl Drop for Hooks {
-    /// Without a payload a hook ends by itself.
+    /// A hook without a payload ends on its own.
     fn drop(&mut self) {
         locked(&self.idle).drain(..).for_each(|mut child| {
             drop(child.stdin.take());

@@ -7,7 +7,7 @@ mod proxy;
 pub use frame::{Ambiguous, Message, Response, call, read_line, strings};
 pub use proxy::Proxy;
 
-/// The number of the process that started this one: of the proxy, the client.
+/// The id of the process that started this one; for the proxy, the client.
 pub fn parent() -> Option<u32> {
     crate::system::os::parent().ok().flatten()
 }

@@ -1,5 +1,5 @@
-//! A proxy between an MCP client and a server that it starts. Messages pass byte for byte; calls of tools are judged by a
-//! hook of their own, and a refused one is answered here.
+//! A proxy between an MCP client and a server that it starts. Messages pass byte for byte. Each tool call is judged by
+//! a hook of its own, and the proxy answers a refused call itself.
 
 use super::frame::{Ambiguous, Message, Response, call, read_line, strings};
 use super::hooks::{Answer, FAILED, Hooks, locked};
@@ -19,36 +19,36 @@ use std::time::{Duration, Instant};
 /// Maximum number of hooks at a time.
 const MAX_HOOKS: usize = 8;
 
-/// Maximum number of requests that wait for their response.
+/// Maximum number of requests that wait for a response.
 const MAX_PENDING: usize = 4096;
 
-/// Maximum length of a text that is judged, in bytes.
+/// Maximum length of a judged text, in bytes.
 const MAX_OUTPUT: usize = 1 << 20;
 
 /// Maximum number of withheld lines that are reported on standard error.
 const MAX_NOTES: usize = 100;
 
-/// The time between two notes of progress while a person is asked.
+/// Interval of progress notifications while a person is asked.
 const PROGRESS: Duration = Duration::from_secs(5);
 
-/// The time that a server may stay silent once its input has ended.
+/// Maximum silence of a server after its input has ended.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// A server, and how its calls are judged.
+/// A server, and the way its calls are judged.
 pub struct Proxy {
     /// The name of the server.
     pub name: String,
     /// The command that starts it.
     pub server: Vec<String>,
-    /// Names this start of the server: calls belong to its session.
+    /// The id of this run of the server, used as the session of its calls.
     pub session: String,
-    /// The number of the client's process.
+    /// The id of the client's process.
     pub client: Option<u32>,
     /// The working directory.
     pub cwd: String,
-    /// The program and words that judge one payload on standard input.
+    /// The program and arguments that judge one payload on standard input.
     pub hook: Vec<String>,
-    /// Keeps the pins.
+    /// The store of the pins.
     pub store: Store,
 }
 
@@ -66,13 +66,13 @@ enum Waits {
 
 struct State {
     pending: BTreeMap<String, Waits>,
-    /// Calls that are judged now; `true` once the client has cancelled one.
+    /// Calls being judged; `true` once the client has cancelled one.
     judging: BTreeMap<String, bool>,
     pins: Pins,
-    /// Whether the server is used for the first time and has not listed all its tools yet.
+    /// Whether this is the first use of the server and its tools are not all listed yet.
     is_first: bool,
     hooks: usize,
-    /// Lines of the server that answered no request.
+    /// Number of the server's lines that answered no request.
     unmatched: usize,
     /// The time of the server's last message.
     heard: Instant,
@@ -88,7 +88,7 @@ struct Shared {
     child: Mutex<Child>,
 }
 
-/// A place among the hooks. It becomes free however the thread ends that holds it.
+/// A place among the hooks. It is released however its thread ends.
 struct Slot(Arc<Shared>);
 
 impl Drop for Slot {
@@ -99,7 +99,7 @@ impl Drop for Slot {
 }
 
 impl Proxy {
-    /// Starts the server and passes messages until one side ends. Returns the server's status.
+    /// Starts the server and passes messages until one side ends. Returns the server's exit status.
     ///
     /// # Errors
     /// The server cannot be started, its pins cannot be read, or a message is too long.
@@ -110,7 +110,7 @@ impl Proxy {
         pins.see_server(&self.server);
         let (program, words) = self.server.split_first().ok_or_else(|| io::Error::other("no server is named"))?;
         let mut command = Command::new(program);
-        // With a group of its own it can be ended with all that it starts.
+        // A group of its own allows ending the server together with its children.
         os::in_group_of_its_own(&mut command);
         let mut child = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
@@ -133,7 +133,7 @@ impl Proxy {
             child: Mutex::new(child),
         });
         let reader = Arc::clone(&shared);
-        // It may wait for the client for ever: the process ends with the server, not with this thread.
+        // This thread may wait for the client forever: the process ends with the server, not with the thread.
         thread::spawn(move || {
             let read = reader.from_client(input);
             reader.end(read);
@@ -151,7 +151,7 @@ impl Proxy {
 impl Shared {
     fn to_client(&self, line: &[u8]) {
         let mut client = locked(&self.client);
-        // A client that has gone reads nothing; its input ends, too.
+        // A client that has ended reads nothing; its input ends, too.
         let _ = client.write_all(line).and_then(|()| client.flush());
     }
 
@@ -161,7 +161,7 @@ impl Shared {
         server.write_all(line).and_then(|()| server.flush())
     }
 
-    /// Ends the server's input, and the server if it does not end by itself.
+    /// Ends the server's input, and kills the server if it does not end in time.
     fn end(&self, read: io::Result<()>) {
         if let Err(error) = read {
             eprintln!("reflex mcp: {}: {error}", self.proxy.name);
@@ -201,7 +201,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Whether a line of the client passes as it is; a call is judged first, by a thread of its own.
+    /// Whether a client's line passes unchanged now. A call is judged first, on a thread of its own.
     fn request(self: &Arc<Self>, line: &str) -> Result<bool, Ambiguous> {
         let message = Message::parse(line)?;
         let method = message.method.as_deref().unwrap_or_default();
@@ -209,7 +209,7 @@ impl Shared {
             if method == "notifications/cancelled" {
                 self.cancel(message.params);
             }
-            // A call without an id has no answer; servers run it all the same.
+            // A call without an id gets no response, but servers run it all the same.
             return if method == "tools/call" {
                 Err(Ambiguous("a call of a tool needs an id".into()))
             } else {
@@ -236,7 +236,7 @@ impl Shared {
                 return Ok(false);
             }
             if !matches!(waits, Waits::Call { .. }) {
-                // An id in use keeps its meaning: the response to a call is judged.
+                // An id in use keeps its meaning, so that the response to a call is still judged.
                 state.pending.entry(key).or_insert(waits);
                 return Ok(true);
             }
@@ -256,7 +256,7 @@ impl Shared {
         }
     }
 
-    /// Runs what asks a hook on a thread of its own, as soon as fewer than [`MAX_HOOKS`] run.
+    /// Runs work that asks a hook on a thread of its own, as soon as fewer than [`MAX_HOOKS`] run.
     fn hooked(self: &Arc<Self>, work: impl FnOnce(&Shared) + Send + 'static) {
         let state = locked(&self.state);
         let mut state =
@@ -326,12 +326,12 @@ impl Shared {
         Value::Object(payload)
     }
 
-    /// The answer of a hook to a payload. The client hears of progress if it asked for it.
+    /// A hook's answer to a payload. Sends progress notifications if the client requested them.
     fn ask(&self, payload: &Value, token: Option<&str>) -> Answer {
         let (sender, receiver) = channel();
         let (hooks, text) = (Arc::clone(&self.hooks), payload.to_string());
         thread::spawn(move || {
-            // A receiver that has gone has refused the call.
+            // A dropped receiver has refused the call.
             let _ = sender.send(hooks.judge(&text));
             hooks.refill();
         });
@@ -392,8 +392,8 @@ impl Shared {
         }
     }
 
-    /// A line that answers no request by its exact id, or that is not JSON as this reader has it. Clients are more
-    /// lenient in both, so it passes only if it holds no orders.
+    /// A line whose id matches no request exactly, or that this reader does not parse as JSON. Clients are more lenient
+    /// in both, so the line passes only if it contains no orders.
     fn unmatched(self: &Arc<Self>, line: Vec<u8>) {
         let number = {
             let mut state = locked(&self.state);
@@ -402,7 +402,7 @@ impl Shared {
         };
         self.hooked(move |shared| {
             let text = strings(&String::from_utf8_lossy(&line));
-            // With a name of its own: equal lines are not calls that the model repeats.
+            // A name of its own, so that equal lines do not count as repeated calls of the model.
             let name = format!("unmatched response {number}");
             match shared.ask(&shared.payload("offer", &name, &[("output", cut(&text).into())]), None) {
                 Answer::Passed(warning) if warning.is_empty() => shared.to_client(&line),
@@ -415,7 +415,7 @@ impl Shared {
         });
     }
 
-    /// Pins tools on the first use, and notes the differences later.
+    /// Pins tools on the first use, and records differences later.
     fn see_tools(&self, result: &str) {
         let Ok(result) = serde_json::from_str::<BTreeMap<String, &RawValue>>(result) else { return };
         let tools = result.get("tools").and_then(|tools| serde_json::from_str::<Vec<&RawValue>>(tools.get()).ok());
@@ -445,7 +445,8 @@ impl Shared {
         }
     }
 
-    /// Judges a text that a server offers before any call: it is recorded, and the session remembers its orders.
+    /// Judges a text that a server offers before any call. It is recorded, and its orders are remembered in the
+    /// session.
     fn offered(self: &Arc<Self>, what: &'static str, result: String, line: Vec<u8>) {
         self.hooked(move |shared| {
             let output = cut(&result).into();
@@ -460,7 +461,7 @@ impl Shared {
     }
 }
 
-/// An id that is the same however it is written.
+/// An id in a normal form, independent of its spelling.
 fn normal(id: &str) -> String {
     serde_json::from_str::<Value>(id).map_or_else(|_| id.to_owned(), |id| id.to_string())
 }
@@ -477,7 +478,7 @@ fn error(id: &str, code: i32, message: &str) -> Vec<u8> {
 
 /// The text of a tool's result that a model reads, and whether it is an error.
 fn text_of(result: &str) -> (String, bool) {
-    // Numbers that are too large and lists that are too deep for this reader are not for all.
+    // A number too large or a list too deep for this parser may be valid for another.
     let Ok(result) = serde_json::from_str::<Value>(result) else { return (strings(result), false) };
     let blocks = result.get("content").and_then(Value::as_array).into_iter().flatten();
     let text = |block: &Value| {
@@ -497,8 +498,8 @@ fn cut(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// The line of a response with a warning: one more block of text in a result, one more line in an error. A response into
-/// which none can be written is replaced.
+/// The line of a response with a warning: an additional text block of a result, or an additional line of an error
+/// message. A response that cannot take one is replaced.
 fn with_warning(line: &[u8], warning: &str) -> Vec<u8> {
     let warned = || -> Option<Value> {
         let mut message = serde_json::from_slice::<Value>(line).ok()?;

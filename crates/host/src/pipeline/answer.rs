@@ -41,8 +41,7 @@ impl Host {
         }
     }
 
-    /// The answer once a person or a model has given theirs: it is judged anew, and what it would lose by now is kept
-    /// then.
+    /// The answer after a person or a model has decided. The call is judged again, and its losses are backed up again.
     fn answer_again(
         &self,
         agent: &Agent,
@@ -54,8 +53,8 @@ impl Host {
         self.answer_as(agent, payload, Some(Again { id, allowed }))
     }
 
-    /// The same under the id of its record, if a question about it was just answered: then it is judged anew, as things
-    /// stand now, and waits no more.
+    /// The same. With `again`, a prompt about the call was just answered: the call is judged again in the current
+    /// state, under the id of its record, and does not wait again.
     fn answer_as(&self, agent: &Agent, payload: &Payload<'_>, again: Option<Again>) -> Reply {
         let begun = Instant::now();
         let event = match self.read(agent, payload) {
@@ -122,14 +121,14 @@ impl Host {
     fn read(&self, agent: &Agent, payload: &Payload<'_>) -> Result<Event, BadEvent> {
         let event = (agent.read)(payload)?;
         if event.moment == Moment::Stop && payload.fields.is_empty() {
-            // A proof of the hook, and nobody's work that ends.
+            // An empty payload tests the hook; no turn ends.
             let problem = "it is empty".to_owned();
             return Err(BadEvent { field: String::new(), problem, moment: Some(Moment::Stop) });
         }
         Ok(self.settled(self.store().named(event)))
     }
 
-    /// The same as `release`, and a person is asked about what still waits then, the first time that a call comes here.
+    /// The same as `release`. The first time a call comes here, a person is asked if it still waits then.
     fn release_or_ask(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
         self.listen(asking.sight.mode, asking.heard.event, scribe);
         if let Some(why) = asking.passed.take() {
@@ -146,8 +145,8 @@ impl Host {
         }
     }
 
-    /// Lets a call pass that a person has said yes to, or while a person has switched the guard off; else keeps it so
-    /// that a person can.
+    /// Lets a call pass that a person has approved, or while a person has switched the guard off. Otherwise keeps it so
+    /// that a person can approve it.
     fn release(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
         let heard = asking.heard;
         if judgement.verdict.decision == Decision::Pass {
@@ -170,7 +169,7 @@ impl Host {
         }
     }
 
-    /// Keeps a call that nobody has said yes to, unless somebody has said no, or a model lets it run.
+    /// Keeps a call without an approval, unless a person has denied it or a model lets it run.
     fn keep_waiting(
         &self,
         pending: Pending,
@@ -201,7 +200,7 @@ impl Host {
             Consulted::Refused(judge) => asking.judge = Some(judge),
             Consulted::Person(judge) => asking.judge = judge,
         }
-        // Who cannot keep it still refuses it; the person then runs it in their own terminal.
+        // A call that cannot be kept is still refused; the person then runs it in their own terminal.
         let Ok(id) = store.keep_pending(&pending) else { return Released::No };
         judgement.verdict.pending = Some(id.clone());
         if is_refused {
@@ -214,8 +213,8 @@ impl Host {
         Released::Waits(Box::new(Pending { id, ..pending }))
     }
 
-    /// The yes that covers a call, if there is one. `None` if there is and something stands behind it: that is what the
-    /// call is judged by now, and it is kept under an id of its own.
+    /// The approval that covers a call, if any. `None` if it covers only the first of two decisions: the second one
+    /// then decides, and the call is kept under an id of its own.
     #[expect(clippy::option_option, reason = "the outer one ends the question, the inner one answers it")]
     fn said_yes(
         &self,
@@ -243,11 +242,11 @@ impl Host {
         None
     }
 
-    /// What became of a call: matched with what was said about it before.
+    /// Answers the result of a call, matched with the earlier verdict about it.
     fn after(&self, agent: &Agent, event: &Event, store: &Store, payload: &Payload<'_>) -> Reply {
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), store);
         let world = self.world(event, &loaded).in_session(store, whose(event));
-        // What it did is done; what it brought is told of.
+        // The effects have happened; only the content is reported.
         let reflexes = self.reflexes(event, there, store);
         let all = || store.history(whose(event));
         let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
@@ -282,7 +281,7 @@ impl Host {
         warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
-    /// A call that nobody asked about before it ran: what would have been asked or refused is told now.
+    /// Warns about a call that was not judged before it ran, where it would have been asked about or refused.
     fn look_back(&self, event: &Event, loaded: &[Loaded], world: &LocalWorld<'_>, judgement: &mut Judgement) {
         let Some(policy) = self.mode.policy(loaded) else { return };
         let call = Event { moment: Moment::BeforeTool, outcome: None, ..event.clone() };
@@ -301,8 +300,8 @@ impl Host {
         add(judgement, told.collect(), (event, &policy, world));
     }
 
-    /// The one place that knows what is said when an event cannot be read: before a tool runs, it does not. `told` is
-    /// the moment that the command line names.
+    /// The answer to an event that cannot be read, built in this one place. Before a tool runs, the tool is blocked.
+    /// The command line may name the moment of the event.
     pub fn unreadable(&self, agent: &Agent, told: Option<&str>, problem: &BadEvent) -> Reply {
         self.unread(agent, told, problem, false)
     }
@@ -348,21 +347,21 @@ fn let_run(judgement: &mut Judgement, (grant, why): (Option<String>, String)) ->
     Released::By(grant)
 }
 
-/// What is found beside the judgement counts in its verdict.
+/// Adds findings from outside of the judgement to its verdict.
 fn add(judgement: &mut Judgement, further: Vec<Finding>, (event, policy, world): (&Event, &Policy, &LocalWorld<'_>)) {
     let mut findings = std::mem::take(&mut judgement.verdict.findings);
     findings.extend(further);
     judgement.verdict = Engine::new(reflex_library::tables(), policy).conclude(event, world, findings);
 }
 
-/// A canary that came here has proved the hook.
+/// Records that a canary has reached the hook, which proves that the hook works.
 fn note_canary(store: &Store, event: &Event, verdict: &Verdict) {
     if verdict.findings.iter().any(|finding| finding.id == CANARY) {
         store.canary_seen(event, verdict.decision);
     }
 }
 
-/// A call that is judged anew after an answer.
+/// A call that is judged again after an answer.
 struct Again {
     /// The id of its record.
     id: String,
@@ -371,43 +370,43 @@ struct Again {
 }
 
 impl Again {
-    /// The id of the record, a new one for a call that is judged for the first time.
+    /// The id of the record, or a new one for a call that is judged for the first time.
     fn id(again: Option<&Again>) -> String {
         again.map_or_else(random::uuid, |again| again.id.clone())
     }
 }
 
-/// A call that is answered, and how it is seen.
+/// A call being answered, with its context.
 struct Asking<'a> {
     agent: &'a Agent,
     heard: CallRef<'a>,
-    /// Set once a question about it was answered.
+    /// Set once a prompt about it was answered.
     again: Option<&'a Again>,
-    /// The chain step of a call that runs by a mode alone.
+    /// The chain step of a call that runs because of a mode alone.
     passed: Option<String>,
     sight: Sight<'a>,
     /// The model's answer, for the record.
     judge: Option<Value>,
 }
 
-/// What became of a call that was stopped.
+/// The outcome for a call that was stopped.
 enum Released {
     /// It passes, by the grant of this id or by a mode.
     By(Option<String>),
     /// It waits for a person.
     Waits(Box<Pending>),
-    /// A person or a model has answered just now.
+    /// A person or a model has just answered.
     Answered(Option<Allowed>),
-    /// Nothing lets it pass, and it does not wait for an answer that this hook could hear.
+    /// It does not pass, and this hook does not wait for an answer.
     No,
 }
 
-/// The same call once a first question about it was answered with yes.
+/// The same call after the first of two decisions about it was approved.
 fn behind(pending: Pending) -> Pending {
     Pending { exact: format!("{}+", pending.exact), lasting: format!("{}+", pending.lasting), ..pending }
 }
 
-/// Keeps a call in its session, with its traces for later calls and for a proxy.
+/// Remembers a call in its session, with its traces for later calls and for a proxy.
 fn remembered(
     scribe: &Redactor<'_>,
     heard: CallRef<'_>,
@@ -420,7 +419,7 @@ fn remembered(
     store.remember_by(scribe, whose(event), &call).and(left)
 }
 
-/// What the call leaves behind, unless it does not run.
+/// Keeps the remnants of a call, unless it does not run.
 fn keep(scribe: &Redactor<'_>, event: &Event, judgement: &Judgement) -> io::Result<()> {
     if judgement.left.is_empty() || judgement.verdict.decision == Decision::Deny {
         return Ok(());
@@ -437,7 +436,8 @@ fn yes(grant: &Grant) -> String {
     format!("{} said yes to this with `reflex approve {}`{reason}", grant.by, grant.id)
 }
 
-/// An alarm that no person has seen is told once in every session. Gives the ids of yeses that no agent was told of.
+/// Reports the newest unseen alarm of each subject, once per session. Returns the ids of approvals that no agent was
+/// informed of.
 fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) -> Vec<String> {
     let (mut alarms, yeses) = store.alarms_and_yeses();
     store.record_overdue(&mut alarms);

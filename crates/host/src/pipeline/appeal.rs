@@ -1,6 +1,6 @@
-//! Appeals: a refused call is judged again as things stand now, and the request stands beside it for a person.
+//! Appeals: a refused call is judged again with the facts of now, and the request is shown to a person with the result.
 //!
-//! An agent that appeals only asks: what it says is shown to the person and moves no weight.
+//! An appeal only asks: its text is shown to the person and has no influence on the verdict.
 
 use super::host::Host;
 use crate::audit::record;
@@ -16,11 +16,11 @@ use reflex_engine::{Action, Decision, Event, Judgement, Reason};
 use serde_json::{Map, Value, json};
 use std::io;
 
-/// Of a reason so many bytes are kept.
+/// Maximum length of a reason, in bytes.
 const MAX_REASON: usize = 400;
 
-/// The call as a universal event, if that is all of it and holds no secret: what is judged again must be what was
-/// judged.
+/// The call as a universal event. `None` if the event does not hold all of the call or contains a secret, because the
+/// call judged again must be the one judged before.
 pub(crate) fn call(event: &Event, scribe: &Redactor<'_>) -> Option<Map<String, Value>> {
     let [action] = event.actions.as_slice() else { return None };
     let (kind, mut call) = match action {
@@ -70,7 +70,8 @@ pub(crate) fn call(event: &Event, scribe: &Redactor<'_>) -> Option<Map<String, V
 }
 
 impl Host {
-    /// What a refused call would come to now, by the facts, rules and session of now; none if not all of it is kept.
+    /// The verdict about a refused call with the facts, rules and session of now; `None` if the call was not kept
+    /// completely.
     pub fn judge_again(&self, pending: &Pending) -> Option<Judgement> {
         let event = self.settled(universal::read(pending.again.as_ref()?).ok()?);
         let loaded = self.layers(&event.workspace);
@@ -81,11 +82,11 @@ impl Host {
 }
 
 impl Host {
-    /// The words with which an agent is told to run another command in place of this call, if that would run without a
-    /// question.
+    /// The text that directs an agent to run another command instead of this call, if that command would run without a
+    /// prompt.
     ///
     /// # Errors
-    /// Why it would not.
+    /// The reason why it would not.
     pub fn instead(&self, call: &Pending, command: &str) -> Result<String, String> {
         let mut other = call.clone();
         let Some(again) = &mut other.again else {
@@ -102,10 +103,11 @@ impl Host {
 }
 
 impl Store {
-    /// Keeps an appeal with the call, and in the log with the id of the call's record. `None` if there were too many.
+    /// Keeps an appeal with the call, and in the log under the id of the call's record. `None` if it has too many
+    /// already.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The appeal cannot be written.
     pub fn appeal(
         &self,
         mut pending: Pending,

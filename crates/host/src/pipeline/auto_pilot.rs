@@ -1,5 +1,5 @@
-//! Auto-pilot: in this mode a model answers questions about losses that can be brought back. Everything else, and every
-//! question that it does not answer surely, goes to a person.
+//! Auto-pilot: in this mode a model answers questions about losses that can be undone. All other questions, and those
+//! that it does not answer with enough confidence, go to a person.
 
 use super::host::Host;
 use crate::audit::record::{self, CallRef};
@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 /// Maximum length of a call that a model is asked about, in bytes.
 const MAX_CALL: usize = 4000;
 
-/// Maximum length of a script, in bytes. A person answers for a longer one.
+/// Maximum length of a script, in bytes. A person decides about a longer one.
 const MAX_SCRIPT: usize = 12_000;
 
 /// Maximum number of scripts.
@@ -28,29 +28,29 @@ const MAX_SCRIPTS: usize = 4;
 /// Maximum number of effects and of facts in a question.
 const MAX_LISTED: usize = 30;
 
-/// The mode, layers, facts and copy under which a call is judged.
+/// The mode, layers, facts and backup under which a call is judged.
 #[derive(Clone, Copy)]
 pub(super) struct Sight<'s> {
     pub(super) mode: Mode,
     pub(super) loaded: &'s [Loaded],
     pub(super) about: (&'s Event, Option<&'s Policy>, &'s LocalWorld<'s>),
-    /// The id under which all that the call would lose was kept.
+    /// The id of the backup of everything that the call would lose.
     pub(super) kept: Option<&'s str>,
 }
 
 /// The outcome of asking the model, with its answer for the record.
 pub(super) enum Consulted {
-    /// The model allows the call as it was when it was asked.
+    /// The model allows the call as it was when the model was asked.
     Allowed(Value),
-    /// The call runs: it is still the same.
+    /// The call runs, because it has not changed since.
     Runs(Value),
-    /// It does not run.
+    /// The call does not run.
     Refused(Value),
     /// A person answers, as without auto-pilot.
     Person(Option<Value>),
 }
 
-/// A model's allowance. It holds for the call as it was when the model was asked: the same text, effects, orders and
+/// A model's approval. It holds for the call as it was when the model was asked: the same text, effects, orders and
 /// losses.
 pub(super) struct Allowed {
     exact: String,
@@ -62,7 +62,7 @@ impl Allowed {
         Allowed { exact: call.exact.clone(), judge }
     }
 
-    /// Whether the call is the same as before: while the model was asked, a script or a file may have changed.
+    /// Checks that the call has not changed: a script or a file may have changed while the model was asked.
     pub(super) fn still_holds(&self, call: &Pending, judgement: &mut Judgement) -> Consulted {
         if self.exact == call.exact && judgement.verdict.decision == Decision::Ask {
             return Consulted::Runs(self.judge.clone());
@@ -80,7 +80,7 @@ impl Host {
         }
         for action in &event.actions {
             if let Action::Prompt { text } = action {
-                // Without the user's words the model answers less, and no worse.
+                // Without the user's words the model answers less often, but not less safely.
                 let _ = self.store().keep_prompt(scribe, whose(event), text);
             }
         }
@@ -139,10 +139,10 @@ impl Host {
         Consulted::Person(Some(told))
     }
 
-    /// The model to ask, and the rules about which it is asked.
+    /// The model to ask, and the rules that it is asked about.
     ///
     /// # Errors
-    /// The reason for which a person answers.
+    /// The reason why a person answers.
     fn may_consult(
         &self,
         sight: Sight<'_>,
@@ -160,7 +160,7 @@ impl Host {
         Ok((config, rules))
     }
 
-    /// The answer to a question with these data.
+    /// Asks the model a question with these data.
     pub fn ask_judge(&self, config: &JudgeConfig, data: &Value) -> Reply {
         match Question::new(data) {
             Ok(question) => {
@@ -173,10 +173,10 @@ impl Host {
         }
     }
 
-    /// The data of a question about a call in another world, with a copy of its losses.
+    /// The data of a question about a call in another world, as if its losses were backed up.
     ///
     /// # Errors
-    /// The reason for which a person answers.
+    /// The reason why a person answers.
     pub fn judge_data(&self, event: &Event, world: &dyn World, prompts: &[String]) -> Result<Value, String> {
         let policy = Policy::named(reflex_library::tables(), AUTO_PILOT).ok_or("the policy is missing")?;
         let engine = Engine::new(reflex_library::tables(), &policy);
@@ -188,7 +188,8 @@ impl Host {
         Ok(seen.data(&Redactor::of_call(&store, event, &judgement), prompts)?)
     }
 
-    /// A refusal counts in its session, and the call still waits for a person.
+    /// Refuses a call in the name of the model. The refusal counts in its session, and the call still waits for a
+    /// person.
     fn refused(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) {
         let store = self.store();
         let session = whose(heard.event);
@@ -207,7 +208,7 @@ impl Host {
     }
 }
 
-/// A person answers, and reads why the model did not.
+/// Leaves the question to a person, with the reason why the model did not answer it.
 fn person_instead(verdict: &mut Verdict, why: &str) {
     verdict.asked = format!("Auto-pilot's model {why}, so the user decides.");
 }
@@ -224,7 +225,7 @@ impl Seen<'_> {
     /// The data of the question. Excludes the agent's prose, tool output and secrets.
     ///
     /// # Errors
-    /// The part that is too long or unreadable: a cut question could hide the harm.
+    /// The part that is too long or unreadable. A truncated question could hide the harm.
     fn data(&self, scribe: &Redactor<'_>, prompts: &[String]) -> Result<Value, &'static str> {
         let Seen { event, judgement, .. } = self;
         let call = record::shown(scribe, event);
@@ -254,7 +255,7 @@ impl Seen<'_> {
         }))
     }
 
-    /// The scripts of this session that the call runs, as they are now.
+    /// The current content of this session's scripts that the call runs.
     fn scripts(&self, scribe: &Redactor<'_>) -> Result<Vec<Value>, &'static str> {
         let runs =
             |script: &&Script| script.usage != Usage::Written && self.world.is_of_session(&script.path) != Some(false);
@@ -263,7 +264,7 @@ impl Seen<'_> {
             return Err("it runs too many scripts of this session");
         }
         let shown = |script: &&Script| {
-            // For a task the analysis holds only its recipe; the model reads the whole file.
+            // The analysis holds only the recipe of a task; the model reads the full file.
             let text = self.world.content(&script.path).ok_or("a script of this session cannot be read")?;
             if text.len() > MAX_SCRIPT {
                 return Err("a script of this session is too long");

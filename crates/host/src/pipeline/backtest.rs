@@ -1,4 +1,4 @@
-//! Recorded calls judged again, as things stand now, under the policy in force and under another.
+//! Judges recorded calls again, with the facts of now, under the policy in force and under another.
 
 use super::host::Host;
 use super::replay_case::recorded;
@@ -8,12 +8,12 @@ use reflex_engine::Verdict;
 use serde_json::{Map, Value};
 
 impl Host {
-    /// The verdicts about a recorded call: under the layers in force, and with the candidate in the place of the user's
-    /// policy. Both are of now, so that what differs comes from the policy alone. `None` where the record does not hold
-    /// all of the call.
+    /// The verdicts about a recorded call: under the layers in force, and with the candidate in place of the user's
+    /// policy. Both use the facts of now, so that the policy alone makes the difference. `None` if the record does not
+    /// hold the full call.
     pub fn backtest(&self, record: &Map<String, Value>, candidate: &Candidate) -> Option<(Verdict, Verdict)> {
         let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-        // Of several actions the record tells each, but a call is read from one.
+        // A record lists each of several actions, but a call is read from a single one.
         let [_] = record.get("actions")?.as_array()?.as_slice() else { return None };
         let mut event = universal::read(&recorded(record)?).ok()?;
         event.client = text("agent");

@@ -1,5 +1,5 @@
-//! What a person's yes is bound to beside the text of a call: what the call takes its orders from, and what it would
-//! destroy, as it is now.
+//! The parts that an approval is bound to besides the text of a call: the files and settings that the call takes its
+//! orders from, and the files that it would destroy, in their current state.
 
 mod server;
 mod stakes;
@@ -18,43 +18,43 @@ use std::fs::{self, Metadata};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A larger file is held to by what its file system says of it: its number, size and times.
+/// Maximum size of a hashed file, in bytes. A larger one is bound by its inode, size and times.
 const MAX_HASHED: usize = 512 * 1024;
 
-/// So many bytes are hashed for one call; the same holds for files beyond them.
+/// Maximum number of bytes hashed per call. Files beyond it are bound by their inode, size and times.
 const MAX_HASHED_IN_ALL: usize = 4 * 1024 * 1024;
 
-/// A folder with more files than these cannot be held to.
+/// Maximum number of entries of a folder; a larger folder cannot be bound.
 const MAX_IN_FOLDER: usize = 512;
 
-/// Hooks that are looked at.
+/// Maximum number of git hooks that are bound.
 const MAX_HOOKS: usize = 64;
 
-/// Folders of programs that the system brings along.
+/// Folders of programs that the system provides.
 const OF_SYSTEM: [&str; 8] = ["/usr/", "/bin/", "/sbin/", "/lib/", "/lib64/", "/nix/store/", "/snap/", "/System/"];
 
 impl Bound {
-    /// Whether the file is still what it was; true for what is no file.
+    /// Whether the file has not changed; true if this is not a file.
     pub fn still_holds(&self) -> bool {
         self.sha256.is_empty()
             || content(Path::new(&self.path)).is_some_and(|bytes| hex::encode(&Sha256::digest(bytes)) == self.sha256)
     }
 }
 
-/// What a call is bound to.
+/// The state that an approval of a call is bound to.
 #[derive(Debug, Default)]
 pub(crate) struct Binding {
-    /// For a person, without secrets.
+    /// Lines for a person, without secrets.
     pub(crate) shown: Vec<Bound>,
-    /// What must be the same when the call comes again.
+    /// Keys that must be equal when the call comes again.
     pub(crate) keys: Vec<String>,
-    /// What must be the same besides for a yes that holds once.
+    /// Further keys for an approval of a single call.
     pub(crate) once: Vec<String>,
-    /// The same for one that holds more often.
+    /// Further keys for an approval of several calls.
     pub(crate) lasting: Vec<String>,
 }
 
-/// What the call takes its orders from, as it is now.
+/// Binds the orders and losses of a call in their current state.
 pub(crate) fn binding(event: &Event, judgement: &Judgement, world: &LocalWorld<'_>, scribe: &Redactor<'_>) -> Binding {
     let mut binder = Binder { event, world, scribe, left: MAX_HASHED_IN_ALL, binding: Binding::default() };
     for order in orders(event, &judgement.analysis, reflex_library::tables(), world) {
@@ -98,7 +98,7 @@ impl Binder<'_> {
         }
     }
 
-    /// What cannot be held to: no yes is taken.
+    /// Records a part that cannot be bound. The call cannot be approved then.
     fn loose(&mut self, what: &str) {
         self.binding.keys.push(format!("loose {what}"));
         self.binding.shown.push(Bound { shown: self.scribe.clean(what).into(), firm: false, ..Bound::default() });
@@ -121,7 +121,7 @@ impl Binder<'_> {
         let file = Path::new(path);
         let data = match fs::metadata(file) {
             Ok(data) => data,
-            // What is not there binds nothing; once it is, the call is another.
+            // A missing file binds nothing. Once it exists, the keys of the call differ.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return,
             Err(_) => return self.loose(&format!("{} cannot be looked at", self.near(path))),
         };
@@ -150,14 +150,15 @@ impl Binder<'_> {
             self.near(path),
             size(how, &data, bytes.as_deref().zip(sha256.as_deref()))
         );
-        // Of what is only read the digest is not told: whoever knows it could try out what a secret file holds.
+        // The digest of a file that is only read is not shown: it would let a reader test guesses about a secret file.
         let script = matches!(how, How::Runs | How::Follows) && *self.scribe.clean(path) == *path;
         let sha256 = sha256.filter(|_| script).unwrap_or_default();
         let path = if sha256.is_empty() { String::new() } else { path.to_owned() };
         self.binding.shown.push(Bound { shown: self.scribe.clean(&told).into(), path, sha256, firm: true });
     }
 
-    /// What lies in a folder that the call is given. The folder it works in is no such thing.
+    /// Binds the content of a folder that is an argument of the call. A folder that contains the working directory, the
+    /// workspace or the home is skipped.
     fn folder(&mut self, path: &str, how: How) {
         if how == How::Configured
             || [&self.event.cwd, &self.event.workspace, &self.event.home].iter().any(|own| is_within(own, path))
@@ -183,7 +184,7 @@ impl Binder<'_> {
                 let bytes = (data.is_file() && data.len() <= self.left as u64).then(|| content(&entry)).flatten();
                 self.left = self.left.saturating_sub(bytes.as_ref().map_or(0, Vec::len));
                 let seal = bytes.map_or_else(|| identity(&data), |bytes| hex::encode(&Sha256::digest(bytes)));
-                // The times of a folder change with what is not looked at.
+                // The times of a folder change with entries that are not bound.
                 let seal = if data.is_dir() { "folder".to_owned() } else { seal };
                 whole.update(entry.as_os_str().as_encoded_bytes());
                 whole.update([0]);
@@ -254,7 +255,7 @@ fn verb(how: How) -> &'static str {
     }
 }
 
-/// How much it is, and the digest of a script: of the content and its SHA-256, where it was read.
+/// The size of a file, with the digest of a script, if it was read. `read` is the content and its SHA-256.
 fn size(how: How, data: &Metadata, read: Option<(&[u8], &str)>) -> String {
     let Some((bytes, sha256)) = read else { return format!("by number, size and times; {} bytes", data.len()) };
     let size = match std::str::from_utf8(bytes) {
@@ -274,7 +275,8 @@ fn content(path: &Path) -> Option<Vec<u8>> {
     reflex_git::regular_file(path, MAX_HASHED)
 }
 
-/// What changes whenever a file does, as its file system tells it. Of a system that does not tell, no two are the same.
+/// The metadata of a file, which change whenever it does. Without an inode number every result is unique, so that no
+/// approval matches.
 fn identity(data: &Metadata) -> String {
     let stat = os::stat_of(data);
     let Some((device, number)) = stat.place else { return random::uuid() };

@@ -1,5 +1,5 @@
-//! A question that the agent itself cannot ask reaches a person all the same: the hook waits while somebody can answer,
-//! and refuses before the agent would run the call without an answer.
+//! Brings a question to a person if the agent itself cannot ask: the hook waits while a person can answer, and refuses
+//! before the agent would run the call without an answer.
 
 use super::host::Host;
 use super::notify;
@@ -15,17 +15,17 @@ use reflex_engine::{Advice, Decision, Event, Reason, Severity, Tier, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What a question came to.
+/// The result of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// A person has answered: what they said is found by judging the call again, as things stand now.
+    /// A person has answered. Judging the call again in the current state finds the answer.
     Answered,
-    /// The verdict stands, with a word about it.
+    /// The verdict is unchanged except for a note.
     Stands,
 }
 
 impl Host {
-    /// Asks a person about a call that waits, where the agent's own prompt reaches nobody.
+    /// Asks a person about a waiting call if the agent's own prompt reaches no person.
     pub(super) fn ask(
         &self,
         (agent, event): (&Agent, &Event),
@@ -54,7 +54,7 @@ impl Host {
             return Asked::Stands;
         }
         let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
-        // A list that does not tell how long somebody waits is a list all the same.
+        // The list of waiting calls works without the end of the wait.
         let _ = store.note_wait(call, until);
         match answer(&store, call, left, is_told) {
             Some(Answer::Given) => return Asked::Answered,
@@ -65,7 +65,7 @@ impl Host {
     }
 }
 
-/// An agent is told once of a yes that waits for its call, with the next call that passes.
+/// Informs an agent, once, of an approval that waits for its call, together with the next call that passes.
 pub(super) fn tell_of_yes(store: &Store, (agent, event): (&Agent, &Event), ids: &[String], verdict: &mut Verdict) {
     if ids.is_empty() || verdict.decision != Decision::Pass || !agent.abilities(event).advise {
         return;
@@ -89,7 +89,7 @@ pub(super) fn tell_of_yes(store: &Store, (agent, event): (&Agent, &Event), ids: 
     }
 }
 
-/// The words about a call that is almost one that has a yes.
+/// The text for a call that almost equals an approved one.
 pub(super) fn almost(grant: &Grant) -> String {
     format!(
         "A person said yes to `{}`, and this call differs from it: run exactly that, without anything more.",
@@ -97,18 +97,18 @@ pub(super) fn almost(grant: &Grant) -> String {
     )
 }
 
-/// Whether a question of the hook reaches nobody at this moment: the agent has no prompt, or runs without a terminal.
+/// Whether a prompt of the hook reaches no person: the agent has no prompt, or runs without a terminal.
 fn lacks_prompt(agent: &Agent, event: &Event) -> bool {
     agent.abilities(event).ask == Ask::Never || person::no_terminal_above()
 }
 
-/// Waits until the call is answered, nobody is there any more, or the time is over: `None` for the last.
+/// Waits until the call is answered, no person is present any more, or the time is over. `None` at the end of the time.
 fn answer(store: &Store, call: &Pending, most: Duration, is_told: bool) -> Option<Answer> {
     let folders = store.answer_folders().ok()?;
     let folders = folders.each_ref().map(Path::new);
     let watch = Watch::begin(&folders, &store.presence_file(), most).ok()?;
     loop {
-        // An answer from before the watch began changes nothing that it would tell.
+        // The watch reports only later changes, so an earlier answer is looked up here.
         match store.answer_to(call) {
             Answer::Open if is_told || store.is_somebody_present() => {}
             answer @ (Answer::Open | Answer::Given | Answer::TakenOff) => return Some(answer),
@@ -119,21 +119,22 @@ fn answer(store: &Store, call: &Pending, most: Duration, is_told: bool) -> Optio
     }
 }
 
-/// Adds a sentence about asking to those that are there.
+/// Adds a sentence to the verdict's text about asking.
 fn note(verdict: &mut Verdict, text: &str) {
     verdict.asked = format!("{} {text}", verdict.asked).trim_start().to_owned();
 }
 
-/// The words for an agent whose question got no answer in time.
+/// The text for an agent whose question was not answered in time.
 fn unanswered(waited: Duration) -> String {
     let waited = waited.as_secs();
     format!("No answer within {waited} s. Go on with other work, and try exactly this again later.")
 }
 
-/// The words for an agent whose question was shown to a person.
+/// The text for an agent whose question was shown to a person.
 const PARKED: &str = "The user was notified. Go on with other work, and try exactly this again later.";
 
-/// Whether the call runs although nobody can answer: a person said so in their policy, and nothing heavy was found.
+/// Lets a call run although no person can answer, if the policy says so and no finding exceeds medium severity or is of
+/// a core rule. Returns whether it did.
 fn allows_low(unattended: Unattended, verdict: &mut Verdict) -> bool {
     let is_low = |verdict: &Verdict| {
         verdict.findings.iter().all(|one| one.severity <= Severity::Medium && one.tier != Tier::Core)
@@ -149,7 +150,7 @@ fn allows_low(unattended: Unattended, verdict: &mut Verdict) -> bool {
     allows
 }
 
-/// A person has said no: it does not run, and does not wait any more.
+/// Refuses a call that a person has denied. It does not wait any more.
 pub(super) fn refuse(verdict: &mut Verdict, no: &Grant) {
     verdict.chain.push(format!("{} said no to this", no.by));
     say_no(verdict, &no.reason);

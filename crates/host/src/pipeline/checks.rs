@@ -1,4 +1,4 @@
-//! Runs a check that a person configured: a command with an end, its output kept only as a tail.
+//! Runs a check that a person configured: a command with a time limit, of whose output only the tail is kept.
 
 use crate::system::os;
 use crate::system::run::{self, Ended, Limits};
@@ -7,16 +7,16 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Set for what a check runs: an agent that it starts does not check again at its own end.
+/// The variable set for a check, so that an agent that it starts does not run checks at its own end.
 pub(crate) const MARK: &str = "REFLEX_VERIFYING";
 
-/// What prints more is ended.
+/// Maximum output of a check, in bytes; a command that prints more is killed.
 const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 
-/// Of an output so many bytes are kept.
+/// Length of the tail of the output that is kept, in bytes.
 const TAIL: u64 = 2000;
 
-/// A command of a policy, with the seconds that it may take.
+/// A command of a policy, with its time limit in seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Check {
     pub(crate) name: String,
@@ -24,17 +24,17 @@ pub(crate) struct Check {
     pub(crate) seconds: u64,
 }
 
-/// How a check ended.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub(crate) passed: bool,
-    /// In a few words: `exit 1`, `not done in 120 s`.
+    /// The outcome in a few words: `exit 1`, `not done in 120 s`.
     pub(crate) how: String,
     pub(crate) millis: u128,
     pub(crate) tail: String,
 }
 
-/// Runs it in the workspace. What cannot be run has failed.
+/// Runs a check in the workspace. One that cannot be started has failed.
 pub(crate) fn run(check: &Check, workspace: &Path, scratch: &Path) -> Ran {
     let begun = Instant::now();
     let mut command = os::shell(&check.command);

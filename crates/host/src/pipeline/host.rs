@@ -10,21 +10,21 @@ use reflex_engine::{Action, AgentPath, Authority, Event, Judgement, NONE, Policy
 use reflex_git::project_root;
 use serde_json::json;
 use std::path::Path;
-/// This machine, as the guard sees it.
+/// This machine, as the guard uses it.
 pub struct Host {
     pub(super) folders: Folders,
     pub(super) mode: Mode,
-    /// Told before something takes as many seconds that a person configured.
+    /// Called before an operation that may take this number of seconds, which a person configured.
     patience: fn(u64),
 }
 
 impl Host {
-    /// The host of this process and its environment.
+    /// The host of this process, from its environment.
     pub fn new(mode: Mode) -> Host {
         Host { folders: Folders::of_user(), mode, patience: |_| () }
     }
 
-    /// The same, telling `patience` before it runs what takes so many seconds.
+    /// The same, with a callback before each operation that may take some seconds.
     pub fn patient(self, patience: fn(u64)) -> Host {
         Host { patience, ..self }
     }
@@ -37,17 +37,18 @@ impl Host {
         self.mode
     }
 
-    /// The file that a call makes which gives up after a tool, and what stands in it. The next call puts it into the log.
+    /// The path and content of the file that a call writes if it gives up after a tool has run. The next call moves it
+    /// into the log.
     pub fn overdue(&self, agent: &str) -> (std::path::PathBuf, String) {
         self.store().overdue(agent)
     }
 
-    /// What the guard remembers.
+    /// The guard's store on disk.
     pub fn store(&self) -> Store {
         Store::new(&self.folders)
     }
 
-    /// The event with what its payload leaves open: working directory, project, home.
+    /// Completes an event: working directory, project, home.
     pub fn placed(&self, mut event: Event) -> Event {
         for folder in [&mut event.cwd, &mut event.workspace, &mut event.home] {
             *folder = AgentPath::new(folder.as_str()).with_slashes();
@@ -65,11 +66,11 @@ impl Host {
             event.workspace = project.unwrap_or_else(|| event.cwd.clone());
             event.workspace = project_root(&event.workspace, &event.home);
         }
-        // Links are followed once, here: what is compared with these folders has its links followed too.
+        // Symlinks are resolved once, here; paths compared with these folders are resolved too.
         let cwd = canonical(Path::new(&event.cwd)).map_or_else(|_| event.cwd.clone(), |path| shown(&path));
         let real = |folder: &str| match folder {
             _ if folder == event.cwd => cwd.clone(),
-            // Where no link leads to the folder, none leads to those above it.
+            // If the path to this folder has no symlink, the paths to its ancestors have none either.
             _ if cwd == event.cwd && is_within(&cwd, folder) => folder.to_owned(),
             _ => canonical(Path::new(folder)).map_or_else(|_| folder.to_owned(), |path| shown(&path)),
         };
@@ -79,8 +80,8 @@ impl Host {
         event
     }
 
-    /// The same for a call that is judged: the root, the home and what lies above it are no project, whoever names them.
-    /// Else all in them would count as the project's own.
+    /// The same for a call that is judged. The root, the home and its ancestors never count as a project, whoever names
+    /// them; otherwise every file in them would count as the project's own.
     pub fn settled(&self, event: Event) -> Event {
         let mut event = self.placed(event);
         if is_too_wide(&event.workspace, &event.home) {
@@ -91,8 +92,8 @@ impl Host {
         event
     }
 
-    /// Judges an event on this machine. Only what has not run yet is judged by its effects. Reflexes see it as Claude Code
-    /// would have sent it.
+    /// Judges an event on this machine. Only a call that has not run is judged by its effects. Reflexes see it in the
+    /// form of Claude Code's payload.
     pub fn judge(&self, event: &Event) -> Judgement {
         let command = event.actions.iter().find_map(|action| {
             let Action::Shell { command, .. } = action else { return None };
@@ -102,17 +103,17 @@ impl Host {
         self.judge_sent(event, &json!({"tool_name": event.tool, "tool_input": input, "cwd": event.cwd}))
     }
 
-    /// The reflexes for a call; nothing where no folder names any.
+    /// The reflexes for a call; `None` if no folder names any.
     pub(super) fn reflexes(&self, event: &Event, there: There, store: &Store) -> Option<Reflexes> {
         Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), there, store)
     }
 
-    /// People's rules and policies that are in force in a workspace.
+    /// The layers of people's rules and policies in force in a workspace.
     pub fn layers(&self, workspace: &str) -> Vec<Loaded> {
         config::load(&self.folders, Path::new(workspace), &self.store())
     }
 
-    /// The event with what its calls of unknown tools mean, as it is judged.
+    /// The event with its calls of unknown tools translated into actions, as it is judged.
     pub fn unfolded(&self, event: Event) -> Event {
         reflex_engine::unfolded(&event, reflex_library::tables()).into_owned()
     }
@@ -122,7 +123,7 @@ impl Host {
         self.judge_with(event, world, &[])
     }
 
-    /// Judges an event in another world and by these layers.
+    /// Judges an event in another world, by these layers.
     pub fn judge_with(&self, event: &Event, world: &dyn World, loaded: &[Loaded]) -> Judgement {
         judged(event, self.mode.policy(loaded).as_ref(), world)
     }
@@ -132,19 +133,19 @@ impl Host {
         LocalWorld::new(&event.workspace, self.guard_with(loaded)).of_user(&self.folders.home)
     }
 
-    /// The guard's own folders, and those that the environment would make it use: both stay protected.
+    /// The guard's own folders, and those that the environment would select. Both are protected.
     pub(crate) fn guard(&self) -> Vec<String> {
         let own = [&self.folders.config, &self.folders.state, &self.folders.cache];
         own.into_iter().chain(&self.folders.elsewhere).map(|path| shown(path)).collect()
     }
 
-    /// The same with further folders of the user's rules.
+    /// The same, with further folders of the rules of the user and the administrator.
     pub(crate) fn guard_with(&self, loaded: &[Loaded]) -> Vec<String> {
         let further = loaded.iter().filter(|one| one.layer.authority != Authority::Project);
         self.guard().into_iter().chain(further.map(|one| shown(&one.place.folder))).collect()
     }
 
-    /// Where the guard keeps its files.
+    /// The folders of the guard's files.
     pub fn folders(&self) -> &Folders {
         &self.folders
     }
@@ -162,10 +163,10 @@ pub(super) fn judged_with(
     judged_further(event, policy, world, further)
 }
 
-/// The workspace of a call that has none: all is judged as outside of it.
+/// The workspace of a call outside of any project: every path is outside of it.
 const NOWHERE: &str = "/nonexistent";
 
-/// Whether a folder holds everything, or the home.
+/// Whether a folder is the root, the parent of all homes, or contains this home.
 fn is_too_wide(folder: &str, home: &str) -> bool {
     ["/", "/home", "/Users"].contains(&folder) || is_within(home, folder)
 }

@@ -1,4 +1,4 @@
-//! What is kept of a call beside its record: for a person who may say yes, and for the calls that follow.
+//! The state kept of a call besides its record: for a person who may approve it, and for the calls that follow.
 
 use super::appeal;
 use super::bound;
@@ -13,11 +13,11 @@ use reflex_agents::{Delivery, MAX_REASONS};
 use reflex_engine::{Action, Advice, Decision, EffectKind, Event, Judgement, Moment, Tier, Verdict, World};
 use sha2::{Digest, Sha256};
 
-/// Of a refused call, so many bytes are kept for a person to see. Of one that is longer not all can be seen, and what
-/// was not seen nobody can say yes to.
+/// Maximum number of bytes of a refused call that are kept for a person. A longer call cannot be seen completely, and
+/// so cannot be approved.
 const MAX_SEEN: usize = 256 * 1024;
 
-/// What of a call is kept for a person, without secrets.
+/// The texts of a call kept for a person, without secrets.
 struct Seen<'a> {
     scribe: &'a Redactor<'a>,
     left: usize,
@@ -33,7 +33,7 @@ impl Seen<'_> {
     }
 }
 
-/// A refused call as a person will be asked about it.
+/// A refused call, as a person is asked about it.
 pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redactor<'_>) -> Pending {
     let event = heard.event;
     let verdict = &judgement.verdict;
@@ -58,7 +58,7 @@ pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redact
         decision: record::decision(verdict.decision).into(),
         client: scribe.name(&event.client).into(),
         session: scribe.name(&event.session).into(),
-        // A yes for a task holds for what a person declared; a call may name any task.
+        // An approval for a task applies to declared tasks only, because a call may name any task.
         task: event.declared.as_ref().map(|task| scribe.name(&task.id).into()).unwrap_or_default(),
         workspace: scribe.clean(&event.workspace).into(),
         cwd: scribe.clean(&event.cwd).into(),
@@ -80,13 +80,13 @@ pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redact
     }
 }
 
-/// In quotes if it would look like several words.
+/// Quotes a word that would look like several words.
 fn as_one_word(word: String) -> String {
     let plain = !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || "'\"\\".contains(letter));
     if plain { word } else { reflex_engine::shell::quoted(&word) }
 }
 
-/// The call with what it would write: a yes covers that too.
+/// The call with the content that it would write; an approval covers that too.
 fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
     let one = |action: &Action| {
         let (kind, _, text) = subject(action);
@@ -99,9 +99,9 @@ fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
     [calls, contents].concat().join("\n")
 }
 
-/// What a retry must share with a call to be covered by the same yes: the text and its effects, the commands it comes
-/// to, what was found, where its targets really lie, so that no link leads an approved call elsewhere, and what stands
-/// in the files and settings that it takes its orders from, and in what it would destroy.
+/// The hash that a retry must share with a call to be covered by the same approval. It covers the text and its effects,
+/// the parsed commands, the findings, the real paths of the targets, so that no symlink leads an approved call
+/// elsewhere, and the bound files, settings and losses.
 fn same_call(heard: CallRef<'_>, judgement: &Judgement, world: &LocalWorld<'_>, bound: [&[String]; 2]) -> String {
     let analysis = &judgement.analysis;
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
@@ -111,7 +111,7 @@ fn same_call(heard: CallRef<'_>, judgement: &Judgement, world: &LocalWorld<'_>, 
     });
     let paths = analysis.effects.iter().flat_map(|effect| &effect.targets).filter_map(|target| target.path());
     let places = paths.map(|path| world.real(before_pattern(path), true).path);
-    // A retry is a repetition; the yes covers that too.
+    // A retry is a repetition, which the approval covers.
     let found = judgement.verdict.findings.iter().filter(|finding| finding.detector != "loopbreaker");
     let found = found.map(|finding| finding.id.clone());
     let parts = [heard.fingerprint.exact.clone()].into_iter().chain(found).chain(places).chain(commands);
@@ -119,7 +119,7 @@ fn same_call(heard: CallRef<'_>, judgement: &Judgement, world: &LocalWorld<'_>, 
     hex::encode(&Sha256::digest(parts.join("\0"))).get(..32).unwrap_or("").to_owned()
 }
 
-/// The folder in which a pattern begins, or the path itself.
+/// The folder that precedes a pattern, or the path itself if it is not a pattern.
 fn before_pattern(path: &str) -> &str {
     match path.find(['*', '?', '[']).and_then(|at| path.get(..at)) {
         Some(before) => before.rsplit_once('/').map_or("/", |(folder, _)| folder),
@@ -127,7 +127,7 @@ fn before_pattern(path: &str) -> &str {
     }
 }
 
-/// What the session remembers of this call.
+/// The session's memory of this call.
 pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) -> Call {
     let CallRef { event, fingerprint, id } = heard;
     let after = event.moment == Moment::AfterTool;
@@ -144,7 +144,7 @@ pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) ->
             found.push(advice.finding.clone());
         }
     }
-    // What an agent does not get to read it was not told.
+    // The agent does not read the advice otherwise, so it was not informed.
     let said = verdict.advice.iter().filter(|advice| !advice.is_known).take(MAX_REASONS);
     let told = said.filter(|_| end == "pass").map(mark).collect();
     Call {
@@ -166,31 +166,32 @@ pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) ->
     }
 }
 
-/// Whether the agent was warned of this in this session already; that a call is repeated, of this call.
+/// Whether the agent was warned of this in this session before. A warning about a repetition counts for the same call
+/// only.
 pub(crate) fn was_told(history: &History, advice: &Advice, exact: &str) -> bool {
     history.told(&advice.finding, &mark(advice), exact)
 }
 
-/// The mark of the sentence about how a person lets a refused call run.
+/// The mark of the sentence that explains how a person lets a refused call run.
 const STEPS: &str = "steps";
 
-/// The call with that sentence, if the agent gets to read it with this answer.
+/// The call with that mark, if the agent reads the sentence with this answer.
 pub(crate) fn delivered(mut call: Call, delivery: &Delivery) -> Call {
     call.told.extend((delivery.said().0 == Decision::Deny).then(|| STEPS.to_owned()));
     call
 }
 
-/// Looks up whether the agent has read that sentence in this session.
+/// Sets whether the agent has read that sentence in this session.
 pub(crate) fn recall_steps<'h>(history: impl FnOnce() -> &'h History, verdict: &mut Verdict) {
     verdict.knows_steps = verdict.decision != Decision::Pass && history().told(STEPS, STEPS, "");
 }
 
-/// What is the same for the same warning about the same thing.
+/// A key that is equal for the same warning about the same subject.
 fn mark(advice: &Advice) -> String {
     digest(&format!("{}\0{}", advice.finding, advice.about))
 }
 
-/// What came in from outside with this call.
+/// The sources of outside content that came in with this call.
 fn taint(event: &Event, judgement: &Judgement) -> Vec<String> {
     let web = event.actions.iter().any(|action| matches!(action, Action::Fetch { .. }));
     let mcp = event.actions.iter().any(|action| matches!(action, Action::McpCall { .. }));
@@ -200,7 +201,7 @@ fn taint(event: &Event, judgement: &Judgement) -> Vec<String> {
     named.iter().filter(|(is, _)| *is).map(|(_, name)| (*name).to_owned()).collect()
 }
 
-/// Files that this call wrote, with the digest of what was written where that stands in the call.
+/// The files that this call wrote, each with the digest of its content; empty if the call does not hold all of it.
 fn files(event: &Event, judgement: &Judgement) -> Vec<(String, String)> {
     let written = |kind| matches!(kind, EffectKind::Overwrite | EffectKind::Append | EffectKind::Edit);
     let effects = judgement.analysis.effects.iter().filter(|effect| written(effect.kind));

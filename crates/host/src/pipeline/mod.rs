@@ -1,4 +1,4 @@
-//! Takes a call from the agent's bytes to the answer, and handles what is asked about it later.
+//! Takes a call from the agent's bytes to the answer, and handles later questions about it.
 
 mod answer;
 mod appeal;

@@ -1,4 +1,4 @@
-//! The mode `allow-all`: only core rules stop a call, and what it would lose is kept first.
+//! The mode `allow-all`: only core rules stop a call, and its losses are backed up first.
 
 use super::host::{Host, judged_with};
 use crate::config::{self, Loaded, Mode};
@@ -13,17 +13,17 @@ use serde_json::Value;
 use std::path::Path;
 
 impl Host {
-    /// The mode for a call, with those that a person has set for a while, and its policy.
+    /// The mode of a call, including modes that a person has set for some time, and its policy.
     pub(super) fn policy_of(&self, event: &Event, store: &Store, loaded: &[Loaded]) -> (Mode, Option<Policy>) {
         let mode = self.mode.set_to(&store.modes_in(&event.workspace), loaded);
         (mode, mode.policy(loaded))
     }
 
-    /// Judges a call in the form in which its agent sent it: reflexes see that.
+    /// Judges a call with the payload that its agent sent, which reflexes see.
     pub fn judge_sent(&self, event: &Event, sent: &Value) -> Judgement {
         let store = self.store();
         let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
-        // A call without a session is judged as the first of one that begins now.
+        // A call without a session is judged as the first call of a new one.
         let first = SessionKey { session: "reflex check", ..whose(event) };
         let session = if event.session.is_empty() { first } else { whose(event) };
         let world = self.world(event, &loaded).in_session(&store, session);
@@ -44,7 +44,7 @@ impl Host {
         mode.told(policy.as_ref())
     }
 
-    /// The mode and policy for a question about a call. An agent that asks learns of no mode.
+    /// The mode and policy for a question about a call. Modes are hidden from an agent that asks.
     pub(super) fn policy_for_reader(&self, event: &Event, store: &Store, loaded: &[Loaded]) -> (Mode, Option<Policy>) {
         if store.modes().is_empty() || no_agent_above().is_err() {
             return (self.mode, self.mode.policy(loaded));
@@ -53,7 +53,7 @@ impl Host {
     }
 }
 
-/// Judges a call in a mode. If the call runs by the mode alone, the text says so.
+/// Judges a call in a mode. Returns the reason if the call runs because of the mode alone.
 pub(super) fn judged(
     mode: Mode,
     (event, policy, world): (&Event, Option<&Policy>, &LocalWorld<'_>),
@@ -64,8 +64,8 @@ pub(super) fn judged(
     (judgement, passed)
 }
 
-/// Leaves of a verdict the part that core rules stop. If they stop nothing and others do, the call is to run: the
-/// verdict is then that of [`ALLOW_ALL`], by which losses are kept, and this says why it runs.
+/// Reduces a verdict to its core rules. If they do not stop the call and other rules do, the call runs: its verdict
+/// becomes that of [`ALLOW_ALL`], under which losses are backed up. Returns the reason why it runs.
 fn set_aside(
     mode: Mode,
     (event, policy, world): (&Event, Option<&Policy>, &dyn World),
@@ -83,7 +83,7 @@ fn set_aside(
         judgement.verdict.chain.push(why);
         return None;
     }
-    // A person's own rule may block what can be kept.
+    // A person's own rule may block a call whose losses can be backed up.
     let asked =
         |finding: Finding| Finding { fixed: finding.fixed.map(|fixed| fixed.min(PolicyAction::Ask)), ..finding };
     let all = stopped.findings.into_iter().chain(others.into_iter().map(asked)).collect();

@@ -1,4 +1,5 @@
-//! Tells the user that a call waits: on the desktop, by a command, by a webhook. It informs and answers nothing.
+//! Notifies the user of a waiting call: on the desktop, by a command, by a webhook. It only informs and takes no
+//! answer.
 
 use crate::config::asking::Notify;
 use crate::store::Store;
@@ -15,27 +16,28 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Each way may take so long.
+/// Time limit of each channel.
 const MAX_TIME: Duration = Duration::from_secs(4);
 
-/// All ways together take at most so many seconds.
+/// Time limit of all channels together, in seconds.
 pub(super) const MAX_SECONDS: u64 = 12;
 
-/// After a message so many milliseconds pass until the next: a burst of calls is one message.
+/// Minimum time between two messages, in milliseconds: a burst of calls is one message.
 const QUIET: u64 = 20_000;
 
-/// A message shows so many letters of a call.
+/// Maximum length of a call's text in a message, in characters.
 const MAX_LETTERS: usize = 160;
 
-/// What is said of a call.
+/// The message about a call.
 struct Notice<'c> {
     call: &'c Pending,
     project: String,
-    /// One line, without secrets and without anything that is not seen.
+    /// One line, without secrets and control characters.
     line: String,
 }
 
-/// Tells the user of a call that waits; whether anything reached them, just now or a moment ago.
+/// Notifies the user of a waiting call. Returns whether a message reached them, now or within the last [`QUIET`]
+/// milliseconds.
 pub(super) fn tell(store: &Store, notify: &Notify, call: &Pending) -> bool {
     if *notify == Notify::default() || make_folder(store.state()).is_err() {
         return false;
@@ -43,7 +45,7 @@ pub(super) fn tell(store: &Store, notify: &Notify, call: &Pending) -> bool {
     let Ok(mut last) = os::open(&store.state().join("notified"), Purpose::Head) else { return false };
     match last.try_lock() {
         Ok(()) => {}
-        // Another hook tells of its call at this very moment.
+        // Another hook is sending its message right now.
         Err(TryLockError::WouldBlock) => return true,
         Err(TryLockError::Error(_)) => return false,
     }
@@ -113,7 +115,7 @@ impl Notice<'_> {
         send(request, bounds).is_ok_and(|answer| (200..300).contains(&answer.status))
     }
 
-    /// The body in the form that a service takes; no call can mention people there.
+    /// The body in the format of a service. The text cannot mention people there.
     fn body(&self, format: &str) -> (&'static str, String) {
         let text = self.text();
         let body = match format {
@@ -132,7 +134,7 @@ impl Notice<'_> {
     }
 }
 
-/// Whether a command ended well in its time; what takes longer is ended.
+/// Runs a command and returns whether it succeeded in time. A command that takes longer is killed.
 fn ran(mut command: Command) -> bool {
     os::in_group_of_its_own(&mut command);
     command.current_dir(Path::new("/")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

@@ -1,4 +1,4 @@
-//! A decision as a case that anybody can play again: without secrets and without the names of this machine's folders.
+//! A decision as a case that anyone can replay: without secrets and without the folder names of this machine.
 
 use super::host::Host;
 use crate::store::clean::is_cut;
@@ -7,8 +7,8 @@ use reflex_engine::{Known, Names, Untracked, World};
 use serde_json::{Map, Value, json};
 
 impl Host {
-    /// The case of a record: a universal event with the facts of now, that a person expects to be allowed. `None` if
-    /// the record holds not all of the text, and the call is not kept whole beside it.
+    /// The case of a record: a universal event with the facts of now, expected to be allowed. `None` if the record does
+    /// not hold the full text and the call is not kept next to it.
     pub fn case(&self, record: &Map<String, Value>) -> Option<Map<String, Value>> {
         let text = |key: &str| record.get(key).and_then(Value::as_str).unwrap_or("");
         let workspace = text("workspace");
@@ -40,15 +40,15 @@ impl Host {
         let ids = found.map(|all| all.iter().filter_map(|finding| finding.get("id").cloned()).collect::<Vec<_>>());
         put("findings", ids.unwrap_or_default().into());
         put("library", text("library").into());
-        // The facts of now are no part of the record: a file may be called as nobody should know.
+        // The facts of now are not part of the record and may contain secret file names.
         self.store().cleaned(&Value::Object(case))
     }
 }
 
-/// The fields of a universal event that tell what it does.
+/// The fields of a universal event that describe its action.
 const CALL: [&str; 6] = ["event", "command", "files", "content", "old_string", "url"];
 
-/// The call as far as its record tells it: without what it writes.
+/// The call as its record describes it, without the content that it writes.
 pub(super) fn recorded(record: &Map<String, Value>) -> Option<Map<String, Value>> {
     let action = record.get("actions")?.as_array()?.first()?.as_object()?;
     let text = |key: &str| action.get(key)?.as_str().filter(|text| !is_cut(text));
@@ -63,7 +63,7 @@ pub(super) fn recorded(record: &Map<String, Value>) -> Option<Map<String, Value>
     call.as_object().cloned()
 }
 
-/// What git knows of the work tree now; `None` where it is none.
+/// Git's facts about the work tree now; `None` if it is not one.
 fn git_facts(world: &LocalWorld, workspace: &str) -> Option<Value> {
     let branch = world.branch(workspace)?;
     let names = |known: Known<Names>| known.map(|names| names.names).unwrap_or_default();

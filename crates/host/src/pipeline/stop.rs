@@ -1,5 +1,5 @@
-//! The end of the work: configured checks run, what changed is looked at, open criteria and skills that were passed over
-//! are named. A failed check keeps the agent at work, once.
+//! The end of a turn: runs the configured checks, judges the changed files, and names open criteria and skipped skills.
+//! A failed check keeps the agent at work, once.
 
 use super::checks::{self, Check, Ran};
 use super::host::Host;
@@ -26,19 +26,19 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Of what changed, so many files are looked into.
+/// Maximum number of changed files that are judged.
 const MAX_FILES: usize = 40;
 
-/// A larger file is not looked into.
+/// Maximum size of a file that is read, in bytes.
 const MAX_BYTES: u64 = 128 * 1024;
 
-/// So many seconds a command of a task may take.
+/// Time limit of a task's command, in seconds.
 const ACCEPT_SECONDS: u64 = 120;
 
-/// An agent that does not say that it goes on already is kept at work so often in a row.
+/// Maximum number of times in a row that an agent is kept at work, if it does not report that it goes on already.
 pub const MAX_IN_A_ROW: usize = 2;
 
-/// What is held at an end.
+/// The checks at an end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopCheck {
     /// Checks, changes, criteria and skills.
@@ -48,7 +48,7 @@ pub(crate) enum StopCheck {
 }
 
 impl StopCheck {
-    /// The duty of an event: of an agent that stops, or of who asks by name.
+    /// The checks that an event asks for: at the stop of an agent, or by their name.
     pub(crate) fn from_event(event: &Event) -> Option<StopCheck> {
         match (event.moment, event.word.as_str()) {
             (Moment::Stop, _) | (Moment::Other, "final-verify" | "final_verify" | "verify-result") => {
@@ -60,18 +60,18 @@ impl StopCheck {
     }
 }
 
-/// What a policy says of the end.
+/// The `verify` entries of all policies.
 #[derive(Default)]
 struct Wanted {
     checks: Vec<Check>,
-    /// Files, each with how it is told.
+    /// Files with criteria, each with the name under which it is reported.
     acceptance: Vec<(String, String)>,
-    /// Whether anything is said at all.
+    /// Whether any policy has a `verify` entry.
     any: bool,
 }
 
 impl Wanted {
-    /// Commands only of layers that a person answers for; a file to look into of any.
+    /// Collects commands only from layers that may loosen, and files with criteria from all layers.
     fn from_layers(loaded: &[Loaded]) -> Wanted {
         let mut wanted = Wanted::default();
         for one in loaded {
@@ -109,7 +109,7 @@ impl Host {
         }
         findings.extend(skills::comply(event, &store));
         if event.goes_on || in_a_row(&store.history(whose(event))) >= MAX_IN_A_ROW {
-            // It was kept at work already: what is still open is told, and the turn ends.
+            // The agent was kept at work already: open points are reported, and the turn ends.
             findings.iter_mut().for_each(|finding| finding.fixed = finding.fixed.min(Some(PolicyAction::Warn)));
         }
         if let Some(policy) = policy.as_ref().filter(|_| !findings.is_empty()) {
@@ -139,14 +139,14 @@ impl Host {
         warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
-    /// Runs what is wanted, looks at what changed, and leaves a report in the log.
+    /// Runs the checks, judges the changes, and writes a report to the log.
     fn verified(&self, event: &Event, loaded: &[Loaded], scribe: &Redactor<'_>) -> Vec<Finding> {
         let wanted = Wanted::from_layers(loaded);
         if (!wanted.any && event.declared.is_none()) || std::env::var_os(checks::MARK).is_some() {
             return Vec::new();
         }
         let (mut findings, mut rows) = (Vec::new(), Vec::new());
-        // Commands run only for a task that a person stands behind.
+        // A task's commands run only if a person has vouched for the task.
         let task = self.store().vouched_task(&event.workspace);
         let runs = task.iter().flat_map(|task| &task.accept_runs).map(|command| Check {
             name: command.clone(),
@@ -191,7 +191,7 @@ impl Host {
         findings
     }
 
-    /// A check runs unguarded, so it runs only if an agent might run it too.
+    /// Runs a check. It runs unguarded, so it must be a command that an agent may run too.
     fn checked(&self, check: &Check, event: &Event, loaded: &[Loaded]) -> Ran {
         let action = Action::Shell { command: check.command.clone(), language: Default::default() };
         let call = before(event, action);
@@ -206,7 +206,8 @@ impl Host {
         checks::run(check, Path::new(&event.workspace), &self.folders().cache.join("checks"))
     }
 
-    /// Every changed file as if it were written now: scope, protected paths, secrets and places are those of any write.
+    /// Judges each changed file as if it were written now, by the rules of any write: scope, protected paths, secrets,
+    /// places.
     fn differences(&self, event: &Event, loaded: &[Loaded], changed: &[String]) -> Vec<Finding> {
         let world = self.world(event, loaded).that_ran();
         let mut findings: Vec<Finding> = Vec::new();
@@ -242,8 +243,8 @@ fn before(event: &Event, action: Action) -> Event {
     }
 }
 
-/// Files that differ from the last commit, and those that git does not track; how many there are. Without a repository
-/// only what the session wrote is known to have changed.
+/// Files that differ from the last commit or are untracked, and their number. Without a repository only the files that
+/// the session wrote are known.
 fn changed(world: &LocalWorld<'_>, workspace: &str) -> (Vec<String>, usize) {
     if !world.is_managed(workspace) {
         let below = |path: &String| Some(path.strip_prefix(workspace)?.strip_prefix('/')?.to_owned());
@@ -257,7 +258,8 @@ fn changed(world: &LocalWorld<'_>, workspace: &str) -> (Vec<String>, usize) {
     (names, edited.count + fresh.count)
 }
 
-/// How many lines of each changed file were added and removed since the last commit; of texts of some size.
+/// Number of lines added to and removed from each changed file since the last commit, for text files up to
+/// [`MAX_BYTES`].
 fn changed_lines(world: &LocalWorld<'_>, event: &Event, changed: &[String]) -> Vec<(String, usize, usize)> {
     let of = |name: &String| {
         let path = Path::new(&event.workspace).join(name);
@@ -302,7 +304,7 @@ fn unmet(file: &str, open: usize) -> Finding {
     }
 }
 
-/// Criteria in words: no program can say whether they are met.
+/// Criteria in prose, which no program can check.
 fn to_be_met(open: &[&str]) -> Finding {
     Finding {
         command: String::new(),
@@ -329,7 +331,7 @@ fn plain(id: &str) -> Finding {
     }
 }
 
-/// Boxes that are not ticked (`- [ ]`) in a file of the workspace; a file that is not there has one.
+/// Number of unticked boxes (`- [ ]`) in a file of the workspace; 1 if the file is missing, too large or outside of it.
 fn open_boxes(event: &Event, file: &str) -> usize {
     let path = Path::new(&event.workspace).join(file);
     let inside = !Path::new(file).is_absolute() && !file.split('/').any(|part| part == "..");
@@ -343,7 +345,7 @@ fn open_boxes(event: &Event, file: &str) -> usize {
     }
 }
 
-/// How often the agent was kept at work since a turn of the session last ended.
+/// Number of times that the agent was kept at work since a turn of the session last ended.
 fn in_a_row(history: &History) -> usize {
     let ends = history.calls().rev().filter(|call| call.findings.iter().any(|id| id.starts_with("verify/")));
     ends.take_while(|call| call.end == "deny").count()

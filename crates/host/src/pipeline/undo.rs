@@ -1,6 +1,6 @@
-//! Keeps what a call would lose before it runs, and gives it back.
+//! Backs up what a call would lose before it runs, and restores it.
 //!
-//! Where something cannot be kept, the question stands as it was and says why.
+//! If the backup fails, the call still needs its approval, and the prompt gives the reason.
 
 use super::host::Host;
 use crate::audit::record::{CallRef, shown};
@@ -11,16 +11,16 @@ use reflex_keep::{About, Backup, BackupStore, Bounds, ItemKind, Plan, Refused, R
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// More files than these are not kept of a work tree.
+/// Maximum number of files of a work tree in a backup.
 const MAX_FILES: usize = 2000;
 
-/// More folders than these are not looked into for being empty: what they do not hold is not lost.
+/// Maximum number of folders that are searched for empty ones. Empty folders beyond it are not backed up.
 const MAX_FOLDERS: usize = 2000;
 
-/// Of a call's text so many letters stand in the list of backups.
+/// Maximum length of a call's text in the list of backups, in characters.
 const MAX_TOLD: usize = 120;
 
-/// What git makes of its own in the midst of an operation: it may come only with the call.
+/// Files and folders that git creates during an operation. They may appear only with the call.
 const OF_OPERATIONS: [&str; 10] = [
     "ORIG_HEAD",
     "MERGE_HEAD",
@@ -34,20 +34,21 @@ const OF_OPERATIONS: [&str; 10] = [
     "rebase-apply",
 ];
 
-/// What lies in a git folder and is no state of a work tree: settings, programs, and what has a life of its own.
+/// Entries of a git folder that are not state of a work tree: settings, programs, and parts with their own life cycle.
 const APART: [&str; 9] =
     ["objects", "hooks", "config", "config.worktree", "worktrees", "modules", "info", "description", "lfs"];
 
-/// What all work trees of a repository share.
+/// Entries that all work trees of a repository share.
 const OF_REPOSITORY: [&str; 3] = ["packed-refs", "refs", "logs"];
 
 impl Host {
-    /// What was kept of calls.
+    /// The backups of what calls would lose.
     pub fn backups(&self) -> BackupStore {
         BackupStore::new(self.folders.state.join("kept"), Bounds::default())
     }
 
-    /// Keeps what the call would lose, so that the agent and the person are told instead of asked; the id.
+    /// Backs up what the call would lose, so that the agent and the person are informed instead of asked. Returns the
+    /// backup's id.
     pub(super) fn keep_first(
         &self,
         heard: CallRef<'_>,
@@ -83,7 +84,7 @@ impl Host {
         }
     }
 
-    /// Decides as the hook would where something cannot be kept, without keeping anything.
+    /// Decides as the hook would if the backup fails, without making one.
     pub fn foresee_keeping(&self, event: &Event, judgement: &mut Judgement) {
         if judgement.verdict.decision == Decision::Deny {
             return;
@@ -99,13 +100,13 @@ impl Host {
         }
     }
 
-    /// What has to be kept, and the work tree of which that is all.
+    /// The files to back up, and the work tree if all of it is included.
     fn request(&self, at_stake: &AtStake) -> Result<(Request, String), String> {
         if let Some(obstacle) = &at_stake.obstacle {
             return Err(obstacle.clone());
         }
         let roots = at_stake.paths.iter().map(PathBuf::from).collect();
-        // Nobody is told of it, so nobody counts on it after a loss of power.
+        // This backup is not announced, so nothing relies on it after a loss of power.
         let is_lazy = at_stake.findings.is_empty();
         let mut request = Request { roots, is_lazy, ..Request::default() };
         let mut tree = String::new();
@@ -115,7 +116,7 @@ impl Host {
         for worktree in request.roots.clone() {
             request.if_there.extend(administration(&worktree));
         }
-        // Whoever deletes the guard's own folder is stopped elsewhere; a store cannot hold itself.
+        // A call that deletes the guard's own folder is stopped elsewhere; a store cannot contain itself.
         let own = self.backups();
         let holds_own = |root: &PathBuf| is_within(&own.folder().to_string_lossy(), &root.to_string_lossy());
         if request.roots.iter().any(holds_own) {
@@ -124,13 +125,14 @@ impl Host {
         Ok((request, tree))
     }
 
-    /// Adds the files at stake, the index and the refs; the work tree, if all of it is kept.
+    /// Adds the files at stake, the index and the refs. Returns the work tree if all of it is backed up, else an empty
+    /// string.
     fn add_repository(&self, known: &RepositoryAtStake, request: &mut Request) -> Result<String, String> {
         let unknown = |_| "the state of the repository is unknown".to_owned();
         let repository = Repository::discover(Path::new(&known.folder), &self.folders.home);
         let repository = repository.ok_or("the state of the repository is unknown")?;
         let named = repository.work_tree().ok_or("it has no work tree")?.to_owned();
-        // A place that is reached through a link is kept, and given back, by its own name.
+        // A path through a symlink is backed up and restored under its real name.
         let real = |folder: &Path| folder.canonicalize().map_err(|error| format!("`{}`: {error}", folder.display()));
         let (root, git_dir) = (real(&named)?, real(repository.git_dir())?);
         let common_dir = real(repository.common_dir())?;
@@ -166,7 +168,7 @@ impl Host {
         Ok(if known.moves { root.to_string_lossy().into_owned() } else { String::new() })
     }
 
-    /// What giving back a backup would do: of everything or some paths, in place or below a folder.
+    /// Plans the restore of a backup: of everything or some paths, in place or below a folder.
     pub fn undo_plan(&self, backup: &Backup, only: &[PathBuf], below: Option<&Path>) -> Plan {
         let plan = backup.plan(only, below);
         if backup.about.tree.is_empty() || below.is_some() || !only.is_empty() {
@@ -175,7 +177,7 @@ impl Host {
         plan.without(self.came_later(backup))
     }
 
-    /// Files that git has put into a work tree since all of it was kept.
+    /// Files that git has added to a work tree since the backup of the full tree.
     fn came_later(&self, backup: &Backup) -> Vec<PathBuf> {
         let root = Path::new(&backup.about.tree);
         let repository = Repository::discover(root, &self.folders.home);
@@ -185,10 +187,10 @@ impl Host {
         now.into_iter().filter(|path| !known.contains(path.as_path())).collect()
     }
 
-    /// Carries out a plan; what it writes over is kept under the id that is given back.
+    /// Carries out a plan. Returns the id of the backup of the files that it overwrites.
     ///
     /// # Errors
-    /// What stands there could not be kept, or something could not be restored.
+    /// An overwritten file cannot be backed up, or a file cannot be restored.
     pub fn undo(&self, backup: &Backup, plan: &Plan) -> Result<Option<String>, Refused> {
         let what = format!("restoring {}", backup.id);
         let about =
@@ -204,7 +206,7 @@ impl Host {
     }
 }
 
-/// Folders of a work tree in which there is nothing.
+/// Empty folders of a work tree.
 fn empty_folders(root: &Path) -> Vec<PathBuf> {
     let (mut left, mut empty) = (vec![root.to_owned()], Vec::new());
     for _ in 0..MAX_FOLDERS {
@@ -229,11 +231,11 @@ fn state_of(git_dir: &Path) -> impl Iterator<Item = PathBuf> {
     there.chain(OF_OPERATIONS.iter().map(|name| git_dir.join(name)))
 }
 
-/// What the repository knows of a linked work tree, which goes with it: a `.git` file names the folder.
+/// The git folder of a linked work tree, which a `.git` file names. It is lost together with the work tree.
 fn administration(worktree: &Path) -> Option<PathBuf> {
     let text = reflex_git::regular_file(&worktree.join(".git"), 4096)?;
     let folder = PathBuf::from(String::from_utf8(text).ok()?.strip_prefix("gitdir:")?.trim());
-    // Only what git itself keeps for a work tree.
+    // Only a folder that git itself keeps for a work tree.
     let is_own = folder.is_absolute() && folder.parent().is_some_and(|above| above.ends_with(".git/worktrees"));
     is_own.then_some(folder)
 }

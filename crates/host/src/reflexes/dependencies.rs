@@ -1,5 +1,4 @@
-//! Packages that a module imports and that are installed beside it: their files become the module's own, under
-//! `node_modules/`.
+//! Adds the installed packages that a module imports to the module's own files, under `node_modules/`.
 
 use crate::catalog::{MAX_BYTES, Package, main_of};
 use memchr::memmem;
@@ -9,14 +8,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A module and all that it imports have at most so many files.
+/// Maximum number of files of a module including its imports.
 const MAX_FILES: usize = 400;
 
-/// All of them together have at most so many bytes.
+/// Maximum total size of these files, in bytes.
 const MAX_TOGETHER: usize = 8 << 20;
 
-/// Adds what the files of a package import by name, as far as it is installed in a `node_modules` beside or above them.
-/// What is not found stays out: the import then fails and says so.
+/// Adds the packages that the files of a package import by name, if they are installed in a `node_modules` folder
+/// beside or above them. A missing package is skipped: its import then fails with an error.
 pub(super) fn add(package: &mut Package, folder: &Path) {
     let mut wanted: Vec<(String, PathBuf)> = Vec::new();
     let want = |text: &str, from: &Path, wanted: &mut Vec<(String, PathBuf)>| {
@@ -51,11 +50,11 @@ pub(super) fn add(package: &mut Package, folder: &Path) {
     }
 }
 
-/// A package that is installed.
+/// An installed package.
 struct Installed {
     package: String,
     folder: PathBuf,
-    /// The file that is meant, below the folder.
+    /// The imported file, relative to the folder.
     entry: String,
 }
 
@@ -65,7 +64,7 @@ fn installed(name: &str, from: &Path) -> Option<Installed> {
     let package = package.join("/");
     let below = name.strip_prefix(&package)?.trim_start_matches('/');
     let place = from.ancestors().map(|above| above.join("node_modules").join(&package)).find(|place| place.is_dir())?;
-    // What a package imports itself lies beside where it really is.
+    // Symlinks are resolved, because a package's own imports are installed beside its real folder.
     let folder = place.canonicalize().ok()?;
     let described: Value = serde_json::from_str(&text_of(&folder.join("package.json"))?).ok()?;
     let candidates = match below {
@@ -87,7 +86,7 @@ fn text_of(path: &Path) -> Option<String> {
     if is_file { fs::read_to_string(path).ok() } else { None }
 }
 
-/// What the relative paths in a text may mean: files below the folder of the first.
+/// Candidates for the files that the relative paths in a text refer to, resolved against the file `name`.
 pub(super) fn imported(name: &str, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for quoted in text.split(['"', '\'', '`']).filter(|part| part.starts_with("./") || part.starts_with("../")) {
@@ -114,7 +113,7 @@ pub(super) fn imported(name: &str, text: &str) -> Vec<String> {
     found
 }
 
-/// The names in a text that are imported and lie in no file of its own.
+/// The names of imported packages in a text, without built-in modules.
 fn bare(text: &str) -> Vec<&str> {
     let is_name = |name: &&str| {
         name.len() < 100
@@ -123,7 +122,8 @@ fn bare(text: &str) -> Vec<&str> {
             && !name.contains("..")
             && !is_built_in(name)
     };
-    // Every call reads every module: a bundle has hundreds of thousands of letters and imports nothing.
+    // The scan must be fast, because every call runs it on every module: a bundle has hundreds of thousands of bytes
+    // and no imports.
     let behind = |word: &'static str| memmem::find_iter(text.as_bytes(), word).map(move |at| at + word.len());
     let places = behind("from").chain(behind("import")).chain(behind("require("));
     let named = |at: usize| {

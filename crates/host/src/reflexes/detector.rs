@@ -1,4 +1,4 @@
-//! The chain of reflexes as one detector: asked about a call, its answer becomes findings.
+//! Runs the chain of reflexes as one detector: its answers about a call become findings.
 
 use super::load::{Lodged, Missing, Reflexes, Untrusted};
 use super::machine::LocalMachine;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// Of a reason, so many letters are told.
+/// Maximum number of characters of a reason.
 const MAX_REASON: usize = 600;
 
 /// The reflexes of a call.
@@ -24,9 +24,9 @@ pub(crate) struct Detector<'a> {
     world: &'a dyn World,
     history: &'a dyn Fn() -> History,
     raw: Value,
-    /// Who has put another call in its place: they are not asked about that.
+    /// Indexes of the reflexes that have rewritten the call: they are not asked about their own rewrite.
     spoke: RefCell<Vec<usize>>,
-    /// What they changed so far.
+    /// The fields that reflexes have changed, with their new texts.
     changed: RefCell<Vec<(String, String)>>,
     reports: RefCell<Vec<Value>>,
 }
@@ -44,12 +44,12 @@ impl<'a> Detector<'a> {
         Detector { reflexes, chain, world, history, raw, spoke, changed, reports }
     }
 
-    /// What became of every reflex that was asked, for the record.
+    /// A report about every reflex that ran, for the record.
     pub(crate) fn reports(&self) -> Vec<Value> {
         self.reports.borrow().clone()
     }
 
-    /// Asks the chain about a call.
+    /// Runs the chain on a call.
     pub(crate) fn inspect(&self, seen: &Seen<'_>) -> Vec<Finding> {
         let handler = match seen.event.moment {
             Moment::BeforeTool | Moment::PermissionRequest => Handler::ToolCall,
@@ -157,9 +157,9 @@ impl<'a> Detector<'a> {
         self.quoted(index, module, finding(&module.name, said, seen, action))
     }
 
-    /// A module that looked for what it may not see went on without it: its person should know.
+    /// A warning about a module that tried to access something outside its grants and went on without it.
     fn missed(&self, report: &Report, module: &Module, (seen, action): (&Seen<'_>, usize)) -> Option<Finding> {
-        // Of what nobody has granted at all a person is told already.
+        // A module without any machine grant has its own warning already.
         let is_granted = |missed: &&Missed| {
             let asked = module.manifest.as_ref().map(|manifest| &manifest.capabilities);
             asked.is_none_or(|asked| !asked.asks_of_the_machine() || module.granted.asks_of_the_machine())
@@ -186,7 +186,8 @@ impl<'a> Detector<'a> {
         Some(Finding { id: format!("{id}/missed"), message, fixed: Some(PolicyAction::Warn), ..found })
     }
 
-    /// Modules of strangers do not run; what ships says what a stranger's list told it, where that has options.
+    /// Quotes the message if a stranger's list configures the reflex. Modules of strangers do not run, but the messages
+    /// of built-in reflexes may contain options from such a list.
     fn quoted(&self, index: usize, module: &Module, found: Finding) -> Finding {
         let has_words = module.options.as_object().is_some_and(|options| !options.is_empty());
         let lodged = self.lodged(index).filter(|lodged| has_words && lodged.strange);
@@ -204,7 +205,7 @@ impl<'a> Detector<'a> {
         })
     }
 
-    /// The call with all that was changed so far.
+    /// The call with all changes made so far.
     fn rewrite(&self, args: &serde_json::Map<String, Value>) -> Result<Rewrite, String> {
         let mut changed = self.changed.borrow_mut();
         for (field, value) in args {
@@ -241,7 +242,7 @@ impl<'a> Detector<'a> {
     }
 }
 
-/// The shell texts of a call, each asked about by itself; one question for a call without several.
+/// The indexes of the call's shell actions, each inspected separately; a single `None` for a call without any.
 fn shells(event: &Event) -> Vec<Option<usize>> {
     let is_shell = |(index, action): (usize, &Action)| matches!(action, Action::Shell { .. }).then_some(Some(index));
     let shells: Vec<Option<usize>> = event.actions.iter().enumerate().filter_map(is_shell).collect();
@@ -278,12 +279,12 @@ fn blank(name: &str, seen: &Seen<'_>, action: usize) -> Finding {
     }
 }
 
-/// The same about no part of the call: a session hears it once, whatever it calls.
+/// Detaches a finding from any part of the call, so that a session is warned once, whatever it calls.
 fn of_session(finding: Finding) -> Finding {
     Finding { command: String::new(), action: None, ..finding }
 }
 
-/// A reflex that failed and whose failure decides nothing is named all the same.
+/// A finding that reports a failed reflex, even if the failure does not affect the decision.
 fn failed(module: &Module, problem: &Problem, seen: &Seen<'_>, action: usize) -> Finding {
     let cut = matches!(problem, Problem::Cut(Limit::Watchdog));
     let (worth, severity) =
@@ -292,7 +293,7 @@ fn failed(module: &Module, problem: &Problem, seen: &Seen<'_>, action: usize) ->
     Finding { message, fixed: Some(worth), severity, ..blank(&module.name, seen, action) }
 }
 
-/// What a folder names and what is not in force.
+/// Findings about a list, or listed reflexes, that are not in force.
 fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some((message, remedy)) = lodged.told().filter(|_| acts) {
@@ -309,7 +310,7 @@ fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
             OnError::Deny => PolicyAction::Deny,
             OnError::Skip => PolicyAction::Record,
             OnError::Ask => PolicyAction::Ask,
-            // A package that is not installed yet is no reason to ask about every call.
+            // A package that is not installed yet must not cause a prompt for every call.
             OnError::Default if acts && *is_absent => PolicyAction::Warn,
             OnError::Default if acts => PolicyAction::Ask,
             OnError::Default => PolicyAction::Record,

@@ -1,4 +1,4 @@
-//! Where reflexes are named, what lies there, and which of it may run.
+//! Finds the lists of reflexes, loads their modules, and decides which of them may run.
 
 use super::dependencies::{self, imported};
 use super::kept::Kept;
@@ -18,73 +18,73 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The list of reflexes of a folder.
+/// The name of the list of reflexes in a folder.
 const CONFIG: &str = "config.json";
 
-/// A list is no longer.
+/// Maximum size of a list, in bytes.
 const MAX_BYTES: u64 = 256 * 1024;
 
-/// A file that a module imports has at most so many bytes.
+/// Maximum size of an imported file, in bytes.
 const MAX_BYTES_OF_FILE: u64 = MAX_FILE as u64;
 
-/// A chain has at most so many reflexes.
+/// Maximum number of reflexes in a list.
 const MOST: usize = 64;
 
-/// A folder that names reflexes.
+/// A folder with a list of reflexes.
 pub struct Lodged {
-    /// Whose it is.
+    /// The owner of the folder.
     pub authority: Authority,
-    /// The folder with the list.
+    /// The folder that contains the list.
     pub folder: PathBuf,
-    /// The reflexes that may run, in their order.
+    /// The reflexes that may run, in the order of the list, each with its digest.
     pub modules: Vec<(Module, String)>,
-    /// Those that cannot be had.
+    /// The reflexes that cannot be loaded.
     pub missing: Vec<Missing>,
-    /// The list itself cannot be read.
+    /// The reason why the list cannot be read.
     pub broken: Option<String>,
-    /// Why what lies there does not run.
+    /// The reason why the code in the folder does not run.
     pub untrusted: Option<Untrusted>,
-    /// Whether no person has accepted the list: its words are told as a stranger's.
+    /// Whether no person has accepted the list: its words are then quoted as a stranger's.
     pub strange: bool,
-    /// Those that run without what their manifests ask for of the machine.
+    /// Names of the reflexes that run without the machine capabilities their manifests ask for.
     pub ungranted: Vec<String>,
-    /// The environment names another folder than the password database: what lies there is granted nothing.
+    /// Whether the environment names another home than the password database; nothing in the folder is then granted.
     pub moved: bool,
-    /// All that a person has to have seen.
+    /// All files that a person has to review.
     files: Vec<SourceFile>,
 }
 
-/// A reflex that is listed and cannot be had.
+/// A listed reflex that cannot be loaded.
 pub struct Missing {
-    /// How the list names it.
+    /// The name in the list.
     pub name: String,
-    /// Why.
+    /// The reason why it cannot be loaded.
     pub problem: String,
-    /// What the list says holds then.
+    /// The list's setting for a failure.
     pub on_error: OnError,
-    /// Whether it is not there, or cannot be read; else its manifest or its options are wrong.
+    /// Whether it is missing or unreadable; else its manifest or its options are invalid.
     pub is_absent: bool,
 }
 
-/// Why code of a workspace does not run.
+/// The reason why code of a workspace does not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Untrusted {
-    /// Nobody has accepted it.
+    /// It was never accepted.
     Never,
-    /// It changed after somebody had accepted it.
+    /// It changed after it was accepted.
     Changed,
 }
 
-/// All folders that name reflexes for a call.
+/// All folders with reflexes for a call.
 pub struct Reflexes {
-    /// The user's first, then the workspace's from its root to the folder of the call.
+    /// The user's folder first, then those of the workspace from its root down to the call's working directory.
     pub lodged: Vec<Lodged>,
-    /// Where the code of people's modules is kept.
+    /// The cache of compiled modules.
     pub(super) kept: Option<Kept>,
 }
 
 impl Lodged {
-    /// What a person should know of this list, and what to do: it is not in force, or not with all that it asks for.
+    /// The problem and the remedy for a person, if the list is not in force or lacks a grant that it asks for.
     pub fn told(&self) -> Option<(String, String)> {
         let list = self.folder.join(CONFIG);
         let accept = "a person looks at them and accepts them with `reflex trust`";
@@ -123,7 +123,7 @@ impl Lodged {
 }
 
 impl Lodged {
-    /// The reflexes that it names and that cannot be had, and what to do.
+    /// The problem and the remedy for each listed reflex that cannot be loaded.
     pub fn told_missing(&self) -> Vec<(String, String)> {
         let list = plain_path(&self.folder.join(CONFIG).display().to_string());
         let of = |Missing { name, problem, .. }: &Missing| {
@@ -137,14 +137,14 @@ impl Lodged {
         self.missing.iter().map(of).collect()
     }
 
-    /// Words that stand in the list or come of them: a quotation where no person has accepted it.
+    /// Words from the list, or derived from it; quoted if no person has accepted the list.
     pub(super) fn told_of(&self, who: &str, words: &str) -> String {
         if self.strange { told_by_stranger(who, &self.folder.display().to_string(), words) } else { words.to_owned() }
     }
 }
 
 impl Reflexes {
-    /// The reflexes for a call that happens in `cwd`; nothing where no folder names any.
+    /// Loads the reflexes for a call in `cwd`; `None` if no folder lists any.
     pub(crate) fn load(
         folders: &Folders,
         (workspace, cwd): (&Path, &Path),
@@ -167,7 +167,7 @@ impl Reflexes {
     }
 }
 
-/// The folders that may name reflexes.
+/// The folders that may contain a list.
 fn places(folders: &Folders, workspace: &Path, cwd: &Path) -> Vec<(Authority, PathBuf)> {
     let above: Vec<&Path> = cwd.ancestors().take_while(|above| above.starts_with(workspace)).collect();
     let mut own: Vec<PathBuf> = above.iter().rev().map(|above| above.join(".reflex")).collect();
@@ -179,11 +179,11 @@ fn places(folders: &Folders, workspace: &Path, cwd: &Path) -> Vec<(Authority, Pa
     [user].into_iter().chain(own.into_iter().map(|folder| (Authority::Project, folder))).collect()
 }
 
-/// The list of a folder; nothing where there is none.
+/// The text of a folder's list; `None` if the folder has no list.
 fn listed(folder: &Path) -> Option<Result<String, String>> {
     let path = folder.join(CONFIG);
     let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    // What stands in its place may wait for a writer for ever.
+    // A FIFO in the place of the file would block until a writer opens it.
     match os::open(&path, Purpose::Poll) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
         Err(error) => Some(Err(told(error))),
@@ -267,8 +267,8 @@ impl Reader<'_> {
         lodged
     }
 
-    /// The reflexes of a pack that is installed here, as far as the list does not name them itself; its manifest is part
-    /// of what a person accepts.
+    /// Adds the reflexes of an installed pack, except those that the list names itself. The pack's manifest is among
+    /// the files that a person accepts.
     fn add_pack(&self, name: &str, (entries, files): (&mut Vec<Entry>, &mut Vec<SourceFile>)) -> Result<(), String> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
         if name.is_empty() || !name.chars().all(is_plain) {
@@ -324,8 +324,8 @@ impl Reader<'_> {
         }
     }
 
-    /// What was granted of what a reflex asks for: with a workspace's files a person accepts that, with a user's own
-    /// `reflexes add` writes it down with the digest of exactly these files.
+    /// The capabilities that are granted, of those the reflex asks for. In a workspace, accepting the files grants
+    /// them; in the user's folder, `reflexes add` records the grant with the digest of exactly these files.
     fn granted(&self, asked: Capabilities, (digest, untrusted): (&str, Option<Untrusted>)) -> Capabilities {
         let is_granted = || match self.authority {
             Authority::Project => untrusted.is_none(),
@@ -338,7 +338,7 @@ impl Reader<'_> {
         if asked.asks_of_the_machine() && is_granted() { asked } else { asked.without_the_machine() }
     }
 
-    /// A reflex that ships. Its manifest is held against the schema when Reflex is built.
+    /// Loads a built-in reflex. Its manifest is validated against the schema when Reflex is built.
     fn ours(
         &self,
         packaged: &'static Packaged,
@@ -364,7 +364,7 @@ impl Reader<'_> {
         let manifest = manifest.map(Manifest::from_json);
         let asked = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
         let code = self.kept.as_ref().and_then(|kept| kept.code(known.0));
-        // The names of packages are found by files that are no code.
+        // Packages are resolved by entry files that contain no code.
         let is_composed = package.files.iter().any(|(path, _)| path.ends_with(ENTRY));
         let is_code = |path: &str| ![".md", ".d.ts", ".d.mts", ".d.cts"].iter().any(|end| path.ends_with(end));
         let files = package.files.iter().filter(|(path, _)| code.is_none() && is_code(path));
@@ -384,7 +384,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The JavaScript of a file: from the cache where its types were taken away before.
+    /// The JavaScript of a file. TypeScript without its types comes from the cache if it was converted before.
     fn plain(&self, path: &str, text: &str) -> Result<String, String> {
         let typed = [".ts", ".mts", ".cts"].iter().any(|end| path.ends_with(end));
         if !typed {
@@ -403,7 +403,7 @@ impl Reader<'_> {
         Ok(plain)
     }
 
-    /// The files of an entry: official ones from the library, those of a path, those of a folder of packages.
+    /// The files of an entry: a built-in reflex, a path, or an installed package.
     fn take(&self, source: &str) -> Result<Taken, String> {
         if source.starts_with(['.', '/']) {
             return self.at(&self.folder.join(source));
@@ -429,15 +429,15 @@ impl Reader<'_> {
     }
 }
 
-/// A reflex with where it is from.
+/// A reflex with its origin.
 enum Taken {
-    /// It ships.
+    /// Built into Reflex.
     Ours(&'static Packaged),
-    /// It lies here.
+    /// Loaded from disk.
     Brought(Package),
 }
 
-/// A reflex that ships, with its manifest as it stands there; nothing is granted and no option set.
+/// A built-in reflex with its unchanged manifest, without grants and options.
 fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> {
     let raw = packaged.file(MANIFEST).ok_or("it has no manifest")?;
     let raw: Map<String, Value> = serde_json::from_str(raw).map_err(|error| error.to_string())?;
@@ -457,14 +457,14 @@ fn shipped(packaged: &Packaged) -> Result<(Map<String, Value>, Module), String> 
     Ok((raw, module))
 }
 
-/// What is wrong about the options of an entry.
+/// The first problem of an entry's options.
 fn misfit(manifest: &Map<String, Value>, with: &Value) -> Option<String> {
     let none = json!({});
     let with = if with.is_null() { &none } else { with };
     schema::misfits(manifest, with).into_iter().next().map(|problem| format!("its manifest or options: {problem}"))
 }
 
-/// A folder; one without a manifest may say in `package.json` where its module is.
+/// Loads a folder. Without a manifest, `package.json` names the module.
 fn folder(path: &Path) -> Result<Package, String> {
     Package::of_folder(path).or_else(|problem| {
         let text = fs::read_to_string(path.join("package.json")).map_err(|_| problem.clone())?;
@@ -475,7 +475,7 @@ fn folder(path: &Path) -> Result<Package, String> {
     })
 }
 
-/// One module with those of its folder that it imports.
+/// Loads one module and the files of its folder that it imports.
 fn single(path: &Path) -> Result<Package, String> {
     let mut package = Package::of_file(path)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -501,7 +501,7 @@ fn entry_of(package: &Package) -> Option<String> {
     package.entry().map(str::to_owned).or_else(first)
 }
 
-/// The entries of a list, and the names of the packs that are installed beside it.
+/// The entries of a list, and the names of its packs.
 fn entries(text: &str) -> Result<(Vec<Entry>, Vec<String>), String> {
     let config: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let packs = config.get("packs").and_then(Value::as_array).into_iter().flatten().take(MOST);
@@ -530,7 +530,7 @@ fn file(name: String, text: String) -> SourceFile {
     SourceFile { name, text, is_policy: false, unread: None }
 }
 
-/// What names exactly these files.
+/// The digest of exactly these files.
 fn digest(files: &[SourceFile]) -> String {
     let mut digest = Sha256::new();
     for file in files {
@@ -542,13 +542,13 @@ fn digest(files: &[SourceFile]) -> String {
     hex::encode(&digest.finalize())
 }
 
-/// What a person's yes is about: the repository, and the folder in it.
+/// The subject of a person's approval: the repository and the folder in it.
 fn subject(workspace: &Path, folder: &Path) -> String {
     let below = folder.strip_prefix(workspace).unwrap_or(folder);
     format!("{}#reflexes#{}", trust::repository(workspace), below.display())
 }
 
-/// Every folder that names reflexes for calls in `cwd`, with what of it is in force.
+/// Every folder that lists reflexes for calls in `cwd`, with the state of each.
 pub fn lodged(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<Lodged> {
     let there = There { project: true, user: true };
     Reflexes::load(folders, (workspace, cwd), there, store).map_or_else(Vec::new, |reflexes| reflexes.lodged)

@@ -1,4 +1,4 @@
-//! What was granted to a reflex of this machine: files by pattern, hosts by name.
+//! Access of a reflex to this machine within its grants: files by pattern, hosts by name.
 
 use crate::catalog::as_pattern;
 use crate::system::http::{self, Bounds, Request};
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// A file or an answer is no larger.
+/// Maximum size of a file or a response, in bytes.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// How a host is asked: the call waits for it.
+/// Bounds of a request to a host, short because the call waits for it.
 const FETCH: Bounds =
     Bounds { within: Duration::from_millis(500), bytes: MAX_BYTES, redirects: 0, is_local: false, is_encrypted: false };
 
@@ -22,7 +22,8 @@ pub(crate) struct LocalMachine {
 }
 
 impl LocalMachine {
-    /// Where a path really lies, if that was granted: links are followed first, of what is not there yet those above it.
+    /// The resolved path, if it was granted. Symlinks are resolved first; for a missing path, those of its nearest
+    /// existing ancestor.
     fn granted(&self, path: &str, granted: &[String]) -> Result<PathBuf, String> {
         let whole = PathBuf::from(absolute(path, &self.workspace));
         let there = whole.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
@@ -30,7 +31,7 @@ impl LocalMachine {
         let real = there.canonicalize().map_err(|error| format!("{path}: {error}"))?;
         let real = if below.as_os_str().is_empty() { real } else { real.join(below) };
         let shown = real.to_string_lossy().into_owned();
-        // A folder above all that a pattern is about may be named, not read.
+        // The folder of a `/**` pattern is granted as well, for operations on the folder itself.
         let fits_one = granted.iter().any(|pattern| {
             let pattern = match pattern.strip_prefix("~/") {
                 Some(rest) => absolute(rest, &self.home),
@@ -90,9 +91,9 @@ impl Machine for LocalMachine {
         std::env::var(name).ok()
     }
 
-    /// No redirection is followed, for that could lead to a host that was not granted.
+    /// Redirects are not followed, because they could lead to a host that was not granted.
     fn fetch(&self, url: &str, (method, body): (&str, &str), granted: &[String]) -> Result<(u16, String), String> {
-        // Who reads the address otherwise than the client could be led elsewhere.
+        // Both URL parsers must agree on the host, or the client could be led to another one.
         let host = reflex_script::host_of(url).filter(|host| http::host_of(url).as_ref() == Some(host));
         let host = host.ok_or_else(|| format!("`{url}` is no URL of http or https"))?;
         if !granted.contains(&host) {

@@ -1,4 +1,4 @@
-//! The reflexes in force for a call: found in people's folders, taken as modules, asked as one detector.
+//! The reflexes in force for a call: found in people's folders, loaded as modules, run as one detector.
 
 mod dependencies;
 mod detector;

@@ -1,4 +1,4 @@
-//! Alarms about what should not have been possible; each stands until a person has seen it.
+//! Alarms about events that should have been impossible. Each one remains until a person has seen it.
 
 use super::clean::{Kept, put};
 use super::state::Store;
@@ -8,35 +8,35 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Something that should not have been possible.
+/// An event that should have been impossible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Alarm {
-    /// The id of the record that tells it.
+    /// The id of the record about it.
     pub record: String,
     /// Milliseconds since 1970.
     pub time: u64,
-    /// In words.
+    /// The text for a person.
     pub text: String,
-    /// What it is about.
+    /// The subject of the alarm.
     pub of: Subject,
 }
 
-/// Where alarms lie.
+/// The folder of alarms, below the state folder.
 const ALARMS: &str = "alarms";
 
-/// What an alarm is about.
+/// The subject of an alarm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
     /// A call that ran although it was refused.
     Call,
     /// The audit log.
     Log,
-    /// What a person is said to have said.
+    /// An approval or other statement attributed to a person.
     Yes,
 }
 
 impl Subject {
-    /// Every subject, the most pressing first, with its word.
+    /// Every subject with its name, the most urgent first.
     pub(crate) const ALL: [(Subject, &'static str); 3] =
         [(Subject::Log, "log"), (Subject::Yes, "yes"), (Subject::Call, "call")];
 
@@ -57,7 +57,7 @@ impl Alarm {
     }
 }
 
-/// Writes an alarm down that this program has worded itself, in a state folder.
+/// Writes an alarm with a text of this program to a state folder.
 pub(super) fn raise(state: &Path, alarm: &Alarm) -> io::Result<()> {
     put_alarm(state, alarm, &Kept::own(alarm.json().to_string()))
 }
@@ -66,14 +66,14 @@ fn put_alarm(state: &Path, alarm: &Alarm, kept: &Kept) -> io::Result<()> {
     put(&state.join(ALARMS).join(format!("{}.json", alarm.record)), kept)
 }
 
-/// How the name of an alarm begins that stands in no log yet.
+/// Prefix of the name of an alarm that is not yet in the log.
 const OVERDUE: &str = "overdue-";
 
-/// How the name of a file ends that tells of an approval.
+/// Suffix of a file that announces an approval.
 const YES: &str = ".yes";
 
 impl Store {
-    /// What a call leaves behind that gives up while it looks at what a tool brought: an alarm in a file of its own.
+    /// The file and text of the alarm that a call leaves if it gives up while it inspects the result of a tool.
     pub(crate) fn overdue(&self, agent: &str) -> (PathBuf, String) {
         let record = format!("{OVERDUE}{}", random::uuid());
         let text = format!("what a tool brought to {agent} was not looked at to its end");
@@ -82,7 +82,7 @@ impl Store {
         (file, text.to_string())
     }
 
-    /// Puts alarms into the log whose call could not do so itself.
+    /// Records the alarms in the log that their calls could not record themselves.
     pub(crate) fn record_overdue(&self, alarms: &mut [Alarm]) {
         for alarm in alarms.iter_mut().filter(|alarm| alarm.record.starts_with(OVERDUE)) {
             let file = self.alarms_folder().join(format!("{}.json", alarm.record));
@@ -98,7 +98,7 @@ impl Store {
         self.folder.join(ALARMS)
     }
 
-    /// Raises an alarm that stands until a person has seen it.
+    /// Raises an alarm that remains until a person has seen it.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -106,19 +106,19 @@ impl Store {
         put_alarm(&self.folder, alarm, &self.kept(&alarm.json()))
     }
 
-    /// The same for what stays true from call to call: one alarm of each kind stands at a time.
+    /// Raises an alarm about a lasting condition: at most one per kind at a time.
     pub(crate) fn raise_once(&self, kind: &str, text: &str) {
         if !self.folder.join(ALARMS).join(format!("{kind}.json")).exists() {
             let _ = self.raise(&Alarm { record: kind.into(), time: clock::now(), text: text.into(), of: Subject::Yes });
         }
     }
 
-    /// Alarms that no person has seen yet, oldest first.
+    /// The alarms that no person has seen yet, oldest first.
     pub fn alarms(&self) -> Vec<Alarm> {
         self.alarms_and_yeses().0
     }
 
-    /// The same with the ids of the approvals that no agent was told of: one look at one folder tells both.
+    /// The alarms, and the ids of the approvals that were not announced to an agent yet. One directory scan finds both.
     pub(crate) fn alarms_and_yeses(&self) -> (Vec<Alarm>, Vec<String>) {
         let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return (Vec::new(), Vec::new()) };
         let mut yeses = Vec::new();
@@ -139,13 +139,13 @@ impl Store {
         (alarms, yeses)
     }
 
-    /// From now on the agent that waits for this yes is told of it with its next call.
+    /// Announces this approval to the waiting agent with its next call.
     pub(super) fn announce_yes(&self, id: &str) {
-        // Who is not told tries again some time.
+        // Without the announcement, the agent uses the approval when it retries.
         let _ = put(&self.yes_file(id), &Kept::own(""));
     }
 
-    /// The agent was told, or there is nothing to tell any more.
+    /// Removes an announcement that was delivered or has become obsolete.
     pub(crate) fn forget_announced(&self, id: &str) {
         let _ = fs::remove_file(self.yes_file(id));
     }
@@ -154,7 +154,7 @@ impl Store {
         self.alarms_folder().join(format!("{id}{YES}"))
     }
 
-    /// A person has seen them.
+    /// Removes all alarms after a person has seen them.
     pub fn acknowledge(&self) {
         let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return };
         entries.flatten().for_each(|entry| drop(fs::remove_file(entry.path())));

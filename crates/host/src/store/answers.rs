@@ -1,5 +1,5 @@
-//! What a person's answer to a waiting call does, wherever it was given: each ends in the signed yes or no. The texts
-//! are as they came: whoever shows them makes visible what hides.
+//! Actions of a person on a waiting call. Every interface uses them, and each ends in a signed approval or refusal.
+//! Texts are returned unescaped: the caller makes hidden characters visible.
 
 use super::approvals::{Grant, Pending, Scope};
 use super::signing::Signer;
@@ -8,15 +8,15 @@ use crate::system::clock::{duration, local, now};
 use crate::system::person::Person;
 use serde_json::{Value, json};
 
-/// A yes to one call holds so long if nothing else is said.
+/// Default lifetime of an approval of one call, in milliseconds.
 const FEW_MINUTES: u64 = 15 * 60_000;
 
-/// No yes holds longer.
+/// Maximum lifetime of an approval, in milliseconds.
 const LONGEST: u64 = 365 * DAY;
 
 const DAY: u64 = 86_400_000;
 
-/// The calls that were refused or asked about and have no person's yes, newest first.
+/// The calls that were refused or asked about and were not approved, newest first.
 pub fn waiting(store: &Store) -> Vec<Pending> {
     let grants = store.grants();
     let mut all = store.pending();
@@ -25,15 +25,15 @@ pub fn waiting(store: &Store) -> Vec<Pending> {
     all
 }
 
-/// Notes in the audit log what a person does; what cannot be recorded is not done.
+/// Records a person's action in the audit log. An action that cannot be recorded must not happen.
 ///
 /// # Errors
-/// It cannot be logged.
+/// The record cannot be written.
 pub fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
     store.note(kind, fields).map_err(|error| format!("not done, because it cannot be logged: {error}"))
 }
 
-/// A yes to this call, the next time it comes.
+/// An approval of this call, for its next attempt.
 pub fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
     let time = now();
     Grant {
@@ -55,10 +55,10 @@ pub fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
     }
 }
 
-/// The same for more than one call.
+/// Extends an approval to more than one call.
 ///
 /// # Errors
-/// Why such a yes cannot be given to this call.
+/// The reason why this call cannot be approved with this scope.
 pub fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> Result<Grant, String> {
     if scope != Scope::Once && once.reason.trim().is_empty() {
         return Err("an approval for more than one call needs --reason".into());
@@ -79,7 +79,8 @@ pub fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> Result<
     Ok(Grant { scope, exact, within, time, expires: time + length, ..once })
 }
 
-/// How long a yes holds that names no time: a task's ends with the task, a repository's once it is revoked.
+/// Default lifetime of an approval by scope, in milliseconds. An approval for a task also ends with the task, one for a
+/// repository when it is revoked.
 pub fn usual_length(scope: Scope) -> u64 {
     match scope {
         Scope::Once => FEW_MINUTES,
@@ -88,7 +89,7 @@ pub fn usual_length(scope: Scope) -> u64 {
     }
 }
 
-/// The same in words.
+/// The default lifetime in words.
 pub fn usual_length_in_words(scope: Scope) -> &'static str {
     match scope {
         Scope::Once => "15m",
@@ -98,17 +99,17 @@ pub fn usual_length_in_words(scope: Scope) -> &'static str {
     }
 }
 
-/// How long a yes holds, as a person writes it.
+/// Parses the lifetime of an approval in milliseconds, as a person writes it.
 ///
 /// # Errors
-/// That is no time, or too long.
+/// It is not a duration, or too long.
 pub fn written_length(written: &str) -> Result<u64, String> {
     duration(written)
         .filter(|length| (1..=LONGEST).contains(length))
         .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 365d)", written))
 }
 
-/// Why nobody can say yes to a call, although they saw it.
+/// The reason why a person cannot approve a call that they have seen.
 pub fn obstacle(call: &Pending) -> Option<String> {
     if !call.whole {
         return Some("this call is too long to be kept in full: run it yourself if you want it".into());
@@ -124,7 +125,7 @@ pub fn obstacle(call: &Pending) -> Option<String> {
     ))
 }
 
-/// What a yes lets run, in a sentence.
+/// Describes the calls that an approval lets run, in a sentence.
 pub fn covers(grant: &Grant) -> String {
     let holds = match grant.scope {
         Scope::Once => format!("once, for {}", grant.within),
@@ -136,10 +137,10 @@ pub fn covers(grant: &Grant) -> String {
     format!("Approving runs exactly this {holds}, until {} ({length} min).", local(grant.expires))
 }
 
-/// Writes a yes, first into the log.
+/// Records an approval in the log, then writes it.
 ///
 /// # Errors
-/// It cannot be logged or written; then it is none.
+/// It cannot be logged or written; the call is then not approved.
 pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -> Result<(), String> {
     let bound = call.bound.iter().map(|bound| &bound.shown).collect::<Vec<_>>();
     let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
@@ -149,7 +150,7 @@ pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -
     store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))
 }
 
-/// Takes a call off the list: it stays blocked, and a yes to it ends.
+/// Removes a call from the list: it stays blocked, and an approval of it ends.
 ///
 /// # Errors
 /// It cannot be logged or written.
@@ -159,8 +160,8 @@ pub fn reject(store: &Store, call: &Pending, person: &Person, reason: &str) -> R
     store.revoke(&call.id).and(store.forget_pending(&call.id)).map_err(|error| error.to_string())
 }
 
-/// The same with words that the agent is told, now and when it tries again within the time that a yes would hold. What
-/// an agent hears as a person's words is signed like a yes.
+/// Refuses a call with a message to the agent, which is sent now and when the agent retries within the lifetime of an
+/// approval. The agent receives it as a person's words, so it is signed like an approval.
 ///
 /// # Errors
 /// It cannot be logged or written.
@@ -178,5 +179,5 @@ pub fn refuse(
     written.map_err(|error| error.to_string())
 }
 
-/// A message to an agent has so many letters.
+/// Maximum number of characters of a message to an agent.
 const MAX_MESSAGE: usize = 400;

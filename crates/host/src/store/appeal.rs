@@ -2,24 +2,25 @@
 
 use serde_json::{Value, json};
 
-/// One call can be appealed against so often.
+/// Maximum number of appeals per call.
 pub const MAX_APPEALS: usize = 3;
 
-/// A request that a refused call may run.
+/// A request to let a refused call run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Appeal {
     /// Milliseconds since 1970.
     pub time: u64,
-    /// Who asks: a person's name and terminal, or `agent`.
+    /// The author: a person's name and terminal, or `agent`.
     pub by: String,
-    /// Why, without secrets.
+    /// The reason, without secrets.
     pub because: String,
-    /// What the call would come to now: `pass`, `ask`, `deny`; empty if it could not be judged again.
+    /// The decision about the call at the time of the appeal: `pass`, `ask`, `deny`; empty if it could not be judged
+    /// again.
     pub now: String,
 }
 
 impl Appeal {
-    /// Its form for machines.
+    /// The JSON form.
     pub fn json(&self) -> Value {
         json!({"time": self.time, "by": self.by, "because": self.because, "now": self.now})
     }

@@ -7,17 +7,18 @@ use crate::system::random;
 use std::fs;
 use std::io::{self, Write};
 
-/// A part is closed when it is larger.
+/// Size in bytes above which a part is closed.
 const PART_BYTES: u64 = 64 * 1024 * 1024;
 
 impl Log {
-    /// Appends one record, and before it those that had to wait beside the log. `durable` waits for the disk.
+    /// Appends one record, preceded by those that were left beside the log. `durable` waits for the disk.
     ///
     /// # Errors
-    /// The record could be written nowhere.
+    /// The record could not be written.
     pub(super) fn append(&self, record: &Kept, durable: bool) -> io::Result<()> {
         let record = record.text();
-        // Whoever cannot have the lock, because somebody keeps it or the file system has none, needs none beside the log.
+        // If the lock is held by another process or unsupported by the file system, the record is left beside the log,
+        // which needs no lock.
         let Ok(_lock) = self.lock(MAX_WAIT) else { return self.leave_beside(record) };
         let mut tail = self.tail()?;
         for (path, waiting) in self.waiting() {
@@ -27,9 +28,9 @@ impl Log {
         self.write(&mut tail, record, durable)
     }
 
-    /// One line. What does not arrive whole is taken back, so that the next line does not hang on a torn one.
+    /// Writes one line. A partial write is undone, so that the next line is not appended to a torn one.
     ///
-    /// If records are gone that were written before, the log says so first, and an alarm is raised.
+    /// If earlier records are missing, a record about the loss is written first and an alarm is raised.
     pub(super) fn write(&self, tail: &mut Tail, text: &str, durable: bool) -> io::Result<()> {
         let head = Head::from_log(self).ok();
         if let Some(missing) = head.as_ref().and_then(|head| head.missing(tail)) {

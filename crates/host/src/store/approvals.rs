@@ -1,4 +1,4 @@
-//! Calls that wait for a person, and what a person has said: one small file each.
+//! Calls that wait for a person, and a person's approvals and refusals: one small file each.
 
 pub use super::grant::Grant;
 pub use super::pending::Pending;
@@ -21,17 +21,18 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// What a person said is listed so long after it is over; each call that is stopped looks through all of it.
+/// Time in milliseconds for which an expired grant is listed. It is bounded because each stopped call reads all of
+/// them.
 const LISTED: u64 = 30 * 86_400_000;
 
-/// Whether a call that waits was answered.
+/// Whether a waiting call was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Nobody has said anything.
+    /// Not answered yet.
     Open,
-    /// A person has said yes or no.
+    /// Approved or refused by a person.
     Given,
-    /// It is off the list.
+    /// Removed from the list.
     TakenOff,
 }
 
@@ -44,11 +45,11 @@ impl Store {
         self.folder.join("grants")
     }
 
-    /// Keeps a call that a person may decide about, and gives the id under which it is kept. The same call that still
-    /// waits keeps the id that a person may have read. No session pushes another's call off the list.
+    /// Stores a call that a person may decide about and returns its id. If the same call is already waiting, it keeps
+    /// the id that a person may have read. A session never displaces the recent calls of another one.
     ///
     /// # Errors
-    /// The file cannot be written, or there is no room left for this session.
+    /// The file cannot be written, or the session has no free place on the list.
     pub(crate) fn keep_pending(&self, pending: &Pending) -> io::Result<String> {
         let folder = self.pending_folder();
         let waiting = Waiting { listed: waiting::listed(&folder), grants: &self.grants_folder() };
@@ -66,10 +67,10 @@ impl Store {
         Ok(kept.id)
     }
 
-    /// Notes until when a hook waits for the answer to a call that is on the list.
+    /// Records the time until which a hook waits for the answer to a listed call.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(crate) fn note_wait(&self, call: &Pending, until: u64) -> io::Result<()> {
         let file = self.pending_folder().join(waiting::file_name(call));
         let since = fs::metadata(&file)?.modified().ok();
@@ -78,13 +79,13 @@ impl Store {
         self.keep_place(call, since)
     }
 
-    /// A call keeps its place on the list, however often it is written.
+    /// Restores the modification time of a rewritten file, so that the call keeps its place on the list.
     fn keep_place(&self, call: &Pending, since: Option<SystemTime>) -> io::Result<()> {
         let Some(since) = since else { return Ok(()) };
         fs::File::open(self.pending_folder().join(waiting::file_name(call)))?.set_modified(since)
     }
 
-    /// Writes a call as it is kept now.
+    /// Writes the call in its current state.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -100,7 +101,7 @@ impl Store {
         all
     }
 
-    /// The ids of the calls that wait and that no person has answered, by the names of their files alone.
+    /// The ids of the waiting calls without an answer, taken from file names alone.
     pub fn waiting(&self) -> Vec<String> {
         let mut waiting = waiting::ids(&self.pending_folder());
         let answered = if waiting.is_empty() { Vec::new() } else { waiting::ids(&self.grants_folder()) };
@@ -108,7 +109,7 @@ impl Store {
         waiting
     }
 
-    /// The call of this id.
+    /// The call with this id.
     pub fn pending_call(&self, id: &str) -> Option<Pending> {
         self.pending_file(id).and_then(|path| object(&path)).map(|map| Pending::from_json(&map))
     }
@@ -118,22 +119,23 @@ impl Store {
         files(&self.pending_folder()).into_iter().find(|path| plain && waiting::id_of(path) == Some(id))
     }
 
-    /// Where an answer to this call shows itself: the folders of what waits and of what was said.
+    /// The folders that change when this call is answered: those of pending calls and of grants.
     ///
     /// # Errors
-    /// A folder cannot be made.
+    /// A folder cannot be created.
     pub(crate) fn answer_folders(&self) -> io::Result<[PathBuf; 2]> {
         let folders = [self.pending_folder(), self.grants_folder()];
         folders.iter().try_for_each(|folder| make_folder(folder))?;
         Ok(folders)
     }
 
-    /// When a call came, was answered or went last. Two changes within one tick of the file system's clock look alike.
+    /// Time of the last change to the pending calls and to the grants. Two changes within one tick of the file system's
+    /// clock are indistinguishable.
     pub fn answers_changed(&self) -> [Option<SystemTime>; 2] {
         [self.pending_folder(), self.grants_folder()].map(|folder| folder.metadata().ok()?.modified().ok())
     }
 
-    /// Whether a person has answered a call that waits, by the names of files alone.
+    /// Whether a person has answered a waiting call, by file names alone.
     pub(crate) fn answer_to(&self, call: &Pending) -> Answer {
         if self.grant_file(&call.id).exists() {
             Answer::Given
@@ -144,7 +146,7 @@ impl Store {
         }
     }
 
-    /// A person's no to this very call, while it holds.
+    /// A person's refusal of exactly this call, until it expires.
     pub(crate) fn no_to(&self, call: &Pending) -> Option<Grant> {
         if !self.grants_folder().is_dir() {
             return None;
@@ -154,7 +156,7 @@ impl Store {
         said.filter(|(_, said)| self.counts(Kind::Grant, said)).map(|(grant, _)| grant)
     }
 
-    /// Takes a call off the list.
+    /// Removes a call from the list.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -162,13 +164,13 @@ impl Store {
         self.pending_file(id).map_or(Ok(()), fs::remove_file)
     }
 
-    /// Every yes and no that was given, newest first.
+    /// All grants, newest first.
     pub fn grants(&self) -> Vec<Grant> {
         let all = self.said_grants().into_iter();
         all.map(|(grant, said)| Grant { vouched: self.counts(Kind::Grant, &said), ..grant }).collect()
     }
 
-    /// The same, each with the words of its file: what is signed are these.
+    /// All grants, newest first, each with the JSON object of its file, which is what the signature covers.
     fn said_grants(&self) -> Vec<(Grant, Map<String, Value>)> {
         let read = |path: &PathBuf| {
             let said = object(path)?;
@@ -181,7 +183,7 @@ impl Store {
         all
     }
 
-    /// Keeps a yes or a no.
+    /// Stores a grant.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -193,7 +195,8 @@ impl Store {
         Ok(())
     }
 
-    /// The yes of this id, if it waits for a call of this agent in this session; what is over is told to nobody.
+    /// The approval with this id, if it waits for a call of this agent and session. Removes the announcement of an
+    /// expired or used one.
     pub(crate) fn announced(&self, id: &str, holder: &str) -> Option<Grant> {
         let grant = object(&self.grant_file(id)).and_then(|said| Grant::from_json(&said));
         let Some(grant) = grant.filter(|grant| grant.allow && grant.uses == 0 && clock::now() < grant.expires) else {
@@ -203,7 +206,7 @@ impl Store {
         (grant.within == holder).then_some(grant)
     }
 
-    /// A yes that waits for a call that is almost this one, of the same agent in the same session.
+    /// An unused approval for a nearly identical call of the same agent and session.
     pub(crate) fn yes_to_another(&self, call: &Pending) -> Option<Grant> {
         let now = clock::now();
         let waits = |grant: &Grant| grant.allow && grant.scope == Scope::Once && grant.uses == 0 && now < grant.expires;
@@ -215,13 +218,14 @@ impl Store {
         self.grants_folder().join(format!("{id}.json"))
     }
 
-    /// Whether a person stands behind a yes: signed where it has to be, and the task is one that a person declared.
+    /// Whether an approval is vouched for: signed if a key is in force, and, for the scope of a task, the task was
+    /// declared by a person.
     fn is_vouched(&self, (grant, said): &(Grant, Map<String, Value>), call: &Pending) -> bool {
         let of_task = || self.vouched_task(&call.workspace).is_some_and(|task| task.id == call.task);
         self.counts(Kind::Grant, said) && (grant.scope != Scope::Task || of_task())
     }
 
-    /// Notes that a yes was used. All of it is numbers and digests but for what was clean before.
+    /// Records the use of an approval. The added values are numbers and digests; the rest was redacted before.
     fn note_use(&self, grant: &Grant, mut said: Map<String, Value>) -> io::Result<()> {
         for name in ["uses", "used_for", "used"] {
             said.insert(name.into(), grant.json().get(name).cloned().unwrap_or_default());
@@ -232,13 +236,13 @@ impl Store {
         put_as_it_is(&self.grant_file(&grant.id), &Value::from(said).to_string())
     }
 
-    /// Forgets every yes that has been over for a month: the log still tells of it.
+    /// Removes grants that expired a month ago; the log keeps their records.
     pub fn forget_old_grants(&self) {
         let over = |grant: &Grant| grant.expires.saturating_add(LISTED) < clock::now();
         self.grants().iter().filter(|grant| over(grant)).for_each(|grant| drop(self.revoke(&grant.id)));
     }
 
-    /// Takes a yes back; whether there was one.
+    /// Revokes an approval; returns whether it existed.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -252,10 +256,11 @@ impl Store {
         fs::remove_file(path).map(|()| true)
     }
 
-    /// A yes that covers this call, used up by this: of several hooks that want the same yes for one call, one has it.
+    /// An approval that covers this call, marked as used. If several hooks want the same approval for one call, one of
+    /// them gets it.
     ///
     /// # Errors
-    /// The use could not be written; then it is no yes.
+    /// The use could not be recorded; the approval is then not granted.
     pub(crate) fn use_grant(&self, call: &Pending) -> io::Result<Option<Grant>> {
         let folder = self.grants_folder();
         if !self.may_loosen || !folder.is_dir() {
@@ -283,16 +288,17 @@ impl Store {
         self.grants_folder().join(format!("{id}.taking"))
     }
 
-    /// From now until this process ends nobody takes it for gone; whether that can be told.
+    /// Holds the approval until this process ends, so that no other process takes it for abandoned. Returns whether the
+    /// lock could be acquired.
     fn take(&self, id: &str) -> bool {
         let Ok(file) = os::open(&self.taking_file(id), Purpose::Head) else { return false };
-        // To write over a byte later takes no room on the disk.
+        // Overwriting one byte later needs no space on the disk.
         let is_held = file.try_lock().is_ok() && os::write_at(&file, UNANSWERED, 0).is_ok();
         is_held && TAKEN.set(file).is_ok()
     }
 
-    /// Whether the hook that took a yes ended before it had said that the call may run: then it did not run, for a client
-    /// takes a hook that was killed for a refusal.
+    /// Whether the hook that took an approval ended before it had allowed the call. The call then did not run, because
+    /// a client treats a killed hook as a refusal.
     fn was_left(&self, id: &str) -> bool {
         let Ok(file) = os::open(&self.taking_file(id), Purpose::Poll) else { return false };
         let mut said = [0];
@@ -300,20 +306,22 @@ impl Store {
     }
 }
 
-/// What stands in that file before and after the answer.
+/// Content of that file before and after the answer.
 const UNANSWERED: &[u8; 1] = b"0";
 const ANSWERED: &[u8; 1] = b"1";
 
-/// What the hook that has taken a yes keeps locked until it ends. One process answers one call.
+/// The file that the hook locks until it ends, once it has taken an approval. One process answers one call.
 static TAKEN: OnceLock<File> = OnceLock::new();
 
-/// The answer has left: the yes that it was given by is used for good. Whether there was one; then the process has to end
-/// at once, for whatever it did afterwards it could be killed at, with the yes used and the call not run.
+/// Marks the approval taken by this process as finally used, once the answer was sent. Returns whether it had taken
+/// one; the process must then exit at once: if it were killed later, the approval would be used although the call did
+/// not run.
 pub fn settle() -> bool {
     TAKEN.get().map(|file| os::write_at(file, ANSWERED, 0)).is_some()
 }
 
-/// Whether two texts differ in a few words at one place only: a pipe more, another folder in front.
+/// Whether two texts differ in a few words at one place only, such as an additional pipe or another folder at the
+/// beginning.
 fn is_almost(one: &str, other: &str) -> bool {
     const MAX_WORDS: usize = 6;
     let (one, other): (Vec<&str>, Vec<&str>) = (one.split_whitespace().collect(), other.split_whitespace().collect());

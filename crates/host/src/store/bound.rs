@@ -1,22 +1,22 @@
-//! The stored form of what a yes is bound to besides the text of a call.
+//! The stored form of the inputs that an approval is bound to besides the text of a call.
 
 use serde_json::{Map, Value, json};
 
-/// One thing that a call takes its orders from.
+/// An input that directs a call, such as a script.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bound {
-    /// For a person: `runs deploy.sh (sha256 12ab34cd56ef, 14 lines)`.
+    /// The description for a person: `runs deploy.sh (sha256 12ab34cd56ef, 14 lines)`.
     pub shown: String,
-    /// The file, for a script whose digest is told; else empty.
+    /// The path of a script whose digest is known; else empty.
     pub path: String,
-    /// The SHA-256 of its content, in hexadecimal; empty where it is not told.
+    /// The SHA-256 of its content, in hexadecimal; empty if it is unknown.
     pub sha256: String,
-    /// Whether a change of it would be noticed.
+    /// Whether a change of it would be detected.
     pub firm: bool,
 }
 
 impl Bound {
-    /// Its form for machines.
+    /// The JSON form.
     pub fn json(&self) -> Value {
         json!({"shown": self.shown, "path": self.path, "sha256": self.sha256, "firm": self.firm})
     }

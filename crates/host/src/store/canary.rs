@@ -1,4 +1,4 @@
-//! A canary that is awaited, the hook that saw it, and what a real client proved last.
+//! Awaited canaries, the hooks that saw them, and the last result of each real client.
 
 use super::clean::{self, put};
 use super::search::Search;
@@ -14,30 +14,30 @@ use std::time::Duration;
 /// The rule that refuses a canary.
 pub const CANARY: &str = "guard/canary";
 
-/// What stands in the place of an awaited canary that was refused.
+/// The stored decision about a canary that was refused.
 pub(crate) const REFUSED: &str = "deny";
 
-/// What stands there if it was not.
+/// The stored decision about a canary that was not refused.
 const PASSED: &str = "pass";
 
-/// What was seen when a real client was started with a canary.
+/// The result of starting a real client with a canary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
     /// `claude`, …
     pub agent: String,
     /// Milliseconds since 1970.
     pub time: u64,
-    /// The word of what was seen: `PROVEN`, `OFF`, …
+    /// The state that was proven: `PROVEN`, `OFF`, …
     pub state: String,
-    /// Its name: `proven`, `refusal-ignored`, …
+    /// The name of the outcome: `proven`, `refusal-ignored`, …
     pub outcome: String,
-    /// The client's version, empty if it did not tell.
+    /// The client's version; empty if it reported none.
     pub version: String,
     /// The folder in which it was started.
     pub folder: String,
 }
 
-/// More canaries than are ever awaited at the same time.
+/// Upper bound for the number of canaries that are awaited at once.
 const MAX_AWAITED: usize = 64;
 
 impl Store {
@@ -49,7 +49,7 @@ impl Store {
         self.live().join(format!("{nonce}.awaited"))
     }
 
-    /// From now on a hook that sees this canary says so.
+    /// Registers a canary, so that a hook that sees it records its decision.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -58,7 +58,7 @@ impl Store {
         put(&self.awaited(nonce), &clean::Kept::own(""))
     }
 
-    /// Those of runs that were killed.
+    /// Removes the canaries of killed runs.
     fn forget_old_canaries(&self) {
         const OLD: Duration = Duration::from_secs(600);
         let is_old = |entry: &fs::DirEntry| {
@@ -69,12 +69,12 @@ impl Store {
         entries.filter(is_old).for_each(|entry| drop(fs::remove_file(entry.path())));
     }
 
-    /// What the hook decided about the canary, if it saw it; it is no longer awaited, nor does its refusal wait for a
-    /// person.
+    /// The hook's decision about the canary, if a hook saw it. The canary is then no longer awaited, and its refusal no
+    /// longer waits for a person.
     pub(crate) fn canary(&self, nonce: &str) -> Option<String> {
         let file = self.awaited(nonce);
         let text = fs::read_to_string(&file).unwrap_or_default();
-        // A file that stays does no harm: nobody has this nonce again.
+        // A remaining file is harmless: a nonce is never used again.
         let _ = fs::remove_file(&file);
         for call in self.pending().into_iter().filter(|call| call.text.contains(nonce)) {
             let _ = self.forget_pending(&call.id);
@@ -84,13 +84,14 @@ impl Store {
         decision.or_else(|| self.is_in_log(nonce).then(|| PASSED.to_owned()))
     }
 
-    /// A hook that knows no canary, because it is older, has it in the log all the same.
+    /// An older hook does not recognize canaries, but the call is in its log.
     fn is_in_log(&self, nonce: &str) -> bool {
         let search = Search { texts: vec![nonce.to_owned()], ..Search::default() };
         self.log().search(&search, 1).is_ok_and(|found| !found.is_empty())
     }
 
-    /// A hook saw a canary. Only one that is awaited is written down, so that nobody fills the disk with them.
+    /// Records that a hook saw a canary. Only awaited canaries are written, so that an agent cannot fill the disk with
+    /// them.
     pub(crate) fn canary_seen(&self, event: &Event, decision: Decision) {
         let Ok(entries) = fs::read_dir(self.live()) else { return };
         let names = entries.take(MAX_AWAITED).flatten().filter_map(|entry| entry.file_name().into_string().ok());
@@ -103,7 +104,7 @@ impl Store {
         let _ = put(&self.awaited(nonce), &self.kept(&text));
     }
 
-    /// Keeps what a client proved, in place of what it proved before.
+    /// Stores the result of a client, replacing the previous one.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -115,7 +116,7 @@ impl Store {
         put(&self.live().join(format!("{}.json", kept.agent)), &self.kept(&text))
     }
 
-    /// What the real client of an agent proved last.
+    /// The last result of an agent's real client.
     pub fn proof(&self, agent: &str) -> Option<Kept> {
         let text = fs::read_to_string(self.live().join(format!("{agent}.json"))).ok()?;
         let map: Map<String, Value> = serde_json::from_str(&text).ok()?;

@@ -1,4 +1,4 @@
-//! Whether the log is whole, and how old records leave it without breaking it.
+//! Verifies the log, and purges old records without breaking its hash chain.
 
 use super::head::{Head, Missing};
 use super::log::{Log, MAX_WAIT, Tail, ending, hash_of};
@@ -11,42 +11,42 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What was found when the whole log was read.
+/// The result of verifying the log.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// Lines whose hash was computed.
+    /// Number of lines whose hash was computed.
     pub records: u64,
-    /// Records that were purged, by what their tombstones say.
+    /// Number of purged records, according to the tombstones.
     pub purged: u64,
-    /// The first line that does not hold, if there is one.
+    /// The first invalid line, if any.
     pub broken: Option<Broken>,
-    /// Records that were written and are not there.
+    /// Records that were written and are missing.
     pub missing: Vec<Missing>,
 }
 
-/// A line that does not hang together with the one before it.
+/// A line that does not continue the hash chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// The file.
     pub file: PathBuf,
-    /// Its line, from 1.
+    /// The line number, from 1.
     pub line: u64,
-    /// What is wrong with it.
+    /// The reason why the line is invalid.
     pub problem: String,
 }
 
-/// After so many lines whoever waits is told.
+/// Number of lines between two progress reports.
 const REPORTED: u64 = 16_384;
 
 impl Log {
-    /// Reads every line and computes its hash. `step` is told now and then how many lines were read; when it
-    /// says `false`, the work ends.
+    /// Reads every line and computes its hash. `step` is called now and then with the number of lines read; if it
+    /// returns `false`, the verification ends with an error.
     ///
     /// # Errors
     /// A file cannot be read.
     pub fn verify(&self, step: &mut dyn FnMut(u64) -> bool) -> io::Result<Checked> {
         let mut check = Check::default();
-        // Before the lines: who writes meanwhile goes further than this.
+        // The head is read before the lines, because concurrent hooks may append further records.
         let head = Head::from_log(self).ok();
         for part in self.snapshot()? {
             let (mut number, mut problem) = (0, None);
@@ -73,11 +73,12 @@ impl Log {
         Ok(check.done)
     }
 
-    /// Replaces all records that are older by one tombstone, which keeps the chain; a record says who did so. Gives how
-    /// many were removed; `reason` holds no secret. `step` is told now and then how many were counted.
+    /// Replaces all records before a time by one tombstone, which keeps the chain, and writes a record about the purge.
+    /// Returns the number of removed records; `reason` must contain no secret. `step` is called now and then with the
+    /// number of records counted.
     ///
     /// # Errors
-    /// A file cannot be read or written, or somebody holds the lock.
+    /// A file cannot be read or written, or another process holds the lock.
     pub fn purge(&self, before: u64, reason: &str, step: &mut dyn FnMut(u64)) -> io::Result<u64> {
         let time = clock::timestamp(before);
         self.locked(MAX_WAIT, |log, tail| {
@@ -86,7 +87,7 @@ impl Log {
                 "schema": SCHEMA, "kind": "purge", "id": random::uuid(), "time": clock::timestamp(clock::now()),
                 "before": time, "through": {"seq": old.last.seq, "hash": old.last.hash}, "reason": reason,
             });
-            // First the record: a tombstone that nobody answers for is a broken log.
+            // The record comes first: a tombstone without a purge record is a broken log.
             log.write(tail, &record.to_string(), true)?;
             old.bury(log)?;
             Ok(old.count)
@@ -98,7 +99,8 @@ impl Log {
 struct Check {
     done: Checked,
     last: Option<Tail>,
-    /// The last purged record of each tombstone that no purge was read for yet, with its line.
+    /// The last purged record of each tombstone whose purge record was not read yet, with the number of lines before
+    /// it.
     tombstones: BTreeMap<u64, u64>,
 }
 
@@ -129,7 +131,7 @@ impl Check {
         if text.starts_with(PURGE) {
             let record: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
             let through = record.get("through").and_then(|through| through.get("seq")).and_then(Value::as_u64);
-            // A later purge answers for an earlier one too: its tombstone stands in the place of both.
+            // A later purge covers earlier ones: its tombstone replaces theirs.
             self.tombstones.retain(|seq, _| through.is_none_or(|through| *seq > through));
         }
         self.last = Some(Tail::new(seq, hash));
@@ -144,11 +146,11 @@ pub(super) fn is_tombstone(line: &str) -> bool {
     line.starts_with(TOMBSTONE)
 }
 
-/// The part of the log that is older than a time.
+/// The part of the log before a time.
 struct Old {
-    /// The file in which the old records end, and at which byte the others begin.
+    /// The file in which the old records end, and the byte offset of the remaining ones.
     divided: Option<(PathBuf, u64)>,
-    /// `prev` of the first.
+    /// The `prev` field of the first old record.
     first: String,
     last: Tail,
     count: u64,
@@ -173,7 +175,7 @@ impl Old {
                 }
                 Ok(true)
             })?;
-            // If all is old, the last file keeps what comes after: the record of the purge.
+            // If all records are old, the last file keeps the records that follow: that of the purge.
             old.divided = Some((part.path, at));
             if !all_old {
                 break;
@@ -192,8 +194,8 @@ impl Old {
         self.last = Tail::new(seq, hash);
     }
 
-    /// One tombstone stands for all of it, in front of what stays. From then on nobody looks at older files, so that
-    /// whoever is killed before all are gone leaves a whole chain; the next one removes them too.
+    /// Writes one tombstone for all old records, before the remaining ones. Readers then ignore older files, so that
+    /// the chain stays intact if the process is killed before they are removed; the next purge removes them.
     fn bury(&self, log: &Log) -> io::Result<()> {
         let stone = format!(
             "{TOMBSTONE},\"count\":{},\"seq\":{},\"prev\":\"{}\",\"hash\":\"{}\"}}\n",
@@ -210,7 +212,7 @@ impl Old {
     }
 }
 
-/// A new file in the place of an old one, at once or not at all.
+/// Replaces a file atomically.
 fn replace(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
     let draft = target.with_extension("draft");
     let mut file = private().write(true).create(true).truncate(true).open(&draft)?;
@@ -218,7 +220,7 @@ fn replace(target: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io
     done.or_else(|error| fs::remove_file(&draft).and(Err(error)))
 }
 
-/// The value of the record's `time`, which stands near its front.
+/// The value of the record's `time`, which is near its beginning.
 fn time_of(line: &str) -> Option<&str> {
     line.split_once("\"time\":\"")?.1.split('"').next()
 }
@@ -240,7 +242,7 @@ mod tests {
         log.append(&crate::store::clean::Kept::own(record), false).unwrap();
     }
 
-    /// The part that is written to is full.
+    /// Closes the current part.
     fn close(log: &Log, seq: u64) {
         fs::rename(log.folder().join("current.jsonl"), log.folder().join(format!("{seq:012}.jsonl"))).unwrap();
     }
@@ -251,7 +253,7 @@ mod tests {
         (checked.records, checked.purged)
     }
 
-    /// Whoever purges may be killed when the tombstone stands and not all of what it stands for is gone.
+    /// A purging process may be killed after it has written the tombstone and before it has removed all older files.
     #[test]
     fn a_purge_that_was_killed_leaves_a_whole_log_and_the_next_one_ends_it() {
         let log = log();
@@ -290,7 +292,7 @@ mod tests {
                 }
                 asked += 1;
                 match asked {
-                    // The part is closed behind the back of whoever follows, with a record that was not read yet.
+                    // The part is closed with a record that the follower has not read yet.
                     1 => {
                         append(&log, 2003);
                         close(&log, 3);

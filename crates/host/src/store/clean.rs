@@ -1,8 +1,8 @@
-//! What may be kept of texts from outside: [`Clean`] texts, and documents ([`Kept`]) that are made of nothing else.
+//! Types for text that may be stored: [`Clean`] text without secrets, and documents ([`Kept`]) built only from it.
 //!
-//! Both can only be made here, and whatever writes a file of the state folder takes nothing else: no field can be
-//! forgotten. The secrets of a call are looked for once, in everything that it says; each is then taken out of everything
-//! that is told of the call, in whatever form it stands there.
+//! Both types are constructed only in this module, and every writer of a state file takes one of them, so no field can
+//! bypass redaction. The secrets of a call are detected once, in all of its text; each one is then removed, in any form
+//! in which it occurs, from everything that is written about the call.
 
 use super::state::Store;
 use crate::system::files::put_as_it_is;
@@ -19,24 +19,24 @@ use std::io;
 use std::ops::Deref;
 use std::path::Path;
 
-/// Of each text of a call, so many bytes are kept.
+/// Maximum length of a stored text of a call, in bytes.
 pub(crate) const MAX_TEXT: usize = 4096;
 
-/// Behind what is kept so many bytes are looked at: a secret that is cut in two would not be known for one.
+/// Number of bytes inspected beyond the stored part. A secret cut in two at the end would not be recognized.
 const BEYOND: usize = 1024;
 
-/// Of a text so many bytes are looked through for what must not stand in others.
+/// Maximum number of bytes of a text that are searched for secrets.
 const MAX_LOOKED_THROUGH: usize = 64 * 1024;
 
-/// Stands behind a text that was too long, with its length.
+/// Marks a truncated text; the original length follows.
 const CUT: &str = "… (";
 
-/// Whether a text of a record is not all of it.
+/// Whether a text of a record was truncated.
 pub(crate) fn is_cut(text: &str) -> bool {
     text.ends_with(" bytes)") && text.contains(CUT)
 }
 
-/// A text without secrets.
+/// Text without secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, PartialOrd, Ord)]
 pub(crate) struct Clean(Cow<'static, str>);
 
@@ -71,17 +71,17 @@ impl Clean {
         Clean(Cow::Owned(text.into()))
     }
 
-    /// A word of this program.
+    /// A literal of this program.
     pub(crate) fn word(word: &'static str) -> Clean {
         Clean(Cow::Borrowed(word))
     }
 
-    /// A number says nothing but itself.
+    /// A number, which never needs redaction.
     pub(crate) fn number(number: u64) -> Clean {
         Clean(Cow::Owned(number.to_string()))
     }
 
-    /// Several, with a letter between them that none of them holds.
+    /// Joins texts with a separator. Occurrences of the separator inside a text become spaces.
     pub(crate) fn joined(parts: impl Iterator<Item = Clean>, between: char) -> Clean {
         let mut all = String::new();
         for (index, part) in parts.enumerate() {
@@ -94,7 +94,7 @@ impl Clean {
     }
 }
 
-/// What a file of the guard may hold.
+/// Content that may be written to a file of the guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Kept(String);
 
@@ -105,7 +105,7 @@ impl From<Clean> for Kept {
 }
 
 impl Kept {
-    /// What this program has worked out itself: times, digests, numbers. Nothing that came from outside.
+    /// Content computed by this program, such as times, digests and numbers; never input from outside.
     pub(crate) fn own(text: impl Into<String>) -> Kept {
         Kept(text.into())
     }
@@ -114,7 +114,7 @@ impl Kept {
         &self.0
     }
 
-    /// A line of fields, in which a letter divides them.
+    /// A line of fields, divided by a separator.
     pub(crate) fn line(fields: &[Clean], between: char) -> Kept {
         let divides = |letter: char| letter == between || matches!(letter, '\t' | '\n' | '\r');
         let mut line = String::new();
@@ -127,29 +127,29 @@ impl Kept {
         Kept(line)
     }
 
-    /// Several, one behind the other.
+    /// Concatenates documents with a separator.
     pub(crate) fn joined(parts: &[Kept], between: &str) -> Kept {
         Kept(parts.iter().map(Kept::text).collect::<Vec<_>>().join(between))
     }
 }
 
-/// A small file, replaced at once or not at all.
+/// Writes a small file atomically.
 pub(crate) fn put(path: &Path, kept: &Kept) -> io::Result<()> {
     put_as_it_is(path, kept.text())
 }
 
-/// Turns secrets into tags before anything is written.
+/// Replaces secrets by tags before anything is written.
 pub(crate) struct Redactor<'a> {
     store: &'a Store,
     key: OnceCell<Vec<u8>>,
-    /// Whether texts are left out.
+    /// Whether records omit texts.
     structure_only: bool,
-    /// The secrets of the call, the longest first: what is told of a part of it may show one without what told that it is
-    /// one.
+    /// The secrets of the call, longest first. An excerpt of the call may contain a secret without the context by which
+    /// it was recognized.
     known: Vec<String>,
-    /// Secrets as they are found, while the call is looked through.
+    /// Secrets collected while the call is inspected.
     found: RefCell<Vec<String>>,
-    /// The texts of the actions, which are written more than once, in their clean form.
+    /// The texts of the actions with their clean form, because each is written more than once.
     texts: Vec<(&'a str, Clean)>,
 }
 
@@ -165,13 +165,13 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    /// One for what is written about this call.
+    /// A redactor for the record of this call.
     pub(crate) fn of_call(store: &'a Store, event: &'a Event, judgement: &Judgement) -> Redactor<'a> {
         let (analysis, step) = (&judgement.analysis, &judgement.step);
         let mut scribe = Redactor::new(store);
         for action in &event.actions {
             let text = subject(action).2;
-            // The judgement has looked at short ones: where it took nothing out, there is nothing.
+            // The judgement has redacted short texts already: an unchanged one holds no secret.
             let is_clean = text == step.text;
             let clean = if is_clean { Clean::new(text) } else { scribe.redacted(cut(text, MAX_LOOKED_THROUGH)) };
             if text.len() <= MAX_TEXT {
@@ -197,7 +197,7 @@ impl<'a> Redactor<'a> {
         scribe
     }
 
-    /// The secrets of what the call writes and says, where the judgement saw some.
+    /// The secrets in the text and content of the call, if the judgement found that it exposes any.
     fn exposed(&self, event: &Event, analysis: &Analysis) -> Vec<String> {
         let exposes = analysis.effects.iter().any(|effect| effect.kind == EffectKind::ExposeSecret);
         let actions = event.actions.iter().filter(|_| exposes);
@@ -213,7 +213,7 @@ impl<'a> Redactor<'a> {
         secrets.collect()
     }
 
-    /// Whether records hold no texts.
+    /// Whether records omit texts.
     pub(crate) fn structure_only(&self) -> bool {
         self.structure_only
     }
@@ -222,17 +222,17 @@ impl<'a> Redactor<'a> {
         self.store
     }
 
-    /// Whether the call holds a secret.
+    /// Whether the call contains a secret.
     pub(crate) fn knows_secrets(&self) -> bool {
         !self.known.is_empty()
     }
 
-    /// The text without secrets; equal secrets get equal tags on this machine.
+    /// The text without secrets. Equal secrets have equal tags on this machine.
     pub(crate) fn clean(&self, text: &str) -> Clean {
         self.cleaned(text, MAX_TEXT)
     }
 
-    /// The same with so many bytes; of a longer text it says how long it is.
+    /// Like [`Redactor::clean`], truncated to `most` bytes; a truncated text ends with its original length.
     pub(crate) fn cleaned(&self, text: &str, most: usize) -> Clean {
         if text.len() <= most {
             return self.redacted(text);
@@ -242,18 +242,18 @@ impl<'a> Redactor<'a> {
         Clean::new(format!("{kept}{CUT}{} bytes)", text.len()))
     }
 
-    /// A text from which the judgement has taken what looks like a secret: only those of the rest of the call are left.
+    /// Removes the secrets of the rest of the call from a text that the judgement has redacted.
     pub(crate) fn once_more(&self, redacted: &str) -> Clean {
         if self.known.is_empty() { Clean::new(redacted) } else { self.clean(redacted) }
     }
 
-    /// The end of a text.
+    /// The last `most` bytes of a text, without secrets.
     pub(crate) fn cleaned_end(&self, text: &str, most: usize) -> Clean {
         let clean = self.redacted(end_of(text, MAX_LOOKED_THROUGH));
         Clean::new(end_of(&clean, most))
     }
 
-    /// A name from outside: an id, a role, a version. What no name looks like becomes a tag.
+    /// A name from outside: an id, a role, a version. A text that does not look like a name becomes a tag.
     pub(crate) fn name(&self, text: &str) -> Clean {
         let plain = is_plain_name(text) || is_tag(text) || is_call_id(text);
         if plain && self.known.iter().all(|secret| !text.contains(secret.as_str())) {
@@ -263,13 +263,13 @@ impl<'a> Redactor<'a> {
         Clean::new(format!("[name:{}]", mark.get(..12).unwrap_or("")))
     }
 
-    /// What this program has made of a text: hexadecimal digits, with signs between them. All else is a name.
+    /// A digest computed by this program: hexadecimal digits and separators. Any other text is treated as a name.
     pub(crate) fn digest_made(&self, text: &str) -> Clean {
         let made = text.bytes().all(|byte| byte.is_ascii_hexdigit() || b"~: +".contains(&byte));
         if made { Clean::new(text) } else { self.name(text) }
     }
 
-    /// A path of which nothing is a secret: itself, or the nearest folder above it that holds none.
+    /// A path without secrets: the path, or its nearest ancestor that contains none.
     pub(crate) fn path(&self, path: &str) -> Option<Clean> {
         let mut above = path;
         loop {
@@ -281,7 +281,7 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    /// The name of a tool, which may be any words.
+    /// The name of a tool, which may consist of arbitrary words.
     pub(crate) fn tool(&self, text: &str) -> Clean {
         let parts = text.split("__");
         if parts.clone().all(|part| is_plain_name(part) || part.contains(' ')) {
@@ -291,7 +291,7 @@ impl<'a> Redactor<'a> {
         }
     }
 
-    /// A document of which every text is clean, also the names of what is not ours. Digests that we made stay.
+    /// A document whose texts are all clean, including the keys. Digests of this program are kept.
     pub(crate) fn kept(&self, value: &Value) -> Kept {
         Kept(self.document(value, "").to_string())
     }
@@ -327,7 +327,7 @@ impl<'a> Redactor<'a> {
         Clean::new(self.without_begun(clean))
     }
 
-    /// A text that was shortened before may end with the beginning of a secret.
+    /// A text that was truncated earlier may end with the beginning of a secret.
     fn without_begun(&self, mut text: String) -> String {
         const LEAST: usize = 4;
         const MARK: char = '…';
@@ -343,7 +343,7 @@ impl<'a> Redactor<'a> {
         text
     }
 
-    /// What is said about the call, without its secrets.
+    /// Removes the secrets of the call from the texts of its verdict.
     pub(crate) fn silence(&self, verdict: &mut Verdict) {
         if !self.knows_secrets() {
             return;
@@ -354,7 +354,7 @@ impl<'a> Redactor<'a> {
         said.chain(&mut verdict.chain).chain(findings).for_each(|text| *text = self.cleaned(text, usize::MAX).into());
     }
 
-    /// What is the same for equal secrets of this machine.
+    /// A tag that is equal for equal secrets on this machine.
     fn mark(&self, secret: &str) -> String {
         format!(":{}", self.digest(secret).get(..6).unwrap_or(""))
     }
@@ -367,7 +367,7 @@ impl<'a> Redactor<'a> {
     }
 }
 
-/// The kind of an action, the name of its text and the text.
+/// The kind of an action, the name of its main text, and the text.
 pub(crate) fn subject(action: &Action) -> (&'static str, &'static str, &str) {
     match action {
         Action::Shell { command, .. } => ("shell", "command", command),
@@ -387,8 +387,8 @@ pub(crate) fn subject(action: &Action) -> (&'static str, &'static str, &str) {
 }
 
 impl Store {
-    /// The event under names that may stand in our files: those of its session, subagent and call mean nothing but
-    /// themselves.
+    /// The event with session, subagent and call ids that may be written to state files; an id that does not look like
+    /// a name is replaced by a tag.
     pub(crate) fn named(&self, mut event: Event) -> Event {
         let scribe = Redactor::new(self);
         for name in [Some(&mut event.session), Some(&mut event.call), event.subagent.as_mut()].into_iter().flatten() {
@@ -400,11 +400,11 @@ impl Store {
     }
 }
 
-/// What must stand nowhere, of what was found by its form and what stood where a password stands.
+/// The list of texts to remove: `found` are the ones recognized by form, `certain` the ones in the place of a password.
 fn known(found: Vec<String>, certain: Vec<String>) -> Vec<String> {
     const LEAST: usize = 6;
     const PART: usize = 16;
-    // What only a word before it tells may be any word; what is one of a sentence would be taken out everywhere.
+    // A text recognized only by the word before it may be an ordinary word, which would then be removed everywhere.
     let is_noteworthy = |text: &str| {
         let plain = text.bytes().all(|byte| byte.is_ascii_lowercase() || b"./-_:".contains(&byte));
         text.len() >= LEAST && !plain && !text.starts_with(['/', '[', '$', '.', '-'])
@@ -412,7 +412,7 @@ fn known(found: Vec<String>, certain: Vec<String>) -> Vec<String> {
     let mut known: Vec<String> = found.into_iter().filter(|text| is_noteworthy(text)).chain(certain).collect();
     let mut further: Vec<String> = Vec::new();
     for secret in &known {
-        // Of a login the password, of a block each line, of what is quoted what is meant.
+        // Adds the password of a login, the lines of a block, and the unquoted form of a quoted secret.
         further
             .extend(secret.split_once(':').map(|(_, password)| password.to_owned()).filter(|text| is_noteworthy(text)));
         if secret.contains('\n') {
@@ -430,21 +430,21 @@ fn known(found: Vec<String>, certain: Vec<String>) -> Vec<String> {
     known
 }
 
-/// The last words of an output: why something failed stands there in nearly every case.
+/// The last bytes of an output, which nearly always hold the reason of a failure.
 fn end_of(output: &str, most: usize) -> &str {
     let output = output.trim_end();
     let from = (output.len().saturating_sub(most)..=output.len()).find(|at| output.is_char_boundary(*at));
     output.get(from.unwrap_or(0)..).unwrap_or("")
 }
 
-/// The beginning of a text, at most so many bytes.
+/// The beginning of a text, at most `most` bytes.
 fn cut(text: &str, most: usize) -> &str {
     let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or("")
 }
 
-/// Whether a text has no place for a secret: words of small letters, or short ones, with only slashes and dots between.
-/// Most texts of most records are such.
+/// Whether a text cannot contain a secret: lowercase words, or short ones, separated only by slashes and dots. Most
+/// texts of most records match.
 fn is_harmless(text: &str) -> bool {
     const SHORT: usize = 12;
     let (mut length, mut mixed) = (0, false);
@@ -462,13 +462,13 @@ fn is_harmless(text: &str) -> bool {
     true
 }
 
-/// Whether a text is what stands for a name that may not be kept.
+/// Whether a text is the tag of a redacted name.
 fn is_tag(text: &str) -> bool {
     let mark = text.strip_prefix("[name:").and_then(|rest| rest.strip_suffix(']'));
     mark.is_some_and(|mark| mark.len() == 12 && mark.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Whether a text looks like the name of something: words and numbers with signs between them, or a UUID.
+/// Whether a text looks like a name: words and numbers divided by separators, or a UUID.
 pub(crate) fn is_plain_name(text: &str) -> bool {
     const LONGEST: usize = 80;
     const WORD: usize = 24;
@@ -476,17 +476,17 @@ pub(crate) fn is_plain_name(text: &str) -> bool {
         let letters = part.bytes().take_while(u8::is_ascii_alphabetic).count();
         let digits = part.len() - letters;
         let numbers = part.bytes().skip(letters).all(|byte| byte.is_ascii_digit());
-        // `getLibraryDocs` is a name, `WpLlKQzOUnqQksfJPH` is none.
+        // `getLibraryDocs` is a name, `WpLlKQzOUnqQksfJPH` is not.
         let capitals = part.bytes().filter(u8::is_ascii_uppercase).count();
         let chance = part.len() > 12 && capitals * 3 > part.len();
-        // `session1`, `v2`, `2026`; no `hunter22x`.
+        // `session1`, `v2` and `2026`, but not `hunter22x`.
         !chance && numbers && letters <= WORD && if letters > 0 { digits <= 3 } else { digits <= 20 }
     };
     text.len() <= LONGEST && (is_uuid(text.as_bytes()) || text.split(['-', '_', '.', ':', '/', '@']).all(plain))
 }
 
-/// Whether a text is the id that a model's server gives a call: digits by chance behind a word that says so. (`toolu_`:
-/// Anthropic's Messages, `call_`: OpenAI's Chat, `fc_`: its Responses.)
+/// Whether a text is a call id assigned by a model's server: a known prefix followed by random digits. (`toolu_`:
+/// Anthropic Messages, `call_`: OpenAI Chat, `fc_`: OpenAI Responses.)
 fn is_call_id(text: &str) -> bool {
     const PREFIXES: [&str; 3] = ["toolu_", "call_", "fc_"];
     const LONGEST: usize = 52;
@@ -494,7 +494,7 @@ fn is_call_id(text: &str) -> bool {
     digits.is_some_and(|digits| digits.len() <= LONGEST && digits.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
-/// The parts of a name that no name has.
+/// The parts of a name that do not look like a name.
 fn no_words(name: &str) -> impl Iterator<Item = String> {
     const LEAST: usize = 8;
     let parts = name.split(|letter: char| !letter.is_ascii_alphanumeric());
@@ -508,24 +508,24 @@ fn is_uuid(text: &[u8]) -> bool {
         && text.iter().enumerate().all(|(at, byte)| if dash(at) { *byte == b'-' } else { byte.is_ascii_hexdigit() })
 }
 
-/// Whether a value is a digest that this program made, by the field it stands in.
+/// Whether a value is a digest computed by this program, by the name of its field.
 fn is_digest(field: &str, text: &str) -> bool {
     ["digest", "exact", "lasting", "sha256", "hash", "library"].contains(&field)
         && text.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'+')
 }
 
-/// A document as it grows, field by field. What is not there has its usual value: nothing, or what nearly all calls have;
-/// a log holds millions of them.
+/// A JSON object under construction, field by field. A missing field has its default, which is empty or the most common
+/// value: a log holds millions of records.
 #[derive(Default)]
 pub(crate) struct Record(String);
 
 impl Record {
-    /// One of which a log line is made.
+    /// A record with the capacity of a log line.
     pub(crate) fn long() -> Record {
         Record(String::with_capacity(2048))
     }
 
-    /// A field that is a document of its own.
+    /// Adds a nested document.
     pub(crate) fn part(&mut self, key: &'static str, value: &Kept) {
         self.key(key);
         self.0.push_str(&value.0);
@@ -541,13 +541,13 @@ impl Record {
         self.0.push_str("true");
     }
 
-    /// A word of our own.
+    /// Adds a literal of this program.
     pub(crate) fn word(&mut self, key: &'static str, value: &'static str) {
         self.key(key);
         quote(&mut self.0, value);
     }
 
-    /// An id, a digest or a time that this program made. Nothing else is taken.
+    /// Adds an id, a digest or a time made by this program. Any other value becomes an empty string.
     pub(crate) fn made(&mut self, key: &'static str, value: &str) {
         const SHORT: usize = 8;
         let short = value.len() <= SHORT && value.bytes().all(|byte| byte.is_ascii_alphanumeric());
@@ -561,7 +561,7 @@ impl Record {
         quote(&mut self.0, value);
     }
 
-    /// A list of texts, unless it is empty.
+    /// Adds a list of texts, unless it is empty.
     pub(crate) fn texts(&mut self, key: &'static str, values: impl Iterator<Item = Clean>) {
         let mut begun = false;
         for value in values {
@@ -577,12 +577,12 @@ impl Record {
         self.0.push_str(if begun { "]" } else { "" });
     }
 
-    /// A list of documents.
+    /// Adds a list of documents.
     pub(crate) fn parts(&mut self, key: &'static str, values: &[Kept]) {
         self.part(key, &Kept(format!("[{}]", Kept::joined(values, ",").0)));
     }
 
-    /// The fields of a document that is an object.
+    /// Adds the fields of an object.
     pub(crate) fn fields(&mut self, fields: &Kept) {
         let inner = fields.0.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or("");
         if !inner.is_empty() {
@@ -597,14 +597,14 @@ impl Record {
         self.0.push(':');
     }
 
-    /// The whole object.
+    /// Closes the object.
     pub(crate) fn finish(mut self) -> Kept {
         self.0.push_str(if self.0.is_empty() { "{}" } else { "}" });
         Kept(self.0)
     }
 }
 
-/// A text as JSON. Few hold a letter that must be escaped.
+/// Appends a text as a JSON string. Few texts contain a character that must be escaped.
 fn quote(into: &mut String, text: &str) {
     if text.bytes().any(|byte| byte < b' ' || matches!(byte, b'"' | b'\\')) {
         into.push_str(&Value::from(text).to_string());

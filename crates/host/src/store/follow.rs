@@ -1,4 +1,4 @@
-//! New records of the log as they are written.
+//! Follows the log and yields new records as they are written.
 
 use super::log::{CURRENT, Log, ending};
 use crate::system::os;
@@ -6,25 +6,25 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::time::Duration;
 
-/// So often is looked whether there is something new.
+/// Polling interval.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// A place in the log from which on it is followed.
+/// A position in the log from which it is followed.
 pub struct LogFollower {
     log: Log,
-    /// The part that is written to, and how far it was read.
+    /// The current part, and the offset up to which it was read.
     current: Option<(File, u64)>,
-    /// What was read and has no end yet.
+    /// The beginning of an incomplete line.
     rest: Vec<u8>,
-    /// The number of the last record that was given.
+    /// The number of the last record that was passed on.
     seq: u64,
 }
 
 impl Log {
-    /// The log from now on.
+    /// A follower that starts at the end of the log.
     ///
     /// # Errors
-    /// Its last file cannot be read.
+    /// The current file cannot be read.
     pub fn follower(&self) -> io::Result<LogFollower> {
         let mut follower = LogFollower { log: self.clone(), current: None, rest: Vec::new(), seq: 0 };
         if let Some(file) = follower.newest()? {
@@ -36,15 +36,15 @@ impl Log {
 }
 
 impl LogFollower {
-    /// Gives each record that comes after `seq` as it is written, until `each` says `false`; it is asked with an empty
-    /// text while there is nothing new.
+    /// Calls `each` with each record after `seq` as it is written, until it returns `false`. After each poll, it is
+    /// called with an empty text.
     ///
     /// # Errors
-    /// A file cannot be read, or `each` could not go on.
+    /// A file cannot be read, or `each` failed.
     pub fn follow(mut self, seq: u64, each: &mut dyn FnMut(&str) -> io::Result<bool>) -> io::Result<()> {
         self.seq = seq;
         loop {
-            // Whatever came into the old part before it was closed is read before the new one.
+            // Records appended to the old part before it was closed are read before the new part.
             if !self.read(each)? || !self.change(each)? || !each("")? {
                 return Ok(());
             }
@@ -59,7 +59,7 @@ impl LogFollower {
         }
     }
 
-    /// Another file, if one stands in the place of the one that was read.
+    /// Switches to the new file, if the current part was replaced.
     fn change(&mut self, each: &mut dyn FnMut(&str) -> io::Result<bool>) -> io::Result<bool> {
         let Some(file) = self.newest()? else { return Ok(true) };
         let other = match &self.current {
@@ -81,7 +81,7 @@ impl LogFollower {
         let Some((file, at)) = &mut self.current else { return Ok(true) };
         let length = file.metadata()?.len();
         if length < *at {
-            // A torn line was taken back.
+            // A torn line was truncated.
             (*at, self.rest) = (length, Vec::new());
         }
         file.seek(SeekFrom::Start(*at))?;
@@ -90,7 +90,7 @@ impl LogFollower {
             let line: Vec<u8> = self.rest.drain(..=end).collect();
             let text = String::from_utf8_lossy(&line);
             let text = text.trim_end_matches('\n');
-            // After a purge older records stand in a new file.
+            // After a purge, a new file contains older records.
             let seq = ending(text).map_or(u64::MAX, |(seq, ..)| seq);
             if seq > self.seq {
                 self.seq = if seq == u64::MAX { self.seq } else { seq };

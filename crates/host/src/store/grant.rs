@@ -1,50 +1,50 @@
-//! A person's yes or no to a call, and the calls that it covers.
+//! A person's approval or refusal of a call, and the calls that it covers.
 
 use super::fields::{number, text};
 use super::pending::Pending;
 use super::scope::Scope;
 use serde_json::{Map, Value, json};
 
-/// All hooks of an agent are asked about one call within this time.
+/// Maximum time in milliseconds between the hooks of an agent that are asked about one call.
 const AT_ONCE: u64 = 10_000;
 
-/// A person's yes or no.
+/// A person's approval or refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Grant {
-    /// The id of the call it answers.
+    /// The id of the call that it answers.
     pub id: String,
     /// Whether the call may run.
     pub allow: bool,
-    /// What the call must be.
+    /// The fingerprint that a call must have.
     pub exact: String,
-    /// For what it holds.
+    /// The scope.
     pub scope: Scope,
-    /// The session, task or project it holds in, by its scope.
+    /// The session, task or project in which it holds, depending on the scope.
     pub within: String,
-    /// Milliseconds since 1970 when it was given.
+    /// Creation time in milliseconds since 1970.
     pub time: u64,
-    /// Milliseconds since 1970 when it ends.
+    /// Expiry in milliseconds since 1970.
     pub expires: u64,
-    /// How often it was used.
+    /// Number of uses.
     pub uses: u64,
-    /// The agent's own name for the call it was used for last, with the session. Several hooks may be asked about one call.
+    /// Digest of the agent's ids of the session and call of the last use. Several hooks may be asked about one call.
     pub used_for: String,
-    /// Milliseconds since 1970 when it was used last.
+    /// Time of the last use in milliseconds since 1970.
     pub used: u64,
-    /// Whether the hook that used it last has not said yet that the call may run.
+    /// Whether the hook that used it last has not allowed the call yet.
     pub taken: bool,
-    /// Who gave it: the user's name or number, and the terminal.
+    /// The person: name or number of the user, and the terminal.
     pub by: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// What was shown to the person.
+    /// The text of the call as shown to the person.
     pub text: String,
-    /// Whether it is signed, where it has to be.
+    /// Whether it is signed, if a signature is required.
     pub vouched: bool,
 }
 
 impl Grant {
-    /// Its form for machines.
+    /// The JSON form.
     pub fn json(&self) -> Value {
         json!({
             "schema": "reflex/grant-v1", "id": self.id, "allow": self.allow, "exact": self.exact,
@@ -73,7 +73,7 @@ impl Grant {
         })
     }
 
-    /// Whether it answers this call now.
+    /// Whether it approves this call now.
     pub fn covers(&self, call: &Pending, now: u64) -> bool {
         let within = match self.scope {
             Scope::Once => self.within == call.holder() && (self.uses == 0 || self.was_just_used_for(call, now)),
@@ -81,23 +81,23 @@ impl Grant {
             Scope::Task => self.within == call.task && !call.task.is_empty(),
             Scope::Repository => self.within == call.workspace && !call.workspace.is_empty(),
         };
-        // What a person lets pass of the core, passes once.
+        // An approval of a call that a core rule stopped holds once.
         let held = self.scope == Scope::Once || !call.core;
         self.allow && within && held && now < self.expires && self.time <= now && self.exact == call.mark(self.scope)
     }
 
-    /// Whether it says no to this call now.
+    /// Whether it refuses this call now.
     pub fn refuses(&self, call: &Pending, now: u64) -> bool {
         let is_it = self.within == call.holder() && self.exact == call.exact;
         !self.allow && is_it && self.time <= now && now < self.expires
     }
 
-    /// Whether it would answer this call if the one hook that took it is gone without an answer.
+    /// Whether it would cover this call if its only use ended without an answer.
     pub(super) fn covers_again(&self, call: &Pending, now: u64) -> bool {
         self.taken && self.uses == 1 && Grant { uses: 0, ..self.clone() }.covers(call, now)
     }
 
-    /// Another hook of the agent was asked about this very call a moment ago, and let it pass.
+    /// Whether another hook of the agent used it for this very call a moment ago.
     pub(super) fn was_just_used_for(&self, call: &Pending, now: u64) -> bool {
         call.name().is_some_and(|name| name == self.used_for) && self.used <= now && now - self.used <= AT_ONCE
     }

@@ -1,4 +1,5 @@
-//! How far the log was written, kept outside of it: whoever cuts off its newest records or takes it away leaves this.
+//! The number and hash of the last record, stored outside of the log. It remains if newer records are cut off or the
+//! log is removed.
 
 use super::alarm::{Alarm, Subject, raise};
 use super::log::{Log, Tail};
@@ -8,26 +9,26 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io;
 
-/// `SEQ HASH`, of one length, so that it is replaced where it stands.
+/// Length of `SEQ HASH`, in bytes. It is fixed, so that the value is overwritten in place.
 const LENGTH: usize = 20 + 1 + 64 + 1;
 
-/// What a machine that lost its power may lose of a log that nobody waited for.
+/// Maximum number of unsynced records that a power failure may lose.
 const LOST_WITH_POWER: u64 = 1000;
 
-/// How the record that tells of lost records begins.
+/// The beginning of a record about lost records.
 const LOST: &str = "{\"schema\":\"reflex/audit-v2\",\"kind\":\"log-lost\"";
 
-/// Records that were written and are not there.
+/// Records that were written and are missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Missing {
-    /// The last record that is there, or 0.
+    /// The number of the last record that exists, or 0.
     pub after: u64,
-    /// The last that was written.
+    /// The number of the last record that was written.
     pub through: u64,
 }
 
 impl Missing {
-    /// In words, as the end of a sentence.
+    /// The text for the end of a sentence.
     pub fn told(&self) -> String {
         match (self.after, self.through) {
             (after, through) if after == through => {
@@ -38,14 +39,14 @@ impl Missing {
         }
     }
 
-    /// What a record that tells of lost ones says; nothing for any other.
+    /// Parses a record about lost records; `None` for any other.
     pub(super) fn of_record(line: &str) -> Option<Missing> {
         let record: Value = line.starts_with(LOST).then(|| serde_json::from_str(line).ok()).flatten()?;
         let number = |key: &str| record.get(key).and_then(Value::as_u64);
         Some(Missing { after: number("after")?, through: number("through")? })
     }
 
-    /// The record of it: the log itself says from now on that it is not whole.
+    /// The record of the loss, by which the log itself states that it is incomplete.
     pub(super) fn record(&self, id: &str) -> String {
         let time = clock::timestamp(clock::now());
         json!({"id": id, "time": time, "after": self.after, "through": self.through}).to_string().replacen(
@@ -55,7 +56,7 @@ impl Missing {
         )
     }
 
-    /// Tells people and agents.
+    /// Raises an alarm for people and agents.
     pub(super) fn raise(&self, log: &Log, id: &str) {
         let text = format!("the audit log was cut: {}", self.told());
         let alarm = Alarm { record: id.into(), time: clock::now(), text, of: Subject::Log };
@@ -63,14 +64,14 @@ impl Missing {
     }
 }
 
-/// The file, open.
+/// The open head file.
 pub(super) struct Head {
     file: File,
     written: Option<(u64, String)>,
 }
 
 impl Head {
-    /// That of a log.
+    /// Opens the head of a log.
     pub(super) fn from_log(log: &Log) -> io::Result<Head> {
         let file = os::open(&log.head(), Purpose::Head)?;
         let mut bytes = [0; LENGTH];
@@ -79,23 +80,24 @@ impl Head {
         Ok(Head { file, written })
     }
 
-    /// What the log had once and has no longer, by its end.
+    /// The records that the log has lost, given its current end.
     pub(super) fn missing(&self, tail: &Tail) -> Option<Missing> {
         let (seq, hash) = self.written.as_ref()?;
         let missing = Missing { after: tail.seq, through: *seq };
-        // Whoever is killed between the record and this leaves a log that goes on further.
+        // A hook that is killed between the record and the update of the head leaves a log that is longer than the head
+        // states.
         let is_there = tail.seq > *seq || tail.seq == *seq && tail.hash == *hash;
         (!is_there && !self.was_lost_with_power(missing)).then_some(missing)
     }
 
-    /// The disk may have kept this and not the last records, if the machine went down since.
+    /// Whether the machine was restarted since: the disk may then have stored the head but not the last records.
     fn was_lost_with_power(&self, missing: Missing) -> bool {
         let written = self.file.metadata().and_then(|data| data.modified()).ok();
         let is_before = written.zip(os::booted()).is_some_and(|(written, booted)| written < booted);
         is_before && missing.after > 0 && missing.through - missing.after <= LOST_WITH_POWER
     }
 
-    /// Notes the end of the log. That nobody can do so leaves the log as it is.
+    /// Stores the end of the log. A failure is ignored and leaves the log unchanged.
     pub(super) fn put(&self, tail: &Tail) {
         let _ = os::write_at(&self.file, format!("{:020} {}\n", tail.seq, tail.hash).as_bytes(), 0);
     }

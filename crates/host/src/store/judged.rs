@@ -10,10 +10,10 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-/// Number of refusals in a row that end auto-pilot for the session.
+/// Number of consecutive refusals that end auto-pilot for the session.
 pub(crate) const MAX_REFUSALS: usize = 3;
 
-/// Number of prompts in a question.
+/// Number of recent prompts that are included in a question.
 const PROMPTS: usize = 5;
 
 /// Maximum length of a stored prompt, in bytes.
@@ -27,9 +27,9 @@ const MAX_LINES: usize = 2000;
 pub(crate) struct Judged {
     /// The user's last prompts, oldest first, without secrets.
     pub(crate) prompts: Vec<String>,
-    /// The fingerprints of the calls that were refused.
+    /// The fingerprints of refused calls.
     refused: Vec<String>,
-    /// Refusals since the last call that was allowed.
+    /// Number of refusals since the last call that was allowed.
     row: usize,
     /// Whether auto-pilot has ended.
     pub(crate) has_ended: bool,
@@ -74,7 +74,7 @@ impl Store {
         }
     }
 
-    /// Keeps a prompt of the user.
+    /// Stores a prompt of the user.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -82,7 +82,7 @@ impl Store {
         self.add_judged(whose, "prompt", &scribe.cleaned(prompt, MAX_PROMPT))
     }
 
-    /// Keeps that the model allowed or refused a call, by its fingerprint.
+    /// Stores the model's decision about a call, by its fingerprint.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -99,7 +99,7 @@ impl Store {
         make_folder(&self.sessions())?;
         let line = format!("{}\n", json!([word, **text]));
         let mut file = private().append(true).create(true).open(self.judged_file(whose))?;
-        // In one piece: hooks of the same session may write at the same time.
+        // One write, because hooks of the same session may write concurrently.
         file.write_all(line.as_bytes())
     }
 
@@ -114,7 +114,7 @@ impl Store {
         measured.get(judge)?.as_object().cloned()
     }
 
-    /// Keeps the figures of a model.
+    /// Stores the figures of a model.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,4 +1,4 @@
-//! Signs of life per agent, and whether a person has switched the guard off for a while.
+//! Signs of life per agent, and a person's pauses of the guard.
 
 pub use super::alarm::{Alarm, Subject};
 
@@ -20,22 +20,22 @@ use std::path::{Path, PathBuf};
 pub struct Heartbeat {
     /// `claude`, …
     pub agent: String,
-    /// The name of a [`Surface`]; `other` if it was no call of a tool.
+    /// The name of a [`Surface`]; `other` if the call used no tool.
     pub surface: String,
     /// Milliseconds since 1970.
     pub time: u64,
 }
 
-/// A time in which a person wants no verdict.
+/// A period in which the guard gives no verdicts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pause {
-    /// Milliseconds since 1970 when it ends.
+    /// End in milliseconds since 1970.
     pub until: u64,
-    /// Why.
+    /// The reason.
     pub reason: String,
-    /// Who.
+    /// The person who paused the guard.
     pub by: String,
-    /// The project in which; empty if everywhere.
+    /// The project in which it holds; empty for all projects.
     pub within: String,
 }
 
@@ -45,27 +45,27 @@ impl Pause {
         self.within.is_empty() || self.within == workspace
     }
 
-    /// Where it holds, for a sentence: ` in /repo`, or nothing.
+    /// The place, for a sentence: ` in /repo`, or an empty text.
     pub fn place(&self) -> String {
         if self.within.is_empty() { String::new() } else { format!(" in {}", self.within) }
     }
 }
 
-/// A person may not switch the guard off for longer.
+/// Maximum length of a pause, in milliseconds.
 pub const LONGEST_PAUSE: u64 = 8 * 3_600_000;
 
-/// The version that the agent's client said last, if it says any.
+/// The last version reported by the agent's client, if any.
 pub(crate) fn last_version(state: &Path, agent: &str) -> Option<String> {
     fs::read_to_string(state.join("heartbeats").join(format!("{}.version", file_name(agent)))).ok()
 }
 
-/// The name of an agent as part of a file's name; of what is no plain name a digest.
+/// The name of an agent as part of a file name: the name if it is plain, else its digest.
 fn file_name(agent: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     if agent.len() <= 40 && is_plain_name(agent) && agent.chars().all(plain) { agent.into() } else { digest(agent) }
 }
 
-/// A heartbeat is written anew when the last one is older.
+/// Minimum time between two heartbeats, in milliseconds.
 const BEAT: u64 = 10_000;
 
 impl Store {
@@ -73,7 +73,7 @@ impl Store {
         self.folder.join("heartbeats")
     }
 
-    /// An agent has really called. Seldom enough to cost nothing.
+    /// Records a sign of life for a call. Writes are rare enough to be negligible.
     pub fn beat(&self, event: &Event) {
         let mut surfaces: Vec<&str> = event.actions.iter().filter_map(surface).map(Surface::name).collect();
         surfaces.dedup();
@@ -92,7 +92,7 @@ impl Store {
         }
     }
 
-    /// Whether it was time for a new sign of life.
+    /// Writes a heartbeat if it is due; returns whether it was.
     fn beat_of(&self, agent: &str, surface: &str) -> bool {
         let path = self.beats().join(format!("{}.{surface}", file_name(agent)));
         let age = fs::metadata(&path).and_then(|data| data.modified()).ok().and_then(|time| time.elapsed().ok());
@@ -121,7 +121,7 @@ impl Store {
         self.folder.join("off.json")
     }
 
-    /// Whether a person has switched the guard off, and until when.
+    /// The current pause of the guard, if any.
     pub fn pause(&self) -> Option<Pause> {
         if !self.may_loosen {
             return None;
@@ -130,13 +130,13 @@ impl Store {
         let text = |key: &str| map.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
         let (from, until) = (map.get("from")?.as_u64()?, map.get("until")?.as_u64()?);
         let now = clock::now();
-        // A clock that was set back does not make it longer.
+        // A clock that was set back does not extend it.
         let runs = from <= now && now < until && until - from <= LONGEST_PAUSE;
         let pause = runs.then(|| Pause { until, reason: text("reason"), by: text("by"), within: text("within") })?;
         self.counts(Kind::Pause, &map).then_some(pause)
     }
 
-    /// Switches the guard on again.
+    /// Ends the pause.
     ///
     /// # Errors
     /// The file cannot be removed.
@@ -147,7 +147,7 @@ impl Store {
         }
     }
 
-    /// Switches the guard off until a time.
+    /// Pauses the guard until a time.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -160,7 +160,7 @@ impl Store {
     }
 }
 
-/// The part of an agent's work that an action belongs to.
+/// The surface that an action belongs to.
 fn surface(action: &Action) -> Option<Surface> {
     match action {
         Action::Shell { .. } | Action::Input { .. } => Some(Surface::Shell),

@@ -1,7 +1,7 @@
-//! The audit log: lines of JSON that hang together by hashes, appended by any number of hooks at a time.
+//! The audit log: JSON lines in a hash chain, appended by any number of concurrent hooks.
 //!
-//! `audit/current.jsonl` is written to, `audit/SEQUENCE.jsonl` are earlier parts. Each line ends
-//! `,"seq":N,"prev":"HASH","hash":"HASH"}`; its hash is the SHA-256 of all that stands before `,"hash"`, and `prev` is the
+//! `audit/current.jsonl` is appended to, `audit/SEQUENCE.jsonl` are earlier parts. Each line ends
+//! `,"seq":N,"prev":"HASH","hash":"HASH"}`; its hash is the SHA-256 of everything before `,"hash"`, and `prev` is the
 //! hash of the line before it.
 
 use super::state::Store;
@@ -15,15 +15,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// So long is waited for other hooks that write. Who waits longer leaves the record beside the log.
+/// Maximum time to wait for other hooks that write. After it, the record is left beside the log.
 pub(super) const MAX_WAIT: Duration = Duration::from_millis(700);
 
-/// For what a call can do without, so long is waited: all waits of a call together stay below the watchdog's time.
+/// Maximum time to wait for a lock that a call does not need: all waits of a call together stay below the timeout of
+/// the watchdog.
 pub(super) const BRIEF_WAIT: Duration = Duration::from_millis(300);
 
 pub(super) const CURRENT: &str = "current.jsonl";
 
-/// Before the first line.
+/// The `prev` hash of the first line.
 const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The log of one user on one machine.
@@ -35,16 +36,16 @@ pub struct Log {
 /// The end of the chain.
 #[derive(Debug)]
 pub(super) struct Tail {
-    /// The number of the last line; 0 before the first.
+    /// The number of the last line; 0 if the log is empty.
     pub(super) seq: u64,
-    /// Its hash.
+    /// The hash of the last line.
     pub(super) hash: String,
     /// The current part and its length, if it was opened to find the end.
     pub(super) current: Option<(File, u64)>,
 }
 
 impl Tail {
-    /// An end that was read or written.
+    /// An end without an open file.
     pub(super) fn new(seq: u64, hash: &str) -> Tail {
         Tail { seq, hash: hash.into(), current: None }
     }
@@ -63,17 +64,17 @@ impl Log {
         Log { folder }
     }
 
-    /// Where its files lie.
+    /// The folder of its files.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Where it stands how far the log was written.
+    /// The file that stores the number and hash of the last record.
     pub(super) fn head(&self) -> PathBuf {
         self.folder.with_extension("head")
     }
 
-    /// Its files, oldest first.
+    /// The files of the log, oldest first.
     pub(super) fn parts(&self) -> io::Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -88,12 +89,12 @@ impl Log {
                 parts.push(path);
             }
         }
-        // Digits sort before letters: the current part comes last.
+        // Digits sort before `c`, so the current part comes last.
         parts.sort();
         Ok(parts)
     }
 
-    /// Does something while no other hook writes.
+    /// Runs `work` while no other hook writes.
     pub(super) fn locked<T>(
         &self,
         wait: Duration,
@@ -112,7 +113,7 @@ impl Log {
 
     fn open(&self, name: &str) -> io::Result<File> {
         let path = self.folder.join(name);
-        // A link in the place of the log would lead its lines elsewhere.
+        // A symlink in the place of the log would redirect its lines.
         let open = || os::open(&path, Purpose::Log);
         match open() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -132,8 +133,8 @@ impl Log {
         Ok((file, found.len()))
     }
 
-    /// The end of the chain; a last line that was torn when its writer was killed is removed. Nobody was answered with
-    /// it: the record comes before the answer.
+    /// The end of the chain. A last line that is torn because its writer was killed is removed; no client was answered
+    /// with it, because the record is written before the answer.
     pub(super) fn tail(&self) -> io::Result<Tail> {
         let (current, length) = self.current()?;
         if let Some((tail, whole)) = end_of(&current, length)? {
@@ -163,7 +164,7 @@ impl Log {
         paths.into_iter().filter_map(whole).collect()
     }
 
-    /// A file of its own needs no lock; its name sorts by time.
+    /// Writes a record to its own file, which needs no lock; the names sort by time.
     pub(super) fn leave_beside(&self, text: &str) -> io::Result<()> {
         let folder = self.waiting_folder();
         make_folder(&folder)?;
@@ -176,7 +177,7 @@ impl Log {
     }
 }
 
-/// The hash of a line, given all that stands before it in the line.
+/// The hash of a line, given everything before its hash field.
 pub(super) fn hash_of(line: &str) -> String {
     hex::encode(&Sha256::digest(line.as_bytes()))
 }
@@ -189,9 +190,9 @@ pub(super) fn ending(line: &str) -> Option<(u64, &str, &str)> {
     (hash.len() == NOTHING.len() && prev.len() == NOTHING.len()).then_some((seq, prev, hash))
 }
 
-/// The end of the chain in this file of so many bytes, and how many of them are whole lines; `None` if it holds none.
+/// The end of the chain in a file of `length` bytes, and the length of its complete lines; `None` if it has none.
 fn end_of(file: &File, length: u64) -> io::Result<Option<(Tail, u64)>> {
-    /// Longer than what ends every line.
+    /// Longer than the ending of any line.
     const ENDING: u64 = 256;
     if length == 0 {
         return Ok(None);
@@ -204,7 +205,7 @@ fn end_of(file: &File, length: u64) -> io::Result<Option<(Tail, u64)>> {
     }
     let whole = end_of_whole_lines(file, length)?;
     file.set_len(whole)?;
-    // What is no line of ours is passed over here; `verify` reports it.
+    // Lines without a valid ending are skipped here; `verify` reports them.
     let from = whole.saturating_sub(STEP);
     let bytes = read_at(file, from, whole - from)?;
     let text = String::from_utf8_lossy(&bytes);
@@ -212,7 +213,7 @@ fn end_of(file: &File, length: u64) -> io::Result<Option<(Tail, u64)>> {
     Ok(end.map(|(seq, _, hash)| (Tail::new(seq, hash), whole)))
 }
 
-/// So much of a file is looked at at once.
+/// Number of bytes of a file that are read at once.
 const STEP: u64 = 64 * 1024;
 
 fn end_of_whole_lines(file: &File, length: u64) -> io::Result<u64> {

@@ -1,7 +1,7 @@
-//! What the guard remembers: the audit log, each session's last calls, a person's approvals, signs of life.
+//! The guard's persistent state: the audit log, each session's last calls, a person's approvals, signs of life.
 //!
-//! Everything lies below `~/.local/state/reflex` in the user's home. Nothing here makes a decision. The rest of the host
-//! reads and writes it only through [`Store`], so that a team's server could stand behind the same few methods.
+//! All files are below `~/.local/state/reflex` in the user's home. This module makes no decisions. The rest of the host
+//! accesses the state only through [`Store`], so that the same few methods could be implemented by a team's server.
 
 pub(crate) mod alarm;
 pub mod answers;

@@ -1,5 +1,5 @@
-//! Session modes: a person lets agents run under another policy for a while. Each lies in a file of its own below
-//! `modes/`, signed where a passphrase is set.
+//! Session modes: a person lets agents run under another policy for a while. Each mode has a file of its own below
+//! `modes/`, signed if a passphrase is set.
 
 use super::signing::signed::Signer;
 use super::signing::statement::Kind;
@@ -16,16 +16,16 @@ pub const ALLOW_ALL: &str = "allow-all";
 /// The mode in which a model answers some questions in a person's place.
 pub const AUTO_PILOT: &str = "auto-pilot";
 
-/// The step of a verdict that lets a call pass begins so.
+/// Beginning of the verdict step that lets a call pass because of a mode.
 pub const PASSED_BY_MODE: &str = "passed by the mode";
 
-/// A mode for a project, or for everything, ends after at most this many milliseconds.
+/// Maximum lifetime of a mode for a project or for every agent, in milliseconds.
 pub const LONGEST: u64 = 24 * 3_600_000;
 
-/// A mode for an agent ends with it, and after at most this many milliseconds.
+/// Maximum lifetime of a mode for one agent, in milliseconds. It also ends with that agent.
 pub const LONGEST_RUN: u64 = 7 * LONGEST;
 
-/// At most this many files are looked at.
+/// Maximum number of mode files that are read.
 const MAX_MODES: usize = 64;
 
 /// A policy that a person has set for a while.
@@ -37,14 +37,14 @@ pub struct SessionMode {
     pub by: String,
     /// Milliseconds since 1970 when it ends.
     pub until: u64,
-    /// The project in which it holds; empty if everywhere.
+    /// The project in which it holds; empty for all projects.
     pub within: String,
-    /// The process below which alone it holds.
+    /// The process below which it holds; `None` if it is not limited to one.
     pub below: Option<u32>,
 }
 
 impl SessionMode {
-    /// Its place, for a sentence.
+    /// The place, for a sentence.
     pub fn place(&self) -> String {
         match self.below {
             Some(process) => format!("for the agent below process {process}"),
@@ -59,10 +59,10 @@ impl Store {
         self.folder.join("modes")
     }
 
-    /// Sets a mode. One for the same place is replaced.
+    /// Sets a mode. It replaces a mode for the same place.
     ///
     /// # Errors
-    /// The machine tells neither its start nor its uptime, or the file cannot be written.
+    /// The system reports neither its boot nor its uptime, or the file cannot be written.
     pub fn begin_mode(&self, mode: &SessionMode, signer: &Signer) -> io::Result<()> {
         let SessionMode { name, by, until, within, below } = mode;
         self.end_modes(|other| (&other.within, other.below) == (within, *below))?;
@@ -79,7 +79,7 @@ impl Store {
         self.put_signed(&file, (signer, Kind::Mode), &said)
     }
 
-    /// The modes that have not ended, wherever they hold.
+    /// The modes that have not ended, for any place.
     pub fn modes(&self) -> Vec<SessionMode> {
         self.mode_files().into_iter().filter_map(|(_, said)| self.mode_of(&said)).collect()
     }
@@ -94,7 +94,7 @@ impl Store {
         modes
     }
 
-    /// Ends the modes that are meant, and removes the files of those that have ended.
+    /// Ends the modes selected by `is_meant`, and removes the files of those that have ended.
     ///
     /// # Errors
     /// A file cannot be removed.
@@ -122,7 +122,7 @@ impl Store {
             .collect()
     }
 
-    /// The mode of a file, unless it has ended: by either clock, with its process, or with this start of the machine.
+    /// The mode of a file, unless it has ended: by either clock, with its process, or with the boot of the machine.
     fn mode_of(&self, said: &Map<String, Value>) -> Option<SessionMode> {
         let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
         let number = |key: &str| said.get(key).and_then(Value::as_u64);
@@ -140,7 +140,7 @@ impl Store {
             return None;
         }
         let mode = SessionMode { name: text("mode"), by: text("by"), until, within: text("within"), below };
-        // Checked last: a file that has ended needs no alarm.
+        // Checked last, because a mode that has ended must not raise an alarm.
         self.counts(Kind::Mode, said).then_some(mode)
     }
 }

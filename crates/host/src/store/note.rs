@@ -7,45 +7,45 @@ use serde_json::{Map, Value};
 use std::fs;
 use std::io;
 
-/// The form of the records of the audit log. Version 1 had no chain and lies in `audit/calls.jsonl`.
+/// Schema of the audit log's records. Version 1 had no hash chain and is stored in `audit/calls.jsonl`.
 pub const SCHEMA: &str = "reflex/audit-v2";
 
 impl Store {
     /// Appends a record, a JSON object; `durable` waits for the disk.
     ///
     /// # Errors
-    /// It could be written nowhere.
+    /// The record could not be written.
     pub(crate) fn record(&self, record: &Kept, durable: bool) -> io::Result<()> {
         self.log().append(record, durable)
     }
 
-    /// Records something that is no call: an approval, an attempt, a switch.
+    /// Records an event that is not a call: an approval, an attempt, a switch.
     ///
     /// # Errors
-    /// It could be written nowhere.
+    /// The record could not be written.
     pub fn note(&self, kind: &'static str, fields: Value) -> io::Result<()> {
         self.record(&note(self, kind, &fields), true)
     }
 
-    /// A person's words without secrets, as all that is kept of them.
+    /// A person's words in the form in which they are stored, without secrets.
     pub fn clean(&self, text: &str) -> String {
         Redactor::new(self).clean(text).into()
     }
 
-    /// An object of which every text is clean.
+    /// A copy of an object in which every text is redacted.
     pub(crate) fn cleaned(&self, value: &Value) -> Option<Map<String, Value>> {
         serde_json::from_str(self.kept(value).text()).ok()
     }
 
-    /// A document of which every text is clean.
+    /// A document in which every text is redacted.
     pub(crate) fn kept(&self, value: &Value) -> Kept {
         Redactor::new(self).kept(value)
     }
 
-    /// Chooses whether records hold the texts of calls.
+    /// Sets whether records contain the texts of calls.
     ///
     /// # Errors
-    /// The choice cannot be written.
+    /// The setting cannot be written.
     pub fn keep_texts(&self, keep: bool) -> io::Result<()> {
         let file = self.folder.join("audit/structure-only");
         match keep {
@@ -56,11 +56,11 @@ impl Store {
     }
 }
 
-/// The record of something that is no call: an approval, an attempt, an alarm.
+/// The record of an event that is not a call: an approval, an attempt, an alarm.
 fn note(store: &Store, kind: &'static str, fields: &Value) -> Kept {
     let mut record = beginning(store, kind, &random::uuid());
     let scribe = Redactor::new(store);
-    // The words of whoever did it are cut like those of a call; all else is ours.
+    // The reason comes from outside and is truncated like a text of a call; all other fields are made by this program.
     let mut fields = fields.clone();
     if let Some(reason) = fields.get_mut("reason") {
         *reason = scribe.clean(reason.as_str().unwrap_or("")).into();
@@ -69,7 +69,7 @@ fn note(store: &Store, kind: &'static str, fields: &Value) -> Kept {
     record.finish()
 }
 
-/// How each record begins.
+/// The first fields of every record.
 pub(crate) fn beginning(store: &Store, kind: &'static str, id: &str) -> Record {
     let mut record = Record::long();
     record.word("schema", SCHEMA);

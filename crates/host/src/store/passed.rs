@@ -1,5 +1,5 @@
-//! Calls of MCP tools that a hook has judged: the proxy in front of the server takes each such verdict once, and does not
-//! judge the call again.
+//! Verdicts of a hook on calls of MCP tools. The proxy in front of the server takes each one once, and does not judge
+//! the call again.
 
 use super::state::Store;
 use crate::system::files::{make_folder, put_as_it_is};
@@ -12,10 +12,10 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// Lifetime of a verdict, in milliseconds. A person may answer at the client's own prompt meanwhile.
+/// Lifetime of a verdict, in milliseconds. A person may answer the client's own prompt in that time.
 const HOLDS: u64 = 120_000;
 
-/// Maximum number of verdicts that wait.
+/// Maximum number of waiting verdicts.
 const MAX_WAITING: usize = 256;
 
 /// The call of a tool, as the hook and the proxy both see it.
@@ -30,7 +30,7 @@ pub(crate) struct ToolCall<'c> {
 }
 
 impl ToolCall<'_> {
-    /// The same for the same call, however its arguments are written.
+    /// A digest that is equal for equal calls, regardless of the formatting of the arguments.
     fn digest(self) -> String {
         let arguments: Value = serde_json::from_str(self.arguments).unwrap_or_default();
         let text = [self.server, self.tool, &sorted(&arguments).to_string()].join("\0");
@@ -38,7 +38,7 @@ impl ToolCall<'_> {
     }
 }
 
-/// The value with the keys of all objects in order.
+/// The value with the keys of all objects sorted.
 fn sorted(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -50,7 +50,7 @@ fn sorted(value: &Value) -> Value {
     }
 }
 
-/// A process by its number and start: numbers are used again.
+/// A process by its number and start time, because numbers are reused.
 fn named(process: os::Pid) -> Option<String> {
     Some(format!("{process}:{}", os::Process::of(process)?.started()?))
 }
@@ -60,7 +60,7 @@ impl Store {
         self.folder.join("mcp/passed")
     }
 
-    /// Leaves the verdict of this hook for the proxy of a server. Other servers have no pins.
+    /// Stores the verdict of this hook for the proxy of a server. Servers without pins have no proxy.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -79,7 +79,7 @@ impl Store {
         put_as_it_is(&file, &json!({"until": clock::now() + HOLDS, "above": above}).to_string())
     }
 
-    /// Takes the verdict of a hook below this client, if there is one. Each is taken once.
+    /// Takes the verdict of a hook below this client, if there is one. Each verdict is taken once.
     pub(crate) fn take_passed(&self, call: ToolCall<'_>, client: os::Pid) -> bool {
         let (Some(client), Ok(entries)) = (named(client), fs::read_dir(self.passed_folder())) else { return false };
         let digest = call.digest();
@@ -91,7 +91,7 @@ impl Store {
             let mut above = said.get("above").and_then(Value::as_array).into_iter().flatten();
             let until = said.get("until").and_then(Value::as_u64).unwrap_or_default();
             let holds = (clock::now()..=clock::now() + HOLDS).contains(&until);
-            // Of two that take it at once, one removes it.
+            // If two processes take it at once, only one can remove it.
             above.any(|process| *process == client) && fs::remove_file(&file).is_ok() && holds
         })
     }

@@ -1,4 +1,4 @@
-//! A call that did not run and waits for a person to decide.
+//! A call that did not run and waits for a person's decision.
 
 use super::appeal::Appeal;
 use super::bound::Bound;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 /// A call that was refused or asked about.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pending {
-    /// Seven letters and digits, as a person types them.
+    /// Seven alphanumeric characters, short enough to type.
     pub id: String,
     /// The id of its record.
     pub record: String,
@@ -21,54 +21,54 @@ pub struct Pending {
     pub decision: String,
     /// The agent.
     pub client: String,
-    /// Its name for the session.
+    /// The agent's id of the session.
     pub session: String,
-    /// The task that a person declared, if there is one.
+    /// The id of the task that a person declared; empty if none was declared.
     pub task: String,
     /// The root of the project.
     pub workspace: String,
-    /// The folder it would run in.
+    /// The working directory.
     pub cwd: String,
-    /// What would run, without secrets.
+    /// The text that would run, without secrets.
     pub text: String,
-    /// Whether `text`, `parts` and `effects` are all of it, or were too long to keep.
+    /// Whether `text`, `parts` and `effects` are complete; else they were too long to store.
     pub whole: bool,
-    /// The parts of a compound, as they would run.
+    /// The parts of a compound command, as they would run.
     pub parts: Vec<String>,
-    /// What it would do.
+    /// The effects of the call.
     pub effects: Vec<String>,
-    /// Why it was refused.
+    /// The reasons of the decision.
     pub reasons: Vec<String>,
-    /// The parts of the text that they are about.
+    /// The parts of the text that the reasons refer to.
     pub guilty: Vec<String>,
-    /// Milliseconds since 1970 until which a hook waits for the answer; 0 where none does.
+    /// Time until which a hook waits for the answer, in milliseconds since 1970; 0 if none waits.
     pub until: u64,
-    /// Ids of the findings that decided.
+    /// Ids of the decisive findings.
     pub findings: Vec<String>,
     /// Whether one of them is of the core tier.
     pub core: bool,
-    /// What makes a retry the same call.
+    /// The fingerprint by which a retry is recognized.
     pub exact: String,
-    /// The same for a yes that holds more often than once: what the call pushes may change.
+    /// The fingerprint for approvals of more than one call, in which the content that the call pushes may change.
     pub lasting: String,
-    /// What it takes its orders from, as that was.
+    /// The files and other inputs that direct the call, in the state they had.
     pub bound: Vec<Bound>,
-    /// The agent's own name for the call; empty if it has none.
+    /// The agent's id of the call; empty if it has none.
     pub call: String,
-    /// The call itself as a universal event, where all of it is kept and no secret is in it.
+    /// The call as a universal event, if it is stored completely and contains no secret.
     pub again: Option<Map<String, Value>>,
-    /// Requests that it may run.
+    /// Appeals against the refusal.
     pub appeals: Vec<Appeal>,
 }
 
-/// A short name for a call that a person can type and nobody can foretell.
+/// A short id for a call: easy to type and impossible to predict.
 pub(crate) fn short_id() -> String {
     const LETTERS: usize = 7;
     random::token(LETTERS)
 }
 
 impl Pending {
-    /// Its form for machines.
+    /// The JSON form.
     pub fn json(&self) -> Value {
         json!({
             "schema": "reflex/pending-v1", "id": self.id, "record": self.record, "time": self.time,
@@ -94,7 +94,7 @@ impl Pending {
             workspace: text(map, "workspace"),
             cwd: text(map, "cwd"),
             text: text(map, "text"),
-            // A file of an older version holds at most 4096 bytes of each text.
+            // Older versions stored at most 4096 bytes of each text.
             whole: map.get("whole").and_then(Value::as_bool).unwrap_or_else(|| text(map, "text").len() < 4096),
             parts: list(map, "parts"),
             effects: list(map, "effects"),
@@ -112,8 +112,8 @@ impl Pending {
         }
     }
 
-    /// Who may use a yes to one call or for a session: this agent in this session, or in this project where it names no
-    /// session.
+    /// The holder of an approval for one call or a session: this agent and session, or this agent and project if it
+    /// names no session.
     pub fn holder(&self) -> String {
         let client: String = self.client.split_whitespace().collect();
         match self.session.as_str() {
@@ -122,12 +122,12 @@ impl Pending {
         }
     }
 
-    /// What a yes of this scope is bound to.
+    /// The fingerprint that an approval of this scope is bound to.
     pub fn mark(&self, scope: Scope) -> &str {
         if scope == Scope::Once { &self.exact } else { &self.lasting }
     }
 
-    /// A digest of the agent's own names for the call, where it has such.
+    /// A digest of the agent's ids of the session and the call; `None` if the call has none.
     pub(super) fn name(&self) -> Option<String> {
         let names = || format!("{} {} {}", self.client, self.session, self.call);
         (!self.call.is_empty()).then(|| digest(&names()))

@@ -1,5 +1,5 @@
-//! Pins of MCP servers: each tool as the server described it when a person began to use it. A tool that changed or came
-//! later is held until a person trusts it.
+//! Pins of MCP servers: each tool as the server described it when a person began to use it. A tool that was changed or
+//! added later is held until a person trusts it.
 
 use super::state::Store;
 use crate::system::files::put_as_it_is;
@@ -9,12 +9,12 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-/// A server as it is pinned.
+/// A pinned server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Pins {
     /// The command that starts it.
     pub server: Vec<String>,
-    /// Its instructions as raw JSON; empty if it gives none.
+    /// Its instructions as raw JSON; empty if it has none.
     pub instructions: String,
     /// Its tools by name, each as raw JSON.
     pub tools: BTreeMap<String, String>,
@@ -22,10 +22,10 @@ pub struct Pins {
     pub held: Held,
 }
 
-/// Differences to what is pinned.
+/// Differences from the pinned state.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Held {
-    /// The command, if it is another one.
+    /// The command, if it differs.
     pub server: Option<Vec<String>>,
     /// The instructions, if they differ.
     pub instructions: Option<String>,
@@ -34,19 +34,19 @@ pub struct Held {
 }
 
 impl Held {
-    /// Whether a person has nothing to look at.
+    /// Whether a person has no differences to review.
     pub fn is_empty(&self) -> bool {
         *self == Held::default()
     }
 }
 
 impl Pins {
-    /// Notes the command of this start.
+    /// Compares the command of this start with the pinned one.
     pub fn see_server(&mut self, words: &[String]) {
         self.held.server = (self.server != words).then(|| words.to_vec());
     }
 
-    /// Notes instructions, as raw JSON. The first ones are pinned.
+    /// Compares instructions, as raw JSON, with the pinned ones. The first ones are pinned.
     pub fn see_instructions(&mut self, raw: &str, is_first: bool) {
         if is_first {
             raw.clone_into(&mut self.instructions);
@@ -54,7 +54,7 @@ impl Pins {
         self.held.instructions = (self.instructions != raw).then(|| raw.to_owned());
     }
 
-    /// Notes a tool, as raw JSON. While a server is used for the first time, its tools are pinned.
+    /// Compares a tool, as raw JSON, with the pinned one. At the first use of a server, its tools are pinned.
     pub fn see_tool(&mut self, name: &str, raw: &str, is_first: bool) {
         if is_first {
             self.tools.insert(name.to_owned(), raw.to_owned());
@@ -66,7 +66,7 @@ impl Pins {
         }
     }
 
-    /// The reason for which a person has to look before this tool is called.
+    /// The reason why a person must review the server before this tool is called.
     pub fn holds(&self, tool: &str) -> Option<&'static str> {
         if self.held.server.is_some() {
             return Some("the server is started by another command than before");
@@ -130,12 +130,12 @@ impl Store {
         self.folder.join("mcp")
     }
 
-    /// Whether the proxy has started this server before.
+    /// Whether a server is pinned, because the proxy has started it before.
     pub(crate) fn has_pins(&self, name: &str) -> bool {
         self.pins_folder().join(format!("{name}.json")).is_file()
     }
 
-    /// The names of the servers that are pinned, sorted.
+    /// The names of the pinned servers, sorted.
     pub fn pinned_servers(&self) -> Vec<String> {
         let entries = fs::read_dir(self.pins_folder()).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().to_str()?.strip_suffix(".json").map(str::to_owned));
@@ -147,7 +147,7 @@ impl Store {
     /// The pins of a server; `None` if it was never used.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// The file exists and cannot be read.
     pub fn pins(&self, name: &str) -> io::Result<Option<Pins>> {
         let file = self.pins_folder().join(format!("{name}.json"));
         let text = match fs::read_to_string(file) {
@@ -160,7 +160,7 @@ impl Store {
         pins.map(Some).ok_or_else(|| io::Error::other("the pins are in another form"))
     }
 
-    /// Keeps the pins of a server.
+    /// Stores the pins of a server.
     ///
     /// # Errors
     /// The file cannot be written.

@@ -1,4 +1,4 @@
-//! Whether somebody can answer now: an open list of waiting calls holds a lock for as long as its process lives.
+//! Detects whether a person can answer now: an open list of waiting calls holds a lock as long as its process lives.
 
 use super::state::Store;
 use crate::system::files::make_folder;
@@ -6,27 +6,27 @@ use crate::system::os::{self, Purpose};
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 
-/// Somebody sits before an open list, until this goes or its process ends, however it ends.
+/// A person at an open list, until this value is dropped or the process ends in any way.
 #[derive(Debug)]
 pub struct Presence {
     _lock: File,
 }
 
 impl Store {
-    /// The file that an open list locks, and closes when it ends.
+    /// The file that an open list locks, and that is closed when the list ends.
     pub(crate) fn presence_file(&self) -> PathBuf {
         self.state().join("answering")
     }
 
-    /// Says that somebody can answer from now on; `None` while another list says so.
+    /// Announces a person; `None` if another list has done so already.
     pub fn be_present(&self) -> Option<Presence> {
         make_folder(self.state()).ok()?;
         let file = os::open(&self.presence_file(), Purpose::Head).ok()?;
         file.try_lock().is_ok().then_some(Presence { _lock: file })
     }
 
-    /// Whether somebody can answer. Hooks that ask at the same time do not take each other for a person: they ask for a
-    /// lock that they can share.
+    /// Whether a person can answer. Hooks request a shared lock, so that concurrent ones do not take each other for a
+    /// person.
     pub(crate) fn is_somebody_present(&self) -> bool {
         let Ok(file) = os::open(&self.presence_file(), Purpose::Poll) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))

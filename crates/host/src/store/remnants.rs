@@ -1,5 +1,5 @@
-//! What the calls of a session left behind, in a file of its own that only few sessions have: one line each, a JSON list
-//! of kind, path and whence. It outlives the window of the last calls, and all agents of a session share it.
+//! Remnants of a session's calls, in a file of their own that only few sessions have: one JSON list per line with kind,
+//! path and source. It outlives the window of remembered calls and is shared by all agents of a session.
 
 use super::clean::Redactor;
 use super::session::SessionKey;
@@ -10,11 +10,11 @@ use serde_json::json;
 use std::fs;
 use std::io::{self, Write};
 
-/// More lines are not kept. Whoever leaves more behind has seen a secret, as far as the calls after it are concerned.
+/// Maximum number of lines. A session that exceeds it is treated as if it had seen a secret.
 const MAX_REMNANTS: usize = 500;
 
 impl Store {
-    /// What earlier calls of the session left behind.
+    /// The remnants of earlier calls of the session.
     pub fn remnants(&self, whose: SessionKey<'_>) -> Vec<Taint> {
         let text = fs::read_to_string(self.sessions().join(name(whose))).unwrap_or_default();
         let mut remnants: Vec<Taint> = text.lines().filter_map(remnant).collect();
@@ -24,7 +24,7 @@ impl Store {
         remnants
     }
 
-    /// Keeps what a call leaves behind.
+    /// Stores the remnants of a call.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -32,7 +32,7 @@ impl Store {
         let known = self.remnants(whose);
         let left: Vec<Taint> = left.iter().map(|remnant| nameable(scribe, remnant)).collect();
         let mut lines = String::new();
-        // Links are on the disk for everybody to see.
+        // Symlinks need no record: they are visible in the file system.
         let kept = left.iter().filter(|remnant| remnant.kind != RemnantKind::Link && !known.contains(remnant));
         for remnant in kept.take(MAX_REMNANTS.saturating_sub(known.len())) {
             lines.push_str(scribe.kept(&json!([remnant.kind.name(), remnant.path, remnant.from])).text());
@@ -44,13 +44,13 @@ impl Store {
         make_folder(&self.sessions())?;
         let path = self.sessions().join(name(whose));
         let mut file = private().append(true).create(true).open(path)?;
-        // In one piece: hooks of the same session may write at the same time.
+        // One write, because hooks of the same session may write concurrently.
         file.write_all(lines.as_bytes())
     }
 }
 
-/// A remnant of which nothing is a secret. Of a file whose name is one, all in its folder counts as left behind; where no
-/// folder can be named, as a secret that was seen.
+/// The remnant with a path that contains no secret. If the file's name is one, its folder counts as the remnant; if no
+/// ancestor can be named, the session counts as having seen a secret.
 fn nameable(scribe: &Redactor<'_>, remnant: &Taint) -> Taint {
     let from = scribe.clean(&remnant.from).into();
     match scribe.path(&remnant.path) {

@@ -1,5 +1,5 @@
-//! Files that `reflex undo` has restored. The file system takes them for new ones, made in the session, whose loss would
-//! need no backup; to the person they are work from before.
+//! Files that `reflex undo` has restored. To the file system they are new files of the session, whose loss would need
+//! no backup; to the person they are earlier work.
 
 use super::state::Store;
 use crate::system::clock::now;
@@ -10,15 +10,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// At this size the list starts anew: only sessions that are older than a restoration ask for it.
+/// Size in bytes above which the list is cleared. It is only needed by sessions older than a restoration.
 const MAX_BYTES: u64 = 1024 * 1024;
 
-/// Until when each file was restored.
+/// The time until which each file was restored.
 #[derive(Debug, Default)]
 pub(crate) struct Restored(HashMap<String, SystemTime>);
 
 impl Restored {
-    /// Whether the file that was made at this time is one that was restored, and not one that has replaced it since.
+    /// Whether the file created at this time is a restored one, and not a later replacement.
     pub(crate) fn has(&self, path: &str, made: SystemTime) -> bool {
         self.0.get(path).is_some_and(|until| made <= *until)
     }
@@ -29,7 +29,7 @@ impl Store {
         self.state().join("restored.jsonl")
     }
 
-    /// Notes that these files have just been restored.
+    /// Records that these files have just been restored.
     ///
     /// # Errors
     /// The list cannot be written.
@@ -48,7 +48,7 @@ impl Store {
         private().append(true).create(true).open(path)?.write_all(lines.as_bytes())
     }
 
-    /// The files that were restored lately.
+    /// The files that were restored recently.
     pub(crate) fn restored(&self) -> Restored {
         let text = fs::read_to_string(self.restored_file()).unwrap_or_default();
         let entry = |line: &str| {

@@ -1,7 +1,7 @@
-//! Searching the log: the newest records that fit.
+//! Searches the log for the newest matching records.
 //!
-//! All bytes are looked at and hardly any is understood: blocks are searched for texts that every fitting line holds,
-//! newest first, by several threads, and only the lines with a hit are looked into.
+//! All bytes are scanned but few are parsed: several threads search blocks, newest first, for texts that every matching
+//! line contains, and only the lines with a hit are examined.
 
 use super::log::Log;
 use super::snapshot::Part;
@@ -13,22 +13,22 @@ use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What a record must say. Everything given must hold.
+/// The conditions of a search. A record must meet all of them.
 #[derive(Debug, Default, Clone)]
 pub struct Search {
-    /// Fields with their text: `decision` = `deny`, `agent` = `claude`; a field of a finding by its name too (`id`). A
-    /// number, `true` or `false` is also found where it is no text.
+    /// Fields with their values: `decision` = `deny`, `agent` = `claude`; a field of a finding by its name as well
+    /// (`id`). Numbers, `true` and `false` also match unquoted values.
     pub fields: Vec<(String, String)>,
-    /// Texts that stand anywhere in it.
+    /// Texts that occur anywhere in the record.
     pub texts: Vec<String>,
-    /// Not older, as it stands in `time`.
+    /// Earliest time, in the format of the field `time`.
     pub since: Option<String>,
-    /// Not newer.
+    /// Latest time, in the same format.
     pub until: Option<String>,
 }
 
 impl Log {
-    /// The newest records that fit, oldest of them first.
+    /// The newest matching records, oldest first.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -37,7 +37,7 @@ impl Log {
         let needles = search.needles();
         let pattern = Pattern { search, needles: &needles };
         let mut found = newest(&parts, &pattern, most)?;
-        // Of the first form there is one file, older than all others; it is only read.
+        // The first format has a single file, older than all others and read-only.
         let first_form = Part::at(self.folder().join("calls.jsonl"));
         if let Some(part) = first_form.filter(|_| found.len() < most) {
             let mut older = newest(&[part], &pattern, most - found.len())?;
@@ -48,10 +48,10 @@ impl Log {
     }
 }
 
-/// What a line must contain.
+/// A text that a line must contain.
 struct Needle {
     text: Vec<u8>,
-    /// What must come next, where that has two forms: with quotes or without.
+    /// The value that must follow, with or without quotes.
     value: Option<String>,
 }
 
@@ -86,7 +86,7 @@ impl Search {
         needles.filter(|needle| !needle.text.is_empty()).collect()
     }
 
-    /// Whether the record's time, which stands near its front, is asked for.
+    /// Whether the record's time, which is near its beginning, is in the requested range.
     fn is_time_of(&self, line: &[u8]) -> bool {
         const TIME: &[u8] = b"\"time\":\"";
         const LENGTH: usize = "2026-11-21T10:00:00.000Z".len();
@@ -100,29 +100,29 @@ impl Search {
     }
 }
 
-/// So much is searched at once: what a core keeps near itself while it reads and searches it.
+/// Number of bytes searched at once: small enough for the cache of a core.
 const BLOCK: u64 = 256 * 1024;
 
-/// The end of a line that is longer than its block is read in such steps.
+/// Number of bytes read at a time to find the end of a line that is longer than its block.
 const STEP: u64 = 16 * 1024;
 
-/// More threads wait for memory.
+/// Maximum number of threads; more would wait for memory.
 const MAX_THREADS: usize = 4;
 
-/// The lines that begin in these bytes of a part.
+/// The lines that begin in this range of a part.
 struct Block<'p> {
     part: &'p Part,
     from: u64,
 }
 
-/// The newest lines of these parts that fit, oldest of them first.
+/// The newest matching lines of these parts, oldest first.
 fn newest(parts: &[Part], pattern: &Pattern<'_>, wanted: usize) -> io::Result<Vec<String>> {
     let of_part =
         |part| (0..Part::length(part).div_ceil(BLOCK)).rev().map(move |number| Block { part, from: number * BLOCK });
     let blocks: Vec<Block<'_>> = parts.iter().rev().flat_map(of_part).collect();
     let (next, found) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    // Each takes the newest block that nobody has; whatever was taken is searched to its end, so nothing is left out
-    // between what is found.
+    // Each thread takes the newest free block and searches it to its end, so that no match between two results is
+    // missed.
     let work = || -> io::Result<Vec<(usize, Vec<String>)>> {
         let (mut reader, mut lines) = (Reader::default(), Vec::new());
         while found.load(Ordering::Relaxed) < wanted {
@@ -150,24 +150,24 @@ fn newest(parts: &[Part], pattern: &Pattern<'_>, wanted: usize) -> io::Result<Ve
     Ok(lines)
 }
 
-/// Reads blocks into the same memory again and again: fresh memory would cost more than the search.
+/// Reads blocks into the same buffer: allocating a new one would cost more than the search.
 #[derive(Default)]
 struct Reader<'p> {
     opened: Option<(&'p Part, Option<File>)>,
     memory: Vec<u8>,
-    /// So much of the memory is filled.
+    /// Number of valid bytes in the buffer.
     filled: usize,
 }
 
 impl<'p> Reader<'p> {
-    /// The lines that begin in this block, whole.
+    /// The lines that begin in this block, each complete.
     fn read(&mut self, block: &Block<'p>) -> io::Result<&[u8]> {
         let part = block.part;
         if self.opened.as_ref().is_none_or(|(opened, _)| !std::ptr::eq(*opened, part)) {
             self.opened = Some((part, part.open()?));
         }
         self.filled = 0;
-        // A line begins in this block if the newline before it lies at its front or in it.
+        // A line begins in this block if the newline before it is the last byte before the block, or within it.
         let mut at = part.length().min(block.from + BLOCK);
         self.fill(block.from.saturating_sub(1), at)?;
         while at < part.length() && self.bytes().last().is_some_and(|last| *last != b'\n') {
@@ -185,7 +185,7 @@ impl<'p> Reader<'p> {
         self.memory.get(..self.filled).unwrap_or_default()
     }
 
-    /// Appends these bytes of the file, as far as it has them.
+    /// Appends this range of the file, as far as it exists.
     fn fill(&mut self, from: u64, to: u64) -> io::Result<()> {
         let Some((_, Some(file))) = &self.opened else { return Ok(()) };
         let start = self.filled;
@@ -215,7 +215,7 @@ impl Pattern<'_> {
         !line.is_empty() && self.needles.iter().all(|needle| needle.stands_in(line)) && self.search.is_time_of(line)
     }
 
-    /// The lines that fit, at most the newest `wanted`.
+    /// The newest `wanted` lines that match.
     fn lines(&self, text: &[u8], wanted: usize) -> Vec<String> {
         let owned = |line: &[u8]| String::from_utf8_lossy(line).into_owned();
         if self.needles.is_empty() {
@@ -224,7 +224,7 @@ impl Pattern<'_> {
             newest.reverse();
             return newest;
         }
-        // What comes last for the first time is likely the rarest; where one does not come at all no line fits.
+        // The needle whose first hit comes last is probably the rarest; if one has no hit, no line matches.
         let first = |needle: &Needle| Some((memmem::find(text, &needle.text)?, needle.text.clone()));
         let first: Option<Vec<(usize, Vec<u8>)>> = self.needles.iter().map(first).collect();
         let Some((mut at, rarest)) = first.and_then(|first| first.into_iter().max()) else { return Vec::new() };
@@ -275,7 +275,7 @@ mod tests {
         check(&[], &["é\n"], r#"{"command":"é\nx"}"#, true);
     }
 
-    /// Lines of many lengths, some longer than a block, so that each edge of a block falls everywhere.
+    /// Lines of many lengths, some longer than a block, so that block boundaries fall at every position of a line.
     #[test]
     fn no_line_is_missed_or_found_twice_wherever_a_block_ends() {
         let folder = std::env::temp_dir().join(crate::system::random::uuid());

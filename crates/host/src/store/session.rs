@@ -14,31 +14,31 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-/// So many calls are remembered.
+/// Maximum number of calls that are remembered.
 pub const WINDOW: usize = 50;
 
-/// A call has a line before its tool and one after it.
+/// Maximum number of lines: a call has one before its tool runs and one after it.
 const LINES: usize = 2 * WINDOW;
 
-/// Lines in the file before it is cut back.
+/// Number of lines above which the file is cut back to its first line and the last [`LINES`].
 const MAX_LINES: usize = LINES + WINDOW;
 
-/// A smaller file is not looked into for what could be cut.
+/// Size in bytes below which the file is not checked for its number of lines.
 const MAX_BYTES: u64 = 16 * 1024;
 
-/// A session nobody has heard of for so long is forgotten.
+/// Age in milliseconds after which the file of an idle session is removed.
 const FORGOTTEN: u64 = 7 * 86_400_000;
 
-/// Of each call, at most so many written or fetched files are remembered.
+/// Maximum number of written or fetched files that are remembered per call.
 const MAX_FILES: usize = 8;
 
-/// A longer path is not remembered.
+/// Maximum length of a remembered path, in bytes. Longer paths are dropped.
 const MAX_PATH: usize = 256;
 
-/// Of each call, at most so many findings are remembered.
+/// Maximum number of findings that are remembered per call.
 const MAX_FINDINGS: usize = 16;
 
-/// Of any other field, so many letters are remembered.
+/// Maximum number of characters of any other field.
 const MAX_LETTERS: usize = 100;
 
 /// One of the last calls of a session.
@@ -46,55 +46,56 @@ const MAX_LETTERS: usize = 100;
 pub struct Call {
     /// Milliseconds since 1970.
     pub time: u64,
-    /// The id of its record.
+    /// The id of the call's record.
     pub id: String,
-    /// `before` or `after` the tool ran.
+    /// Whether the line was written after the tool ran, rather than before.
     pub after: bool,
-    /// `pass`, `ask`, `deny`; of a call after its tool `ok` or `failed`.
+    /// `pass`, `ask` or `deny` before the tool, `ok` or `failed` after it.
     pub end: String,
-    /// The agent's word for the tool.
+    /// The agent's name for the tool.
     pub tool: String,
-    /// Its fingerprint.
+    /// The exact fingerprint of the call.
     pub exact: String,
     /// Whether a person had approved it.
     pub approved: bool,
-    /// What came in with it: `web`, `mcp`, `download`.
+    /// Sources of the outside content that the call brought in: `web`, `mcp`, `download`.
     pub taint: Vec<String>,
-    /// Ids of its findings.
+    /// Ids of the call's findings.
     pub findings: Vec<String>,
-    /// Marks of what the agent was warned of.
+    /// Marks of the warnings that the agent was given.
     pub told: Vec<String>,
-    /// Files that it wrote or fetched, with the first 16 digits of their content's SHA-256 where that is known.
+    /// Files that the call wrote or fetched, each with the first 16 digits of the SHA-256 of its content, or an empty
+    /// text if that is unknown.
     pub files: Vec<(String, String)>,
-    /// The digest of what it printed that the detector of loops compares.
+    /// The digest of the output that the loop detector compares.
     pub output: String,
-    /// What the detector of loops keeps of it.
+    /// The call as a step of the loop detector.
     pub step: Step,
-    /// The agent's own name for the call; empty if it has none.
+    /// The agent's id of the call; empty if it has none.
     pub call: String,
-    /// The agent's own word for the event.
+    /// The agent's name for the event.
     pub word: String,
 }
 
-/// Two hooks that are asked about the same call under different words are asked within this time.
+/// Maximum time in milliseconds between two hooks that are asked about the same call under different event names.
 const AT_ONCE: u64 = 2000;
 
-/// Findings about one call: of another they are news.
+/// Findings about one particular call; another call is warned again.
 const OF_ONE_CALL: [&str; 2] = ["loop/repeat", "loop/tight"];
 
 const INNER: u8 = 0x1f;
 
-/// The first field of every line: the form of the rest.
+/// The first field of every line: the version of its format.
 const FORM: &str = "3";
 
-/// A line without the call's name and word.
+/// Format without the id of the call and the name of the event.
 const FORM_WITHOUT_CALL: &str = "2";
 
-/// A line without the fields of a step: what stood here first.
+/// The first format, without the fields of a step.
 const FORM_WITHOUT_STEP: &str = "1";
 
 impl Call {
-    /// Its line: what came from outside is clean, all else are digests and words of our own.
+    /// Serializes the call. Text from outside is redacted; all other fields are digests and literals of this program.
     fn line(&self, scribe: &Redactor<'_>) -> Kept {
         let listed = |pairs: &[(String, String)]| {
             let short = pairs.iter().filter(|(path, _)| path.len() <= MAX_PATH).take(MAX_FILES);
@@ -111,7 +112,7 @@ impl Call {
             scribe.tool(first(&self.tool)),
             scribe.digest_made(&self.exact),
             joined(self.told.iter().take(MAX_FINDINGS).map(|mark| scribe.digest_made(mark))),
-            // A field in which another fingerprint stood that nobody asked for.
+            // Unused; earlier versions wrote a second fingerprint here.
             Clean::default(),
             Clean::word(if self.approved { "approved" } else { "" }),
             names(&self.taint),
@@ -136,7 +137,7 @@ impl Call {
     }
 }
 
-/// The first letters of a field.
+/// The first [`MAX_LETTERS`] characters of a field.
 fn first(text: &str) -> &str {
     text.char_indices().nth(MAX_LETTERS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
@@ -145,7 +146,7 @@ fn joined(items: impl Iterator<Item = Clean>) -> Clean {
     Clean::joined(items, char::from(INNER))
 }
 
-/// A line that is read as far as somebody asks.
+/// A line whose fields are parsed on demand.
 struct Line<'t> {
     fields: [&'t str; FIELDS],
     /// Milliseconds since 1970.
@@ -153,7 +154,7 @@ struct Line<'t> {
     after: bool,
 }
 
-/// As many fields as the longest form has.
+/// Number of fields in the longest format.
 const FIELDS: usize = 23;
 
 impl<'t> Line<'t> {
@@ -161,7 +162,7 @@ impl<'t> Line<'t> {
         let (mut fields, mut free, mut start) = ([""; FIELDS], 0, 0);
         let tabs = line.bytes().enumerate().filter(|(_, byte)| *byte == b'\t').map(|(at, _)| at);
         for end in tabs.chain([line.len()]) {
-            // What is behind the last field is of a later version.
+            // Fields after the last known one belong to a later version.
             let Some(field) = fields.get_mut(free) else { break };
             *field = line.get(start..end)?;
             (free, start) = (free + 1, end + 1);
@@ -194,12 +195,12 @@ impl<'t> Line<'t> {
     }
 
     fn told(&self) -> impl Iterator<Item = &'t str> {
-        // In older forms something else stands there.
+        // Older formats use this field for something else.
         let marks = Some(self.fields[7]).filter(|_| self.fields[0] == FORM);
         Divided { rest: marks, by: INNER }.filter(|mark| !mark.is_empty())
     }
 
-    /// The agent's name for the call, and its word for the event.
+    /// The agent's id of the call and its name for the event.
     fn name(&self) -> (&'t str, &'t str) {
         (self.fields[21], self.fields[22])
     }
@@ -254,9 +255,9 @@ impl<'t> Line<'t> {
     }
 }
 
-/// What tells whether two lines are about one call.
+/// The fields that decide whether two lines are about the same call.
 struct Known<'t> {
-    /// Different where they cannot be: most pairs of lines are looked at no further.
+    /// If these differ, the lines are about different calls, so that most pairs need no further comparison.
     sum: u64,
     exact: &'t str,
     call: &'t str,
@@ -270,7 +271,8 @@ impl<'t> Known<'t> {
         Known { sum: start << 1 | u64::from(after), exact, call, word, time }
     }
 
-    /// Whether both tell of one call: several hooks may be asked about it, by one agent's settings and by another's.
+    /// Whether both are about the same call. Several hooks may be asked about one call, for example from the settings
+    /// of two agents.
     fn is_same(&self, other: &Known<'_>) -> bool {
         let named = !self.call.is_empty() && !other.call.is_empty();
         let at_once = || self.word != other.word && self.time.abs_diff(other.time) <= AT_ONCE;
@@ -278,7 +280,7 @@ impl<'t> Known<'t> {
     }
 }
 
-/// The parts of a text between bytes of ASCII. Every line has dozens of them, most of them empty.
+/// Iterator over the parts of a text between ASCII separators. Every line has dozens of parts, most of them empty.
 struct Divided<'t> {
     rest: Option<&'t str>,
     by: u8,
@@ -299,7 +301,7 @@ fn list(text: &str) -> Vec<String> {
     Divided { rest: Some(text), by: INNER }.filter(|text| !text.is_empty()).map(Into::into).collect()
 }
 
-/// Each deed with its word.
+/// Each kind of step with its stored name.
 const DEEDS: [(StepKind, &str); 4] =
     [(StepKind::Look, "look"), (StepKind::Change, "change"), (StepKind::Run, "run"), (StepKind::Opaque, "opaque")];
 
@@ -311,7 +313,7 @@ fn deed_of(word: &str) -> StepKind {
     DEEDS.iter().find(|(_, known)| *known == word).map_or(StepKind::Opaque, |(deed, _)| *deed)
 }
 
-/// Each pace with its word.
+/// Each repeat allowance with its stored name.
 const PACES: [(RepeatAllowance, &str); 3] =
     [(RepeatAllowance::Straight, ""), (RepeatAllowance::Asks, "asks"), (RepeatAllowance::Waits, "waits")];
 
@@ -323,7 +325,7 @@ fn pace_of(word: &str) -> RepeatAllowance {
     PACES.iter().find(|(_, known)| *known == word).map_or(RepeatAllowance::Straight, |(pace, _)| *pace)
 }
 
-/// `61:1f 62:3`, in hexadecimal.
+/// Formats byte counts in hexadecimal, as `61:1f 62:3`.
 fn counted(letters: &[(u8, u32)]) -> String {
     letters.iter().map(|(byte, count)| format!("{byte:x}:{count:x}")).collect::<Vec<_>>().join(" ")
 }
@@ -345,16 +347,16 @@ fn pairs(text: &str) -> Vec<(String, String)> {
     parts.chunks(2).filter_map(pair).collect()
 }
 
-/// What a session remembers. Few calls ask for it, so that its lines are only read when they do.
+/// The remembered calls of a session. Few calls need them, so lines are parsed on demand.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct History {
     text: String,
-    /// The call that is asked about now, and the word.
+    /// The id of the current call and the name of its event.
     now: (String, String),
 }
 
 impl History {
-    /// What was heard of the last calls, oldest first: of each before it ran, and when it had ended.
+    /// The remembered lines, oldest first: each call before it ran, and after it ended.
     pub fn calls(&self) -> impl DoubleEndedIterator<Item = Call> {
         self.lines().map(|line| line.call())
     }
@@ -363,8 +365,8 @@ impl History {
         newest(&self.text).into_iter().filter_map(Line::parse)
     }
 
-    /// The calls as steps, each with its end, if one of them may close a circle with this one; else none. Most calls
-    /// have nothing in common with those before, and then no line is read.
+    /// The calls as steps, each with its end, if one of them may form a loop with the current step; else an empty list.
+    /// Most calls have nothing in common with earlier ones, and then no line is parsed.
     pub(crate) fn concerning(&self, now: &Step) -> Vec<Step> {
         let seen = |text: &str| !text.is_empty() && self.text.contains(text);
         let ended = now.end.as_ref();
@@ -377,12 +379,12 @@ impl History {
         if again || fails || speaks { self.steps(now) } else { Vec::new() }
     }
 
-    /// All of them as steps, each with its end, oldest first.
+    /// All calls as steps, each with its end, oldest first.
     pub fn all(&self) -> Vec<Step> {
         self.steps(&Step::default())
     }
 
-    /// Every call once, and without the one that is asked about now.
+    /// Each call once, without the current one.
     fn steps(&self, now: &Step) -> Vec<Step> {
         let (call, word) = &self.now;
         let mut seen = vec![Known::new((now.end.is_some(), &now.exact), (call, word), clock::now())];
@@ -403,10 +405,11 @@ impl History {
         steps
     }
 
-    /// Whether the agent was warned of this finding about the same thing before in this session, by its mark; that a call
-    /// is repeated, of this call.
+    /// Whether the agent was already warned of this finding with the same mark in this session. A finding about a
+    /// repeated call is compared by the call's fingerprint instead.
     pub fn told(&self, finding: &str, mark: &str, exact: &str) -> bool {
-        // Beside a question or a refusal no warning is said; that a call is repeated a refusal says by itself.
+        // A warning is not shown together with a prompt or a refusal; a refusal of a repeated call already mentions the
+        // repetition.
         if OF_ONE_CALL.contains(&finding) {
             return self.before_with(finding).any(|line| line.exact() == exact);
         }
@@ -414,7 +417,7 @@ impl History {
         self.text.contains(mark) && self.lines().any(|line| tells(&line))
     }
 
-    /// Whether an earlier call of this session that could run had this finding.
+    /// Whether an earlier call of this session that passed had this finding.
     pub fn has_found(&self, finding: &str) -> bool {
         self.before_with(finding).any(|line| line.end() == "pass")
     }
@@ -424,30 +427,30 @@ impl History {
         lines.filter(move |line| !line.after && line.findings().any(|id| id == finding))
     }
 
-    /// The last call before its tool with this exact fingerprint.
+    /// The last line written before a tool ran that has this exact fingerprint.
     pub fn before(&self, exact: &str) -> Option<Call> {
         self.lines().rev().find(|line| !line.after && line.exact() == exact).map(|line| line.call())
     }
 }
 
-/// Whose memory: a session of one client, and in it one (sub)agent.
+/// Key of a session file: a session of one client, and one (sub)agent within it.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionKey<'a> {
     /// `claude`, …
     pub client: &'a str,
-    /// The client's own name for the session.
+    /// The client's id of the session.
     pub session: &'a str,
     /// The subagent's role, if it is one.
     pub role: Option<&'a str>,
-    /// The client's own name for this one subagent: two of one role share no memory.
+    /// The client's id of the subagent: two subagents of one role do not share a file.
     pub subagent: Option<&'a str>,
-    /// Its name for the call that is asked about now; empty if it has none.
+    /// The client's id of the current call; empty if it has none.
     pub call: &'a str,
-    /// Its word for the event.
+    /// The client's name for the event.
     pub word: &'a str,
 }
 
-/// Whose memory a call belongs to.
+/// The session key of an event.
 pub(crate) fn whose(event: &Event) -> SessionKey<'_> {
     SessionKey {
         client: &event.client,
@@ -462,7 +465,7 @@ pub(crate) fn whose(event: &Event) -> SessionKey<'_> {
 impl SessionKey<'_> {
     pub(super) fn file(self) -> String {
         let mut digest = Sha256::new();
-        // A call without a name for its subagent has the file that it always had.
+        // An event without a subagent id keeps the file name of earlier versions.
         let parts = [self.client, self.session, self.role.unwrap_or("")];
         for part in parts.into_iter().chain(self.subagent) {
             digest.update(part.as_bytes());
@@ -478,7 +481,7 @@ impl Store {
         self.folder.join("sessions")
     }
 
-    /// What the session remembers; nothing if it has no file or that cannot be read.
+    /// The remembered calls of a session; empty if its file is missing or unreadable.
     pub fn history(&self, whose: SessionKey<'_>) -> History {
         let now = (whose.call.to_owned(), whose.word.to_owned());
         let usual = usize::try_from(MAX_BYTES).unwrap_or(0);
@@ -486,8 +489,8 @@ impl Store {
             .map_or_else(|_| History::default(), |text| History { text, now })
     }
 
-    /// When the session's first call came, as far as it is remembered: of all its agents, for a subagent's is later.
-    /// Now, if there was none.
+    /// The time of the session's first remembered call, by any of its agents, because a subagent starts later. The
+    /// current time if no call is remembered.
     pub fn begun(&self, whose: SessionKey<'_>) -> SystemTime {
         let first = |whose: SessionKey<'_>| {
             let file = File::open(self.sessions().join(whose.file())).ok()?;
@@ -500,7 +503,7 @@ impl Store {
         first.map_or_else(SystemTime::now, |time| SystemTime::UNIX_EPOCH + Duration::from_millis(time))
     }
 
-    /// Remembers one more call.
+    /// Remembers a call.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -508,7 +511,7 @@ impl Store {
         self.remember_by(&Redactor::new(self), whose, call)
     }
 
-    /// The same by who knows the secrets of the call.
+    /// Like [`Store::remember`], with a redactor that knows the secrets of the call.
     pub(crate) fn remember_by(&self, scribe: &Redactor<'_>, whose: SessionKey<'_>, call: &Call) -> io::Result<()> {
         let path = self.sessions().join(whose.file());
         let (mut file, before) = match locked(&path) {
@@ -529,13 +532,14 @@ impl Store {
         if text.lines().count() <= MAX_LINES {
             return Ok(());
         }
-        // The first line tells when the session began.
+        // The first line holds the time when the session began.
         let kept: String = text.lines().take(1).chain(newest(&text)).flat_map(|line| [line, "\n"]).collect();
-        // In place of the file, so that who is killed here loses nothing; who waits for the old one sees that it went.
+        // Replaces the file, so that a process killed here loses nothing; a process that waits for the lock of the old
+        // file notices the replacement.
         put_as_it_is(&path, &kept)
     }
 
-    /// Sessions of last week are of no use any more.
+    /// Removes the files of sessions that were idle for a week.
     fn forget_old_sessions(&self) {
         let Ok(entries) = fs::read_dir(self.sessions()) else { return };
         for entry in entries.flatten() {
@@ -548,7 +552,7 @@ impl Store {
     }
 }
 
-/// The last lines, oldest first; one that is not whole is passed over.
+/// The last lines, oldest first; an incomplete one is skipped.
 fn newest(text: &str) -> Vec<&str> {
     let whole = text.rfind('\n').and_then(|end| text.get(..end)).unwrap_or("");
     let mut lines: Vec<&str> = whole.rsplit('\n').take(LINES).collect();
@@ -556,8 +560,8 @@ fn newest(text: &str) -> Vec<&str> {
     lines
 }
 
-/// The file that stands at the path once its lock is had, and its length. Another hook may put a new one there
-/// meanwhile.
+/// Opens and locks the file at the path; returns it with its length. Retries if another hook has replaced the file
+/// before the lock was acquired.
 fn locked(path: &std::path::Path) -> io::Result<(File, u64)> {
     const TRIES: u32 = 8;
     for _ in 0..TRIES {
@@ -587,7 +591,7 @@ mod tests {
     const WHOSE: SessionKey<'_> =
         SessionKey { client: "claude", session: "s", role: None, subagent: None, call: "", word: "" };
 
-    /// A call of which every field is set.
+    /// A call with every field set.
     fn call() -> Call {
         let exact = "0123456789abcdef".to_owned();
         let end =

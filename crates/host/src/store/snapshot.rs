@@ -1,4 +1,4 @@
-//! The log at one moment, for who reads it while others write.
+//! A snapshot of the log, for readers that run while hooks write.
 
 use super::chain::is_tombstone;
 use super::log::{BRIEF_WAIT, CURRENT, Log};
@@ -7,31 +7,31 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
 
-/// So much of a part is read at once.
+/// Size of the read buffer, in bytes.
 const STEP: usize = 1 << 20;
 
-/// One file of the log as it was at that moment.
+/// One file of the log in a snapshot.
 pub(super) struct Part {
-    /// Where it was.
+    /// The path at the time of the snapshot.
     pub(super) path: PathBuf,
     length: u64,
-    /// The part that was written to: another file may stand at its path by now.
+    /// The current part: its path may name another file by now.
     opened: Option<File>,
 }
 
 impl Part {
-    /// A file that is written to no more, if it is there.
+    /// A closed file, if it exists.
     pub(super) fn at(path: PathBuf) -> Option<Part> {
         let length = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
         Some(Part { path, length, opened: None })
     }
 
-    /// So many of its bytes belong to that moment.
+    /// Number of bytes that belong to the snapshot.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
 
-    /// The file; nothing where the records have been purged meanwhile.
+    /// Opens the file; `None` if its records have been purged meanwhile.
     pub(super) fn open(&self) -> io::Result<Option<File>> {
         let file = match &self.opened {
             Some(file) => file.try_clone(),
@@ -43,7 +43,8 @@ impl Part {
         }
     }
 
-    /// Its lines with their ends, as long as `each` says `true`. The last one has no end if its writer was killed.
+    /// Calls `each` with every line, including its newline, until it returns `false`. The last line has no newline if
+    /// its writer was killed.
     pub(super) fn lines(&self, each: &mut dyn FnMut(&[u8]) -> io::Result<bool>) -> io::Result<bool> {
         let Some(file) = self.open()? else { return Ok(true) };
         let mut lines = BufReader::with_capacity(STEP, file.take(self.length));
@@ -57,7 +58,7 @@ impl Part {
         Ok(true)
     }
 
-    /// Whether it begins with what stands in the place of all parts before it.
+    /// Whether the file begins with a tombstone, which replaces all parts before it.
     fn is_after_purge(&self) -> io::Result<bool> {
         let mut start = [0; 128];
         let Some(file) = self.open()? else { return Ok(false) };
@@ -67,11 +68,11 @@ impl Part {
 }
 
 impl Log {
-    /// Its files, oldest first. It is taken while no hook writes, so that no line is torn and no part closed meanwhile;
-    /// who cannot have the lock reads all the same.
+    /// The files of the log, oldest first. It is taken under the lock, so that no line is torn and no part is closed
+    /// meanwhile; if the lock cannot be acquired, it is taken without.
     ///
     /// # Errors
-    /// The folder or a file cannot be read; that it is not there is an empty log.
+    /// The folder or a file cannot be read. A missing folder is an empty log.
     pub(super) fn snapshot(&self) -> io::Result<Vec<Part>> {
         if !self.folder().is_dir() {
             return Ok(Vec::new());
@@ -80,7 +81,7 @@ impl Log {
         self.whole_parts()
     }
 
-    /// The same for who has the lock.
+    /// Like [`Log::snapshot`], for a caller that holds the lock.
     pub(super) fn whole_parts(&self) -> io::Result<Vec<Part>> {
         let mut parts = Vec::new();
         for path in self.parts()?.into_iter().rev() {
@@ -90,7 +91,7 @@ impl Log {
             let part = Part { path, length, opened };
             let is_last = part.is_after_purge()?;
             parts.push(part);
-            // What is older was purged, and who purged it was killed before it was gone.
+            // Older parts were purged, but the purging process was killed before it had removed them.
             if is_last {
                 break;
             }
@@ -99,10 +100,10 @@ impl Log {
         Ok(parts)
     }
 
-    /// Every record in order; ends early when `each` says `false`.
+    /// Calls `each` with every record in order, until it returns `false`.
     ///
     /// # Errors
-    /// A file cannot be read, or `each` could not go on.
+    /// A file cannot be read, or `each` failed.
     pub fn each(&self, each: &mut dyn FnMut(&str) -> io::Result<bool>) -> io::Result<()> {
         for part in self.snapshot()? {
             let goes_on = part.lines(&mut |line| {

@@ -1,5 +1,5 @@
-//! What a session has used, in a file that only sessions with a budget have: the time of its first call in thirteen digits,
-//! then one letter for each call, `a` where it starts an agent.
+//! The usage of a session, in a file that only sessions with a budget have: the time of the first call in thirteen
+//! digits, then a `.` for each call, or an `a` for each agent that the call starts.
 
 use super::session::SessionKey;
 use super::state::Store;
@@ -9,12 +9,12 @@ use reflex_engine::{Event, SessionUsage};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 
-/// Digits of the time in front.
+/// Number of digits of the time at the beginning.
 const DIGITS: usize = 13;
 
 impl Store {
-    /// Counts one more call; all agents of a session have one account. What cannot be counted is over: a budget that an
-    /// agent could break by breaking its file would be none.
+    /// Counts a call; all agents of a session share one budget. If the call cannot be counted, the budget is exhausted:
+    /// otherwise an agent could evade it by damaging the file.
     pub(crate) fn spend(
         &self,
         whose: SessionKey<'_>,
@@ -36,7 +36,7 @@ impl Store {
         make_folder(&self.sessions())?;
         let name = SessionKey { role: None, subagent: None, ..whose }.file();
         let path = self.sessions().join(format!("{name}.spent"));
-        // Of two first calls one makes the file; both then write behind its time.
+        // If two first calls race, one creates the file; both then append after its time.
         if let Ok(mut fresh) = private().write(true).create_new(true).open(&path) {
             fresh.write_all(format!("{:013}", clock::now()).as_bytes())?;
         }

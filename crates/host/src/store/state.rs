@@ -1,4 +1,4 @@
-//! The folder that holds everything the guard keeps for one user.
+//! The folder that holds the guard's state of one user.
 
 use super::signing::in_force::InForce;
 use crate::system::files::once_made;
@@ -7,15 +7,15 @@ use crate::system::{hex, random};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// Everything the guard keeps of one user on one machine.
+/// The guard's state of one user on one machine.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(super) folder: PathBuf,
-    /// The user's home, whose hook entries name the key with which a person's words are signed.
+    /// The user's home, whose hook entries name the key that signs a person's statements.
     pub(super) home: PathBuf,
-    /// Whether what a person said here counts: not where only the environment names the home.
+    /// Whether a person's statements count; they do not if only the environment names the home.
     pub(super) may_loosen: bool,
-    /// Which key decides about it, once that was looked up.
+    /// The key in force, once it was looked up.
     pub(super) keys: Arc<OnceLock<InForce>>,
 }
 
@@ -30,32 +30,33 @@ impl Store {
         }
     }
 
-    /// The folder of all of it.
+    /// The state folder.
     pub fn state(&self) -> &Path {
         &self.folder
     }
 
-    /// Whether what a person said here counts.
+    /// Whether a person's statements count.
     pub(crate) fn may_loosen(&self) -> bool {
         self.may_loosen
     }
 
-    /// Where a person's yes to the files of workspaces is kept.
+    /// The folder of a person's approvals of workspace files.
     pub(crate) fn trust_folder(&self) -> PathBuf {
         self.folder.join("trust")
     }
 
-    /// Whether records hold no texts of calls, as a person has chosen.
+    /// Whether a person has chosen to keep the texts of calls out of records.
     pub(crate) fn structure_only(&self) -> bool {
         self.folder.join("audit/structure-only").exists()
     }
 
-    /// A name for this machine that means nothing elsewhere; made at the first use.
+    /// An id of this machine that is meaningless elsewhere; created at the first use.
     pub fn host(&self) -> String {
         once_made(&self.folder.join("host"), random::uuid).unwrap_or_default()
     }
 
-    /// What makes tags of secrets: equal secrets get equal tags here, and nobody can try secrets out on a tag.
+    /// The key for tags of secrets: equal secrets have equal tags on this machine, and without the key guesses cannot
+    /// be tested against a tag.
     pub(crate) fn key(&self) -> Vec<u8> {
         let fresh = || {
             let mut bytes = [0; 32];

@@ -1,4 +1,4 @@
-//! Tasks as a person has declared them: one small file for each workspace.
+//! Tasks that a person has declared: one small file per workspace.
 
 use super::approvals::{Grant, Scope};
 use super::clean::Redactor;
@@ -17,35 +17,35 @@ use std::path::{Path, PathBuf};
 /// A task that a person works on with agents.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Declared {
-    /// Its name.
+    /// The id of the task.
     pub id: String,
-    /// What it is for, in the person's words.
+    /// The purpose, in the person's words.
     pub intent: String,
-    /// Patterns of the paths that it changes, from the workspace on; none stands for all.
+    /// Patterns of the paths that it changes, relative to the workspace; an empty list means all paths.
     pub scope: Vec<String>,
-    /// When it is done, in words.
+    /// Acceptance criteria in words.
     pub acceptance: Vec<String>,
-    /// When it is done, by commands that must end with 0.
+    /// Acceptance criteria as commands that must exit with status 0.
     pub accept_runs: Vec<String>,
-    /// Which of `acceptance` a person has seen to be met.
+    /// The entries of `acceptance` that a person has confirmed.
     pub met: Vec<String>,
     /// The root of the project.
     pub workspace: String,
-    /// The repository whose work trees it also holds for.
+    /// The repository whose other work trees the task also covers.
     pub repository: String,
-    /// Who declared it.
+    /// The person who declared it.
     pub by: String,
-    /// Milliseconds since 1970 when it began.
+    /// Start in milliseconds since 1970.
     pub time: u64,
 }
 
 impl Declared {
-    /// What a person has not seen to be met, of what is said in words.
+    /// The acceptance criteria in words that no person has confirmed yet.
     pub fn open(&self) -> impl Iterator<Item = &str> {
         self.acceptance.iter().filter(|text| !self.met.contains(text)).map(String::as_str)
     }
 
-    /// Its form for machines.
+    /// The JSON form.
     pub fn json(&self) -> Value {
         json!({
             "id": self.id, "intent": self.intent, "scope": self.scope, "acceptance": self.acceptance,
@@ -63,7 +63,7 @@ impl Declared {
             intent: text("intent")?,
             scope: list("scope")?,
             acceptance: list("acceptance")?,
-            // What an earlier version wrote has neither.
+            // Earlier versions wrote neither field.
             accept_runs: list("accept_runs").unwrap_or_default(),
             met: list("met").unwrap_or_default(),
             workspace: text("workspace")?,
@@ -74,7 +74,7 @@ impl Declared {
     }
 }
 
-/// A task with the words of its file.
+/// A task with the JSON object of its file.
 type Said = (Declared, Map<String, Value>);
 
 impl Store {
@@ -92,7 +92,7 @@ impl Store {
         self.said_tasks().into_iter().map(|(task, _)| task).collect()
     }
 
-    /// The same, each with the words of its file: what is signed are these.
+    /// All tasks, each with the JSON object of its file, which is what the signature covers.
     fn said_tasks(&self) -> Vec<Said> {
         let Ok(entries) = fs::read_dir(self.tasks_folder()) else { return Vec::new() };
         let read = |entry: fs::DirEntry| {
@@ -102,13 +102,13 @@ impl Store {
         entries.flatten().filter_map(read).collect()
     }
 
-    /// The task of a workspace: of the nearest folder above it that has one, else of another work tree of its
-    /// repository.
+    /// The task of a workspace: that of the nearest enclosing folder that has one, else that of another work tree of
+    /// its repository.
     pub fn task(&self, workspace: &str) -> Option<Declared> {
         self.said_task(workspace).map(|(task, _)| task)
     }
 
-    /// The same if a person stands behind it.
+    /// The task of a workspace, if it is vouched for by a person.
     pub(crate) fn vouched_task(&self, workspace: &str) -> Option<Declared> {
         self.said_task(workspace).filter(|(_, said)| self.counts(Kind::Task, said)).map(|(task, _)| task)
     }
@@ -126,7 +126,7 @@ impl Store {
         })
     }
 
-    /// What a person has declared about the work that an event belongs to.
+    /// A person's declaration about the work that an event belongs to.
     pub(crate) fn declared(&self, event: &Event) -> Option<Task> {
         let (task, said) = self.said_task(&event.workspace).filter(|_| self.may_loosen)?;
         let inside = is_within(&event.workspace, &task.workspace);
@@ -136,10 +136,10 @@ impl Store {
         Some(Task { id: task.id, root, purpose: Purpose { intent: task.intent, scope: task.scope }, vouched })
     }
 
-    /// Begins a task; callers have asked a person.
+    /// Begins a task. The caller must have asked a person.
     ///
     /// # Errors
-    /// It cannot be recorded or written; then it has not begun.
+    /// It cannot be recorded or written; the task has then not begun.
     pub fn begin_task(&self, task: &Declared, signer: &Signer) -> io::Result<()> {
         let scribe = Redactor::new(self);
         let acceptance: Vec<String> = task.acceptance.iter().map(|text| scribe.clean(text).into()).collect();
@@ -152,10 +152,10 @@ impl Store {
         self.put_signed(&self.task_file(&task.workspace), (signer, Kind::Task), &task.json())
     }
 
-    /// Notes that a criterion is met; callers have asked a person.
+    /// Marks a criterion as met. The caller must have asked a person.
     ///
     /// # Errors
-    /// It cannot be recorded or written; then it is open as before.
+    /// It cannot be recorded or written; the criterion then remains open.
     pub fn meet_criterion(&self, task: &Declared, criterion: &str, by: &str, signer: &Signer) -> io::Result<()> {
         let met = task.met.iter().cloned().chain([criterion.to_owned()]).collect();
         let task = Declared { met, ..task.clone() };
@@ -163,7 +163,7 @@ impl Store {
         self.put_signed(&self.task_file(&task.workspace), (signer, Kind::Task), &task.json())
     }
 
-    /// Ends a task, and what was approved for it; callers have asked a person.
+    /// Ends a task and revokes its approvals. The caller must have asked a person.
     ///
     /// # Errors
     /// It cannot be recorded, or its file cannot be removed.
@@ -173,7 +173,7 @@ impl Store {
         if self.tasks().iter().any(|other| other.id == task.id) {
             return Ok(());
         }
-        // What was approved for it does not wait for the next task of this name.
+        // Approvals for this task must not apply to a later task of the same name.
         let of_task = |grant: &Grant| grant.scope == Scope::Task && grant.within == task.id;
         self.grants().iter().filter(|grant| of_task(grant)).try_for_each(|grant| self.revoke(&grant.id).map(drop))
     }

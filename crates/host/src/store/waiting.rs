@@ -1,4 +1,4 @@
-//! Who may have how many calls waiting: an agent that is refused often pushes no call of another off the list.
+//! Limits for the number of waiting calls: an agent with many refusals cannot displace the calls of another one.
 
 use super::pending::Pending;
 use crate::system::digest::digest;
@@ -7,29 +7,29 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// One session has so many calls waiting.
+/// Maximum number of waiting calls of one session.
 pub(super) const MAX_OF_SESSION: usize = 40;
 
-/// The first so many of them stay until they are answered or settled, as a person may have read of them; in the places
-/// behind the newest replace each other.
+/// Number of a session's oldest calls that keep their places until they are answered or settled, because a person may
+/// have read them. In the remaining places, newer calls replace each other.
 const MAX_STAYING: usize = 30;
 
-/// All sessions of one agent together, whatever names they go by.
+/// Maximum number of waiting calls of all sessions of one agent, whatever their ids.
 pub(super) const MAX_OF_CLIENT: usize = 200;
 
-/// All agents together.
+/// Maximum number of waiting calls of all agents.
 pub(super) const MAX_WAITING: usize = 400;
 
-/// So long nobody else's call takes the place of one.
+/// Time during which a call is not displaced by those of other sessions.
 const SETTLED: Duration = Duration::from_secs(3600);
 
-/// The calls that are on the list.
+/// The calls on the list.
 pub(super) struct Waiting<'a> {
     pub(super) listed: Vec<Entry>,
     pub(super) grants: &'a Path,
 }
 
-/// One of them, by what its file's name tells: nothing has to be opened to count.
+/// A listed call as its file name describes it, so that counting opens no file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     path: PathBuf,
@@ -39,7 +39,7 @@ pub(super) struct Entry {
     exact: String,
 }
 
-/// `ID-CLIENT-SESSION-CALL.json`
+/// The file name of a call, `ID-CLIENT-SESSION-CALL.json`.
 pub(super) fn file_name(pending: &Pending) -> String {
     let Marks { client, session, exact } = Marks::new(pending);
     format!("{}-{client}-{session}-{exact}.json", pending.id)
@@ -50,7 +50,7 @@ pub(super) fn id_of(path: &Path) -> Option<&str> {
     path.file_stem()?.to_str()?.split('-').next()
 }
 
-/// The ids in the names of a folder's files. Every hook asks for them: no path is put together or taken apart.
+/// The ids in the file names of a folder. Every hook calls this, so it neither builds nor parses paths.
 pub(super) fn ids(folder: &Path) -> Vec<String> {
     let id = |name: &str| name.strip_suffix(".json").and_then(|stem| stem.split('-').next()).map(str::to_owned);
     names(folder).filter_map(|name| id(name.to_str()?)).collect()
@@ -60,7 +60,7 @@ pub(super) fn listed(folder: &Path) -> Vec<Entry> {
     let entry = |name: OsString| {
         let mut parts = name.to_str()?.strip_suffix(".json")?.split('-').map(str::to_owned);
         let mut next = || parts.next().unwrap_or_default();
-        // A file of an older version names its id alone: it belongs to nobody.
+        // The file name of an older version contains only the id; such a call belongs to no session.
         Some(Entry { path: folder.join(&name), id: next(), client: next(), session: next(), exact: next() })
     };
     names(folder).filter_map(entry).collect()
@@ -84,7 +84,7 @@ impl Marks {
 }
 
 impl Waiting<'_> {
-    /// The id of the same call, if it waits.
+    /// The id of the same call, if it is waiting.
     pub(super) fn same(&self, pending: &Pending) -> Option<String> {
         let marks = Marks::new(pending);
         let is_it =
@@ -92,12 +92,12 @@ impl Waiting<'_> {
         self.listed.iter().filter(is_it).find(|one| !self.is_answered(one)).map(|one| one.id.clone())
     }
 
-    /// When the call of this id came onto the list. It keeps its place however often it comes again.
+    /// Time when the call with this id was first listed. A repeated call keeps its place.
     pub(super) fn first_written(&self, id: &str) -> Option<SystemTime> {
         self.listed.iter().find(|one| one.id == id).and_then(written)
     }
 
-    /// Takes off the list what the call needs the place of; whether there is one for it.
+    /// Removes calls from the list until there is a place for this one; returns whether it got one.
     pub(super) fn make_room(mut self, pending: &Pending, folder: &Path) -> bool {
         let marks = Marks::new(pending);
         let own_place = folder.join(file_name(pending));
@@ -124,7 +124,7 @@ impl Waiting<'_> {
         self.listed.iter().filter(fits).min_by_key(|one| written(one)).cloned()
     }
 
-    /// A session's own call whose place a new one of it takes: a free one, else the oldest of those that do not stay.
+    /// The call that a session gives up for a new one: a free one, else the oldest of those without a fixed place.
     fn own_place(&self, own: impl Fn(&&Entry) -> bool) -> Option<Entry> {
         let free = self.oldest(|one| own(one) && self.is_free(one));
         free.or_else(|| {
@@ -134,7 +134,7 @@ impl Waiting<'_> {
         })
     }
 
-    /// Whether its place may be taken: it waits no more, or has waited long enough.
+    /// Whether a call's place may be taken: it was answered, or has waited long enough.
     fn is_free(&self, one: &Entry) -> bool {
         let age = written(one).and_then(|time| SystemTime::now().duration_since(time).ok());
         self.is_answered(one) || age.is_some_and(|age| age > SETTLED)
@@ -145,7 +145,7 @@ impl Waiting<'_> {
     }
 }
 
-/// When the call was refused first: see [`Waiting::first_written`].
+/// Time of the call's first refusal: see [`Waiting::first_written`].
 fn written(one: &Entry) -> Option<SystemTime> {
     fs::metadata(&one.path).ok()?.modified().ok()
 }

@@ -1,4 +1,4 @@
-//! The time, as it stands in records.
+//! Points in time and durations, in the formats of records and of people.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -6,20 +6,20 @@ use jiff::fmt::temporal::DateTimePrinter;
 use jiff::tz::TimeZone;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Milliseconds since 1970; a clock before that reads as 0.
+/// Milliseconds since 1970; 0 if the clock is set to an earlier time.
 pub fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// RFC 3339 in UTC, of milliseconds since 1970; of what lies behind the year 9999, the end of that.
+/// Formats milliseconds since 1970 as RFC 3339 in UTC. Times after the year 9999 are shown as its end.
 pub fn timestamp(millis: u64) -> String {
     const PRINTER: DateTimePrinter = DateTimePrinter::new().precision(Some(3));
     let time = i64::try_from(millis).ok().and_then(|millis| Timestamp::from_millisecond(millis).ok());
     PRINTER.timestamp_to_string(&time.unwrap_or(Timestamp::MAX))
 }
 
-/// The same in the time zone of this machine, for people: `14:34` today, else `2026-11-24 14:34`.
+/// Formats a time in the time zone of this machine, for people: `14:34` today, else `2026-11-24 14:34`.
 pub fn local(millis: u64) -> String {
     in_zone(millis, now(), &TimeZone::system())
 }
@@ -31,7 +31,7 @@ fn in_zone(millis: u64, now: u64, zone: &TimeZone) -> String {
     time.strftime(form).to_string()
 }
 
-/// Milliseconds of a duration as people write it: `30s`, `10m`, `2h`, `7d`.
+/// Parses a duration as people write it (`30s`, `10m`, `2h`, `7d`) into milliseconds.
 pub fn duration(text: &str) -> Option<u64> {
     let unit = text.chars().last()?;
     let number: u64 = text.strip_suffix(unit)?.parse().ok()?;
@@ -45,7 +45,7 @@ pub fn duration(text: &str) -> Option<u64> {
     number.checked_mul(seconds * 1000)
 }
 
-/// Milliseconds since 1970, in whole seconds, of a date (`2026-11-21`, its first moment) or a time in RFC 3339.
+/// Parses a date (`2026-11-21`, its first moment) or a time in RFC 3339 into milliseconds since 1970, in full seconds.
 pub fn moment(text: &str) -> Option<u64> {
     let time = match text.contains('T') {
         true => text.parse::<Timestamp>().ok()?,

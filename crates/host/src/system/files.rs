@@ -1,4 +1,4 @@
-//! Small files: read in one go, created once, replaced atomically, locked with a bounded wait.
+//! Small files: read with one call, created once, replaced atomically, locked with a bounded wait.
 
 use super::os::{self, Purpose};
 use super::random;
@@ -7,16 +7,16 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// More than what [`once_made`] keeps.
+/// A size above that of any file that [`once_made`] creates, in bytes.
 const MAX_SHORT: usize = 128;
 
-/// How a file is made that nobody else can read.
+/// Options that create a file that no other user can read.
 pub(crate) fn private() -> OpenOptions {
     os::options_with_mode(0o600)
 }
 
-/// The text of a file that is usually shorter than `usual`: one question is enough then, for a file gives all that is
-/// asked for until it ends.
+/// The text of a file that is usually shorter than `usual` bytes. One read is enough then, because a short read of a
+/// file means its end.
 pub(crate) fn text_of(path: &Path, usual: usize) -> io::Result<String> {
     let mut file = os::open(path, Purpose::Read)?;
     let mut bytes = vec![0; usual];
@@ -28,7 +28,7 @@ pub(crate) fn text_of(path: &Path, usual: usize) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|_| io::ErrorKind::InvalidData.into())
 }
 
-/// A file's text, made if it is not there. Of several that make it at once, the first wins.
+/// The text of a file, which is created if it does not exist. If several processes create it at once, the first wins.
 pub(crate) fn once_made(path: &Path, make: impl FnOnce() -> String) -> io::Result<String> {
     match text_of(path, MAX_SHORT) {
         Ok(text) if !text.is_empty() => return Ok(text),
@@ -47,7 +47,7 @@ pub(crate) fn once_made(path: &Path, make: impl FnOnce() -> String) -> io::Resul
     }
 }
 
-/// A small file, replaced at once or not at all.
+/// Replaces a small file atomically.
 pub(crate) fn put_as_it_is(path: &Path, text: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     make_folder(folder)?;
@@ -55,7 +55,7 @@ pub(crate) fn put_as_it_is(path: &Path, text: &str) -> io::Result<()> {
     fs::rename(draft, path)
 }
 
-/// A file beside the one it will become. Of a full disk nothing stays behind.
+/// Writes a file next to its target, to be linked or renamed. On an error, such as a full disk, it is removed.
 fn draft(folder: &Path, text: &str) -> io::Result<PathBuf> {
     let draft = folder.join(format!(".{}", random::uuid()));
     let mut file = private().write(true).create_new(true).open(&draft)?;
@@ -65,12 +65,13 @@ fn draft(folder: &Path, text: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// A folder that only its owner can look into.
+/// Creates a folder that only its owner can read.
 pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
     os::make_private_folder(folder)
 }
 
-/// Somebody who stopped while holding the lock must not stop every agent: the wait is bounded.
+/// Locks a file with a bounded wait, because a process that was stopped while holding the lock must not stop every
+/// agent.
 pub(crate) fn wait_for(file: &File, most: Duration) -> io::Result<()> {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(50);

@@ -1,11 +1,11 @@
-//! Where the guard keeps its files.
+//! The folders of the guard's files.
 
 use super::os;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Where the guard keeps its files.
+/// The folders of the guard's files.
 #[derive(Debug, Clone)]
 pub struct Folders {
     /// The user's home.
@@ -16,19 +16,19 @@ pub struct Folders {
     pub state: PathBuf,
     /// `~/.cache/reflex`
     pub cache: PathBuf,
-    /// Where the environment would have put these folders, if that is somewhere else.
+    /// The folders that the environment would select, if they differ from these.
     pub elsewhere: Vec<PathBuf>,
-    /// Whether only the environment named the home: whoever starts us may have made it up.
+    /// Whether only the environment names the home, which the parent process may have forged.
     unproven: bool,
 }
 
-/// The home that the command line names with `--home`.
+/// The home from the command line's `--home`.
 static CHOSEN: OnceLock<PathBuf> = OnceLock::new();
 
-/// Makes `home` the home of this process, as `--home` asks for.
+/// Sets the home of this process, for `--home`.
 ///
 /// # Errors
-/// A path that is not absolute.
+/// The path is not absolute.
 pub fn choose_home(home: &str) -> Result<(), String> {
     let home = PathBuf::from(home);
     if !home.is_absolute() {
@@ -38,16 +38,16 @@ pub fn choose_home(home: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The home that `--home` named: what a process that this one starts has to be told too.
+/// The home from `--home`, which must be passed on to child processes too.
 pub fn chosen_home() -> Option<&'static Path> {
     CHOSEN.get().map(PathBuf::as_path)
 }
 
 impl Folders {
-    /// Deletes what the guard keeps: the audit log, approvals, backups and caches. A person's own rules stay.
+    /// Deletes the guard's data: the audit log, approvals, backups and caches. A person's own rules stay.
     ///
     /// # Errors
-    /// The folder that cannot be deleted, and why.
+    /// The folder that cannot be deleted, and the reason.
     pub fn purge(&self) -> Result<(), String> {
         for folder in [&self.state, &self.cache] {
             match std::fs::remove_dir_all(folder) {
@@ -60,8 +60,8 @@ impl Folders {
         Ok(())
     }
 
-    /// Below the home that `--home` names, else the one in the user database. The environment of a hook is what an agent
-    /// or a repository made of it, so `HOME` counts only where neither names a home, and `XDG_*` never.
+    /// The folders below the home from `--home`, else below that of the user database. An agent or a repository may
+    /// have set the environment of a hook, so `HOME` counts only if neither names a home, and `XDG_*` never counts.
     pub fn of_user() -> Folders {
         let mut folders = Folders::below(home());
         folders.unproven = proven_home().is_none();
@@ -69,7 +69,7 @@ impl Folders {
         folders
     }
 
-    /// The usual folders below a home.
+    /// The default folders below a home.
     pub fn below(home: PathBuf) -> Folders {
         Folders {
             config: home.join(".config/reflex"),
@@ -81,7 +81,7 @@ impl Folders {
         }
     }
 
-    /// Whether only the environment names the home. What lies there may tighten but not loosen.
+    /// Whether only the environment names the home. Files below it may tighten but not loosen.
     pub fn may_only_tighten(&self) -> bool {
         self.unproven
     }
@@ -99,12 +99,13 @@ impl Folders {
     }
 }
 
-/// The user's home: the one that `--home` names, else that of the user database, else that of the environment.
+/// The user's home: that of `--home`, else that of the user database, else that of the environment.
 pub(crate) fn home() -> PathBuf {
     proven_home().or_else(|| environment("HOME")).unwrap_or_else(|| "/".into())
 }
 
-/// The home for which agents keep their settings: that of `--home`, else what the environment tells them too.
+/// The home below which agents keep their settings: that of `--home`, else that of the environment, which agents use
+/// too.
 pub(crate) fn home_of_agents() -> PathBuf {
     CHOSEN.get().cloned().or_else(|| environment("HOME")).unwrap_or_else(home)
 }
@@ -113,12 +114,12 @@ fn proven_home() -> Option<PathBuf> {
     CHOSEN.get().cloned().or_else(home_in_user_database)
 }
 
-/// The absolute path in a variable.
+/// The absolute path in an environment variable.
 fn environment(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).filter(|path: &OsString| Path::new(path).is_absolute()).map(PathBuf::from)
 }
 
-/// The home that the system's database names for this user.
+/// The home of this user in the system's user database.
 fn home_in_user_database() -> Option<PathBuf> {
     static HOME: OnceLock<Option<PathBuf>> = OnceLock::new();
     HOME.get_or_init(|| os::home_of_user().filter(|home| home.is_absolute())).clone()

@@ -1,12 +1,12 @@
-//! Bytes as hexadecimal digits.
+//! Hexadecimal digits.
 
-/// Two lower-case digits for each byte.
+/// Encodes each byte as two lower-case digits.
 pub(crate) fn encode(bytes: &[u8]) -> String {
     let digit = |value: u8| char::from(if value < 10 { b'0' + value } else { b'a' + value - 10 });
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// The bytes that the digits stand for; nothing where one is no digit or their number is odd.
+/// Decodes digits; `None` if one is not hexadecimal or their number is odd.
 pub(crate) fn decode(text: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u32>> = text.chars().map(|digit| digit.to_digit(16)).collect();
     let pairs = digits.filter(|digits| digits.len() % 2 == 0)?;

@@ -1,6 +1,6 @@
-//! Letters that nobody sees, or that change how the rest is seen.
+//! Characters that are invisible, or that change how other characters are shown.
 
-/// What cannot be seen, joins with others, breaks the line or changes the order in which the rest is seen.
+/// Whether a character is invisible, joins others, breaks the line or changes the order in which others are shown.
 pub fn is_hidden(character: char) -> bool {
     matches!(character,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'

@@ -1,4 +1,4 @@
-//! The one client for HTTP: what a person asked for, or a reflex that was granted a host. No judgement needs it.
+//! The only HTTP client, for requests of a person and of reflexes with a granted host. Judging a call never uses it.
 
 use rustls::crypto::{CryptoProvider, ring};
 use std::time::Duration;
@@ -6,47 +6,47 @@ use ureq::http::Request as Head;
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy, http::Response};
 
-/// What is asked for.
+/// A request.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'r> {
     /// `GET`, `POST`, …
     pub method: &'r str,
-    /// Where.
+    /// The URL.
     pub url: &'r str,
     /// Further headers.
     pub headers: &'r [(&'r str, &'r str)],
-    /// What is sent, with its media type.
+    /// The media type and the body.
     pub body: Option<(&'r str, &'r str)>,
 }
 
-/// How far a request may go.
+/// The limits of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// It ends after this time, answered or not.
+    /// Time limit, including the response.
     pub within: Duration,
-    /// An answer that is longer is none.
+    /// Maximum length of the response's body, in bytes. A longer one is an error.
     pub bytes: u64,
-    /// So many redirections are followed.
+    /// Maximum number of redirects.
     pub redirects: u32,
-    /// Whether it goes to this machine alone, so that no proxy is asked.
+    /// Whether the request stays on this machine, so that it uses no proxy.
     pub is_local: bool,
-    /// Whether nothing is said without encryption, not even after a redirection.
+    /// Whether only encrypted connections are allowed, also after a redirect.
     pub is_encrypted: bool,
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    /// The status; one of an error is an answer too.
+    /// The status; an error status is a response too.
     pub status: u16,
-    /// The text; bytes that are none are replaced.
+    /// The body as text; invalid UTF-8 is replaced.
     pub text: String,
 }
 
-/// Sends a request. The proxies are those that the environment names, the certificates those that the machine trusts.
+/// Sends a request, by the proxies that the environment names and with the certificates that the machine trusts.
 ///
 /// # Errors
-/// In words: no connection, no trust, no answer in time, or too much of one.
+/// The reason in words: no connection, no trust, no response in time, or a response that is too long.
 pub fn send(request: Request<'_>, bounds: Bounds) -> Result<Answer, String> {
     let response = ask(request, bounds).map_err(|error| error.to_string())?;
     let status = response.status().as_u16();
@@ -58,7 +58,7 @@ pub fn send(request: Request<'_>, bounds: Bounds) -> Result<Answer, String> {
     Ok(Answer { status, text })
 }
 
-/// The host that a request for this address goes to; `None` if it is no URL of http or https.
+/// The host of a URL, in lower case; `None` if the scheme is not http or https.
 pub(crate) fn host_of(url: &str) -> Option<String> {
     let url: ureq::http::Uri = url.parse().ok()?;
     let is_web = matches!(url.scheme_str(), Some("http" | "https"));
@@ -76,7 +76,7 @@ fn ask(request: Request<'_>, bounds: Bounds) -> Result<Response<Body>, ureq::Err
 }
 
 fn agent(bounds: Bounds) -> Agent {
-    // Another provider would only stand there if this process had put it there.
+    // An error means that this process has already installed a provider.
     let _ = CryptoProvider::install_default(ring::default_provider());
     let config = Agent::config_builder()
         .http_status_as_error(false)
@@ -100,7 +100,7 @@ mod tests {
     const BOUNDS: Bounds =
         Bounds { within: Duration::from_secs(10), bytes: 64, redirects: 0, is_local: true, is_encrypted: false };
 
-    /// Serves one request; gives what was asked and what was answered.
+    /// Serves one request. Returns the request as received, and the result of sending it.
     fn served(answer: &'static str, body: Option<(&str, &str)>, bounds: Bounds) -> (String, Result<Answer, String>) {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let url = format!("http://{}/a?b", listener.local_addr().unwrap());

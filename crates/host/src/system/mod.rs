@@ -1,5 +1,5 @@
-//! Asks the operating system: the time, random bytes, the user's folders, the terminal, small files, processes. What
-//! each system does in its own way stands in `os`.
+//! Access to the operating system: the time, random bytes, the user's folders, the terminal, small files, processes.
+//! The code specific to each system is in `os`.
 
 pub(crate) mod browser;
 pub(crate) mod clock;

@@ -1,15 +1,17 @@
-//! No network but the loopback, for this process and all that it starts, where the system lets anybody have that.
+//! Leaves the network except for the loopback, for this process and its children, on systems that allow this without
+//! privileges.
 
 use super::os;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 
-/// The exit status of a driver that could not switch the network off, and has started nothing.
+/// Exit status of a driver that could not leave the network and has started nothing.
 pub const CANNOT: u8 = 75;
 
-/// Leaves the network. Has to be called before the first thread is started.
+/// Leaves the network. Must be called before the first thread is started.
 ///
 /// # Errors
-/// Why the system does not allow it; then this process is of no further use, for it may be half outside.
+/// The reason why the system does not allow it. The process must then end, because it may have left the network in
+/// part.
 pub(crate) fn leave() -> Result<(), String> {
     os::leave_network()?;
     is_reachable().map_err(|error| format!("the loopback is not reached: {error}"))

@@ -1,29 +1,30 @@
-//! Whether a person sits at a terminal, or an agent runs us.
+//! Detects whether a person sits at a terminal, or an agent runs this process.
 
 use super::os;
 use reflex_engine::WordList;
 use std::io::IsTerminal;
 
-/// Someone who may approve.
+/// A person who may approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// The user's number and the terminal.
+    /// The user id and the terminal.
     pub name: String,
 }
 
-/// Variables that agents set for what they run: a class of the library, which also judges who takes them away.
+/// Variables that agents set for their child processes. They are a class of the library, which also judges commands
+/// that unset them.
 fn variables() -> impl Iterator<Item = &'static str> {
     let places = reflex_library::tables().get("places").get("agent-variable").items();
     places.flat_map(|place| place.get("paths").texts())
 }
 
-/// A process can have so many ancestors.
+/// Maximum number of ancestors that are examined.
 const MAX_ANCESTORS: usize = 64;
 
-/// The person at the terminal.
+/// Returns the person at the terminal.
 ///
 /// # Errors
-/// Why this is no person: no terminal, or an agent among the ancestors of this process.
+/// The evidence that this is not a person: no terminal, or an agent among the ancestors of this process.
 pub fn at_terminal() -> Result<Person, String> {
     let terminal = os::terminal().map_err(|_| "there is no terminal here, so no person can be asked".to_owned())?;
     if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
@@ -35,10 +36,10 @@ pub fn at_terminal() -> Result<Person, String> {
     Ok(Person { name: format!("uid {user} at {place}") })
 }
 
-/// Whether no agent runs us, as far as can be seen.
+/// Checks that no agent runs this process, as far as that is visible.
 ///
 /// # Errors
-/// By what an agent is seen.
+/// The evidence of an agent.
 pub fn no_agent_above() -> Result<(), String> {
     if let Some(variable) = agent_variable() {
         return Err(format!("an agent started this (`{variable}` is set)"));
@@ -47,14 +48,14 @@ pub fn no_agent_above() -> Result<(), String> {
     if let Some(agent) = above.iter().find_map(|process| agent_named(&process.words, &process.program)) {
         return Err(format!("an agent started this ({agent} is among the processes above it)"));
     }
-    // Who takes the mark off itself keeps it in the processes that it left.
+    // A process that unsets the variable for itself leaves it in its ancestors.
     if let Some(variable) = above.iter().find_map(|process| process.mark) {
         return Err(format!("an agent started this (`{variable}` is set in a process above it)"));
     }
     Ok(())
 }
 
-/// The variable that agents set for what they run, if it is set here.
+/// The variable of an agent that is set for this process, if any.
 pub fn agent_variable() -> Option<&'static str> {
     variables().find(|name| std::env::var_os(name).is_some())
 }
@@ -64,7 +65,7 @@ pub(crate) fn is_agent(program: &str) -> bool {
     agent_named(&[program.to_owned()], "").is_some()
 }
 
-/// Agents above this process; one that runs as several processes in a row is one.
+/// Number of agents among the ancestors. An agent of several consecutive processes counts once.
 pub(crate) fn agents_above() -> u64 {
     let named =
         ancestors().unwrap_or_default().into_iter().map(|process| agent_named(&process.words, &process.program));
@@ -73,20 +74,20 @@ pub(crate) fn agents_above() -> u64 {
     u64::try_from(runs.iter().flatten().count()).unwrap_or(u64::MAX)
 }
 
-/// A process above this one.
+/// An ancestor of this process.
 struct Process {
-    /// The first words of its command line.
+    /// The first arguments of its command line.
     words: Vec<String>,
     /// The path of its program.
     program: String,
-    /// The variable of an agent with which it was started.
+    /// The variable of an agent in its initial environment.
     mark: Option<&'static str>,
 }
 
-/// The processes above this one, nearest first.
+/// The ancestors of this process, nearest first.
 ///
 /// # Errors
-/// Nobody can see them on this system.
+/// This system does not show them.
 fn ancestors() -> Result<Vec<Process>, String> {
     let mut found = Vec::new();
     let mut next = os::parent()?;
@@ -105,19 +106,20 @@ fn mark_in(environment: &[u8]) -> Option<&'static str> {
     variables().find(|variable| names.contains(&variable.as_bytes()))
 }
 
-/// This process and those above it, nearest first.
+/// This process and its ancestors, nearest first.
 pub(crate) fn line_of_processes() -> impl Iterator<Item = os::Pid> {
     let parent = |process: &os::Pid| os::Process::of(*process).and_then(|process| process.parent());
     std::iter::successors(Some(std::process::id()), parent).take(MAX_ANCESTORS)
 }
 
-/// Whether the process of this number is this one or above it.
+/// Whether this process or one of its ancestors has this id.
 pub(crate) fn is_below(number: os::Pid) -> bool {
     line_of_processes().any(|process| process == number)
 }
 
-/// Whether neither the process that started us nor those next to it have a terminal, as far as can be seen: the agent
-/// works without a person. Some agents take the terminal from their hooks, so that ours alone says nothing.
+/// Whether the parent of this process and its nearest ancestors have no terminal, as far as that is visible: the agent
+/// then works without a person. Some agents detach their hooks from the terminal, so that this process's own proves
+/// nothing.
 pub(crate) fn no_terminal_above() -> bool {
     const NEAR: usize = 4;
     let mut seen = false;
@@ -134,8 +136,8 @@ pub(crate) fn no_terminal_above() -> bool {
     seen
 }
 
-/// The agent that this command line starts: by the program's file name, or by a part of the path of the script that an
-/// interpreter runs (`node …/@google/gemini-cli/dist/index.js`).
+/// The agent that this command line starts: by the file name of the program, or by a component of the path of the
+/// script that an interpreter runs (`node …/@google/gemini-cli/dist/index.js`).
 fn agent_named(words: &[String], program: &str) -> Option<&'static str> {
     let agents = WordList::AgentPrograms.read(reflex_library::tables());
     let is_agent = |part: &str| {

@@ -1,4 +1,4 @@
-//! A client from its start to its end; what is left of it when its time is over is killed.
+//! Runs a client until it ends. At its time limit it is killed with everything that it started.
 
 use super::os::{self, End, Pid};
 use std::fs::{self, File};
@@ -9,28 +9,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between a polite end and one that is not.
+/// Time between a polite end and a kill.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What is known of a client that has ended.
+/// The result of a client that has ended.
 pub(crate) struct Ended {
-    /// Whether it ended by itself.
+    /// Whether it ended within its time.
     pub(crate) in_time: bool,
-    /// The last of what it said, first its errors.
+    /// The tail of its output, standard error first.
     pub(crate) words: String,
 }
 
-/// When a client is ended that does not end by itself.
+/// The conditions under which a running client is ended.
 pub(crate) struct Limits<'a> {
-    /// After so long.
+    /// Time limit.
     pub(crate) most: Duration,
-    /// A moment after there is nothing left to wait for.
+    /// Whether its work is done: a short time later the client is ended.
     pub(crate) is_done: &'a dyn Fn() -> bool,
-    /// At once when this is set.
+    /// Ends the client at once when set.
     pub(crate) given_up: &'a AtomicBool,
 }
 
-/// Runs it with no input to its end. Its output goes to files, for what it leaves running may keep a pipe open.
+/// Runs a client without input until it ends. Output goes to files, because a process that it leaves running may keep a
+/// pipe open.
 pub(crate) fn run(command: &mut Command, folder: &Path, limits: &Limits<'_>) -> io::Result<Ended> {
     let (out, err) = (folder.join("out"), folder.join("err"));
     command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
@@ -60,7 +61,7 @@ fn wait(child: &mut Child, limits: &Limits<'_>) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Politely first: only the client can reach what it has put into sessions of their own.
+/// Ends the group politely first: only the client can reach the processes that it has put into sessions of their own.
 fn end_group(child: &mut Child) -> io::Result<()> {
     let group = child.id();
     if os::end_group(group, End::Politely) {
@@ -73,7 +74,7 @@ fn end_group(child: &mut Child) -> io::Result<()> {
     child.wait().map(drop)
 }
 
-/// Kills all that came from us and still runs.
+/// Kills all descendants of this process that still run.
 fn end_strays() {
     const MAX_ROUNDS: usize = 5;
     for _ in 0..MAX_ROUNDS {
@@ -86,7 +87,7 @@ fn end_strays() {
     }
 }
 
-/// Processes that came from this one and run; what has ended and waits to be asked how is none.
+/// The running descendants of this process, without zombies.
 fn below(own: Pid) -> Vec<Pid> {
     let all = os::running();
     let mut found = vec![own];
@@ -98,7 +99,7 @@ fn below(own: Pid) -> Vec<Pid> {
     found.split_off(1)
 }
 
-/// The end of a file, in one line.
+/// The tail of a file, in one line.
 fn last_words(file: &Path) -> String {
     const MOST: usize = 400;
     let bytes = fs::read(file).unwrap_or_default();

@@ -19,19 +19,19 @@ pub(crate) fn uuid() -> String {
     format!("{}-{}-{}-{}-{}", part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32))
 }
 
-/// Fills a slice with random bytes of the operating system.
+/// Fills a slice with random bytes from the operating system.
 pub(crate) fn fill(bytes: &mut [u8]) {
     os::fill_random(bytes);
 }
 
-/// A random word of so many letters and digits, none of which looks like another: nobody can foretell it.
+/// A random, unpredictable word of this length, in digits and lower-case ASCII without characters that look alike.
 pub fn token(letters: usize) -> String {
     const LETTERS: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz_";
     let mut word = String::with_capacity(letters);
     while word.len() < letters {
         let mut bytes = [0_u8; 64];
         fill(&mut bytes);
-        // The last of the 32 is no letter: each of the 31 is as likely as any other.
+        // The last of the 32 entries is rejected, so that the other 31 are equally likely.
         let drawn =
             bytes.iter().filter_map(|byte| LETTERS.get(usize::from(byte % 32)).filter(|letter| **letter != b'_'));
         word.extend(drawn.take(letters - word.len()).map(|letter| char::from(*letter)));

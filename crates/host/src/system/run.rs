@@ -1,4 +1,4 @@
-//! Runs a command with limits on its time and output. At a limit its whole process group ends.
+//! Runs a command with limits on its time and output. At a limit its process group is killed.
 
 use super::files::private;
 use super::os::{self, End};
@@ -13,26 +13,26 @@ use std::time::{Duration, Instant};
 /// The limits of a command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Maximum time.
+    /// Time limit.
     pub(crate) within: Duration,
-    /// Maximum output, in bytes.
+    /// Maximum length of the output, in bytes.
     pub(crate) bytes: u64,
-    /// Whether its standard error counts as printed; else it is dropped.
+    /// Whether standard error is part of the output; otherwise it is discarded.
     pub(crate) has_errors: bool,
 }
 
-/// The end of a command.
+/// The way a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
-    /// By itself; `None` by a signal.
+    /// It exited with this status; `None` if a signal killed it.
     Exit(Option<i32>),
-    /// It took too long.
+    /// It reached its time limit.
     Late,
-    /// It printed too much.
+    /// It printed more than allowed.
     TooMuch,
 }
 
-/// Runs a command with this input; gives how it ended and the file with all that it printed. `scratch` is a folder for
+/// Runs a command with this input. Returns the way it ended and the file with its output. `scratch` is a folder for
 /// unnamed files.
 pub(crate) fn run(mut command: Command, input: &[u8], limits: Limits, scratch: &Path) -> io::Result<(Ended, File)> {
     let output = unnamed(scratch)?;

@@ -1,16 +1,17 @@
-//! The aliases of the user's own shell, read from its start files. Nothing in them is run: what a condition around an
-//! alias says is not known, so an alias counts wherever it stands.
+//! The aliases of the user's shell, read from its startup files. The files are not executed and conditions are not
+//! evaluated, so an alias counts wherever it is defined.
 
 use crate::system::folders;
 use std::path::Path;
 
-/// Start files in which people keep aliases, below the home folder; the last one that names it wins.
+/// Startup files, below the home directory, in which aliases are usually defined. The last file that defines a name
+/// wins.
 const FILES: [&str; 7] = [".profile", ".bash_profile", ".bashrc", ".bash_aliases", ".zshenv", ".zprofile", ".zshrc"];
 
-/// A larger start file is not read.
+/// Maximum size of a startup file, in bytes.
 const MAX_BYTES: usize = 256 * 1024;
 
-/// What the user's shell understands by the name.
+/// The value of an alias in the user's shell.
 pub(crate) fn of_shell(name: &str) -> Option<String> {
     of_files(&folders::home(), name)
 }
@@ -21,7 +22,7 @@ fn of_files(home: &Path, name: &str) -> Option<String> {
     found.next()
 }
 
-/// The last `alias NAME=…` of a text.
+/// The value of the last `alias NAME=…` in a text.
 fn in_text(text: &str, name: &str) -> Option<String> {
     let of_line = |line: &str| {
         let words = line.trim_start().strip_prefix("alias ")?;
@@ -31,7 +32,7 @@ fn in_text(text: &str, name: &str) -> Option<String> {
     text.lines().rev().find_map(of_line)
 }
 
-/// A word of the shell without its quotes; nothing for one that goes on in the next line.
+/// A shell word without its quotes; `None` if it continues on the next line.
 fn value(written: &str) -> Option<String> {
     let mut value = String::new();
     let mut letters = written.chars();

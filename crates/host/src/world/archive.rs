@@ -1,4 +1,4 @@
-//! The names in a folder or an archive, within bounds: what unpacking or copying it would write.
+//! The names in a folder or an archive, within bounds: the files that unpacking or copying it would write.
 
 use super::gzip::inflate;
 use reflex_engine::MAX_LISTED;
@@ -6,17 +6,17 @@ use reflex_engine::shell::work;
 use std::fs;
 use std::path::Path;
 
-/// A larger archive is not read.
+/// Maximum size of an archive, in bytes.
 const MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// What an entry of a folder costs, in units of [`work`], and a byte that is unpacked, in instructions.
+/// Cost of a folder entry, in units of [`work`], and cost of an unpacked byte, in instructions.
 pub(crate) const ENTRY: u64 = 2;
 const INFLATED: u64 = 4;
 
-/// Folders nested deeper are not listed.
+/// Maximum depth of nested folders.
 const MAX_DEPTH: usize = 64;
 
-/// The names of the files and links below a folder; nothing where there are more than [`MAX_LISTED`].
+/// The names of the files and links below a folder; `None` if there are more than [`MAX_LISTED`].
 pub(crate) fn names_in_folder(folder: &Path) -> Option<Vec<String>> {
     let mut names = Vec::new();
     list(folder, "", &mut names, MAX_DEPTH)?;
@@ -42,7 +42,8 @@ fn list(folder: &Path, above: &str, names: &mut Vec<String>, depth: usize) -> Op
     Some(())
 }
 
-/// The names of the members of a tar, zip or cpio archive, gzip taken off; nothing for what is none of these.
+/// The names of the members of a tar, zip or cpio archive; tar and cpio may be compressed with gzip. `None` for other
+/// formats.
 pub(crate) fn names_in_archive(path: &Path) -> Option<Vec<String>> {
     let bytes = reflex_git::regular_file(path, MAX_BYTES)?;
     if !work::spend_bytes(bytes.len(), 1) {
@@ -79,7 +80,8 @@ fn of_tar(bytes: &[u8]) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// The central directory of a zip archive (APPNOTE.TXT 4.3.12); one of more than one disk, or of zip64, is not read.
+/// The names in the central directory of a zip archive (APPNOTE.TXT 4.3.12). Multi-disk and zip64 archives are not
+/// read.
 fn of_zip(bytes: &[u8]) -> Option<Vec<String>> {
     const END: &[u8] = b"PK\x05\x06";
     const ENTRY: &[u8] = b"PK\x01\x02";
@@ -101,13 +103,13 @@ fn of_zip(bytes: &[u8]) -> Option<Vec<String>> {
     Some(names)
 }
 
-/// A little-endian number of so many bytes.
+/// A little-endian number of `length` bytes.
 fn number(bytes: &[u8], at: usize, length: usize) -> Option<usize> {
     let bytes = bytes.get(at..at.checked_add(length)?)?;
     Some(bytes.iter().rev().fold(0, |number, byte| number << 8 | usize::from(*byte)))
 }
 
-/// The headers of the new portable form of cpio (cpio(5), `newc`).
+/// The names in the headers of the new portable cpio format (cpio(5), `newc`).
 fn of_cpio(bytes: &[u8]) -> Option<Vec<String>> {
     const HEADER: usize = 110;
     const FOLDER: usize = 0o040_000;

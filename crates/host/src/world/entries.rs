@@ -1,24 +1,24 @@
-//! The hook entries in a user's home: the programs that they start, and the settings files that are links.
+//! The guard's hook entries in a user's home: the programs that they start, and the settings files that are symlinks.
 
 use reflex_agents::AGENTS;
 use reflex_agents::settings::guard_hooks;
 use std::fs;
 use std::path::Path;
 
-/// Longer settings files are skipped.
+/// Maximum size of a settings file, in bytes. Longer files are skipped.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// The hook entries of the guard in a home.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
-    /// Absolute paths of the executables that entries name, as written and with links followed.
+    /// Absolute paths of the executables that entries name, as written and with symlinks resolved.
     pub(super) programs: Vec<String>,
-    /// Settings files that are links, as in a folder of dotfiles, with the links followed.
+    /// Targets of the settings files that are symlinks, as in a folder of dotfiles.
     pub(super) linked_files: Vec<String>,
 }
 
 impl Entries {
-    /// Reads the settings files of all agents. Unreadable ones hold no entry.
+    /// Reads the settings files of all agents. Unreadable files have no entries.
     pub(super) fn read(home: &Path) -> Entries {
         let mut found = Entries::default();
         let forms = AGENTS.iter().filter_map(|agent| agent.settings).flat_map(|settings| settings.files);

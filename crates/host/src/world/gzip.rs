@@ -1,9 +1,9 @@
 //! Decompresses gzip files up to a limit.
 
-/// An archive may hold so much that is not wanted.
+/// Maximum size of the decompressed data, in bytes. A small archive may expand to far more than is needed.
 const MAX_UNPACKED: usize = 64 * 1024 * 1024;
 
-/// The inner bytes of a gzip file.
+/// Decompresses the first member of a gzip file.
 pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
     const HEADER: usize = 10;
     let flags = match bytes {

@@ -1,4 +1,5 @@
-//! The real machine as facts. Git is never started; what is not answered within bounds is not known.
+//! Answers the engine's questions from the real machine. Git is never started; a question without an answer within its
+//! bounds is unknown.
 
 use super::aliases;
 use super::archive;
@@ -24,13 +25,13 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Instant, SystemTime};
 
-/// More names than these are only counted.
+/// Maximum number of names that are listed; further ones are only counted.
 const MAX_NAMES: usize = 1000;
 
-/// More submodules than these are not looked into.
+/// Maximum number of submodules that are inspected.
 const MAX_SUBMODULES: usize = 64;
 
-/// Folders for temporary files. `TMPDIR` is not asked: whoever can set it could declare a home to be temporary.
+/// Folders for temporary files. `TMPDIR` is ignored: an agent that can set it could declare a home directory temporary.
 const TEMPORARY: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"];
 
 /// The machine that this process runs on.
@@ -38,29 +39,29 @@ pub struct LocalWorld<'s> {
     workspace: String,
     guard: Vec<String>,
     binary: OnceCell<Option<String>>,
-    /// The home whose settings files are searched for hook entries.
+    /// The home directory whose settings files are searched for hook entries.
     home: Option<PathBuf>,
     entries: OnceCell<Entries>,
-    /// The session's memory, read only by calls that ask for it.
+    /// The session's store and key; read only by calls that need them.
     session: Option<(&'s Store, SessionKey<'s>)>,
     history: OnceCell<History>,
-    /// When it began: asked about every path, and it stands in a file.
+    /// Start of the session, cached because every path is compared with it and it is stored in a file.
     session_begun: OnceCell<SystemTime>,
-    /// Files that were restored, read once a file of the session's age is asked about.
+    /// Restored files, read when the first file created since the session's start is checked.
     restored: OnceCell<Restored>,
-    /// Whether the call has run: what it wrote is there already.
+    /// Whether the call has run, so that the files it writes already exist.
     ran: bool,
-    /// What the session has used; `None` where this call is no call of it.
+    /// The usage of the session's budget; `None` if this event does not count as a call.
     spent: Option<OnceCell<SessionUsage>>,
     repositories: RefCell<HashMap<String, There>>,
     is_plain: OnceCell<bool>,
-    /// Folders with their links followed: many targets lie in the same few.
+    /// Resolved folders: many targets share the same few.
     folders: RefCell<HashMap<String, String>>,
     begun: Instant,
     answering: Cell<u64>,
 }
 
-/// The repository of a folder, and what keeps another from being it.
+/// The repository of a folder, and the damage that prevents a nearer one from being used.
 #[derive(Clone)]
 struct There {
     repository: Option<Rc<Repository>>,
@@ -68,7 +69,8 @@ struct There {
 }
 
 impl<'s> LocalWorld<'s> {
-    /// Facts for a project; `guard` are the guard's own folders, to which its binary comes. No session is remembered.
+    /// A world for a project; `guard` lists the guard's own folders, to which its binary is added. No session is
+    /// attached.
     pub fn new(workspace: &str, guard: Vec<String>) -> LocalWorld<'s> {
         LocalWorld {
             workspace: workspace.into(),
@@ -90,32 +92,33 @@ impl<'s> LocalWorld<'s> {
         }
     }
 
-    /// The same for a user whose agents have their settings in this home.
+    /// Sets the home directory with the settings of the user's agents.
     pub(crate) fn of_user(self, home: &Path) -> LocalWorld<'s> {
         LocalWorld { home: Some(home.to_owned()), ..self }
     }
 
-    /// The hook entries in that home. They are read when a call may reach one, which is rare.
+    /// The hook entries of that home directory. They are read only if a call may reach one, which is rare.
     fn entries(&self) -> &Entries {
         self.entries.get_or_init(|| self.home.as_deref().map(Entries::read).unwrap_or_default())
     }
 
-    /// The same with what the calls of a session left behind.
+    /// Attaches a session.
     pub(crate) fn in_session(self, store: &'s Store, whose: SessionKey<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, whose)), ..self }
     }
 
-    /// What the session remembers before this call; read once.
+    /// The session's calls before this one; read once.
     pub(crate) fn history(&self) -> &History {
         self.history.get_or_init(|| self.session.map(|(store, whose)| store.history(whose)).unwrap_or_default())
     }
 
-    /// The same for a call that has run, or for what it left behind.
+    /// Marks the call as run.
     pub(crate) fn that_ran(self) -> LocalWorld<'s> {
         LocalWorld { ran: true, ..self }
     }
 
-    /// As an event meets it: what it says may be done already, and what comes before a tool counts.
+    /// Adapts the world to an event: a finished call is marked as run, and an event before a tool counts against the
+    /// budget.
     pub(crate) fn at(self, event: &Event) -> LocalWorld<'s> {
         match event.is_done {
             true => self.that_ran(),
@@ -128,25 +131,25 @@ impl<'s> LocalWorld<'s> {
         u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
-    /// The answer to one question; how long it took is remembered.
+    /// Answers one question and adds its duration to the total.
     fn timed<T>(&self, answer: impl FnOnce(&LocalWorld<'s>) -> T) -> T {
-        /// The system is asked something, in most cases where a file lies.
+        /// Cost of a question to the system, usually the resolution of a path.
         const QUESTION: u64 = 2;
         work::spend(QUESTION);
         let (before, answered) = (self.nanos(), self.answering.get());
         let answer = answer(self);
-        // A question that asks others is counted whole, and they with it.
+        // A nested question is included in the duration of the outer one.
         self.answering.set(answered + self.nanos().saturating_sub(before));
         answer
     }
 
-    /// The file of this process. Looked up when a path may be one of the guard's, which is seldom.
+    /// The executable of this process. Looked up when a path may belong to the guard, which is rare.
     fn binary(&self) -> Option<&String> {
         let shown = || Some(std::env::current_exe().ok()?.to_string_lossy().into_owned());
         self.binary.get_or_init(shown).as_ref()
     }
 
-    /// The repository that has the path in its work tree, or could have it.
+    /// The repository whose work tree contains the path, or could contain it.
     fn repository(&self, path: &str) -> Option<Rc<Repository>> {
         self.there(self.folder_of(path)).repository
     }
@@ -160,8 +163,8 @@ impl<'s> LocalWorld<'s> {
         self.there(folder).repository
     }
 
-    /// The repository that a command in this folder works on. Most folders are the workspace's; one that lies in it and
-    /// has a repository of its own is told by its marker.
+    /// The repository that a command in this folder works on. Most folders belong to the workspace's repository; a
+    /// nested repository is recognized by its `.git` entry.
     fn there(&self, folder: &str) -> There {
         if let Some(known) = self.repositories.borrow().get(folder) {
             return known.clone();
@@ -180,7 +183,7 @@ impl<'s> LocalWorld<'s> {
         there
     }
 
-    /// Whether a file lies in the workspace's own repository and nothing can be wrong with that.
+    /// Whether a file belongs to the workspace's own repository and that repository is known to be undamaged.
     fn is_plainly_the_workspaces(&self, path: &str) -> bool {
         let workspace = Path::new(&self.workspace);
         let mut between = Path::new(path).ancestors().skip(1).take_while(|above| *above != workspace);
@@ -190,7 +193,7 @@ impl<'s> LocalWorld<'s> {
             && *self.is_plain.get_or_init(|| reflex_git::is_plain(workspace, &folders::home()))
     }
 
-    /// What is damaged above the project is no matter of the project's.
+    /// Damage above the workspace is ignored.
     fn search(&self, start: &Path) -> There {
         let found = Repository::search(start, &folders::home());
         let damaged = found.damaged.filter(|(folder, _)| folder.starts_with(&self.workspace));
@@ -201,20 +204,20 @@ impl<'s> LocalWorld<'s> {
         self.timed(|world| question(&*world.repository_at(folder)?).ok())
     }
 
-    /// When the session began.
+    /// Start of the session.
     fn begun_at(&self) -> Option<SystemTime> {
         let (store, whose) = self.session?;
         Some(*self.session_begun.get_or_init(|| store.begun(whose)))
     }
 
-    /// Whether something was made when the session had begun, and not restored since.
+    /// Whether a file was created after the session began, and not by a restoration.
     fn is_made_since(&self, path: &str, made: SystemTime) -> Known<bool> {
         let (store, _) = self.session?;
         let begun = self.begun_at()?;
         Some(begun <= made && !self.restored.get_or_init(|| store.restored()).has(path, made))
     }
 
-    /// Whether a repository has the path.
+    /// Whether a repository contains the path.
     pub(crate) fn is_managed(&self, path: &str) -> bool {
         self.timed(|world| world.repository(path).is_some())
     }
@@ -227,7 +230,7 @@ impl<'s> LocalWorld<'s> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
             Err(_) => None,
         };
-        // `link/`, `link/.` and `link/..` lead through the link.
+        // `link/`, `link/.` and `link/..` resolve through the link.
         let is_link = found.as_ref().map_or(true, std::fs::Metadata::is_symlink) || path.ends_with(['/', '.']);
         if follow && is_link {
             let real = resolved(written);
@@ -238,7 +241,8 @@ impl<'s> LocalWorld<'s> {
         ResolvedPath { path: self.resolved_above(path), exists, is_folder }
     }
 
-    /// Thousands of paths may lie in the same folder, so that this looks at letters and not at parts.
+    /// Resolves the parent of a path. Thousands of paths may share a folder, so this splits at the last slash instead
+    /// of iterating over components.
     fn resolved_above(&self, path: &str) -> String {
         let plain = path.trim_end_matches('/');
         let Some((above, name)) = plain.rsplit_once('/').filter(|(_, name)| !matches!(*name, "" | "." | "..")) else {
@@ -264,7 +268,7 @@ impl<'s> LocalWorld<'s> {
             let repository = world.repository(path)?;
             let found = match question(&repository, &[PathBuf::from(path)]) {
                 Err(reason) if reason.is_elsewhere() => return None,
-                // What cannot be told of its own files may be anything.
+                // If the repository's own files cannot be read, the answer may be incomplete.
                 Err(_) => reflex_git::Names { names: Vec::new(), count: 0, complete: false },
                 Ok(found) => found,
             };
@@ -281,7 +285,7 @@ impl<'s> LocalWorld<'s> {
 }
 
 impl LocalWorld<'_> {
-    /// What the last commit has of a file, by its path; nothing where it has none, or that cannot be told.
+    /// The content of a file in the last commit; `None` if the commit does not contain it or cannot be read.
     pub(crate) fn committed(&self, path: &str) -> Option<Vec<u8>> {
         let repository = self.repository(path)?;
         let below = Path::new(path).strip_prefix(repository.work_tree()?).ok()?.to_str()?;
@@ -357,7 +361,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn guard(&self) -> Vec<String> {
-        // An agent may start us by a link, which is then as much the guard's as what it leads to.
+        // An agent may start this program through a symlink, which then belongs to the guard like its target.
         let started = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
         let link = started.filter(|name| name.starts_with('/') && self.binary() != Some(name));
         let own = self.binary().into_iter().chain(&self.guard).cloned();
@@ -418,7 +422,7 @@ impl World for LocalWorld<'_> {
         self.timed(|world| match world.repository(path)?.is_ignored(Path::new(path)) {
             Ok(is_ignored) => Some(is_ignored),
             Err(reason) if reason.is_elsewhere() => None,
-            // Rules that cannot be read ignore nothing.
+            // Unreadable rules ignore nothing.
             Err(_) => Some(false),
         })
     }
@@ -448,7 +452,7 @@ impl World for LocalWorld<'_> {
         let Some((spent, (store, whose))) = self.spent.as_ref().zip(self.session) else {
             return SessionUsage::default();
         };
-        // A call that is judged again is the same call.
+        // A call that is judged again counts once.
         *spent.get_or_init(|| store.spend(whose, event, started))
     }
 
@@ -508,8 +512,9 @@ impl World for LocalWorld<'_> {
     }
 }
 
-/// The path with its links followed, as [`Path::canonicalize`] gives it. Most folders have no link above them, and then
-/// a look at each is enough: the C library's way takes memory from the system, which costs as much as the looks.
+/// The path with its symlinks resolved, as by [`Path::canonicalize`]. Most paths contain no link, and then one system
+/// call per ancestor suffices: the C library's implementation allocates memory from the system, which costs as much as
+/// those calls.
 pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     let is_plain = path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir));
     let mut above: Vec<&Path> = path.ancestors().filter(|above| above.parent().is_some()).collect();
@@ -520,7 +525,7 @@ pub(crate) fn canonical(path: &Path) -> io::Result<PathBuf> {
     path.canonicalize()
 }
 
-/// The same file under two names, or two files with the same bytes. Only what has the same size is read.
+/// Whether two paths name the same file, or files with the same bytes. Only files of equal size are read.
 fn is_same_program(one: &Path, other: &Path) -> bool {
     let (Ok(a), Ok(b)) = (one.metadata(), other.metadata()) else { return false };
     if !a.is_file() || !b.is_file() || a.len() != b.len() {
@@ -547,13 +552,13 @@ fn has_same_bytes(one: &Path, other: &Path) -> io::Result<bool> {
     }
 }
 
-/// The links above the last part followed.
+/// Resolves the links of the parent.
 fn resolved_one_above(path: &Path) -> PathBuf {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
     resolved(parent).join(name)
 }
 
-/// Links followed as far as the path exists; the rest is joined as it is written.
+/// Resolves links as far as the path exists; the rest is appended unchanged.
 fn resolved(path: &Path) -> PathBuf {
     for above in path.ancestors() {
         if let Ok(real) = above.canonicalize() {
@@ -565,7 +570,7 @@ fn resolved(path: &Path) -> PathBuf {
     path.to_owned()
 }
 
-/// Without git every file is one that nothing brings back; the first few are enough to name.
+/// Without git no file can be recovered; the first few names suffice.
 fn unversioned(path: &str) -> Names {
     let Ok(entries) = std::fs::read_dir(path) else {
         let exists = Path::new(path).symlink_metadata().is_ok();
@@ -579,20 +584,20 @@ fn unversioned(path: &str) -> Names {
     Names { count: names.len(), names, more: entries.next().is_some() }
 }
 
-/// Whether a file has no zero byte where it begins, as programs and data have.
+/// Whether the first 4096 bytes of a file contain no zero byte, unlike programs and binary data.
 fn begins_with_text(path: &Path) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(4096).read_to_end(&mut start));
     read.is_ok() && !start.contains(&0)
 }
 
-/// More folder entries than these are not looked at to expand one pattern.
+/// Maximum number of folder entries that are inspected to expand one pattern.
 const MAX_ENTRIES: usize = 10_000;
 
-/// What opening a folder costs, in units of [`work`].
+/// Cost of opening a folder, in units of [`work`].
 const FOLDER: u64 = 20;
 
-/// Part by part, as the shell does it: a star takes no leading dot.
+/// Expands a pattern component by component, like the shell: a star does not match a leading dot.
 fn expanded(pattern: &str) -> Known<Vec<String>> {
     if pattern.contains("**") || pattern.contains('(') {
         return None;

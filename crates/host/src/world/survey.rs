@@ -1,4 +1,4 @@
-//! What lies in a folder, the top first and within bounds.
+//! Lists the files below a folder, breadth first and within bounds.
 
 use super::archive::ENTRY;
 use crate::system::os;
@@ -10,20 +10,20 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// More entries than these of one folder and of all below it are not looked at.
+/// Maximum number of entries of a folder and all folders below it.
 const MAX_ENTRIES: usize = 512;
 
-/// So many bytes of a file tell how it begins.
+/// Number of bytes that are read from the beginning of a file.
 const OPENING: u64 = 512;
 
-/// A folder that is still to be looked into: its name from the top on, and how many folders below it count.
+/// A folder to be listed: its name relative to the top, and the remaining depth.
 struct Waiting {
     at: PathBuf,
     name: String,
     depth: usize,
 }
 
-/// What lies at a path and so many folders below it. What was made and written since `begun` is new.
+/// Lists the files at a path and `depth` levels below it. Files created and modified since `begun` are new.
 pub(super) fn of(path: &Path, depth: usize, begun: Option<SystemTime>) -> Option<Survey> {
     let top = path.symlink_metadata().ok()?;
     let mut survey = Survey { files: Vec::new(), is_whole: true };
@@ -56,7 +56,7 @@ pub(super) fn of(path: &Path, depth: usize, begun: Option<SystemTime>) -> Option
     Some(survey)
 }
 
-/// A file whose time of creation is not kept is not new.
+/// A file without a known creation time is not new.
 fn entry(name: String, path: &Path, data: &Metadata, begun: Option<SystemTime>) -> Surveyed {
     let since = |time: Option<SystemTime>| begun.zip(time).is_some_and(|(begun, time)| begun <= time);
     Surveyed { name, size: data.len(), is_new: since(data.modified().ok()) && since(os::created(path)) }

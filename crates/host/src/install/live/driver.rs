@@ -1,4 +1,4 @@
-//! Starts one client with a scripted model and says what was seen. Runs as a process of its own.
+//! Starts one client with a scripted model and reports the observations. Runs in a process of its own.
 
 use super::plan::Plan;
 use super::proof::{Outcome, Proof};
@@ -20,38 +20,38 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Whether the client is to have a network.
+/// The network of the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// The loopback alone.
+    /// Only the loopback.
     Off,
-    /// As this process has it.
+    /// The network of this process.
     On,
 }
 
-/// A client works for so long at most.
+/// Maximum running time of a client.
 const MOST: Duration = Duration::from_secs(60);
 
-/// Tests do not wait a minute for a client that hangs.
+/// Tests shorten the limit for a client that hangs.
 fn most() -> Duration {
     let given = if cfg!(debug_assertions) { std::env::var("REFLEX_TEST_LIVE_SECONDS").ok() } else { None };
     given.and_then(|text| text.parse().ok()).map_or(MOST, Duration::from_secs)
 }
 
-/// It tells its version in this time, or not at all.
+/// Maximum time for the client to print its version.
 const VERSION_TIME: Duration = Duration::from_secs(10);
 
-/// What a canary prints that nothing stopped.
+/// The output of a canary that ran.
 pub fn song(nonce: &str) -> String {
     format!("canary {nonce}: nothing stopped it")
 }
 
-/// Drives the client of an agent. Ends it when standard input ends: whoever started this is gone then.
+/// Runs the client of an agent. Stops it when standard input ends: the parent process has exited.
 ///
 /// # Errors
-/// `None` if the network cannot be switched off; else what went wrong.
+/// `None` if the network cannot be switched off; otherwise the error.
 pub fn drive(agent: &str, network: Network) -> Result<Proof, Option<String>> {
-    // Before the first thread.
+    // Must run before the first thread starts.
     if network == Network::Off && network::leave().is_err() {
         return Err(None);
     }
@@ -69,7 +69,7 @@ fn nonce() -> String {
     random::uuid().chars().filter(char::is_ascii_alphanumeric).skip(12).take(16).collect()
 }
 
-/// Set once standard input has ended.
+/// A flag that is set when standard input ends.
 fn given_up() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
@@ -138,7 +138,7 @@ impl Run {
         Ok(Seen { ended, answer, asked, version, took })
     }
 
-    /// The first word of what it says to `--version` that begins with a digit and has a point in it.
+    /// The first word in the output of `--version` that starts with a digit and contains a period.
     fn version(&self, folder: &Path) -> std::io::Result<String> {
         let mut command = self.command(folder, &Launch::default());
         command.arg("--version");
@@ -149,7 +149,7 @@ impl Run {
         Ok(number.trim_end_matches('.').to_owned())
     }
 
-    /// The client with the variables that it needs, and no others: no key of the person's is among them.
+    /// The command of the client, with only the variables that it needs: none of the person's keys is among them.
     fn command(&self, folder: &Path, launch: &Launch) -> Command {
         const KEPT: [&str; 13] = [
             "PATH",
@@ -178,19 +178,20 @@ impl Run {
     }
 }
 
-/// What was seen while the client worked.
+/// The observations during a run.
 struct Seen {
     ended: Ended,
-    /// The answer to the model's call.
+    /// The client's response to the model's call.
     answer: Option<String>,
-    /// Whether it asked the model for anything.
+    /// Whether the client called the model.
     asked: bool,
     version: String,
     took: u64,
 }
 
 impl Seen {
-    /// `decision` is the hook's, if it was called; `told` says whether the answer holds our refusal.
+    /// `decision` is the hook's, if it was called. The first flag is whether the response contains our refusal, the
+    /// second whether the canary ran.
     fn outcome(&self, decision: Option<&str>, told: bool, ran: bool) -> Outcome {
         match decision {
             Some(word) if word != REFUSED => Outcome::LetPass,
@@ -205,8 +206,8 @@ impl Seen {
     }
 }
 
-/// A folder for the files of a run. Clients read no settings from one that anybody may write into. What runs that were
-/// killed left there goes.
+/// Creates a folder for the files of a run. It is private: clients read no settings from a world-writable folder.
+/// Removes leftovers of killed runs.
 fn folder_in(cache: &Path) -> std::io::Result<tempfile::TempDir> {
     const PREFIX: &str = "live-";
     const OLD: Duration = Duration::from_secs(600);
@@ -220,7 +221,7 @@ fn folder_in(cache: &Path) -> std::io::Result<tempfile::TempDir> {
     tempfile::Builder::new().prefix(PREFIX).tempdir_in(cache)
 }
 
-/// What explains an outcome: what the model was told, else what the client said.
+/// The explanation of an outcome: the response to the model, otherwise the client's output.
 fn words(told: &str, ended: &Ended) -> String {
     const MOST: usize = 300;
     let late = if ended.in_time { "" } else { "it did not end in time; " };
@@ -229,7 +230,7 @@ fn words(told: &str, ended: &Ended) -> String {
     format!("{late}{}", line.chars().take(MOST).collect::<String>())
 }
 
-/// As a shell reads it back.
+/// Quotes a path for a shell.
 fn word(path: &str) -> String {
     let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte));
     if is_plain { path.to_owned() } else { quoted(path) }

@@ -1,7 +1,8 @@
-//! The real client of an agent, started once with a scripted model that asks for a canary.
+//! Runs an agent's real client once, with a scripted model that requests a canary.
 //!
-//! It is proven only if the hook saw this run's canary and the client told its model of the refusal. The client works
-//! in the folder here with the person's own settings; its endpoint is forced to the model, and nothing of a key leaves.
+//! A proof requires that the hook received this run's canary and that the client passed the refusal to its model. The
+//! client works in the current folder with the person's own settings; its endpoint is forced to the model, and no key
+//! leaves the machine.
 
 mod driver;
 mod plan;

@@ -1,4 +1,4 @@
-//! The plan for starting a real client: its program, its settings, and what speaks against it.
+//! The plan for starting a real client: its program, its settings, and the obstacles.
 
 use crate::system::folders::{Folders, home_of_agents};
 use reflex_agents::live::{Against, Live, Source, Standing, Text, client};
@@ -6,7 +6,7 @@ use reflex_git::project_root;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What a client of an agent would be started with.
+/// The plan for a client of an agent.
 pub struct Plan {
     pub(super) live: &'static Live,
     pub(super) program: PathBuf,
@@ -16,25 +16,25 @@ pub struct Plan {
     pub(super) here: PathBuf,
 }
 
-/// Why a client cannot be started with a model of ours.
+/// The reason why a client cannot be started with our model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoPlan {
-    /// No client of this agent can be started without a person.
+    /// The client of this agent cannot run without a person.
     NotKnown,
-    /// The client is not on the `PATH`; its name.
+    /// The client with this name is not on the `PATH`.
     NotThere(&'static str),
-    /// The folder here cannot be found.
+    /// The current folder cannot be found.
     NoFolder,
 }
 
 impl Plan {
-    /// The plan for an agent in the folder here.
+    /// The plan for an agent in the current folder.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why the client cannot be started.
     pub fn for_agent(agent: &str) -> Result<Plan, NoPlan> {
         let live = client(agent).ok_or(NoPlan::NotKnown)?;
-        // The client looks for its own files where agents do.
+        // The client looks up its own files in the agents' home.
         let mut folders = Folders::of_user();
         folders.home = home_of_agents();
         let here = std::env::current_dir().map_err(|_| NoPlan::NoFolder)?;
@@ -44,23 +44,23 @@ impl Plan {
         Ok(Plan { live, program, texts, standing, folders, here })
     }
 
-    /// What in its settings names another model, key or login: then it must not be started.
+    /// The settings that name another model, key or login. If there are any, the client must not be started.
     pub fn against(&self) -> &[Against] {
         &self.standing.against
     }
 
-    /// What would run beside it.
+    /// Other programs that the client would start.
     pub fn beside(&self) -> &[String] {
         &self.standing.beside
     }
 
-    /// What the client leaves behind of such a start; empty if nothing.
+    /// Traces that the client leaves after the run; empty if none.
     pub fn leaves(&self) -> &'static str {
         self.live.leaves
     }
 }
 
-/// A program on the `PATH`.
+/// Finds a program on the `PATH`.
 fn found(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut files =
@@ -68,7 +68,7 @@ fn found(program: &str) -> Option<PathBuf> {
     files.find(|file| file.is_file())
 }
 
-/// The files that the client reads and that are there.
+/// Reads the client's existing settings files.
 fn texts(live: &Live, folders: &Folders, here: &Path) -> Vec<Text> {
     let named = |variable: Option<&str>| {
         variable.and_then(std::env::var_os).map(PathBuf::from).filter(|path| path.is_absolute())
@@ -93,12 +93,12 @@ fn texts(live: &Live, folders: &Folders, here: &Path) -> Vec<Text> {
     found
 }
 
-/// `hooks` of `.copilot/hooks`: a variable stands for the first folder.
+/// The path below the first folder, which a variable replaces: `hooks` for `.copilot/hooks`.
 fn below_first(folder: &str) -> &str {
     folder.split_once('/').map_or("", |(_, rest)| rest)
 }
 
-/// A file, or every file with the ending that a `*` stands before.
+/// A file, or for `*ENDING` every file in the folder with that ending.
 fn listed(path: &Path) -> Vec<PathBuf> {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let Some(ending) = name.strip_prefix('*') else { return vec![path.to_owned()] };

@@ -1,51 +1,51 @@
-//! What starting a real client with a canary proved.
+//! The result of starting a real client with a canary.
 
 use crate::store::Store;
 use crate::store::canary::Kept;
 use crate::system::clock;
 use serde_json::{Value, json};
 
-/// What was seen of a client that was started with a canary.
+/// The observations from a client that was started with a canary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proof {
-    /// `claude`, …
+    /// The agent's name: `claude`, …
     pub agent: String,
-    /// What it comes to.
+    /// The conclusion.
     pub outcome: Outcome,
-    /// Whether the hook saw the canary of this run.
+    /// Whether the hook received the canary of this run.
     pub hook_saw: bool,
-    /// Whether the client told its model of our refusal.
+    /// Whether the client passed our refusal to its model.
     pub model_told: bool,
     /// Whether the canary ran.
     pub ran: bool,
-    /// The client's version, empty if it did not tell.
+    /// The client's version, empty if unknown.
     pub version: String,
-    /// Whether the client had no network but the loopback.
+    /// Whether the client had no network except the loopback.
     pub network_off: bool,
-    /// Milliseconds that the client worked.
+    /// Running time of the client in milliseconds.
     pub took: u64,
-    /// What the client said, where it explains something.
+    /// Output of the client, if it explains the outcome.
     pub words: String,
 }
 
-/// What a start with a canary comes to.
+/// The conclusion of a run with a canary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// The hook saw the canary, and the model was told of the refusal.
+    /// The hook received the canary, and the model received the refusal.
     Proven,
     /// The hook was never called.
     Off,
-    /// The hook refused, and the canary ran all the same.
+    /// The hook refused, but the canary ran.
     Ignored,
-    /// The hook refused, and the model was not told so.
+    /// The hook refused, but the model did not receive the refusal.
     Untold,
-    /// The hook was called and let it pass: by a policy, a pause or an approval.
+    /// The hook was called and allowed it, by a policy, a pause or an approval.
     LetPass,
-    /// The model was told of a refusal, and no hook that keeps its state here gave it.
+    /// The model received a refusal, but not from a hook that keeps its state here.
     Elsewhere,
-    /// The client never asked the model for anything.
+    /// The client never called the model.
     NotStarted,
-    /// The client asked, and did not come back with an answer in time.
+    /// The client called the model, but did not return an answer in time.
     NoAnswer,
 }
 
@@ -67,7 +67,7 @@ impl Outcome {
         OUTCOMES.iter().find(|(outcome, ..)| *outcome == self).map_or("", |(_, word, _)| word)
     }
 
-    /// The name that stands in JSON.
+    /// The name in JSON.
     pub fn name(self) -> &'static str {
         OUTCOMES.iter().find(|(outcome, ..)| *outcome == self).map_or("", |(.., name)| name)
     }
@@ -78,7 +78,7 @@ impl Outcome {
 }
 
 impl Proof {
-    /// As it is printed and handed on.
+    /// The proof as JSON, for output and storage.
     pub fn json(&self) -> Value {
         json!({
             "agent": self.agent, "state": self.outcome.word(), "outcome": self.outcome.name(),
@@ -88,7 +88,7 @@ impl Proof {
         })
     }
 
-    /// Read again; `None` for anything else.
+    /// Parses the JSON of a proof; `None` for anything else.
     pub fn of_json(text: &str) -> Option<Proof> {
         let value: Value = serde_json::from_str(text).ok()?;
         let word = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -106,7 +106,7 @@ impl Proof {
         })
     }
 
-    /// Keeps it, and writes it into the audit log.
+    /// Stores the proof and writes it to the audit log.
     ///
     /// # Errors
     /// It cannot be written.

@@ -1,4 +1,4 @@
-//! The server behind a tool: what a client's settings start or talk to under its name.
+//! The server that provides a tool: the command or address under its name in a client's settings.
 
 use super::Binder;
 use reflex_engine::How;
@@ -6,16 +6,16 @@ use reflex_git::regular_file;
 use serde_json::Value;
 use std::path::Path;
 
-/// Settings nest no deeper than this.
+/// Maximum depth of nested settings that are searched.
 const MAX_LEVELS: usize = 6;
 
-/// A client may keep much else in the same file.
+/// Maximum size of a settings file, in bytes. A client may keep much else in it.
 const MAX_SETTINGS: usize = 16 * 1024 * 1024;
 
 impl Binder<'_> {
     pub(super) fn server(&mut self, name: &str, path: &str) {
         let Some(bytes) = regular_file(Path::new(path), MAX_SETTINGS) else {
-            // Too large to be looked into: then all of it counts.
+            // The file cannot be searched, so all of it is bound.
             return self.file(path, How::Configured);
         };
         let text = String::from_utf8_lossy(&bytes);
@@ -44,7 +44,8 @@ impl Binder<'_> {
     }
 }
 
-/// Every entry of this name that starts a server or leads to one. Clients write what is no letter in their own way.
+/// All entries of this name that start a server or point to one. Names are compared by their alphanumeric characters,
+/// because clients write the others differently.
 fn entries(value: &Value, name: &str, levels: usize, found: &mut Vec<Value>) {
     let Some(map) = value.as_object().filter(|_| levels > 0) else { return };
     for (key, inner) in map {
@@ -61,7 +62,7 @@ fn plain(name: &str) -> String {
     name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// The sections of a file of TOML whose heading names the server.
+/// The sections of a TOML file whose heading names the server.
 fn sections(text: &str, name: &str) -> String {
     let mut is_own = false;
     let own = text.lines().filter(|line| {
@@ -82,7 +83,7 @@ fn texts(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// What it starts or where it leads; what else stands there may be secret.
+/// The command or address of the entry. Its other fields may be secret.
 fn short(entry: &Value) -> String {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
     let args = entry.get("args").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);

@@ -1,5 +1,5 @@
-//! What a call would destroy, as it is now: a person says yes to the loss of what was there, and not of what comes to
-//! lie there later.
+//! The files that a call would destroy, in their current state: a person approves the loss of these, not of files that
+//! are created there later.
 
 use super::Binder;
 use crate::system::folders;
@@ -15,28 +15,28 @@ use std::ffi::OsString;
 use std::fs::{self, DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 
-/// So many files and folders are looked at for one call; a folder with more is held to by its own times.
+/// Maximum number of files and folders examined per call. A larger folder is bound by its own times.
 const MAX_LOST: usize = 4096;
 
-/// So many files are told apart by their own times.
+/// Maximum number of files that are bound one by one.
 const MAX_TOLD_APART: usize = 64;
 
-/// So many targets of one effect are looked at.
+/// Maximum number of targets examined per effect.
 const MAX_TARGETS: usize = 1024;
 
-/// So many names are told.
+/// Maximum number of names that are shown.
 const MAX_TOLD: usize = 3;
 
-/// Effects that destroy what lies where their targets are.
+/// Effects that destroy the files at their targets.
 const DESTROYED: [EffectKind; 5] =
     [EffectKind::Delete, EffectKind::Overwrite, EffectKind::Truncate, EffectKind::Move, EffectKind::Populate];
 
-/// What is lost: names as a person would write them, and a digest of what they hold.
+/// The losses of an effect: names as a person would write them, and a digest of the metadata of all files.
 struct Lost {
     names: Vec<String>,
     count: usize,
     whole: Sha256,
-    /// Folders that hold more than is looked at.
+    /// Folders with more entries than are examined.
     vague: Vec<String>,
 }
 
@@ -45,8 +45,8 @@ impl Lost {
         Lost { names: Vec::new(), count: 0, whole: Sha256::new(), vague: Vec::new() }
     }
 
-    /// A file or folder: its number, its size and the time of its last change. Of a system that does not tell, no two are
-    /// the same.
+    /// Adds a file or folder: its inode, size and change time. Without an inode number every digest is unique, so that
+    /// no approval matches.
     fn add(&mut self, name: &[u8], data: &Metadata) {
         self.say(name);
         let stat = os::stat_of(data);
@@ -70,11 +70,11 @@ impl Lost {
 }
 
 impl Binder<'_> {
-    /// Binds to what the effects that were found to be harmful would destroy.
+    /// Binds the files that the harmful effects would destroy.
     pub(super) fn stakes(&mut self, judgement: &Judgement) {
         let effects = &judgement.analysis.effects;
         let found = judgement.verdict.findings.iter().filter_map(|finding| effects.get(finding.effect?));
-        // Of equal findings one is kept.
+        // Equal findings are merged, so all effects of their kind count.
         let kinds: BTreeSet<EffectKind> = found.map(|effect| effect.kind).collect();
         for effect in effects.iter().filter(|effect| kinds.contains(&effect.kind) && effect.site == ExecTarget::Here) {
             let is = |kinds: &[EffectKind]| kinds.contains(&effect.kind);
@@ -116,9 +116,9 @@ impl Binder<'_> {
         self.lost(verb, lost);
     }
 
-    /// A file, or a folder with all it holds, by what the file system says of them: reading would take longer, and whoever
-    /// writes to a file cannot set the time of its last change. Of a folder with many files their folders are looked at,
-    /// which change with every name in them.
+    /// Adds a file, or a folder with everything in it, by metadata. Reading would take longer, and a writer cannot set
+    /// a file's change time. Beyond [`MAX_TOLD_APART`] files only the folders count, whose times change with every name
+    /// in them.
     fn tree(&self, path: &Path, lost: &mut Lost, left: &mut usize) {
         let Ok(data) = fs::symlink_metadata(path) else { return };
         let shown = path.to_string_lossy();
@@ -146,7 +146,7 @@ impl Binder<'_> {
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
                 lost.count += usize::from(!is_folder);
                 if is_folder && name == ".git" {
-                    // What else lies there changes with every command of git.
+                    // Everything else in a git folder changes with every git command.
                     let logged = entry.path().join("logs/HEAD");
                     fs::symlink_metadata(&logged).iter().for_each(|data| lost.add(b"logs/HEAD", data));
                 } else if is_folder || lost.count <= MAX_TOLD_APART {
@@ -157,7 +157,7 @@ impl Binder<'_> {
         }
     }
 
-    /// Files that differ from the last commit, or that git does not have.
+    /// Binds the files that differ from the last commit, or that git does not have.
     fn discarded(&mut self, effect: &Effect) {
         let is_whole = effect.flags.contains(&"whole");
         let folder = effect.folder.clone().unwrap_or_else(|| self.event.cwd.clone());
@@ -197,7 +197,7 @@ impl Binder<'_> {
                     for name in names.names {
                         lost.say(repository.staged_as(&name).as_bytes());
                         self.tree(&root.join(&name), &mut lost, &mut left);
-                        // A file that is gone from the work tree is a change too.
+                        // A file deleted from the work tree is a change too.
                         if fs::symlink_metadata(root.join(&name)).is_err() {
                             lost.count += 1;
                             lost.name(name.to_string_lossy().into_owned());
@@ -228,7 +228,7 @@ impl Binder<'_> {
             _ if effect.flags.contains(&"all") || effect.flags.contains(&"submodule") => entries,
             Some(numbers) if numbers.is_empty() => entries.into_iter().take(1).collect(),
             Some(numbers) => numbers.into_iter().filter_map(|number| entries.get(number).cloned()).collect(),
-            // A name that nobody can resolve may mean any.
+            // A name that cannot be resolved may mean any stash.
             None => entries,
         };
         self.binding.keys.push(format!("stash {}", chosen.join("\n")));

@@ -1,4 +1,4 @@
-//! Which public key counts: the one that the hook entries in the user's home name, or that root has written down.
+//! Determines the public key in force: the one named by the hook entries in the user's home or by root.
 
 use super::key::PublicKey;
 use super::passphrase::Pin;
@@ -10,29 +10,31 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Where root may write down a user's key: a file for each user's number.
+/// Folder in which root may store users' keys: one file per user number.
 const OF_ROOT: &str = "/etc/reflex/keys";
 
-/// More of a settings file is not read.
+/// Number of bytes of a settings file that are read.
 const MAX_BYTES: u64 = 4 << 20;
 
-/// Which key decides whether a yes counts.
+/// The key that decides whether approvals count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InForce {
-    /// No entry names a key: a yes counts as it stands.
+    /// No hook entry names a key: approvals count without a signature.
     Unprotected,
-    /// A yes counts if this key has signed it.
+    /// Approvals count if this key has signed them.
     Key(PublicKey),
-    /// The entries contradict each other or the key is gone, in a sentence without its full stop: no yes counts.
+    /// The hook entries contradict each other or the key is missing, in a sentence without its full stop: approvals do
+    /// not count.
     Disputed(String),
-    /// A passphrase is kept and no entry names its key, as after `reflex uninstall`: no yes counts.
+    /// A passphrase is stored but no hook entry names its key, as after `reflex uninstall`: approvals do not count.
     Detached,
 }
 
-/// The key that the hook's command line names.
+/// The key named on the hook's command line.
 static CHOSEN: OnceLock<String> = OnceLock::new();
 
-/// Tells this process which key its hook entry names. By itself it counts for nothing: a project's entry may name one too.
+/// Sets the key that this process's hook entry names. It is only compared with the key in force, because an entry in a
+/// project may name a key too.
 pub fn choose_key(key: &str) {
     let _ = CHOSEN.set(key.to_owned());
 }
@@ -47,12 +49,13 @@ impl InForce {
         }
     }
 
-    /// The command that makes a yes count again.
+    /// The command that makes approvals count again.
     pub fn remedy(&self) -> &'static str {
         if *self == InForce::Detached { "reflex init" } else { "reflex pin" }
     }
 
-    /// What the entries below a home say, and root. The state folder only tells whether there should be a key.
+    /// The key in force according to the hook entries below a home, and to root. The state folder only shows whether a
+    /// key is expected.
     pub(super) fn find(home: &Path, state: &Path) -> InForce {
         let mut found: Vec<(String, String)> = of_entries(home);
         match of_root() {
@@ -62,7 +65,7 @@ impl InForce {
         InForce::new(&found, CHOSEN.get().map(String::as_str), Pin::is_kept(state))
     }
 
-    /// Which of the keys counts, each with where it stands; `told` is the one on the command line.
+    /// Chooses among the keys found, each with its place, and compares the choice with the key on the command line.
     fn new(found: &[(String, String)], told: Option<&str>, was_set: bool) -> InForce {
         let Some((first, place)) = found.first() else {
             return match (told, was_set) {
@@ -86,8 +89,8 @@ impl InForce {
     }
 }
 
-/// The keys in the agents' settings below a home, each with its file. Variables that move these files do not count: a
-/// hook's environment is what an agent or a repository made of it.
+/// The keys in the agents' settings below a home, each with its file. Variables that move these files are ignored,
+/// because an agent or a repository may have set a hook's environment.
 fn of_entries(home: &Path) -> Vec<(String, String)> {
     let files = AGENTS.iter().filter_map(|agent| agent.settings).flat_map(|settings| settings.files);
     let mut found = Vec::new();
@@ -111,10 +114,10 @@ fn text_of(file: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The key that root has written down for this user, and its file.
+/// The key that root has stored for this user, and its file.
 ///
 /// # Errors
-/// The file can be written by another user than root.
+/// The file can be written by a user other than root.
 pub(crate) fn of_root() -> Result<Option<(String, String)>, String> {
     let Some(user) = os::user() else { return Ok(None) };
     let file: PathBuf = Path::new(OF_ROOT).join(user.to_string());
@@ -149,11 +152,11 @@ mod tests {
         assert_eq!(InForce::new(&[], None, false), InForce::Unprotected);
         assert!(is_key(InForce::new(&found(&[1]), None, true)));
         assert!(is_key(InForce::new(&found(&[1, 1]), Some(&one), true)));
-        // Without the file of the key nobody can sign, and what is signed counts on.
+        // Without the key's file no new statement can be signed, but signed ones still count.
         assert!(is_key(InForce::new(&found(&[1]), Some(&one), false)));
         assert!(is_disputed(InForce::new(&found(&[1, 2]), Some(&one), true)));
         assert!(is_disputed(InForce::new(&found(&[1]), Some(&two), true)));
-        // A project's entry that names a key of its own.
+        // An entry of a project that names a key of its own.
         assert!(is_disputed(InForce::new(&[], Some(&one), false)));
         assert_eq!(InForce::new(&[], None, true), InForce::Detached);
         assert!(is_disputed(InForce::new(&[("0".repeat(64), "/place".into())], None, true)));

@@ -9,15 +9,15 @@ use std::fmt;
 pub struct PublicKey(pub(super) VerifyingKey);
 
 impl PublicKey {
-    /// The key of 64 hexadecimal digits.
+    /// Parses a key of 64 hexadecimal digits.
     pub fn parse(text: &str) -> Option<PublicKey> {
         let bytes: [u8; 32] = hex::decode(text)?.try_into().ok()?;
         let key = VerifyingKey::from_bytes(&bytes).ok()?;
-        // Under a weak key anybody can make signatures.
+        // Signatures under a weak key can be forged without the private half.
         (!key.is_weak()).then_some(PublicKey(key))
     }
 
-    /// As many digits of it as a person compares.
+    /// The first 16 digits, for comparison by a person.
     pub fn short(&self) -> String {
         self.to_string().chars().take(16).collect()
     }

@@ -1,7 +1,8 @@
-//! A person's yes is signed: a passphrase gives an ed25519 key, the hook entries name its public half, and what loosens
-//! counts only with a signature of that key.
+//! Signs a person's approvals: a passphrase yields an ed25519 key, the hook entries name its public half, and
+//! statements that loosen the guard count only with a signature of that key.
 //!
-//! A call that nothing loosens never comes here. Without a key in any entry a yes counts as it stands.
+//! Calls that need no approval never reach this module. If no hook entry names a key, approvals count without a
+//! signature.
 
 pub(crate) mod in_force;
 mod key;

@@ -1,4 +1,4 @@
-//! From a passphrase to a key.
+//! Derives a signing key from a passphrase.
 
 use super::key::PublicKey;
 use crate::system::files::put_as_it_is;
@@ -10,24 +10,25 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// A passphrase has at least so many characters.
+/// Minimum length of a passphrase, in characters.
 pub const MIN_PASSPHRASE: usize = 8;
 
-/// RFC 9106, section 4, its second recommended choice: 64 MiB, three passes, four lanes.
+/// RFC 9106, section 4, second recommended option: 64 MiB, three passes, four lanes.
 const MEMORY_KIB: u32 = 64 * 1024;
 const PASSES: u32 = 3;
 const LANES: u32 = 4;
 
-/// More than this nobody chose here; whoever writes it into the file only wants to exhaust the machine.
+/// Upper limits for stored parameters. This program never writes larger ones; they could only serve to exhaust the
+/// machine.
 const MAX_MEMORY_KIB: u32 = 1024 * 1024;
 const MAX_PASSES: u32 = 64;
 
-/// Where what belongs to the key is kept, below the state folder.
+/// The folder of the key's files, below the state folder.
 pub(super) fn folder(state: &Path) -> PathBuf {
     state.join("pin")
 }
 
-/// What is kept of a key: how it comes from the passphrase, and its public half. Nothing in it signs.
+/// The stored part of a key: the derivation parameters and the public half. It cannot sign.
 #[derive(Debug, Clone)]
 pub struct Pin {
     state: PathBuf,
@@ -38,7 +39,7 @@ pub struct Pin {
 }
 
 impl Pin {
-    /// A fresh key that this passphrase unlocks; nothing is written.
+    /// Derives a new key from this passphrase, without writing anything.
     ///
     /// # Errors
     /// The passphrase is too short.
@@ -53,10 +54,10 @@ impl Pin {
         Ok(Pin { state: state.to_owned(), salt, cost, public })
     }
 
-    /// What is kept below a state folder.
+    /// Reads the key's file below a state folder.
     ///
     /// # Errors
-    /// There is no such file, or it does not hold what it should.
+    /// The file is missing or invalid.
     pub fn read(state: &Path) -> Result<Pin, String> {
         let file = folder(state).join("key.json");
         let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
@@ -73,17 +74,17 @@ impl Pin {
         read().ok_or_else(damaged)
     }
 
-    /// Whether there is one.
+    /// Whether a state folder has a key's file.
     pub fn is_kept(state: &Path) -> bool {
         folder(state).join("key.json").symlink_metadata().is_ok()
     }
 
-    /// Its file.
+    /// The path of the key's file.
     pub fn file(&self) -> PathBuf {
         folder(&self.state).join("key.json")
     }
 
-    /// Keeps it.
+    /// Writes the key's file.
     ///
     /// # Errors
     /// It cannot be written.
@@ -95,26 +96,26 @@ impl Pin {
         put_as_it_is(&self.file(), &text.to_string()).map_err(|error| format!("{}: {error}", self.file().display()))
     }
 
-    /// Whether this is the passphrase.
+    /// Checks the passphrase.
     ///
     /// # Errors
-    /// It is another.
+    /// The passphrase is wrong.
     pub fn check(&self, passphrase: &str) -> Result<(), String> {
         self.unlock(passphrase).map(drop)
     }
 
-    /// The key, for as long as the value lives.
+    /// Derives the signing key, which is zeroized when it is dropped.
     ///
     /// # Errors
-    /// The passphrase is another.
+    /// The passphrase is wrong.
     pub(super) fn unlock(&self, passphrase: &str) -> Result<SigningKey, String> {
         let key = derived(passphrase, &self.salt, self.cost)?;
         if key.verifying_key() == self.public.0 { Ok(key) } else { Err("this is not the passphrase".into()) }
     }
 }
 
-/// The signing key is what Argon2id makes of the passphrase: nothing on the disk unlocks it, and another passphrase is
-/// another key, so that an old one is worth nothing once the entries name the new one.
+/// Derives the signing key with Argon2id. No file contains it, and another passphrase yields another key, so that an
+/// old passphrase is worthless once the hook entries name the new key.
 fn derived(passphrase: &str, salt: &[u8], (memory, passes, lanes): (u32, u32, u32)) -> Result<SigningKey, String> {
     let failed = |error: argon2::Error| format!("the key cannot be derived: {error}");
     let params = Params::new(memory, passes, lanes, Some(32)).map_err(failed)?;

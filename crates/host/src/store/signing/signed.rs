@@ -1,4 +1,4 @@
-//! Signs what a person says, and checks the signature wherever a hook entry names a key.
+//! Signs a person's statements, and verifies the signatures if a hook entry names a key.
 
 use super::in_force::InForce;
 use super::passphrase::{Pin, folder};
@@ -12,26 +12,27 @@ use std::io;
 use std::path::Path;
 use zeroize::Zeroizing;
 
-/// Who signs what a person says. Only [`Store::signer`] gives one, so that nothing that loosens is written past it.
+/// The signer of a person's statements. Only [`Store::signer`] creates one, so that every write that loosens the guard
+/// goes through it.
 pub struct Signer(Option<SigningKey>);
 
 impl Signer {
-    /// Whether it signs: where no entry names a key, it does not.
+    /// Whether it signs; it does not if no hook entry names a key.
     pub fn signs(&self) -> bool {
         self.0.is_some()
     }
 }
 
 impl Store {
-    /// Which key decides whether a yes counts; looked up once.
+    /// The key that decides whether approvals count; looked up once.
     pub fn key_in_force(&self) -> &InForce {
         self.keys.get_or_init(|| InForce::find(&self.home, &self.folder))
     }
 
-    /// Who signs a person's words from now on. `ask` is asked for the passphrase where an entry names a key.
+    /// Creates a signer. `ask` is called for the passphrase if a hook entry names a key.
     ///
     /// # Errors
-    /// Why nobody can sign: the passphrase is wrong, the keys contradict each other, or the file of the key is gone.
+    /// The passphrase is wrong, the hook entries contradict each other, or the key's file is missing.
     pub fn signer(&self, ask: impl FnOnce() -> Option<String>) -> Result<Signer, String> {
         match self.key_in_force() {
             InForce::Unprotected => Ok(Signer(None)),
@@ -43,7 +44,7 @@ impl Store {
                 if pin.public != *key {
                     return Err(format!("{} belongs to another key than the hook entries name", pin.file().display()));
                 }
-                // From here on no other process of the user may look into this one.
+                // The memory of this process must not be readable by other processes of the user from here on.
                 os::hide_memory();
                 let passphrase = Zeroizing::new(ask().ok_or("nothing is signed")?);
                 pin.unlock(&passphrase).map(|key| Signer(Some(key)))
@@ -51,7 +52,7 @@ impl Store {
         }
     }
 
-    /// Whether what a person is said to have said counts: signed, where an entry names a key.
+    /// Whether a statement attributed to a person counts: it is signed, if a hook entry names a key.
     pub(crate) fn counts(&self, kind: Kind, said: &Map<String, Value>) -> bool {
         self.may_loosen() && self.is_signed(kind, said)
     }
@@ -81,7 +82,7 @@ impl Store {
         }
     }
 
-    /// Writes what a person says, clean, and signed as it is then.
+    /// Redacts, signs and writes a person's statement. The signature covers the redacted form.
     ///
     /// # Errors
     /// The file cannot be written.
@@ -91,7 +92,7 @@ impl Store {
         put_as_it_is(file, &Value::from(said).to_string())
     }
 
-    /// What a person says, signed, with the next number.
+    /// Adds the next sequence number and the signature to a person's statement.
     fn sign(&self, signer: &Signer, kind: Kind, said: &mut Map<String, Value>) -> io::Result<()> {
         if let Some(key) = &signer.0 {
             let sequence = self.next_sequence()?;
@@ -101,10 +102,10 @@ impl Store {
         Ok(())
     }
 
-    /// Forgets all that a person has said: a new key has signed none of it.
+    /// Removes all statements of a person, because a new key has signed none of them.
     ///
     /// # Errors
-    /// Something cannot be removed.
+    /// A file cannot be removed.
     pub fn forget_yeses(&self) -> io::Result<()> {
         for name in ["grants", "trust", "tasks", "modes"] {
             match std::fs::remove_dir_all(self.folder.join(name)) {
@@ -115,15 +116,15 @@ impl Store {
         self.end_pause()
     }
 
-    /// Forgets the passphrase itself: only for a person who starts anew.
+    /// Removes the key's files, for a person who starts anew.
     ///
     /// # Errors
-    /// It cannot be removed.
+    /// They cannot be removed.
     pub fn forget_pin(&self) -> io::Result<()> {
         std::fs::remove_dir_all(folder(&self.folder))
     }
 
-    /// The number of the next statement: whoever reads the log sees by it that one was played again.
+    /// The sequence number of the next statement, by which a reader of the log recognizes a replay.
     fn next_sequence(&self) -> io::Result<u64> {
         let file = folder(&self.folder).join("sequence");
         let next = std::fs::read_to_string(&file)

@@ -1,22 +1,22 @@
-//! What is signed: all that a file says, but for what its use changes.
+//! The signed content of a file: all fields except those that change with its use.
 
 use crate::system::hex;
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use serde_json::{Map, Value};
 use std::path::Path;
 
-/// What a person says. The kind is signed too, so that one cannot be played as another.
+/// The kind of a person's statement. It is signed too, so that one kind cannot be replayed as another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A yes to a call.
+    /// An approval or refusal of a call.
     Grant,
-    /// The guard is switched off for a while.
+    /// A pause of the guard.
     Pause,
-    /// A yes to files.
+    /// An approval of files.
     Trust,
     /// A task.
     Task,
-    /// A mode for a while.
+    /// A temporary mode.
     Mode,
 }
 
@@ -33,7 +33,7 @@ impl Kind {
         }
     }
 
-    /// Its name in a sentence.
+    /// The name in a sentence.
     pub(super) fn told(self) -> &'static str {
         match self {
             Kind::Grant => "an approval",
@@ -44,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// What changes each time it is used. To set it back plays a yes again, until it expires.
+    /// The fields that change with each use. Resetting them replays an approval, until it expires.
     fn changing(self) -> &'static [&'static str] {
         match self {
             Kind::Grant => &["uses", "used_for", "used", "taken"],
@@ -66,8 +66,8 @@ pub(super) fn holds(key: &VerifyingKey, kind: Kind, state: &Path, said: &Map<Str
     signature.is_some_and(|signature| key.verify_strict(&message(kind, state, said), &signature).is_ok())
 }
 
-/// One line of JSON for each entry, in the order of the names, below lines that tell kind and folder. JSON strings hold
-/// no line breaks, so no two statements have the same text.
+/// One line of JSON per field, sorted by name, after lines with the kind and the folder. JSON strings contain no line
+/// breaks, so different statements have different texts.
 fn message(kind: Kind, state: &Path, said: &Map<String, Value>) -> Vec<u8> {
     let mut entries: Vec<(&String, &Value)> =
         said.iter().filter(|(name, _)| *name != SIGNATURE && !kind.changing().contains(&name.as_str())).collect();
@@ -104,7 +104,7 @@ mod tests {
         sign(&key, Kind::Grant, state, &mut signed);
         let holds = |said: &Map<String, Value>| super::holds(&public, Kind::Grant, state, said);
         assert!(holds(&signed));
-        // The order of entries and what use changes do not matter.
+        // The order of fields and the fields that change with use do not matter.
         let turned: Map<String, Value> = signed.clone().into_iter().rev().collect();
         assert!(holds(&turned));
         let mut used = signed.clone();

@@ -1,4 +1,4 @@
-//! Linux: processes as `/proc` shows them, namespaces, the user database.
+//! Linux: processes from `/proc`, namespaces, the user database.
 
 use super::model::Pid;
 use super::unix::user;
@@ -10,25 +10,26 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
-/// Whether names that differ in their case only are one name.
+/// Whether file names that differ only in case are the same.
 pub(crate) const FOLDS_CASE: bool = false;
 
-/// Fills a slice with random bytes of the system. Keys and salts are made of them: without any the process ends.
+/// Fills a slice with random bytes from the system. Keys and salts depend on them, so the process aborts if it gets
+/// none.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     let mut at = 0;
     while let Some(rest) = bytes.get_mut(at..).filter(|rest| !rest.is_empty()) {
         match rustix::rand::getrandom(&mut *rest, rustix::rand::GetRandomFlags::empty()) {
             Ok(count) => at += count,
             Err(rustix::io::Errno::INTR) => {}
-            // Sandboxes that forbid the call may still have the device.
+            // A sandbox that forbids the call may still provide the device.
             Err(_) if fs::File::open("/dev/urandom").and_then(|mut device| device.read_exact(rest)).is_ok() => return,
             Err(_) => std::process::abort(),
         }
     }
 }
 
-/// When a file was created; a link is not followed, and some file systems do not keep it. The standard library gives it
-/// with glibc only, and the release is linked with musl.
+/// The creation time of a file; a symlink is not followed. Some file systems do not store it. The standard library
+/// provides it only with glibc, and the release is linked with musl.
 pub(crate) fn created(path: &Path) -> Option<SystemTime> {
     let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME).ok()?;
     let is_kept = found.stx_mask & StatxFlags::BTIME.bits() != 0;
@@ -36,7 +37,7 @@ pub(crate) fn created(path: &Path) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(since).filter(|_| is_kept)
 }
 
-/// The home that the user database names.
+/// The home of this user in the user database.
 pub(crate) fn home_of_user() -> Option<PathBuf> {
     let user = user()?.to_string();
     let database = fs::read_to_string("/etc/passwd").ok()?;
@@ -44,7 +45,7 @@ pub(crate) fn home_of_user() -> Option<PathBuf> {
     database.lines().find(of_user)?.split(':').nth(5).map(PathBuf::from)
 }
 
-/// What shows a notice on the desktop; nothing where the program for it is not there.
+/// The command that shows a desktop notification; `None` if the program is not installed.
 pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     let program = Path::new("/usr/bin/notify-send");
     program.exists().then(|| {
@@ -54,7 +55,7 @@ pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     })
 }
 
-/// What opens an address in the person's browser; nothing where the program for it is not there.
+/// The command that opens an address in the person's browser; `None` if the program is not installed.
 pub(crate) fn browser(url: &str) -> Option<Command> {
     let program = Path::new("/usr/bin/xdg-open");
     program.exists().then(|| {
@@ -64,59 +65,59 @@ pub(crate) fn browser(url: &str) -> Option<Command> {
     })
 }
 
-/// When the machine was started.
+/// The time at which the machine was started.
 pub(crate) fn booted() -> Option<SystemTime> {
     let up = fs::read_to_string("/proc/uptime").ok()?;
     SystemTime::now().checked_sub(Duration::from_secs(up.split('.').next()?.parse().ok()?))
 }
 
-/// Names this start of the machine.
+/// An id of this boot of the machine.
 pub(crate) fn boot() -> Option<String> {
     Some(fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?.trim().to_owned())
 }
 
-/// From here on no other process of the user may look into this one.
+/// Prevents other processes of the user from reading the memory of this one from now on.
 pub(crate) fn hide_memory() {
-    // Where that is forbidden, all is as it would be without.
+    // If this is forbidden, the process runs on unprotected.
     let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
-/// A process that runs.
+/// A running process.
 pub(crate) struct Process {
     folder: PathBuf,
 }
 
 impl Process {
-    /// The one with this number.
+    /// The process with this id.
     pub(crate) fn of(process: Pid) -> Option<Process> {
         let folder = PathBuf::from(format!("/proc/{process}"));
         folder.is_dir().then_some(Process { folder })
     }
 
-    /// The first words of its command line.
+    /// The first arguments of its command line.
     pub(crate) fn words(&self, most: usize) -> Vec<String> {
         let line = fs::read(self.folder.join("cmdline")).unwrap_or_default();
         let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).take(most);
         words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
     }
 
-    /// The path of its program; empty where nobody may know.
+    /// The path of its program; empty if access is denied.
     pub(crate) fn program(&self) -> String {
         let program = fs::read_link(self.folder.join("exe")).ok();
         program.map(|path| path.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// The variables it was started with, each `NAME=value` and a zero byte; empty where nobody may know.
+    /// Its initial environment, each `NAME=value` followed by a zero byte; empty if access is denied.
     pub(crate) fn environment(&self) -> Vec<u8> {
         fs::read(self.folder.join("environ")).unwrap_or_default()
     }
 
-    /// Who started it.
+    /// The id of its parent.
     pub(crate) fn parent(&self) -> Option<Pid> {
         number(&field_of(&self.folder, 4)?)
     }
 
-    /// When it was started, in ticks since the machine was.
+    /// Its start time, in clock ticks since boot.
     pub(crate) fn started(&self) -> Option<u64> {
         field_of(&self.folder, 22)?.parse().ok()
     }
@@ -127,19 +128,19 @@ impl Process {
     }
 }
 
-/// A field of `stat`, from 3; the second stands in parentheses and may hold anything.
+/// A field of `stat`, counted from 1 and at least 3. The second is in parentheses and may contain any character.
 fn field_of(folder: &Path, number: usize) -> Option<String> {
     let stat = fs::read_to_string(folder.join("stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(number.checked_sub(3)?).map(str::to_owned)
 }
 
-/// The number of a process; 0 is none.
+/// Parses the id of a process; `None` for 0.
 fn number(field: &str) -> Option<Pid> {
     field.parse().ok().filter(|process| *process != 0)
 }
 
-/// All processes that run, each with who started it; what has ended and waits to be asked how is none.
+/// All running processes, each with its parent, without zombies.
 pub(crate) fn running() -> Vec<(Pid, Pid)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let numbers = entries.filter_map(|entry| entry.file_name().to_str()?.parse::<Pid>().ok());
@@ -153,16 +154,16 @@ pub(crate) fn running() -> Vec<(Pid, Pid)> {
         .collect()
 }
 
-/// What lost its parent is this process's from now on, so that it is found.
+/// Makes this process the parent of orphaned descendants from now on, so that they are found.
 pub(crate) fn adopt_strays() {
-    // Who cannot adopt them finds fewer.
+    // On an error, fewer strays are found.
     let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
 }
 
-/// Leaves the network, all but the loopback.
+/// Leaves the network except for the loopback.
 ///
 /// # Errors
-/// Why the system does not allow it.
+/// The reason why the system does not allow it.
 pub(crate) fn leave_network() -> Result<(), String> {
     use rustix::process::{getgid, getuid};
     use rustix::thread::UnshareFlags;
@@ -178,7 +179,7 @@ pub(crate) fn leave_network() -> Result<(), String> {
     raise_loopback().map_err(|error| format!("the loopback cannot be raised: {error}"))
 }
 
-/// Asks the kernel to set the first interface, which is the loopback, up.
+/// Asks the kernel to bring up the first interface, which is the loopback.
 fn raise_loopback() -> std::io::Result<()> {
     use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, recv, send, socket_with};
 
@@ -190,7 +191,7 @@ fn raise_loopback() -> std::io::Result<()> {
     message.extend(32_u32.to_ne_bytes());
     message.extend(NEW_LINK.to_ne_bytes());
     message.extend(REQUEST_AND_ACKNOWLEDGE.to_ne_bytes());
-    message.extend([0; 12]); // its number, its sender, the family and kind of the interface
+    message.extend([0; 12]); // sequence number, port id, family and type of the interface
     message.extend(LOOPBACK.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
     message.extend(UP.to_ne_bytes());
@@ -198,7 +199,7 @@ fn raise_loopback() -> std::io::Result<()> {
     send(&socket, &message, SendFlags::empty())?;
     let mut answer = [0_u8; 256];
     recv(&socket, &mut answer[..], RecvFlags::empty())?;
-    // Behind the head of 16 bytes stands the number of an error, negative, or 0.
+    // The error number follows the header of 16 bytes: negative, or 0.
     let error = answer.get(16..20).and_then(|bytes| bytes.try_into().ok()).map_or(0, i32::from_ne_bytes);
     if error == 0 { Ok(()) } else { Err(std::io::Error::from_raw_os_error(-error)) }
 }

@@ -12,21 +12,21 @@ use std::process::Command;
 use std::ptr;
 use std::time::{Duration, SystemTime};
 
-/// Whether names that differ in their case only are one name.
+/// Whether file names that differ only in case are the same.
 pub(crate) const FOLDS_CASE: bool = true;
 
-/// Fills a slice with random bytes of the system.
+/// Fills a slice with random bytes from the system.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
     // SAFETY: the pointer and the length are those of a live slice; the call cannot fail.
     unsafe { libc::arc4random_buf(bytes.as_mut_ptr().cast(), bytes.len()) }
 }
 
-/// When a file was created; a link is not followed.
+/// The creation time of a file; a symlink is not followed.
 pub(crate) fn created(path: &Path) -> Option<SystemTime> {
     path.symlink_metadata().ok()?.created().ok()
 }
 
-/// What shows a notice on the desktop. The texts are arguments of the script, not part of it.
+/// The command that shows a desktop notification. The texts are arguments of the script, not part of it.
 pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     let mut command = Command::new("/usr/bin/osascript");
     let script = "display notification (item 2 of argv) with title (item 1 of argv)";
@@ -34,58 +34,58 @@ pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     Some(command)
 }
 
-/// What opens an address in the person's browser.
+/// The command that opens an address in the person's browser.
 pub(crate) fn browser(url: &str) -> Option<Command> {
     let mut command = Command::new("/usr/bin/open");
     command.arg(url);
     Some(command)
 }
 
-/// The home that the user database names.
+/// The home of this user in the user database.
 pub(crate) fn home_of_user() -> Option<PathBuf> {
     const ROOM: usize = 16 * 1024;
     let mut texts = vec![0; ROOM];
     let mut entry = MaybeUninit::<libc::passwd>::zeroed();
     let mut found = ptr::null_mut();
-    // SAFETY: all memory lives through the call and is as long as it says.
+    // SAFETY: all buffers live through the call, and their lengths are correct.
     let status =
         unsafe { libc::getpwuid_r(user()?, entry.as_mut_ptr(), texts.as_mut_ptr(), texts.len(), &raw mut found) };
     if status != 0 || found.is_null() {
         return None;
     }
-    // SAFETY: the entry was filled, and its texts lie in `texts` and end with zero.
+    // SAFETY: the entry was filled, and its strings are in `texts` and end with zero.
     let home = unsafe { entry.assume_init().pw_dir };
     // SAFETY: as above.
     let home = (!home.is_null()).then(|| unsafe { CStr::from_ptr(home) })?;
     Some(OsStr::from_bytes(home.to_bytes()).into())
 }
 
-/// When the machine was started.
+/// The time at which the machine was started.
 pub(crate) fn booted() -> Option<SystemTime> {
     let bytes = asked(&mut [libc::CTL_KERN, libc::KERN_BOOTTIME], size_of::<libc::timeval>())?;
     let seconds = bytes.first_chunk().map(|seconds| i64::from_ne_bytes(*seconds))?;
     SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(seconds.try_into().ok()?))
 }
 
-/// Names this start of the machine.
+/// An id of this boot of the machine.
 pub(crate) fn boot() -> Option<String> {
     let mut bytes = [0_u8; 64];
     let mut length = bytes.len();
     let room = bytes.as_mut_ptr().cast::<c_void>();
-    // SAFETY: the name ends with a zero, `length` is the size of the room, and no value is set.
+    // SAFETY: the name ends with zero, `length` is the size of the buffer, and no value is set.
     let status =
         unsafe { libc::sysctlbyname(c"kern.bootsessionuuid".as_ptr(), room, &raw mut length, ptr::null_mut(), 0) };
     let name = bytes.split(|byte| *byte == 0).next().filter(|name| status == 0 && !name.is_empty())?;
     Some(String::from_utf8_lossy(name).into_owned())
 }
 
-/// From here on no other process of the user may look into this one.
+/// Prevents other processes of the user from attaching to this one from now on.
 pub(crate) fn hide_memory() {
-    // SAFETY: this request takes no memory.
+    // SAFETY: this request accesses no memory.
     unsafe { libc::ptrace(libc::PT_DENY_ATTACH, 0, ptr::null_mut(), 0) };
 }
 
-/// `proc_bsdshortinfo` of `<sys/proc_info.h>`: what the system tells of the processes of all users.
+/// `proc_bsdshortinfo` of `<sys/proc_info.h>`, which is available for processes of all users.
 #[repr(C)]
 struct Short {
     process: u32,
@@ -101,27 +101,27 @@ struct Short {
 /// `PROC_PIDT_SHORTBSDINFO`.
 const SHORT: c_int = 13;
 
-/// What has ended and waits to be asked how.
+/// The status of a zombie (`SZOMB`).
 const ZOMBIE: u32 = 5;
 
-/// No terminal.
+/// The device of a process without a terminal.
 const NO_DEVICE: u32 = u32::MAX;
 
-/// A process that runs.
+/// A running process.
 pub(crate) struct Process {
     number: c_int,
     parent: u32,
 }
 
 impl Process {
-    /// The one with this number.
+    /// The process with this id.
     pub(crate) fn of(process: Pid) -> Option<Process> {
         let number = c_int::try_from(process).ok()?;
         let short: Short = told(number, SHORT)?;
         Some(Process { number, parent: short.parent })
     }
 
-    /// The first words of its command line; none of what belongs to another user.
+    /// The first arguments of its command line; empty for a process of another user.
     pub(crate) fn words(&self, most: usize) -> Vec<String> {
         let block = started_with(self.number).unwrap_or_default();
         let (words, _) = divided(&block);
@@ -129,62 +129,62 @@ impl Process {
         words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
     }
 
-    /// The path of its program; empty where nobody may know.
+    /// The path of its program; empty if access is denied.
     pub(crate) fn program(&self) -> String {
         const ROOM: usize = libc::PROC_PIDPATHINFO_MAXSIZE as usize;
         let mut path = vec![0_u8; ROOM];
-        // SAFETY: the room is as long as the call is told.
+        // SAFETY: the buffer has the length that is passed.
         let length = unsafe { libc::proc_pidpath(self.number, path.as_mut_ptr().cast(), ROOM as u32) };
         path.truncate(usize::try_from(length).unwrap_or(0));
         String::from_utf8_lossy(&path).into_owned()
     }
 
-    /// The variables it was started with, each `NAME=value` and a zero byte; empty where nobody may know.
+    /// Its initial environment, each `NAME=value` followed by a zero byte; empty if access is denied.
     pub(crate) fn environment(&self) -> Vec<u8> {
         let block = started_with(self.number).unwrap_or_default();
         divided(&block).1.to_vec()
     }
 
-    /// Who started it.
+    /// The id of its parent.
     pub(crate) fn parent(&self) -> Option<Pid> {
         Some(self.parent).filter(|parent| *parent != 0)
     }
 
-    /// When it was started, in microseconds since 1970.
+    /// Its start time, in microseconds since 1970.
     pub(crate) fn started(&self) -> Option<u64> {
         let whole: libc::proc_bsdinfo = told(self.number, libc::PROC_PIDTBSDINFO)?;
         Some(whole.pbi_start_tvsec * 1_000_000 + whole.pbi_start_tvusec)
     }
 
-    /// Whether it has a terminal; unknown of what belongs to another user.
+    /// Whether it has a terminal; `None` for a process of another user.
     pub(crate) fn has_terminal(&self) -> Option<bool> {
         let whole: libc::proc_bsdinfo = told(self.number, libc::PROC_PIDTBSDINFO)?;
         Some(whole.e_tdev != 0 && whole.e_tdev != NO_DEVICE)
     }
 }
 
-/// What `libproc` tells of a process in a structure that it fills as a whole.
+/// Reads information about a process into a structure, which `libproc` fills completely.
 fn told<T>(process: c_int, what: c_int) -> Option<T> {
     let mut room = MaybeUninit::<T>::zeroed();
     let size = c_int::try_from(size_of::<T>()).ok()?;
-    // SAFETY: the room is as long as the call is told.
+    // SAFETY: the buffer has the length that is passed.
     let filled = unsafe { libc::proc_pidinfo(process, what, 0, room.as_mut_ptr().cast(), size) };
-    // SAFETY: both structures are numbers and bytes, for which anything is valid, and all of it was filled.
+    // SAFETY: both structures consist of integers and bytes, for which any value is valid, and all of it was filled.
     (filled == size).then(|| unsafe { room.assume_init() })
 }
 
-/// The block of a process that holds the count of its words, its program, its words and its variables.
+/// The block with the number of arguments of a process, its program, its arguments and its environment.
 fn started_with(process: c_int) -> Option<Vec<u8>> {
     let most = asked(&mut [libc::CTL_KERN, libc::KERN_ARGMAX], size_of::<c_int>())?;
     let most = c_int::from_ne_bytes(*most.first_chunk()?);
     asked(&mut [libc::CTL_KERN, libc::KERN_PROCARGS2, process], usize::try_from(most).ok()?)
 }
 
-/// The words and the variables of such a block.
+/// The arguments and the environment of such a block.
 fn divided(block: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let Some((count, rest)) = block.split_first_chunk() else { return (Vec::new(), &[]) };
     let count = usize::try_from(c_int::from_ne_bytes(*count)).unwrap_or(0);
-    // Behind the path of the program zeros fill the last word of the machine.
+    // Zeros after the path of the program pad it to a machine word.
     let mut rest = rest.iter().position(|byte| *byte == 0).and_then(|end| rest.get(end..)).unwrap_or(&[]);
     while let [0, behind @ ..] = rest {
         rest = behind;
@@ -199,37 +199,37 @@ fn divided(block: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     (words, rest)
 }
 
-/// What the kernel answers under this name, at most so many bytes.
+/// The value of a `sysctl` name, up to `most` bytes.
 fn asked(name: &mut [c_int], most: usize) -> Option<Vec<u8>> {
     let mut bytes = vec![0_u8; most];
     let mut length = most;
     let (parts, count) = (name.as_mut_ptr(), u32::try_from(name.len()).ok()?);
     let room = bytes.as_mut_ptr().cast::<c_void>();
-    // SAFETY: the name and the room are as long as the call is told, and nothing is set.
+    // SAFETY: the name and the buffer have the lengths that are passed, and no value is set.
     let status = unsafe { libc::sysctl(parts, count, room, &raw mut length, ptr::null_mut(), 0) };
     bytes.truncate(length);
     (status == 0).then_some(bytes)
 }
 
-/// All processes that run, each with who started it; what has ended and waits to be asked how is none.
+/// All running processes, each with its parent, without zombies.
 pub(crate) fn running() -> Vec<(Pid, Pid)> {
     const MAX: usize = 16 * 1024;
     let mut numbers: Vec<c_int> = vec![0; MAX];
     let size = c_int::try_from(MAX * size_of::<c_int>()).unwrap_or(0);
-    // SAFETY: the room is as long as the call is told.
+    // SAFETY: the buffer has the length that is passed.
     let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size) };
     numbers.truncate(usize::try_from(count).unwrap_or(0));
     let seen = numbers.into_iter().filter_map(|number| told::<Short>(number, SHORT));
     seen.filter(|short| short.status != ZOMBIE).map(|short| (short.process, short.parent)).collect()
 }
 
-/// Nobody can have what lost its parent here: it goes to the first process of the system.
+/// Does nothing: on this system orphans always go to the first process.
 pub(crate) fn adopt_strays() {}
 
-/// Leaves the network, all but the loopback.
+/// Leaves the network except for the loopback.
 ///
 /// # Errors
-/// Always: nobody can do that here without being the administrator.
+/// Always: this system requires the superuser for it.
 pub(crate) fn leave_network() -> Result<(), String> {
     Err("this system has no way to do that".into())
 }

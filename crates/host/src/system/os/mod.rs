@@ -1,7 +1,7 @@
-//! What every operating system does in its own way, as one list of questions: a file for each system, and one for what
-//! Linux and macOS share. Nothing else in this crate names a system.
+//! All code specific to an operating system, under one interface: one file per system, and one for the parts that Linux
+//! and macOS share. The rest of this crate names no system.
 //!
-//! What a system cannot do is an error, or the answer that makes the guard stricter.
+//! An operation that a system lacks returns an error, or the answer that makes the guard stricter.
 
 #[cfg(target_os = "linux")]
 mod linux;

@@ -1,36 +1,36 @@
-//! What the systems are asked in: purposes, what they say of a file, the number of a process.
+//! Types that all systems share: purposes of opening, metadata of a file, the id of a process.
 
-/// The number of a process.
+/// The id of a process.
 pub(crate) type Pid = u32;
 
-/// The user that may change everything.
+/// The user id of the superuser.
 const ROOT: u32 = 0;
 
-/// Why one of our own files is opened. None is passed on to programs that are started.
+/// The purpose for which one of the guard's own files is opened. Started programs do not inherit it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// To read.
     Read,
-    /// To read without waiting for a writer, should a pipe stand in its place.
+    /// To read without blocking, in case the file was replaced by a pipe.
     Poll,
-    /// To read and append; it is made if it is not there, and never reached through a link.
+    /// To read and append. The file is created if it does not exist, and a symlink is never followed.
     Log,
-    /// To read and replace; made like a log, and no pipe is waited for.
+    /// To read and overwrite. The file is created like a log, and opening a pipe does not block.
     Head,
-    /// To append; it is made if it is not there.
+    /// To append. The file is created if it does not exist.
     Append,
 }
 
-/// Why a wait ended.
+/// The reason why a wait ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Woken {
     /// Something may have changed.
     Changed,
-    /// The time is over, or nobody reads our answer any more.
+    /// The time is over, or the reader of the answer has closed its end.
     Over,
 }
 
-/// What stands at a path.
+/// The type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A regular file.
@@ -39,53 +39,53 @@ pub(crate) enum Kind {
     Folder,
     /// A symbolic link.
     Link,
-    /// A pipe or a socket: what comes out of it is not known.
+    /// A pipe or a socket, whose content is not known in advance.
     Pipe,
-    /// A device, or something else.
+    /// A device, or another type.
     Other,
 }
 
-/// What the system says of a file.
+/// The metadata of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Stat {
-    /// What it is.
+    /// Its type.
     pub(crate) kind: Kind,
-    /// Its bytes.
+    /// Its size in bytes.
     pub(crate) size: u64,
-    /// The device and its number there: no two files have both in common. `None` where the system does not say.
+    /// The device and the inode, which identify a file. `None` if the system has none.
     pub(crate) place: Option<(u64, u64)>,
-    /// Its kind and who may do what, as POSIX writes it.
+    /// Its type and permissions, as in POSIX.
     pub(crate) mode: u32,
-    /// Whose it is; `None` where the system does not say.
+    /// The user id of its owner; `None` if the system has none.
     pub(crate) owner: Option<u32>,
-    /// When its content changed: seconds since 1970, and nanoseconds.
+    /// Time of the last change of its content: seconds since 1970, and nanoseconds.
     pub(crate) modified: (i64, i64),
-    /// When anything of it changed, which only the clock sets.
+    /// Time of the last change of its content or metadata, which only the clock sets (ctime).
     pub(crate) changed: (i64, i64),
 }
 
 impl Stat {
-    /// Whether it is known to be this user's.
+    /// Whether its owner is known and is this user.
     pub(crate) fn is_of(&self, user: Option<u32>) -> bool {
         user.is_some() && self.owner == user
     }
 
-    /// Whether it is known to be the administrator's.
+    /// Whether its owner is known and is the superuser.
     pub(crate) fn is_of_root(&self) -> bool {
         self.is_of(Some(ROOT))
     }
 
-    /// Whether its group or everybody may write it.
+    /// Whether its group or everyone may write it.
     pub(crate) fn others_may_write(&self) -> bool {
         self.mode & 0o022 != 0
     }
 
-    /// Whether everybody may write it.
+    /// Whether everyone may write it.
     pub(crate) fn everybody_may_write(&self) -> bool {
         self.mode & 0o002 != 0
     }
 
-    /// Whether both are the same file, as far as the system tells files apart.
+    /// Whether both are the same file; false if the system has no inodes.
     pub(crate) fn is_same_file(&self, other: &Stat) -> bool {
         self.place.is_some() && self.place == other.place
     }

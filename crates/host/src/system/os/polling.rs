@@ -1,22 +1,22 @@
-//! macOS and Windows: a wait that looks again twenty times a second, by the wall clock. A clock that is set back ends it,
-//! so that it never takes longer than it may.
+//! macOS and Windows: a wait that polls twenty times a second by the wall clock. Setting the clock back ends the wait,
+//! so that it never exceeds its limit.
 
 use super::model::Woken;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-/// Between two looks.
+/// Pause between two polls.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A wait at most for some time. Nothing tells of a change: each look may find one.
+/// A wait with a time limit. The system does not report changes, so each poll may find one.
 pub(crate) struct Watch {
     begun: SystemTime,
     most: Duration,
 }
 
 impl Watch {
-    /// Begins to wait.
+    /// Starts the wait.
     ///
     /// # Errors
     /// Never on these systems.
@@ -24,7 +24,7 @@ impl Watch {
         Ok(Watch { begun: SystemTime::now(), most })
     }
 
-    /// Waits for the next look or the end.
+    /// Waits for the next poll or the end.
     pub(crate) fn wait(&self) -> Woken {
         std::thread::sleep(PAUSE);
         let is_over = self.begun.elapsed().map_or(true, |passed| passed >= self.most);

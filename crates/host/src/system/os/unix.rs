@@ -1,4 +1,4 @@
-//! What Linux and macOS share: files, owners, terminals and processes of POSIX.
+//! The parts that Linux and macOS share: POSIX files, owners, terminals and processes.
 
 use super::model::{Kind, Pid, Purpose, Stat};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, statat};
@@ -12,7 +12,8 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// A file of ours. The standard library asks the system twice for one that programs which are started do not have.
+/// Opens one of the guard's own files. The standard library needs two system calls for a file that started programs do
+/// not inherit.
 pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
     let how = match purpose {
         Purpose::Read => OFlags::RDONLY,
@@ -25,7 +26,7 @@ pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
     Ok(rustix::io::retry_on_intr(|| rustix::fs::open(path, how | OFlags::CLOEXEC, mode))?.into())
 }
 
-/// Milliseconds since the machine was started, with the time that it slept. No clock that can be set changes them.
+/// Milliseconds since the machine was started, including sleep. Setting the clock does not affect them.
 pub(crate) fn uptime() -> Option<u64> {
     #[cfg(target_os = "linux")]
     const CLOCK: ClockId = ClockId::Boottime;
@@ -35,24 +36,24 @@ pub(crate) fn uptime() -> Option<u64> {
     u64::try_from(time.tv_sec * 1000 + time.tv_nsec / 1_000_000).ok()
 }
 
-/// How a file is made with these permissions.
+/// Options that create a file with these permissions.
 pub(crate) fn options_with_mode(mode: u32) -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(mode);
     options
 }
 
-/// Who may do what with a file.
+/// The permissions of a file.
 pub(crate) fn mode_of(data: &Metadata) -> u32 {
     data.mode() & 0o777
 }
 
-/// A folder that only its owner can look into, with those above it.
+/// Creates a folder that only its owner can read, with its parents.
 pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// Some bytes of a file from an offset on, as many as it gives at once.
+/// Reads bytes from an offset on with one call, which may return fewer than requested.
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     file.read_at(bytes, offset)
 }
@@ -62,7 +63,7 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()>
     file.write_all_at(bytes, offset)
 }
 
-/// What the system has said already.
+/// Converts metadata that was read already.
 pub(crate) fn stat_of(data: &Metadata) -> Stat {
     Stat {
         kind: kind(FileType::from_raw_mode(data.mode() as rustix::fs::RawMode)),
@@ -75,27 +76,27 @@ pub(crate) fn stat_of(data: &Metadata) -> Stat {
     }
 }
 
-/// What stands at a path; of a link the link itself.
+/// The metadata of a file; a symlink is not followed.
 pub(crate) fn stat(path: &Path) -> io::Result<Stat> {
     stat_in(CWD, path, AtFlags::SYMLINK_NOFOLLOW)
 }
 
-/// What stands at a path, where its links lead.
+/// The metadata of a file; symlinks are followed.
 pub(crate) fn stat_behind_links(path: &Path) -> io::Result<Stat> {
     stat_in(CWD, path, AtFlags::empty())
 }
 
-/// An open folder: what is asked there is not looked up by the way to it each time.
+/// An open folder. Lookups in it do not resolve its path again.
 pub(crate) struct Folder(OwnedFd);
 
 impl Folder {
-    /// The folder at a path.
+    /// Opens the folder at a path.
     pub(crate) fn open(path: &Path) -> io::Result<Folder> {
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(Folder(rustix::fs::open(path, how, Mode::empty())?))
     }
 
-    /// What has this name in it; of a link the link itself.
+    /// The metadata of an entry; a symlink is not followed.
     pub(crate) fn stat(&self, name: &Path) -> io::Result<Stat> {
         stat_in(&self.0, name, AtFlags::SYMLINK_NOFOLLOW)
     }
@@ -125,20 +126,20 @@ fn kind(kind: FileType) -> Kind {
     }
 }
 
-/// Whether something stands here that is known to be no link.
+/// Whether something exists here that is known not to be a symlink.
 pub(crate) fn is_no_link(path: &Path) -> bool {
     matches!(rustix::fs::readlink(path, Vec::new()), Err(rustix::io::Errno::INVAL))
 }
 
-/// Who runs this process.
+/// The user id of this process.
 pub(crate) fn user() -> Option<u32> {
     Some(getuid().as_raw())
 }
 
-/// The terminal of this process, wherever its input and output lead.
+/// The terminal of this process, regardless of its standard input and output.
 ///
 /// # Errors
-/// There is none.
+/// The process has no terminal.
 pub fn terminal() -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open("/dev/tty")
 }
@@ -149,36 +150,36 @@ pub(crate) fn terminal_of_input() -> Option<String> {
     Some(name.to_string_lossy().into_owned())
 }
 
-/// A line for the shell.
+/// A shell command that runs a line.
 pub(crate) fn shell(line: &str) -> Command {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", line]);
     command
 }
 
-/// Has a program start in a group of its own, so that it can be ended with all that it starts.
+/// Starts a program in a process group of its own, so that it can be ended with all its children.
 pub fn in_group_of_its_own(command: &mut Command) {
     command.process_group(0);
 }
 
-/// How a process is ended.
+/// The way to end a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It is asked to.
+    /// Asks it to end (`SIGTERM`).
     Politely,
-    /// It is not asked.
+    /// Kills it (`SIGKILL`).
     AtOnce,
 }
 
-/// Ends a group; whether there was one.
+/// Ends a process group; returns whether it existed.
 pub(crate) fn end_group(leader: Pid, end: End) -> bool {
     raw(leader).is_some_and(|group| kill_process_group(group, signal(end)).is_ok())
 }
 
-/// Ends one process, if it is there.
+/// Ends one process, if it exists.
 pub(crate) fn end(process: Pid, end: End) {
     if let Some(process) = raw(process) {
-        // Who has gone is no error.
+        // A process that has ended already is not an error.
         let _ = kill_process(process, signal(end));
     }
 }
@@ -194,7 +195,7 @@ fn raw(process: Pid) -> Option<rustix::process::Pid> {
     i32::try_from(process).ok().and_then(rustix::process::Pid::from_raw)
 }
 
-/// Who started this process.
+/// The id of the parent process.
 ///
 /// # Errors
 /// Never on these systems.

@@ -1,5 +1,5 @@
-//! Linux: a wait that the kernel ends, by inotify and by a clock that also runs while the machine sleeps. A user has only
-//! so many watches (128, often); whoever gets none looks once a second.
+//! Linux: a wait on inotify and on a clock that also runs while the machine sleeps. The number of watches per user is
+//! limited (often 128); without one the wait polls once a second.
 
 use super::model::Woken;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -13,18 +13,19 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::Duration;
 
-/// A wait for changes of folders and for the closing of a file, at most for some time.
+/// A wait for changes of folders and for the closing of a file, with a time limit.
 pub(crate) struct Watch {
-    /// Where the kernel tells of changes; `None` where it has no watch left.
+    /// The inotify instance; `None` if the user has no watch left.
     changes: Option<OwnedFd>,
     end: OwnedFd,
 }
 
 impl Watch {
-    /// Begins to watch: what comes, goes or is replaced in these folders, and whoever closes the file after writing.
+    /// Starts the watch: entries that are created, moved or deleted in these folders, and the closing of `closed` after
+    /// writing.
     ///
     /// # Errors
-    /// The system has no clock for it.
+    /// The system provides no timer.
     pub(crate) fn begin(folders: &[&Path], closed: &Path, most: Duration) -> io::Result<Watch> {
         let changes = changes(folders, closed).ok();
         let end = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
@@ -33,7 +34,7 @@ impl Watch {
         Ok(Watch { changes, end })
     }
 
-    /// Waits for the next change or the end. The end wins: what came too late came too late.
+    /// Waits for the next change or the end. The end takes precedence: a later change is too late.
     pub(crate) fn wait(&self) -> Woken {
         let output = io::stdout();
         let changes = self.changes.as_ref().unwrap_or(&self.end);
@@ -51,31 +52,31 @@ impl Watch {
         if end || output || !changed {
             return Woken::Over;
         }
-        // What changed is looked up anew: the events only say that it is time to.
+        // The events only signal a change; the caller looks up the new state.
         let mut events = [0_u8; 4096];
         while read(changes, &mut events[..]).is_ok_and(|count| count > 0) {}
         Woken::Changed
     }
 }
 
-/// Between two looks where nothing tells of a change.
+/// Pause between two polls without inotify.
 const PAUSE: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
-/// What tells of changes of these folders, and of the closing of the file.
+/// An inotify instance for changes in these folders and for the closing of the file.
 fn changes(folders: &[&Path], closed: &Path) -> Result<OwnedFd, Errno> {
     let changes = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK)?;
     let entries = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::MOVED_FROM | WatchFlags::DELETE;
     for folder in folders {
         inotify::add_watch(&changes, *folder, entries | WatchFlags::ONLYDIR)?;
     }
-    // A process that is killed closes its files too.
+    // The kernel also closes the files of a killed process.
     match inotify::add_watch(&changes, closed, WatchFlags::CLOSE_WRITE) {
         Ok(_) | Err(Errno::NOENT) => Ok(changes),
         Err(error) => Err(error),
     }
 }
 
-/// A timer that is set to nothing would never end.
+/// The value of a timer, with at least one nanosecond: a zero value would disarm it.
 fn time(most: Duration) -> Timespec {
     let seconds = i64::try_from(most.as_secs()).unwrap_or(i64::MAX);
     Timespec { tv_sec: seconds, tv_nsec: i64::from(most.subsec_nanos()).max(1) as _ }

@@ -1,5 +1,5 @@
-//! Windows, as far as the standard library goes. Owners and the processes above this one are not asked for: nothing here
-//! is believed to be the user's own, nobody is known to be a person, and so nothing is loosened.
+//! Windows, to the extent of the standard library. Owners and ancestor processes are not queried, so no file is trusted
+//! as the user's own, no user is known to be a person, and the guard never loosens.
 
 use super::model::{Kind, Pid, Purpose, Stat};
 use std::fs::{self, DirBuilder, File, FileType, Metadata, OpenOptions};
@@ -10,24 +10,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-/// Whether names that differ in their case only are one name.
+/// Whether file names that differ only in case are the same.
 pub(crate) const FOLDS_CASE: bool = true;
 
-/// `FILE_FLAG_OPEN_REPARSE_POINT`: a link is opened itself.
+/// `FILE_FLAG_OPEN_REPARSE_POINT`: opens a symlink itself.
 const OPEN_LINK: u32 = 0x0020_0000;
 
 /// `CREATE_NEW_PROCESS_GROUP`.
 const OWN_GROUP: u32 = 0x0200;
 
-/// Ends a process with all that it started.
+/// The program that ends a process with all its children.
 const TASKKILL: &str = r"C:\Windows\System32\taskkill.exe";
 
-/// When a file was created; a link is not followed.
+/// The creation time of a file; a symlink is not followed.
 pub(crate) fn created(path: &Path) -> Option<SystemTime> {
     path.symlink_metadata().ok()?.created().ok()
 }
 
-/// A file of ours.
+/// Opens one of the guard's own files.
 pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
     let mut options = OpenOptions::new();
     match purpose {
@@ -43,22 +43,22 @@ pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
     Ok(file)
 }
 
-/// How a file is made: who may do what with it is told by its folder.
+/// Options that create a file. Its permissions come from its folder.
 pub(crate) fn options_with_mode(_mode: u32) -> OpenOptions {
     OpenOptions::new()
 }
 
-/// Who may do what with a file, for those who make another in its place: its folder tells.
+/// The permissions for a file that replaces this one. The folder decides about the real ones.
 pub(crate) fn mode_of(_data: &Metadata) -> u32 {
     0o600
 }
 
-/// A folder with those above it. Within the folder of a user only they and the administrators can look into it.
+/// Creates a folder with its parents. Below a user's folder only the user and the administrators can read it.
 pub(crate) fn make_private_folder(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).create(folder)
 }
 
-/// Some bytes of a file from an offset on, as many as it gives at once.
+/// Reads bytes from an offset on with one call, which may return fewer than requested.
 pub(crate) fn read_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
     file.seek_read(bytes, offset)
 }
@@ -77,9 +77,9 @@ pub(crate) fn write_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Re
     Ok(())
 }
 
-/// What the system has said already. Whose the file is and where it lies is not known; everybody is taken to write it.
+/// Converts metadata that was read already. Owner and inode are unknown, and the file counts as writable by everyone.
 pub(crate) fn stat_of(data: &Metadata) -> Stat {
-    /// Between 1601 and 1970, in the hundreds of nanoseconds that the system counts in.
+    /// Time between 1601 and 1970, in units of 100 nanoseconds.
     const EPOCH: i64 = 116_444_736_000_000_000;
     const SECOND: i64 = 10_000_000;
     let ticks = i64::try_from(data.last_write_time()).unwrap_or(i64::MAX).saturating_sub(EPOCH);
@@ -97,37 +97,37 @@ fn kind(kind: FileType) -> Kind {
     }
 }
 
-/// What stands at a path; of a link the link itself.
+/// The metadata of a file; a symlink is not followed.
 pub(crate) fn stat(path: &Path) -> io::Result<Stat> {
     fs::symlink_metadata(path).map(|data| stat_of(&data))
 }
 
-/// What stands at a path, where its links lead.
+/// The metadata of a file; symlinks are followed.
 pub(crate) fn stat_behind_links(path: &Path) -> io::Result<Stat> {
     fs::metadata(path).map(|data| stat_of(&data))
 }
 
-/// A folder of which several files are asked.
+/// A folder for lookups of several files.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {
-    /// The folder at a path.
+    /// Opens the folder at a path.
     pub(crate) fn open(path: &Path) -> io::Result<Folder> {
         fs::read_dir(path).map(|_| Folder(path.to_owned()))
     }
 
-    /// What has this name in it; of a link the link itself.
+    /// The metadata of an entry; a symlink is not followed.
     pub(crate) fn stat(&self, name: &Path) -> io::Result<Stat> {
         stat(&self.0.join(name))
     }
 }
 
-/// Whether something stands here that is known to be no link.
+/// Whether something exists here that is known not to be a symlink.
 pub(crate) fn is_no_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|data| !data.file_type().is_symlink())
 }
 
-/// Who runs this process: not asked for.
+/// The user id of this process: not queried.
 pub(crate) fn user() -> Option<u32> {
     None
 }
@@ -135,43 +135,43 @@ pub(crate) fn user() -> Option<u32> {
 /// The terminal of this process.
 ///
 /// # Errors
-/// Always: a console is not asked yet.
+/// Always: consoles are not supported yet.
 pub fn terminal() -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::Unsupported, "a console cannot be asked yet"))
 }
 
-/// The name of the terminal on standard input: consoles have none.
+/// The name of the terminal on standard input: a console has none.
 pub(crate) fn terminal_of_input() -> Option<String> {
     None
 }
 
-/// A line for the shell.
+/// A shell command that runs a line.
 pub(crate) fn shell(line: &str) -> Command {
     let mut command = Command::new(r"C:\Windows\System32\cmd.exe");
     command.args(["/d", "/s", "/c"]).raw_arg(format!("\"{line}\""));
     command
 }
 
-/// Has a program start in a group of its own, so that it can be ended with all that it starts.
+/// Starts a program in a process group of its own, so that it can be ended with all its children.
 pub fn in_group_of_its_own(command: &mut Command) {
     command.creation_flags(OWN_GROUP);
 }
 
-/// How a process is ended.
+/// The way to end a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
-    /// It is asked to.
+    /// Asks it to end.
     Politely,
-    /// It is not asked.
+    /// Kills it (`/F`).
     AtOnce,
 }
 
-/// Ends a process with all that it started; whether there was one.
+/// Ends a process with all its children; returns whether it existed.
 pub(crate) fn end_group(leader: Pid, end: End) -> bool {
     taskkill(leader, end, &["/T"])
 }
 
-/// Ends one process, if it is there.
+/// Ends one process, if it exists.
 pub(crate) fn end(process: Pid, end: End) {
     taskkill(process, end, &[]);
 }
@@ -186,23 +186,23 @@ fn taskkill(process: Pid, end: End, more: &[&str]) -> bool {
     quiet.status().is_ok_and(|status| status.success())
 }
 
-/// Who started this process.
+/// The id of the parent process.
 ///
 /// # Errors
-/// Always: it is not asked for yet.
+/// Always: it is not queried yet.
 pub(crate) fn parent() -> Result<Option<Pid>, String> {
     Err("on Windows the programs that started this one cannot be seen yet".into())
 }
 
-/// Fills a slice with random bytes of the system.
+/// Fills a slice with random bytes from the system.
 pub(crate) fn fill_random(bytes: &mut [u8]) {
-    // Who has no random bytes gets none of ours either.
+    // Without random bytes from the system the process aborts.
     if getrandom::fill(bytes).is_err() {
         std::process::abort();
     }
 }
 
-/// What shows a notice on the desktop. The texts are variables of the script, not part of it.
+/// The command that shows a desktop notification. The texts are variables of the script, not part of it.
 pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     const SCRIPT: &str = "$m=[Windows.UI.Notifications.ToastNotificationManager,Windows.UI.Notifications,ContentType=WindowsRuntime];\
         $x=$m::GetTemplateContent(1);$t=$x.GetElementsByTagName('text');\
@@ -217,7 +217,7 @@ pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     Some(command)
 }
 
-/// What opens an address in the person's browser.
+/// The command that opens an address in the person's browser.
 pub(crate) fn browser(url: &str) -> Option<Command> {
     let root = std::env::var_os("SystemRoot")?;
     let mut command = Command::new(Path::new(&root).join("System32/rundll32.exe"));
@@ -225,39 +225,39 @@ pub(crate) fn browser(url: &str) -> Option<Command> {
     Some(command)
 }
 
-/// The home that the user database names: not asked for, so that what lies in that of the environment only tightens.
+/// The home in the user database: not queried, so files below the environment's home only tighten.
 pub(crate) fn home_of_user() -> Option<PathBuf> {
     None
 }
 
-/// When the machine was started: not asked for, so that no lost record is excused by it.
+/// The time at which the machine was started: not queried, so it excuses no lost record.
 pub(crate) fn booted() -> Option<SystemTime> {
     None
 }
 
-/// Names this start of the machine: not asked for, so that no mode holds.
+/// An id of this boot of the machine: not queried, so no mode is in force.
 pub(crate) fn boot() -> Option<String> {
     None
 }
 
-/// Milliseconds since the machine was started: not asked for, so that no mode holds.
+/// Milliseconds since the machine was started: not queried, so no mode is in force.
 pub(crate) fn uptime() -> Option<u64> {
     None
 }
 
-/// The system has no such wish of a process: who may look into it, its user's rights tell.
+/// Does nothing: on this system the user's rights alone decide which processes can read this one.
 pub(crate) fn hide_memory() {}
 
-/// A process that runs. None can be seen.
+/// A running process. It has no values, because processes cannot be queried.
 pub(crate) enum Process {}
 
 impl Process {
-    /// The one with this number.
+    /// The process with this id.
     pub(crate) fn of(_process: Pid) -> Option<Process> {
         None
     }
 
-    /// The first words of its command line.
+    /// The first arguments of its command line.
     pub(crate) fn words(&self, _most: usize) -> Vec<String> {
         match *self {}
     }
@@ -267,17 +267,17 @@ impl Process {
         match *self {}
     }
 
-    /// The variables it was started with.
+    /// Its initial environment.
     pub(crate) fn environment(&self) -> Vec<u8> {
         match *self {}
     }
 
-    /// Who started it.
+    /// The id of its parent.
     pub(crate) fn parent(&self) -> Option<Pid> {
         match *self {}
     }
 
-    /// When it was started.
+    /// Its start time.
     pub(crate) fn started(&self) -> Option<u64> {
         match *self {}
     }
@@ -288,18 +288,18 @@ impl Process {
     }
 }
 
-/// All processes that run: none can be seen.
+/// All running processes: empty, because they cannot be queried.
 pub(crate) fn running() -> Vec<(Pid, Pid)> {
     Vec::new()
 }
 
-/// What lost its parent has none here.
+/// Does nothing: orphans get no new parent on this system.
 pub(crate) fn adopt_strays() {}
 
-/// Leaves the network, all but the loopback.
+/// Leaves the network except for the loopback.
 ///
 /// # Errors
-/// Always: nobody can do that here.
+/// Always: this system does not support it.
 pub(crate) fn leave_network() -> Result<(), String> {
     Err("this system has no way to do that".into())
 }
