@@ -1,4 +1,4 @@
-//! The conditions of a rule, and their lowering to the one condition language.
+//! The conditions of a rule, and their lowering to the condition language.
 
 use crate::pattern::{Ready, Variables, fill, needs, regex};
 use crate::problem;
@@ -8,7 +8,7 @@ use crate::yaml::{Located, Yaml};
 use reflex_engine::{EffectKind, RULE_FIELDS};
 use serde_json::{Value, json};
 
-/// Every operator of a condition on a field; those with `not_` hold where the others do not.
+/// Every operator of a condition on a field. An operator with `not_` is the negation of the one without.
 pub const OPERATORS: [&str; 20] = [
     "matches",
     "not_matches",
@@ -32,7 +32,7 @@ pub const OPERATORS: [&str; 20] = [
     "at_most",
 ];
 
-/// Signs that people write for the comparisons of numbers.
+/// Comparison signs as spellings of the numeric operators.
 const SIGNS: [(&str, &str); 4] = [(">", "greater_than"), ("<", "less_than"), (">=", "at_least"), ("<=", "at_most")];
 
 const KEYS: [&str; 13] = [
@@ -54,21 +54,22 @@ const KEYS: [&str; 13] = [
 /// One condition of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
-    /// A field compared with a pattern.
+    /// A comparison of a field with a pattern.
     Field(FieldCondition),
-    /// One of the call's commands fits one of these patterns, as the shell would run it: `git push --force*`.
+    /// Whether a command of the call, as the shell would run it, fits one of these patterns, such as `git push
+    /// --force*`.
     Runs(Vec<String>),
-    /// The call would do one of these, to a target outside or inside of the workspace where that is said.
+    /// Whether the call has one of these effects; if given, on a target outside or inside the workspace.
     Effect(Vec<String>, Option<bool>),
-    /// All hold.
+    /// Holds if all hold.
     All(Vec<Condition>),
-    /// One holds.
+    /// Holds if at least one holds.
     Any(Vec<Condition>),
-    /// It does not hold.
+    /// Holds if the condition does not hold.
     Not(Box<Condition>),
 }
 
-/// A field compared with a pattern.
+/// A comparison of a field with a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldCondition {
     /// The field: `command`, `file_path`, `tool_input.url`, …
@@ -77,18 +78,18 @@ pub struct FieldCondition {
     pub op: String,
     /// The pattern; several for `in`, `under_path` and `matches`.
     pub pattern: Vec<String>,
-    /// Whether letters count the same in both cases.
+    /// Whether case is ignored.
     pub case_insensitive: bool,
 }
 
 impl Condition {
-    /// A condition as seed 001 writes it.
+    /// A condition in the form of `@fozikio/reflex`.
     pub fn field(field: &str, op: &str, pattern: &str) -> Condition {
         let pattern = vec![pattern.to_owned()];
         Condition::Field(FieldCondition { field: field.into(), op: op.into(), pattern, case_insensitive: false })
     }
 
-    /// As it is told: `field op pattern`.
+    /// The condition as text: `field op pattern`.
     pub fn shown(&self) -> String {
         match self {
             Condition::Field(one) => format!("{} {} {}", one.field, one.op, one.pattern.join(", ")),
@@ -100,10 +101,10 @@ impl Condition {
         }
     }
 
-    /// The condition in the one language.
+    /// Lowers the condition to the condition language.
     ///
     /// # Errors
-    /// A variable that is not set or a regular expression that cannot be had: what is wrong, and what to do.
+    /// A variable is not set, or a regular expression is invalid: the problem and its remedy.
     pub fn lower(&self, variables: &Variables) -> Ready<Value> {
         let each = |all: &[Condition]| all.iter().map(|one| one.lower(variables)).collect::<Ready<Vec<Value>>>();
         Ok(match self {
@@ -198,7 +199,7 @@ impl FieldCondition {
     }
 }
 
-/// Reads a list of conditions; what cannot be read is reported and makes the rule invalid.
+/// Parses a list of conditions. An invalid condition is reported and makes the rule invalid.
 pub(crate) fn conditions_of(
     located: &Located,
     variables: Option<&Variables>,
@@ -256,7 +257,7 @@ fn condition_of(located: &Located, variables: Option<&Variables>, into: &mut Pro
     Some(condition)
 }
 
-/// The members of `any`, `all` or `not`. A group without any would hold always or never, and nobody means that.
+/// Parses the members of `any`, `all` or `not`. An empty group is an error: it would hold always or never.
 fn group(name: &str, located: &Located, variables: Option<&Variables>, into: &mut Problems<'_>) -> Vec<Condition> {
     if located.items().is_empty() {
         into.error(&located.span, format!("`{name}` holds no condition"), "write its conditions as a list below it");
@@ -264,7 +265,7 @@ fn group(name: &str, located: &Located, variables: Option<&Variables>, into: &mu
     conditions_of(located, variables, into)
 }
 
-/// The patterns of `matches_command`.
+/// Parses the patterns of `matches_command`.
 fn commands(located: &Located, into: &mut Problems<'_>) -> Vec<String> {
     let patterns = texts(located, into);
     if patterns.is_empty() || patterns.iter().any(|pattern| pattern.trim().is_empty()) {
@@ -279,7 +280,7 @@ fn field_condition(located: &Located, field: &Located, into: &mut Problems<'_>) 
     let name = field.text().unwrap_or_default();
     let reaches = name.contains('.') || RULE_FIELDS.contains(&name.as_str());
     if !reaches {
-        // Events of other callers may have fields that no agent's call has.
+        // A warning only: events of other callers may have other fields.
         into.unknown(Level::Warning, &field.span, ("field", &name), &RULE_FIELDS);
     }
     let short = ["in", "under_path"].into_iter().find_map(|op| get(op).map(|value| (op, value)));
@@ -342,7 +343,7 @@ fn texts(located: &Located, into: &mut Problems<'_>) -> Vec<String> {
     texts.into_iter().map(|(text, _)| text).collect()
 }
 
-/// What was probably meant, for words in code that are no operators.
+/// Checks an operator given in code; the error suggests the nearest one.
 pub(crate) fn is_operator(word: &str) -> Result<(), String> {
     match OPERATORS.contains(&word) {
         true => Ok(()),

@@ -1,4 +1,4 @@
-//! Files of one place become one tree: rules by event, and the policy.
+//! Compiles the files of one layer to a tree: rules by event, and the policy.
 
 use crate::pattern::Variables;
 use crate::policy::{Policy, policy_of};
@@ -6,36 +6,36 @@ use crate::problem::{Level, Problem, Problems};
 use crate::rule::{Rule, rules_of};
 use serde_json::{Map, Value, json};
 
-/// A file as it was read.
+/// The content of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceFile {
-    /// As it is told to people.
+    /// The name to show to people.
     pub name: String,
-    /// What stands in it.
+    /// Its text.
     pub text: String,
-    /// Whether it is the policy; else it holds rules.
+    /// Whether it is the policy; otherwise it contains rules.
     pub is_policy: bool,
-    /// Why it could not be read.
+    /// The reason why it could not be read.
     pub unread: Option<String>,
 }
 
-/// What the files of one place say.
+/// The compiled files of one layer.
 #[derive(Debug, Clone, Default)]
 pub struct Compiled {
-    /// `rules`, `triggers`, `paths`, `policy`: what is encoded.
+    /// `rules`, `triggers`, `paths`, `policy`: the tree to encode.
     pub tree: Value,
-    /// All rules, also those that are switched off.
+    /// All rules, including disabled ones.
     pub rules: Vec<Rule>,
     /// The policy.
     pub policy: Policy,
-    /// What is wrong. A file with an error is left out as a whole.
+    /// The problems. A file with an error is left out entirely.
     pub problems: Vec<Problem>,
     /// The names of the files that are left out.
     pub left_out: Vec<String>,
 }
 
-/// Compiles the files of one place. `presets` are the names of the library's policies, `inherited` the variables that
-/// other places set.
+/// Compiles the files of one layer. `presets` are the names of the library's policies, `inherited` the variables of
+/// other layers.
 pub fn compile(files: &[SourceFile], presets: &[&str], inherited: &Variables) -> Compiled {
     let mut compiled = Compiled::default();
     for (file, why) in files.iter().filter_map(|file| Some((file, file.unread.as_ref()?))) {
@@ -72,7 +72,7 @@ pub fn compile(files: &[SourceFile], presets: &[&str], inherited: &Variables) ->
     compiled
 }
 
-/// Rules whose names are taken already. Both are in force, so that nobody takes a rule away by its name.
+/// Reports rules whose names are taken. Both stay in force, so that a name cannot be used to remove a rule.
 fn repeated(rules: &[Rule], known: &[Rule], file: &SourceFile) -> Vec<Problem> {
     let mut problems = Problems::new(&file.name, &file.text);
     for (index, rule) in rules.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Rules and policies that people write: read with the place of every word, checked, compiled into the one condition
-//! language, and asked as a library ([`RuleEngine`]).
+//! Rules and policies written by people: parsed with source positions, checked, compiled to the condition language, and
+//! evaluated as a library ([`RuleEngine`]).
 //!
 //! ```
 //! use reflex_rules::{RuleEngine, core_rules};

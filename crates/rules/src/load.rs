@@ -1,4 +1,4 @@
-//! Rule files from disk, for who uses the rules as a library.
+//! Loads rule files from disk, for users of the library.
 
 use crate::problem::{Level, Problem};
 use crate::rule::{Rule, rules_of};
@@ -7,31 +7,31 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A rule file is at most so large.
+/// Maximum size of a rule file in bytes.
 pub const MAX_BYTES: u64 = 1 << 20;
 
-/// So many files and so deep folders are looked at.
+/// Maximum number of rule files, and maximum depth of folders.
 const MAX_FILES: usize = 2_000;
 const MAX_DEPTH: usize = 16;
 
-/// So many entries of folders, whatever they are.
+/// Maximum number of folder entries of any kind.
 const MAX_SEEN: usize = 20_000;
 
-/// What a directory of rules is loaded with, as in seed 001.
+/// Configuration for loading a directory of rules, as in `@fozikio/reflex`.
 #[derive(Debug, Clone, Default)]
 pub struct ReflexConfig {
     /// Folders in which files may be written.
     pub allowed_roots: Vec<String>,
-    /// Rules that are left out where their tier and `override` allow it.
+    /// Rules to leave out, as far as their tier and `override` allow it.
     pub disabled_rules: Vec<String>,
-    /// Further folders of rules.
+    /// Additional folders of rules.
     pub rule_dirs: Vec<PathBuf>,
 }
 
-/// The rules of one file; it may hold several.
+/// Loads the rules of one file, which may contain several.
 ///
 /// # Errors
-/// A file that cannot be read, or all that is wrong with it, each with file, line and column.
+/// The file cannot be read, or is invalid: all its problems, each with file, line and column.
 pub fn load_rule_file(path: impl AsRef<Path>) -> Result<Vec<Rule>, Vec<Problem>> {
     let path = path.as_ref();
     let name = path.display().to_string();
@@ -40,9 +40,9 @@ pub fn load_rule_file(path: impl AsRef<Path>) -> Result<Vec<Rule>, Vec<Problem>>
     if problems.iter().any(|problem| problem.level == Level::Error) { Err(problems) } else { Ok(rules) }
 }
 
-/// The rules of all `.yaml` and `.yml` files below a folder, and of the configuration's `rule_dirs`. A file that is
-/// damaged never keeps the others out: what is wrong comes beside the rules. A rule that may not be disabled stays, and
-/// that is told.
+/// Loads the rules of all `.yaml` and `.yml` files below a folder and in the configuration's `rule_dirs`. An invalid
+/// file does not affect the others: problems are returned along with the rules. Disabling a rule that may not be
+/// disabled is reported, and the rule stays.
 pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>) -> (Vec<Rule>, Vec<Problem>) {
     let (mut rules, mut problems) = (Vec::new(), Vec::new());
     let further = config.map(|config| config.rule_dirs.as_slice()).unwrap_or_default();
@@ -77,8 +77,9 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
     (rules, problems)
 }
 
-/// The rule files below a folder, in no order, each with its path from there; links to files are among them wherever they
-/// lead. Links to folders, and folders that lie too deep, are not followed: they are among them themselves.
+/// Lists the rule files below a folder in no particular order, by path relative to the folder. Links to files are
+/// included, wherever they lead. Links to folders, and folders below the maximum depth, are not followed but listed
+/// themselves.
 ///
 /// # Errors
 /// The folder cannot be listed.
@@ -88,10 +89,10 @@ pub fn rule_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(walk.files)
 }
 
-/// A walk through the folders of rules.
+/// A recursive walk through the folders of rules.
 struct Walk {
     files: Vec<PathBuf>,
-    /// How many entries of folders were looked at.
+    /// Number of folder entries seen.
     seen: usize,
 }
 
@@ -106,7 +107,7 @@ impl Walk {
             }
             let (name, kind) = (entry.file_name(), entry.file_type()?);
             let goes_down = depth < MAX_DEPTH && kind.is_dir();
-            // A folder that is not looked into is listed as if it were a file, so that whoever reads it says so.
+            // A folder that is not followed is listed like a file, so that reading it reports a problem.
             let is_left_out =
                 !goes_down && (kind.is_dir() || kind.is_symlink() && root.join(below).join(&name).is_dir());
             if goes_down || is_left_out || is_rules(&name) {
@@ -127,7 +128,7 @@ impl Walk {
     }
 }
 
-/// Whether a file is no link that leads elsewhere.
+/// Whether a file is not a link that leads out of the folder.
 fn stays_inside(file: &Path, folder: &Path) -> bool {
     let (real, root) = (file.canonicalize(), folder.canonicalize());
     !file.is_symlink() || matches!((real, root), (Ok(real), Ok(root)) if real.starts_with(&root))
@@ -138,7 +139,7 @@ fn is_rules(name: &OsStr) -> bool {
     [&b".yaml"[..], b".yml"].iter().any(|end| name.len() > end.len() && name.ends_with(end))
 }
 
-/// A file of text that is not too large.
+/// Reads a text file of limited size.
 fn read(path: &Path) -> io::Result<String> {
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {

@@ -1,4 +1,4 @@
-//! Patterns as people write them: variables filled in, checked, and what a regular expression cannot do without.
+//! Patterns in rules: fills in variables, checks regular expressions, and finds literals that a match must contain.
 
 use crate::problem::nearest;
 use reflex_engine::{MAX_PATTERN, RULE_FIELDS};
@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 /// Values of `{{variables}}`: one text, or several for a list.
 pub type Variables = BTreeMap<String, Vec<String>>;
 
-/// A pattern that is ready, or what to mend and how.
+/// The result, or a problem and its remedy.
 pub(crate) type Ready<T> = Result<T, (String, String)>;
 
-/// Fills `{{name}}` from the variables. Names of fields stay for when the rule is asked.
+/// Fills `{{name}}` from the variables. Names of fields are kept: they are filled in when the rule is evaluated.
 pub(crate) fn fill(pattern: &str, variables: &Variables, how: &dyn Fn(&[String]) -> String) -> Ready<(String, bool)> {
     let mut template = false;
     let filled = each_word(pattern, &mut |name| match variables.get(name) {
@@ -24,8 +24,8 @@ pub(crate) fn fill(pattern: &str, variables: &Variables, how: &dyn Fn(&[String])
     Ok((filled, template))
 }
 
-/// The same for a text that is told or put in a call's place. A word that is neither a variable nor a field stays, and is
-/// given to `odd` with what to do about it.
+/// As [`fill`], for a message or a rewrite. A name that is neither a variable nor a field is kept and reported to `odd`
+/// with a remedy.
 pub(crate) fn fill_told(text: &str, variables: &Variables, odd: &mut dyn FnMut(String, String)) -> String {
     let filled = each_word(text, &mut |name| {
         let values = variables.get(name);
@@ -38,7 +38,7 @@ pub(crate) fn fill_told(text: &str, variables: &Variables, odd: &mut dyn FnMut(S
     filled.unwrap_or_else(|_| text.to_owned())
 }
 
-/// A text with each `{{name}}` in it replaced.
+/// Replaces each `{{name}}` in a text.
 fn each_word(text: &str, word: &mut dyn FnMut(&str) -> Ready<String>) -> Ready<String> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
@@ -68,12 +68,12 @@ fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte))
 }
 
-/// Whether a name stands for something of the call.
+/// Whether a name is a field of the call.
 fn is_known(name: &str) -> bool {
     name == "allowed_roots" || RULE_FIELDS.contains(&name) || name.starts_with("tool_input.")
 }
 
-/// A regular expression that runs in linear time.
+/// Checks a regular expression, which must run in linear time.
 pub(crate) fn regex(pattern: &str, fold: bool) -> Ready<()> {
     let built = regex_lite::RegexBuilder::new(pattern).case_insensitive(fold).size_limit(MAX_PATTERN).build();
     let Err(error) = built else { return Ok(()) };
@@ -90,7 +90,7 @@ pub(crate) fn regex(pattern: &str, fold: bool) -> Ready<()> {
     Err((format!("this is no regular expression that runs in linear time: {error}"), help.into()))
 }
 
-/// Texts one of which stands in whatever the pattern fits; none where that cannot be said.
+/// Literals, at least one of which every match contains. Empty if they cannot be determined.
 pub(crate) fn needs(pattern: &str, fold: bool) -> Vec<String> {
     let has_flags = pattern.split("(?").skip(1).any(|rest| !rest.starts_with([':', '<', 'P']));
     if has_flags {
@@ -106,7 +106,7 @@ pub(crate) fn needs(pattern: &str, fold: bool) -> Vec<String> {
                     run.push(sign);
                     continue;
                 }
-                // `\u0041`, `\x41` and `\x{41}` are letters too, but not these.
+                // `\u0041`, `\x41` and `\x{41}` encode other characters than those that follow.
                 Some('x' | 'u' | 'U') => return Vec::new(),
                 _ => keep(&mut best, &mut run),
             },
@@ -150,7 +150,7 @@ fn keep(best: &mut String, run: &mut String) {
 
 type Letters<'p> = std::iter::Peekable<std::str::Chars<'p>>;
 
-/// Behind the `]` that ends the set. A `]` right at its begin is one of its letters.
+/// Skips to the end of a set, after its `]`. A `]` right at the start is a member of the set.
 fn skip_set(letters: &mut Letters<'_>) {
     letters.next_if_eq(&'^');
     letters.next_if_eq(&']');

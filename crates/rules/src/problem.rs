@@ -1,31 +1,31 @@
-//! What is wrong with a file, where, and what was probably meant.
+//! Problems in a file: their place, and a suggestion.
 
 use std::fmt;
 use std::ops::Range;
 
-/// How bad it is.
+/// The level of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
-    /// The file is in force; something in it has no effect or is not what it looks like.
+    /// The file is in force, but a part of it has no effect or is misleading.
     Warning,
     /// The rule or the file is not in force.
     Error,
 }
 
-/// One thing that is wrong.
+/// A problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// How bad.
+    /// Its level.
     pub level: Level,
-    /// The file as it was named to us.
+    /// The file's name as given by the caller.
     pub file: String,
-    /// The bytes of the file that are meant.
+    /// The byte range in the file.
     pub span: Range<usize>,
-    /// Line and column of their begin, from 1.
+    /// Line and column of its start, from 1.
     pub place: (usize, usize),
-    /// What is wrong, in our words.
+    /// The description of the problem.
     pub message: String,
-    /// What to write instead; empty if nothing is known.
+    /// The remedy; empty if unknown.
     pub help: String,
 }
 
@@ -37,27 +37,27 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Collects what is wrong with one file.
+/// Collects the problems of one file.
 #[derive(Debug)]
 pub struct Problems<'t> {
     file: &'t str,
     text: &'t str,
-    /// In the order in which they were found.
+    /// The problems in the order of detection.
     pub found: Vec<Problem>,
 }
 
 impl<'t> Problems<'t> {
-    /// None yet, of this file.
+    /// An empty collection for this file.
     pub fn new(file: &'t str, text: &'t str) -> Problems<'t> {
         Problems { file, text, found: Vec::new() }
     }
 
-    /// The rule or file is not in force.
+    /// Adds an error: the rule or file is not in force.
     pub fn error(&mut self, span: &Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         self.add(Level::Error, span, message.into(), help.into());
     }
 
-    /// It is in force, and yet something is odd.
+    /// Adds a warning: the rule or file is in force, but suspicious.
     pub fn warning(&mut self, span: &Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         self.add(Level::Warning, span, message.into(), help.into());
     }
@@ -67,7 +67,7 @@ impl<'t> Problems<'t> {
         self.found.push(Problem { level, file: self.file.into(), span: span.clone(), place, message, help });
     }
 
-    /// A word that is none of those that are known.
+    /// Adds a problem for an unknown word, with the nearest known word.
     pub fn unknown(&mut self, level: Level, span: &Range<usize>, (what, word): (&str, &str), known: &[&str]) {
         let help = match nearest(word, known) {
             Some(near) => format!("did you mean `{near}`?"),
@@ -76,7 +76,7 @@ impl<'t> Problems<'t> {
         self.add(level, span, format!("unknown {what} `{word}`"), help);
     }
 
-    /// `file:line` of a place.
+    /// The place as `file:line`.
     pub fn at(&self, span: &Range<usize>) -> String {
         format!("{}:{}", self.file, place(self.text, span.start).0)
     }
@@ -87,7 +87,7 @@ impl<'t> Problems<'t> {
     }
 }
 
-/// Line and column from 1; columns count letters.
+/// Line and column from 1. Columns count characters.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let at = (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let before = text.get(..at).unwrap_or("");
@@ -96,12 +96,12 @@ fn place(text: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// So many letters of a word are compared with those of others.
+/// Maximum number of characters of a word that are compared.
 const MAX_LETTERS: usize = 64;
 
-/// The known word that is most like this one, if one is like it at all.
+/// The known word that is most similar to this one, if any is similar enough.
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    // No known word is longer; a longer one is not compared letter by letter.
+    // No known word is longer, so the comparison of a longer one can be cut.
     let plain = |text: &str| -> String {
         text.to_lowercase().chars().filter(|letter| !['-', '_', ' '].contains(letter)).take(MAX_LETTERS).collect()
     };

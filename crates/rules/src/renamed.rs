@@ -1,5 +1,5 @@
-//! Words that were renamed. People's files, commands and logs may still use the old ones; they are accepted, with a
-//! note, for one release.
+//! Renamed rules and effects. Old names in people's files, commands and logs are accepted, with a note, for one
+//! release.
 
 /// Old and new ids of rules.
 pub const RULES: [(&str, &str); 12] = [
@@ -32,25 +32,25 @@ pub const EFFECTS: [(&str, &str); 11] = [
     ("use-host", "remote-access"),
 ];
 
-/// What a word is called now, if it was renamed.
+/// The new name, if the word was renamed.
 pub fn renamed(names: &[(&'static str, &'static str)], word: &str) -> Option<&'static str> {
     names.iter().find(|(old, _)| *old == word).map(|(_, new)| *new)
 }
 
-/// What a word was called before, if it was renamed.
+/// The old name, if the word was renamed.
 pub fn formerly(names: &[(&'static str, &'static str)], word: &str) -> Option<&'static str> {
     names.iter().find(|(_, new)| *new == word).map(|(old, _)| *old)
 }
 
-/// The rules that a pattern (`agent/*`) covered under their old ids and no longer covers by itself.
+/// The rules that a pattern such as `agent/*` covered under their old ids and does not cover under their new ones.
 pub(crate) fn uncovered(pattern: &str) -> impl Iterator<Item = &'static str> {
-    // Begun at the root, a pattern fits whole ids only.
+    // Anchored at the root, a pattern matches only full ids.
     let rooted = format!("/{pattern}");
     let covers = move |id: &str| reflex_engine::fits(&rooted, &format!("/{id}"), "");
     RULES.iter().filter(move |(old, new)| covers(old) && !covers(new)).map(|(_, new)| *new)
 }
 
-/// The note about an old word.
+/// The note about an old name.
 pub fn note(old: &str, new: &str) -> String {
     format!("`{old}` is now called `{new}`; the old name still works in this release")
 }

@@ -1,5 +1,5 @@
-//! What a person should know about rules that are well written: those that can never fire, that another covers, that say
-//! the opposite of each other, and words of a policy that name nothing.
+//! Warnings about well-formed rules: rules that can never fire, that another one covers, or that contradict each other,
+//! and names in a policy that do not exist.
 
 use crate::condition::{Condition, FieldCondition};
 use crate::layer::{Compiled, SourceFile};
@@ -9,7 +9,7 @@ use crate::rule_engine::core_rules;
 use reflex_engine::Tier;
 use serde_json::Value;
 
-/// Which fields an event has beside those that all have.
+/// The fields of each event besides the common ones.
 const FIELDS: [(&str, &[&str]); 7] = [
     ("bash_command", &["command", "deletes", "tool_input"]),
     ("file_write", &["file_path", "content", "added", "command", "tool_input"]),
@@ -23,13 +23,13 @@ const FIELDS: [(&str, &[&str]); 7] = [
 /// Fields that every event has.
 const COMMON: [&str; 8] = ["event", "tool_name", "cwd", "workspace", "agent", "user", "git.branch", "git.dirty"];
 
-/// Looks over what the files of one place say. `library` are the ids of the rules that ship.
+/// Reviews the files of one layer. `library` are the ids of the shipped rules.
 pub fn review(compiled: &Compiled, files: &[SourceFile], library: &[&str]) -> Vec<Problem> {
     let mut found = Found { files, problems: Vec::new() };
     let enabled: Vec<&Rule> = compiled.rules.iter().filter(|rule| rule.enabled).collect();
     let core = core_rules();
     for (index, rule) in enabled.iter().enumerate() {
-        // The package writes its core rules into the folders of its users.
+        // The package writes its core rules into its users' folders.
         if core.iter().any(|own| own.name == rule.name) {
             let message = format!("the rule `{}` has the name of one that ships and is in force without it", rule.name);
             found.warn(&rule.at, message, "delete it, or give it a name of its own");
@@ -51,7 +51,7 @@ struct Found<'f> {
 }
 
 impl Found<'_> {
-    /// A warning about the line that `at` names: `file:line`.
+    /// Adds a warning at a place `file:line`.
     fn warn(&mut self, at: &str, message: String, help: &str) {
         let (file, line) = at.rsplit_once(':').unwrap_or((at, "1"));
         let line: usize = line.parse().unwrap_or(1);
@@ -69,7 +69,7 @@ impl Found<'_> {
     }
 }
 
-/// Why a rule can never fire.
+/// The reason why a rule can never fire.
 fn never(rule: &Rule) -> Option<String> {
     let fields: Vec<&FieldCondition> = rule.conditions.iter().filter_map(as_field).collect();
     if let Some(one) = fields.iter().find(|one| !is_raised(one, &rule.events)) {
@@ -101,7 +101,7 @@ fn never(rule: &Rule) -> Option<String> {
     None
 }
 
-/// A condition that must hold and must not, whatever it is.
+/// Finds a condition that is required both to hold and not to hold.
 fn opposite(conditions: &[Condition]) -> Option<&Condition> {
     let wanted = conditions.iter().flat_map(parts);
     let refused = conditions.iter().flat_map(parts).filter_map(|one| match one {
@@ -115,7 +115,7 @@ fn opposite(conditions: &[Condition]) -> Option<&Condition> {
     refused.next()?.first().copied()
 }
 
-/// What must hold where a condition does.
+/// The conditions that must all hold for a condition to hold.
 fn parts(condition: &Condition) -> Vec<&Condition> {
     match condition {
         Condition::All(all) => all.iter().flat_map(parts).collect(),
@@ -136,7 +136,7 @@ fn has_template(one: &FieldCondition) -> bool {
     one.pattern.iter().any(|pattern| pattern.contains("{{"))
 }
 
-/// Whether a condition that wants something of a field can find it in one of the events.
+/// Whether one of the events has the field, if the condition requires a value of it.
 fn is_raised(one: &FieldCondition, events: &[String]) -> bool {
     let wants = !one.op.starts_with("not_") && one.pattern.iter().any(|pattern| !pattern.is_empty());
     if one.field.starts_with("env.") {
@@ -151,7 +151,7 @@ fn is_raised(one: &FieldCondition, events: &[String]) -> bool {
     !wants || !known || events.iter().any(has)
 }
 
-/// What a rule does, by strictness.
+/// The strictness of a rule's action.
 fn weight(rule: &Rule) -> u8 {
     match rule.action.as_str() {
         "log" => 0,
@@ -161,7 +161,7 @@ fn weight(rule: &Rule) -> u8 {
     }
 }
 
-/// Whether another rule fires on all that this one fires on.
+/// Reports a rule if another rule fires on every call on which it fires.
 fn covered(rule: &Rule, index: usize, all: &[&Rule], found: &mut Found<'_>) {
     let covers = |other: &Rule| {
         let events =
@@ -193,7 +193,7 @@ fn covered(rule: &Rule, index: usize, all: &[&Rule], found: &mut Found<'_>) {
     }
 }
 
-/// `rules:` and `disabled_rules` that name no rule, or one that they cannot change.
+/// Reports entries of `rules:` and `disabled_rules` for a rule that does not exist or that they cannot change.
 fn overrides(compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
     let overrides = compiled.policy.node.get("overrides").and_then(Value::as_object);
     for (name, said) in overrides.into_iter().flatten() {
@@ -203,7 +203,7 @@ fn overrides(compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
         let off = matches!(said.get("do").and_then(Value::as_str), Some("off" | "log"));
         let reason = said.get("reason").and_then(Value::as_str).unwrap_or("");
         match own {
-            // With a reason the user may.
+            // With a reason, the user may change a core rule.
             Some(rule) if rule.tier == Tier::Core && !reason.trim().is_empty() => {}
             Some(rule) if off && !rule.may_be_disabled() => {
                 found.warn(
@@ -224,14 +224,14 @@ fn overrides(compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
     }
 }
 
-/// Findings that no entry of the library makes.
+/// Whether the name is of a finding that does not come from a rule of the library.
 fn is_built_in(name: &str) -> bool {
     let subjects = ["loop/", "task/", "policy/", "tripwire/"];
     subjects.iter().any(|subject| name.starts_with(subject))
         || matches!(name, "guard/broken-rules" | "guard/ran-anyway")
 }
 
-/// Allowances for what a rule of the same place blocks: they lift nothing.
+/// Reports allowances without effect, because a rule of the same layer blocks the command.
 fn allowances(compiled: &Compiled, rules: &[&Rule], found: &mut Found<'_>) {
     let entries = compiled.policy.node.get("allow").and_then(Value::as_array);
     for entry in entries.into_iter().flatten() {

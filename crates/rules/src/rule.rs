@@ -1,4 +1,4 @@
-//! Rules as people write them: the form of seed 001 and what goes beyond it.
+//! Rules in YAML: the format of `@fozikio/reflex` and its extensions.
 
 use crate::condition::{Condition, conditions_of};
 use crate::pattern::{self, Variables};
@@ -30,10 +30,10 @@ pub(crate) const KEYS: [&str; 19] = [
     "id",
 ];
 
-/// How far a rule is in force.
+/// The stages of a rule.
 const STAGES: [&str; 3] = ["observe", "warn", "enforce"];
 
-/// What a rule can do.
+/// The actions of a rule.
 const ACTIONS: [&str; 5] = ["block", "ask", "warn", "log", "modify"];
 
 const CATEGORIES: [&str; 5] = ["safety", "quality", "style", "cognitive", "policy"];
@@ -41,7 +41,7 @@ const CATEGORIES: [&str; 5] = ["safety", "quality", "style", "cognitive", "polic
 /// A rule.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rule {
-    /// Its name, once among the rules of a layer.
+    /// Its name, unique among the rules of a layer.
     pub name: String,
     /// Its version.
     pub version: String,
@@ -49,42 +49,42 @@ pub struct Rule {
     pub tier: Tier,
     /// `safety`, `quality`, `style`, `cognitive` or another word.
     pub category: String,
-    /// For people.
+    /// Description for people.
     pub description: String,
-    /// The events that make it be asked.
+    /// The events on which it is evaluated.
     pub events: Vec<String>,
-    /// All must hold; a rule without conditions never fires.
+    /// The conditions, all of which must hold. A rule without conditions never fires.
     pub conditions: Vec<Condition>,
     /// `block`, `ask`, `warn`, `log` or `modify`.
     pub action: String,
-    /// How bad it is; it sorts and reports.
+    /// Its severity, for sorting and reports.
     pub severity: Severity,
-    /// What is told, with `{{words}}` filled in.
+    /// The message, with `{{words}}` filled in.
     pub message: String,
-    /// What configuration may do to it.
+    /// The permissions of configuration over the rule.
     pub overriding: Override,
-    /// Whether it is asked at all.
+    /// Whether it is evaluated at all.
     pub enabled: bool,
-    /// How far it is in force: `observe` only counts, `warn` only tells, `enforce` does what it says.
+    /// Its stage: `observe` only counts, `warn` only warns, `enforce` applies the action.
     pub stage: String,
-    /// For `modify`: fields of the call with their new text.
+    /// For `modify`: fields of the call with their new values.
     pub rewrite: Vec<(String, String)>,
-    /// For `modify`: what happens where the call cannot be replaced, `block` or `ask`.
+    /// For `modify`: the action if the call cannot be replaced, `block` or `ask`.
     pub otherwise: String,
-    /// Calls on which it must fire: commands or universal events.
+    /// Calls on which it must fire, for tests: commands or universal events.
     pub fires: Vec<Value>,
-    /// Calls on which it must not.
+    /// Calls on which it must not fire.
     pub quiet: Vec<Value>,
     /// `file:line`
     pub at: String,
 }
 
-/// What configuration may do to a rule.
+/// The permissions of configuration over a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Override {
-    /// Switch it off.
+    /// Whether it may be disabled.
     pub allow_disable: bool,
-    /// Make less of it.
+    /// Whether its action may be weakened.
     pub allow_downgrade: bool,
 }
 
@@ -114,12 +114,12 @@ impl Default for Rule {
 }
 
 impl Rule {
-    /// Whether configuration may switch it off: never a core rule, whatever its own file says.
+    /// Whether configuration may disable it: never a core rule, whatever its own file says.
     pub(crate) fn may_be_disabled(&self) -> bool {
         self.tier != Tier::Core && self.overriding.allow_disable
     }
 
-    /// What it does at its stage.
+    /// Its effective action at its stage.
     pub fn staged(&self) -> &str {
         match (self.stage.as_str(), self.action.as_str()) {
             ("observe", _) => "log",
@@ -128,10 +128,10 @@ impl Rule {
         }
     }
 
-    /// The rule in the one language.
+    /// Lowers the rule to the condition language.
     ///
     /// # Errors
-    /// What is wrong with one of its conditions.
+    /// A condition is invalid.
     pub fn lower(&self, variables: &Variables) -> Result<Value, String> {
         let when = self.conditions.iter().map(|condition| condition.lower(variables));
         let when = when.collect::<Result<Vec<Value>, _>>().map_err(|(message, help)| format!("{message}, {help}"))?;
@@ -152,7 +152,7 @@ impl Rule {
     }
 }
 
-/// The rules of one file. A rule with an error is left out; `variables` are checked where they are known.
+/// Parses the rules of one file. A rule with an error is left out; `variables` are checked if given.
 pub fn rules_of(file: &str, text: &str, variables: Option<&Variables>) -> (Vec<Rule>, Vec<Problem>) {
     let mut problems = Problems::new(file, text);
     let mut rules = Vec::new();
@@ -243,7 +243,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// One of some words; another word is told, and kept only where it does no harm.
+    /// A value from a fixed set. Another value is reported at the given level; an error drops the rule.
     fn word(&mut self, name: &str, known: &[&str], level: Level) -> Option<String> {
         let text = self.text(name)?;
         if !known.contains(&text.as_str())
@@ -254,7 +254,7 @@ impl<'r> Reader<'r, '_> {
         Some(text)
     }
 
-    /// The name; a rule without one is called after its file.
+    /// The name. A rule without one is named after its file.
     fn name(&mut self, located: &Located) -> String {
         let name = self.text("name").or_else(|| self.text("id")).unwrap_or_default();
         if name.trim().is_empty() {
@@ -324,7 +324,7 @@ impl<'r> Reader<'r, '_> {
         }
     }
 
-    /// Words of what is told that stand for nothing.
+    /// Reports unknown names in messages and rewrites.
     fn words(&mut self, variables: &Variables) {
         let rewrite = self.get("rewrite").and_then(|(_, value)| value.entries()).unwrap_or(&[]);
         let told = self.get("message").into_iter().chain(rewrite);

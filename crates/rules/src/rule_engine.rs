@@ -1,4 +1,4 @@
-//! Rules asked without an agent: the engine of seed 001 under its names.
+//! Evaluates rules without an agent: the interface of `@fozikio/reflex`, with its names.
 
 use crate::condition::{Condition, is_operator};
 use crate::pattern::Variables;
@@ -8,7 +8,7 @@ use reflex_engine::{Action, AgentPath, Event, Facts, FakeWorld, Moment, RuleEven
 use reflex_tables::compile::encode;
 use serde_json::{Map, Value};
 
-/// The rules of the core tier that the library brings, as YAML.
+/// The library's rules of the core tier, as YAML.
 pub const CORE_RULES: &str = include_str!("core_rules.yaml");
 
 /// The rules of [`CORE_RULES`].
@@ -21,19 +21,19 @@ pub fn core_rules() -> Vec<Rule> {
 pub struct EvaluationResult {
     /// The rule.
     pub rule: Rule,
-    /// What it does: `block`, `ask`, `warn`, `log`, `modify`.
+    /// Its action: `block`, `ask`, `warn`, `log`, `modify`.
     pub action: String,
-    /// How bad it is.
+    /// Its severity.
     pub severity: Severity,
-    /// Its message, filled in.
+    /// Its message with all fields filled in.
     pub message: String,
     /// Its conditions, each as `field op pattern`.
     pub matched_conditions: Vec<String>,
 }
 
-/// Asks rules about events.
+/// Evaluates rules on events.
 ///
-/// Commands are read as the hook reads them, with wrappers and quotes, and messages hold no secret:
+/// Commands are parsed as in the hook, with wrappers and quotes, and messages contain no secret:
 ///
 /// ```
 /// # use reflex_rules::{RuleEngine, load_rule_file};
@@ -57,14 +57,14 @@ pub struct EvaluationResult {
 pub struct RuleEngine {
     variables: Variables,
     rules: Vec<Rule>,
-    /// The lowered rules, in their order; empty until they are asked.
+    /// The lowered and encoded rules in their order; empty until the first evaluation.
     blob: Vec<u8>,
-    /// Facts of the machine, for rules that ask for some.
+    /// Facts about the machine, for rules that need them.
     world: FakeWorld,
 }
 
 impl RuleEngine {
-    /// An engine without rules.
+    /// Creates an engine without rules.
     pub fn new<K: Into<String>>(variables: impl IntoIterator<Item = (K, Vec<String>)>) -> RuleEngine {
         let variables = variables.into_iter().map(|(key, values)| (key.into(), values));
         RuleEngine { variables: variables.collect(), ..RuleEngine::default() }
@@ -73,8 +73,8 @@ impl RuleEngine {
     /// Adds a rule.
     ///
     /// # Errors
-    /// A condition that cannot be asked: an unknown operator, a regular expression that does not run in linear time, a
-    /// variable that is not set. The engine is as before.
+    /// A condition is invalid: an unknown operator, a regular expression that does not run in linear time, a variable
+    /// that is not set. The engine is unchanged.
     pub fn add_rule(&mut self, rule: Rule) -> Result<(), String> {
         known_operators(&rule.conditions)?;
         rule.lower(&self.variables).map_err(|problem| format!("{}: {problem}", rule.name))?;
@@ -82,7 +82,7 @@ impl RuleEngine {
         self.compile()
     }
 
-    /// Adds rules; of those that cannot be added the first is told, the others are added.
+    /// Adds rules. Invalid rules are skipped, and the first error is returned.
     ///
     /// # Errors
     /// As [`RuleEngine::add_rule`].
@@ -101,7 +101,7 @@ impl RuleEngine {
     /// Sets a variable for all rules.
     ///
     /// # Errors
-    /// A rule that cannot be asked with this value; the variable is as before.
+    /// A rule is invalid with this value; the variable is unchanged.
     pub fn set_variable(&mut self, key: &str, values: Vec<String>) -> Result<(), String> {
         let before = self.variables.clone();
         self.variables.insert(key.into(), values);
@@ -113,7 +113,7 @@ impl RuleEngine {
         compiled
     }
 
-    /// Every rule that fires, in the order in which they were added.
+    /// Every rule that fires, in the order of addition.
     pub fn evaluate(&self, event: &Map<String, Value>) -> Vec<EvaluationResult> {
         let name = event.get("event").and_then(Value::as_str).unwrap_or("");
         let call = call_of(name, event);
@@ -136,7 +136,7 @@ impl RuleEngine {
         fired.collect()
     }
 
-    /// The rules that fire and block.
+    /// The rules that fire with the action `block`.
     pub fn get_blocks(&self, event: &Map<String, Value>) -> Vec<EvaluationResult> {
         self.evaluate(event).into_iter().filter(|result| result.action == "block").collect()
     }
@@ -162,7 +162,7 @@ fn known_operators(conditions: &[Condition]) -> Result<(), String> {
     })
 }
 
-/// The call that an event of seed 001 stands for.
+/// Converts an event of `@fozikio/reflex` to a call.
 fn call_of(name: &str, event: &Map<String, Value>) -> Event {
     let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
     let path = || AgentPath::new(text("file_path"));
@@ -195,7 +195,7 @@ fn call_of(name: &str, event: &Map<String, Value>) -> Event {
     }
 }
 
-/// A rule for tests and examples: one condition of seed 001's form.
+/// Constructor for tests and examples.
 impl Rule {
     /// A rule that blocks one event on one condition.
     pub fn blocking(name: &str, event: &str, condition: Condition) -> Rule {

@@ -1,4 +1,4 @@
-//! JSON Schemas of what people write, for editors.
+//! JSON Schemas of rule files and policies, for editors.
 
 use crate::condition::OPERATORS;
 use crate::policy::KEYS as POLICY_KEYS;
@@ -114,12 +114,12 @@ pub fn policy() -> Value {
     })
 }
 
-/// A text, or a list of them.
+/// A value, or a list of such values.
 fn texts(one: &Value) -> Value {
     json!({"anyOf": [one, {"type": "array", "items": one}]})
 }
 
-/// The properties of keys that the reader knows.
+/// The properties restricted to the keys that the parser knows.
 fn only(properties: &Value, keys: &[&str]) -> Value {
     let one = |key: &&str| ((*key).to_owned(), properties.get(*key).cloned().unwrap_or_else(|| json!({})));
     Value::Object(keys.iter().map(one).collect::<Map<String, Value>>())

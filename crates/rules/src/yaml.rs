@@ -1,4 +1,4 @@
-//! YAML with the place of every key and value.
+//! YAML values with source positions.
 
 use crate::problem::Problems;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
@@ -6,14 +6,14 @@ use serde_saphyr::Spanned;
 use std::fmt;
 use std::ops::Range;
 
-/// A value and the bytes of the file in which it stands.
+/// A value and its byte range in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Located {
     pub(crate) value: Yaml,
     pub(crate) span: Range<usize>,
 }
 
-/// A value. Scalars that are no text keep their spelling.
+/// A value. Scalars other than strings keep their spelling.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Yaml {
     Null,
@@ -24,18 +24,18 @@ pub(crate) enum Yaml {
     Map(Vec<(Key, Located)>),
 }
 
-/// A key and where it stands.
+/// A key and its byte range.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Key {
     pub(crate) text: String,
     pub(crate) span: Range<usize>,
 }
 
-/// All documents of a text; those that hold nothing are left out. What is no YAML is reported.
+/// Parses all documents of a text, without empty ones. Invalid YAML is reported.
 pub(crate) fn documents(text: &str, problems: &mut Problems<'_>) -> Vec<Located> {
-    // A bomb of anchors is cut off early: people's files are small.
+    // A low limit stops an alias bomb early: people's files are small.
     let budget = serde_saphyr::budget! { max_events: 200_000, max_aliases: 1_000, max_depth: 64, max_nodes: 100_000 };
-    // Only `true` and `false` are no texts: a pattern `no` is that word.
+    // Only `true` and `false` are booleans: `no` as a pattern is a string.
     let options = serde_saphyr::options! { budget: budget, with_snippet: false, strict_booleans: true };
     match serde_saphyr::from_multiple_with_options::<Spanned<Raw>>(text, options) {
         Ok(all) => {
@@ -59,7 +59,7 @@ pub(crate) fn documents(text: &str, problems: &mut Problems<'_>) -> Vec<Located>
     }
 }
 
-/// The byte at line and column, from 1.
+/// Converts line and column, from 1, to a byte offset.
 fn offset(text: &str, line: usize, column: usize) -> usize {
     let before: usize = text.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
     let rest = text.get(before..).unwrap_or("");
@@ -99,7 +99,7 @@ fn located(raw: Spanned<Raw>, text: &str) -> Located {
     Located { value, span }
 }
 
-/// A number as it stands there: `1.10` is no `1.1` where a text is meant.
+/// A number in its original spelling: `1.10` must not become `1.1` if a string is expected.
 fn spelled(text: &str, span: &Range<usize>, number: String) -> String {
     let written = text.get(span.clone()).unwrap_or("").trim();
     let is_same = matches!((written.parse::<f64>(), number.parse::<f64>()), (Ok(one), Ok(other)) if one == other);
@@ -165,7 +165,7 @@ impl<'de> Deserialize<'de> for Raw {
 }
 
 impl Located {
-    /// A scalar's text.
+    /// The text of a scalar.
     pub(crate) fn text(&self) -> Option<String> {
         match &self.value {
             Yaml::Text(text) | Yaml::Number(text) => Some(text.clone()),
@@ -175,7 +175,7 @@ impl Located {
         }
     }
 
-    /// The texts of a list of scalars, with their places; a single one stands for a list of one.
+    /// The texts of a list of scalars, with their byte ranges. A single scalar is a list of one.
     pub(crate) fn texts(&self) -> Option<Vec<(String, Range<usize>)>> {
         match &self.value {
             Yaml::List(items) => items.iter().map(|item| Some((item.text()?, item.span.clone()))).collect(),
@@ -194,7 +194,7 @@ impl Located {
         }
     }
 
-    /// The items of a list; anything else stands for a list of one.
+    /// The items of a list. Any other value is a list of one.
     pub(crate) fn items(&self) -> &[Located] {
         match &self.value {
             Yaml::List(items) => items,
@@ -216,7 +216,7 @@ impl Located {
     }
 }
 
-/// A number as JSON writes it: not every spelling of YAML is one there.
+/// Converts a number to JSON, which does not allow every spelling of YAML.
 fn as_json(number: &str) -> serde_json::Value {
     let read = serde_json::from_str(number).ok().or_else(|| number.parse::<i64>().ok().map(Into::into));
     read.or_else(|| number.parse::<f64>().ok().map(Into::into)).unwrap_or_else(|| number.into())

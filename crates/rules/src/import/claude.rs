@@ -69,7 +69,7 @@ fn permission(reader: &mut Reader<'_>, line: &Line, (wish, text): (Wish, &str)) 
     }
 }
 
-/// `npm run test:*`, `npm test`, `git * main`.
+/// Imports a command pattern: `npm run test:*`, `npm test`, `git * main`.
 fn command(reader: &mut Reader<'_>, line: &Line, (wish, pattern): (Wish, &str)) {
     let prefix = pattern.strip_suffix(":*").or_else(|| pattern.strip_suffix(" *"));
     match prefix {
@@ -130,7 +130,7 @@ fn named_tool(reader: &mut Reader<'_>, line: &Line, (wish, tool): (Wish, &str)) 
     reader.rule(line, wish, (&["tool_call"], &conditions), "The tool {{tool_name}} is not wanted here.");
 }
 
-/// A pattern as in `.gitignore`: `//` is the root, `/` the project, without either it may begin anywhere.
+/// Converts a pattern as in `.gitignore`: `//` is the root, `/` the project; any other may start anywhere.
 fn path_regex(pattern: &str) -> String {
     let (begin, rest) = match pattern {
         _ if pattern.starts_with("//") => ("^/", pattern.trim_start_matches('/')),
@@ -152,7 +152,7 @@ fn path_regex(pattern: &str) -> String {
             letter => regex.extend(['\\', letter]),
         }
     }
-    // What is named may be a folder; then all in it is meant.
+    // The path may be a folder, which includes its contents.
     regex.push_str("(/|$)");
     regex
 }

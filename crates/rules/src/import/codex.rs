@@ -2,7 +2,7 @@
 
 use super::reader::{Line, Reader, Wish};
 
-/// A rule with alternatives stands for several; more than these are too many.
+/// Maximum number of rules to which one rule with alternatives expands.
 const MAX_ALTERNATIVES: usize = 64;
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
@@ -72,7 +72,7 @@ fn prefix(reader: &mut Reader<'_>, number: usize, arguments: &[(String, Literal)
     }
 }
 
-/// A value of a call.
+/// A literal in the arguments of a call.
 enum Literal {
     Text(String),
     List(Vec<Literal>),
@@ -93,7 +93,7 @@ enum Token {
     Sign(char),
 }
 
-/// Reads from left to right; nothing is looked at twice.
+/// A tokenizer that reads from left to right in a single pass.
 struct Tokens<'t> {
     rest: &'t str,
     line: usize,
@@ -155,7 +155,7 @@ impl Tokens<'_> {
         Err(format!("line {}: a text is not ended", self.line))
     }
 
-    /// `name = value, …)` up to the bracket that ends the call.
+    /// Parses `name = value, …)` up to the closing parenthesis of the call.
     fn arguments(&mut self) -> Result<Vec<(String, Literal)>, String> {
         let mut all = Vec::new();
         loop {

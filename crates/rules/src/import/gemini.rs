@@ -3,7 +3,7 @@
 use super::reader::{Line, Reader, Wish, words_of};
 use serde_json::{Value, json};
 
-/// Keys that decide where a rule counts, which a rule of ours cannot say.
+/// Keys that restrict the scope of a rule and have no counterpart here.
 const UNKNOWN: [&str; 3] = ["subagent", "toolAnnotations", "interactive"];
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! Hookify's rules: markdown, with the rule in front of it and the message behind.
+//! Hookify's rules: markdown files with the rule in the front matter, followed by the message.
 
 use super::reader::{Line, Reader};
 use crate::problem::Problems;
@@ -55,7 +55,7 @@ fn get<'d>(document: &'d Located, name: &str) -> Option<&'d Located> {
     document.entries()?.iter().find(|(key, _)| key.text == name).map(|(_, value)| value)
 }
 
-/// All must hold. Letters of both cases fit, as there.
+/// Parses the conditions, all of which must hold. Case is ignored, as in Hookify.
 fn conditions(document: &Located, field: &str) -> Result<Value, String> {
     let mut all = Vec::new();
     if let Some(pattern) = get(document, "pattern").and_then(Located::text).filter(|pattern| !pattern.is_empty()) {

@@ -1,4 +1,4 @@
-//! What people wrote for other guards and agents, as rules and allowances of ours: every line with what became of it.
+//! Imports rules and allowances of other guards and agents. Every line of the source is reported with its outcome.
 
 mod claude;
 mod codex;
@@ -17,7 +17,7 @@ use reader::Reader;
 /// Reads a file of another guard.
 ///
 /// # Errors
-/// It is not what it should be as a whole; then nothing of it is taken.
+/// The file is not in the source's format; then no line is imported.
 pub fn import(source: Source, file: &str, text: &str) -> Result<Import, String> {
     let mut reader = Reader::new(source, file, text);
     match source {

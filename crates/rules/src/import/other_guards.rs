@@ -1,4 +1,4 @@
-//! Rules of cc-safety-net and allowlists of dcg, where they have a counterpart.
+//! Rules of cc-safety-net and allowlists of dcg, as far as they have a counterpart.
 
 use super::reader::{Line, Reader, Wish, words_of};
 use serde_json::{Value, json};
@@ -65,9 +65,9 @@ pub(super) fn dcg(reader: &mut Reader<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Its end.
+/// Adds the expiry date.
 fn complete(made: &mut serde_json::Map<String, Value>, entry: &Value) {
-    // A date of TOML is a map with one text in it.
+    // The TOML value of a date is a map with one text.
     let end = entry.get("expires_at").map(|end| end.as_str().map_or_else(|| end.to_string(), str::to_owned));
     let day = end.and_then(|end| {
         let at = end.find("20")?;

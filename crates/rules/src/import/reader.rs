@@ -1,4 +1,4 @@
-//! Reads the lines of a file of another guard: what each wants of a call, and which of them cover each other.
+//! Reads the lines of another guard's file, with their decisions, and finds lines that cover each other.
 
 use super::report::{Fate, Import, ImportedLine, yaml};
 use super::source::Source;
@@ -7,7 +7,7 @@ use crate::problem::Level;
 use crate::rule::rules_of;
 use serde_json::{Value, json};
 
-/// What a line wants of a call.
+/// The decision that a line makes about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Wish {
     Allow,
@@ -15,12 +15,12 @@ pub(super) enum Wish {
     Block,
 }
 
-/// A line that is about commands by their first words: those can be compared with each other.
+/// A line about commands by their first words. Such lines can be compared with each other.
 struct Entry {
     told: usize,
     wish: Wish,
     words: Vec<String>,
-    /// Where it counts more than others; the strictest wins among equals.
+    /// Precedence among lines; at equal priority the strictest wins.
     priority: i64,
 }
 
@@ -32,14 +32,14 @@ pub(super) struct Reader<'t> {
     entries: Vec<Entry>,
 }
 
-/// Where a line stands, and its words.
+/// A line number and its text.
 #[derive(Clone)]
 pub(super) struct Line {
     pub(super) number: usize,
     pub(super) text: String,
 }
 
-/// Programs that run whatever stands behind them: who allows them allows everything.
+/// Programs that run their operands as commands: to allow one is to allow everything.
 const RUNNERS: [&str; 34] = [
     "sh",
     "bash",
@@ -78,14 +78,14 @@ const RUNNERS: [&str; 34] = [
 ];
 
 impl<'t> Reader<'t> {
-    /// Nothing is read yet.
+    /// A reader at the start of a file.
     pub(super) fn new(source: Source, file: &'t str, text: &'t str) -> Reader<'t> {
         Reader { source, file, text, import: Import::default(), entries: Vec::new() }
     }
 }
 
 impl Reader<'_> {
-    /// The line on which a text first stands, from the one given on.
+    /// The number of the first line that contains a text, after the first `from` lines.
     pub(super) fn line(&self, wanted: &str, from: usize) -> usize {
         let numbered = self.text.lines().enumerate().skip(from);
         numbered.filter(|(_, line)| line.contains(wanted)).map(|(index, _)| index + 1).next().unwrap_or(from.max(1))
@@ -101,7 +101,7 @@ impl Reader<'_> {
         self.tell(line, Fate::Refused, why);
     }
 
-    /// A line about commands by their first words.
+    /// Imports a line about commands by their first words.
     pub(super) fn command(&mut self, line: &Line, wish: Wish, words: &[String], (message, priority): (&str, i64)) {
         let told = if wish == Wish::Allow {
             let Some(told) = self.allow(line, words) else { return };
@@ -115,7 +115,7 @@ impl Reader<'_> {
         self.entries.push(Entry { told, wish, words: words.to_vec(), priority });
     }
 
-    /// An allowance for one plain command that begins so.
+    /// Imports an allowance for one simple command with these first words.
     fn allow(&mut self, line: &Line, words: &[String]) -> Option<usize> {
         let first = words.first().map(String::as_str).unwrap_or("");
         let plain = |word: &String| {
@@ -129,27 +129,27 @@ impl Reader<'_> {
             self.refuse(line, format!("`{first}` runs whatever stands behind it, so this would allow everything"));
             return None;
         }
-        // Without a reason: what the others allowed lifts nothing of the core.
+        // Without a reason: an allowance of another guard must not lift a core rule.
         self.import.allow.push(json!({"argv": words}));
         let why =
             "it lifts a question of ours about this one plain command, never a block, and never the agent's own prompt";
         Some(self.tell(line, Fate::Narrowed, why))
     }
 
-    /// An allowance for exactly one text.
+    /// Imports an allowance for exactly one command line.
     pub(super) fn allow_exactly(&mut self, line: &Line, command: &str) {
         self.import.allow.push(json!({"command": command}));
         self.tell(line, Fate::Narrowed, "it lifts a question of ours about exactly this text, never a block");
     }
 
-    /// A rule, if our reader takes it.
+    /// Imports a rule, if our parser accepts it.
     pub(super) fn rule(&mut self, line: &Line, wish: Wish, about: (&[&str], &Value), message: &str) -> Option<usize> {
         let (events, conditions) = about;
         let action = if wish == Wish::Block { "block" } else { "ask" };
         self.whole_rule(line, json!({"events": events, "conditions": conditions, "action": action, "message": message}))
     }
 
-    /// The same with all of its keys; the name is made where none is given.
+    /// Imports a rule with all its keys. A missing name is generated.
     pub(super) fn whole_rule(&mut self, line: &Line, rule: Value) -> Option<usize> {
         let Value::Object(mut keys) = rule else { return None };
         let wanted = keys.get("name").and_then(Value::as_str).map_or_else(|| line.text.clone(), str::to_owned);
@@ -184,14 +184,14 @@ impl Reader<'_> {
         std::iter::once(base.clone()).chain(more).find(|name| !taken(name)).unwrap_or(base)
     }
 
-    /// Says of an imported line that it means less here.
+    /// Marks an imported line as weaker here than in its source.
     pub(super) fn narrow(&mut self, told: Option<usize>, why: &str) {
         if let Some(told) = told.and_then(|index| self.import.told.get_mut(index)) {
             (told.fate, told.why) = (Fate::Narrowed, why.into());
         }
     }
 
-    /// Finds the lines that never had an effect where they stand.
+    /// Finds the lines that have no effect because another line covers them.
     pub(super) fn settle(&mut self) {
         for (index, entry) in self.entries.iter().enumerate() {
             let covers =
@@ -219,7 +219,7 @@ impl Reader<'_> {
         self.drop_covered();
     }
 
-    /// What a line that never counted was made into is not kept.
+    /// Drops the rules and allowances of covered lines.
     fn drop_covered(&mut self) {
         let gone: Vec<(Wish, Vec<String>)> = self
             .entries
@@ -244,7 +244,7 @@ impl Reader<'_> {
     }
 }
 
-/// A pattern with stars as a regular expression over the whole text.
+/// Converts a pattern with stars to a regular expression over the full text.
 pub(super) fn regex_of(glob: &str) -> String {
     let escaped = |letter: char| match letter {
         '*' => ".*".to_owned(),
@@ -254,7 +254,7 @@ pub(super) fn regex_of(glob: &str) -> String {
     format!("^{}$", glob.chars().map(escaped).collect::<String>())
 }
 
-/// The plain words of a prefix.
+/// Splits a prefix into words.
 pub(super) fn words_of(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_owned).collect()
 }

@@ -1,24 +1,24 @@
-//! What was made of a file: rules and allowances of ours, and what became of every line.
+//! The result of an import: rules and allowances, and the outcome of every line.
 
 use serde_json::{Map, Value, json};
 
-/// What became of a line.
+/// The outcome of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// It says the same here, or more.
+    /// It is at least as strict here.
     Imported,
-    /// It says less here.
+    /// It is weaker here.
     Narrowed,
     /// It is left out.
     Refused,
-    /// It never had an effect where it stands: a stricter line covers it.
+    /// It has no effect: a stricter line covers it.
     Dead,
-    /// Another line says the same already.
+    /// Another line already has the same effect.
     Shadowed,
 }
 
 impl Fate {
-    /// Its word.
+    /// The word for reports.
     pub fn name(self) -> &'static str {
         match self {
             Fate::Imported => "imported",
@@ -30,20 +30,20 @@ impl Fate {
     }
 }
 
-/// A line of a file that was read.
+/// A line of an imported file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportedLine {
     /// `file:line`
     pub at: String,
-    /// As it stands there.
+    /// The text of the line.
     pub text: String,
-    /// What became of it.
+    /// Its outcome.
     pub fate: Fate,
-    /// Why; empty where nothing is to say.
+    /// The reason; empty if there is nothing to explain.
     pub why: String,
 }
 
-/// What was made of a file.
+/// The result of an import.
 #[derive(Debug, Clone, Default)]
 pub struct Import {
     /// Rules, each a map with the keys of a rule.
@@ -52,17 +52,17 @@ pub struct Import {
     pub allow: Vec<Value>,
     /// Entries for a policy's `allowed_roots`.
     pub roots: Vec<String>,
-    /// Every line.
+    /// Every line with its outcome.
     pub told: Vec<ImportedLine>,
 }
 
 impl Import {
-    /// The rules as a file of ours.
+    /// The rules as the text of a rule file.
     pub fn rules_text(&self) -> String {
         self.rules.iter().map(yaml).collect::<Vec<_>>().join("---\n")
     }
 
-    /// The rest as a part of a policy; empty where there is none.
+    /// Allowances and roots as a part of a policy; empty if the import has neither.
     pub fn policy_text(&self) -> String {
         let mut text = String::new();
         if !self.roots.is_empty() {
@@ -75,7 +75,7 @@ impl Import {
         text
     }
 
-    /// Takes what was made of another file too.
+    /// Adds the result of another import.
     pub fn join(&mut self, other: Import) {
         self.rules.extend(other.rules);
         self.allow.extend(other.allow);
@@ -84,7 +84,7 @@ impl Import {
     }
 }
 
-/// A map as YAML: each key on a line of its own, what it holds in the form of JSON, which YAML contains.
+/// A map as YAML: one line per key, with the value in JSON, which is valid YAML.
 pub(super) fn yaml(rule: &Value) -> String {
     const ORDER: [&str; 10] = [
         "name",

@@ -1,6 +1,6 @@
-//! Whose file it is.
+//! The tool that wrote a file.
 
-/// Whose file it is.
+/// The tool that wrote a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
     /// `permissions` of Claude Code's settings.
@@ -18,7 +18,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Every source with its word.
+    /// Every source with its name.
     pub const ALL: [(Source, &'static str); 6] = [
         (Source::Claude, "claude"),
         (Source::Codex, "codex"),
@@ -28,12 +28,12 @@ impl Source {
         (Source::Dcg, "dcg"),
     ];
 
-    /// The source of this word.
+    /// The source with this name.
     pub fn named(name: &str) -> Option<Source> {
         Source::ALL.iter().find(|(_, known)| *known == name).map(|(source, _)| *source)
     }
 
-    /// The source that a file's name tells.
+    /// The source, guessed from the file's name.
     pub fn of_file(path: &str) -> Option<Source> {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ends = |end: &str| name.ends_with(end);

@@ -1,4 +1,4 @@
-//! `ask` and `notify` of a policy: how a person is asked who does not sit before the agent's own prompt.
+//! `ask` and `notify` of a policy: prompts for a person who is not at the agent's own prompt.
 
 use crate::problem::{Level, Problems};
 use crate::yaml::Located;
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// The keys of `ask`.
 const ASK: [&str; 2] = ["wait", "unattended"];
 
-/// What becomes of a question that nobody can answer.
+/// Decisions for a prompt that no person can answer.
 pub(crate) const UNATTENDED: [&str; 3] = ["deny", "park", "allow-low"];
 
 /// The keys of `notify`.
@@ -16,13 +16,13 @@ const NOTIFY: [&str; 3] = ["desktop", "command", "webhook"];
 /// The keys of a webhook.
 const WEBHOOK: [&str; 2] = ["url", "as"];
 
-/// What a webhook is sent.
+/// The payload formats of a webhook.
 pub(crate) const FORMATS: [&str; 4] = ["json", "ntfy", "slack", "discord"];
 
-/// A hook waits no longer, in seconds.
+/// Maximum waiting time of a hook in seconds.
 const MAX_WAIT: u64 = 30;
 
-/// `ask: {wait: 20s, unattended: park}` as it is compiled.
+/// Compiles `ask: {wait: 20s, unattended: park}`.
 pub(crate) fn ask_of(value: &Located, problems: &mut Problems<'_>) -> Value {
     let mut node = Map::new();
     for (key, value) in value.entries().unwrap_or(&[]) {
@@ -42,7 +42,7 @@ pub(crate) fn ask_of(value: &Located, problems: &mut Problems<'_>) -> Value {
     Value::Object(node)
 }
 
-/// `notify: {desktop: true, command: …, webhook: {url: …, as: ntfy}}` as it is compiled.
+/// Compiles `notify: {desktop: true, command: …, webhook: {url: …, as: ntfy}}`.
 pub(crate) fn notify_of(value: &Located, problems: &mut Problems<'_>) -> Value {
     let mut node = Map::new();
     for (key, value) in value.entries().unwrap_or(&[]) {

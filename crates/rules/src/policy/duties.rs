@@ -1,4 +1,4 @@
-//! What is held at the end of the work: `verify` and `budgets` of a policy, and the register of skills.
+//! Requirements at the end of the work: `verify` and `budgets` of a policy, and the register of skills.
 
 use crate::problem::{Level, Problems};
 use crate::yaml::{Located, documents};
@@ -7,41 +7,41 @@ use serde_json::{Map, Value, json};
 /// The keys of `verify`.
 const VERIFY: [&str; 2] = ["run", "acceptance"];
 
-/// The keys of one check.
+/// The keys of a check.
 const CHECK: [&str; 3] = ["name", "command", "timeout"];
 
-/// The keys of `budgets`, each with what it counts.
+/// The keys of `budgets`: the counted resources.
 pub(crate) const BUDGETS: [&str; 4] = ["calls", "minutes", "agents", "depth"];
 
 /// The keys of a skill.
 const SKILL: [&str; 5] = ["name", "version", "status", "triggers", "path"];
 
-/// What a skill can be.
+/// The states of a skill.
 const STATUS: [&str; 3] = ["draft", "verified", "deprecated"];
 
-/// A check runs so many seconds if nothing else is said, and at most so many.
+/// Default and maximum running time of a check in seconds.
 const USUAL_SECONDS: u64 = 120;
 const MAX_SECONDS: u64 = 1800;
 
-/// More checks or skills are not taken.
+/// Maximum number of checks, and of skills.
 const MOST: usize = 50;
 
-/// Work that people have written down, so that it is not done by hand.
+/// A documented procedure for recurring work.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Skill {
-    /// Letters, digits, `-`, `_`, `.`.
+    /// Consists of alphanumeric characters, `-`, `_` and `.`.
     pub name: String,
-    /// Of the same letters; may be empty.
+    /// Consists of the same characters; may be empty.
     pub version: String,
     /// `draft`, `verified` or `deprecated`.
     pub status: String,
     /// Patterns of commands and paths that belong to it.
     pub triggers: Vec<String>,
-    /// Where it is written down, below the workspace; may be empty.
+    /// Path of its document below the workspace; may be empty.
     pub path: String,
 }
 
-/// `verify: {run: [{name, command, timeout}], acceptance: FILE}` as it is compiled.
+/// Compiles `verify: {run: [{name, command, timeout}], acceptance: FILE}`.
 pub(crate) fn verify_of(value: &Located, problems: &mut Problems<'_>) -> Value {
     let mut node = Map::new();
     for (key, value) in value.entries().unwrap_or(&[]) {
@@ -93,7 +93,7 @@ fn seconds(text: &str) -> Option<u64> {
         .filter(|s| (1..=MAX_SECONDS).contains(s))
 }
 
-/// `budgets: {calls: 300, minutes: 120, agents: 10, depth: 2}` as it is compiled.
+/// Compiles `budgets: {calls: 300, minutes: 120, agents: 10, depth: 2}`.
 pub(crate) fn budgets_of(value: &Located, problems: &mut Problems<'_>) -> Value {
     let mut node = Map::new();
     for (key, value) in value.entries().unwrap_or(&[]) {
@@ -109,7 +109,7 @@ pub(crate) fn budgets_of(value: &Located, problems: &mut Problems<'_>) -> Value 
     Value::Object(node)
 }
 
-/// Reads a register of skills. What is wrong is reported, and that skill is left out.
+/// Parses a register of skills. An invalid skill is reported and left out.
 pub fn skills_of(name: &str, text: &str) -> (Vec<Skill>, Vec<String>) {
     let mut problems = Problems::new(name, text);
     let mut skills = Vec::new();
@@ -138,7 +138,7 @@ fn skill(value: &Located, problems: &mut Problems<'_>) -> Option<Skill> {
             other => problems.unknown(Level::Error, &key.span, ("key of a skill", other), &SKILL),
         }
     }
-    // These words are told to agents: a cloned repository shall not speak through them.
+    // Agents read these texts: a cloned repository must not give them instructions this way.
     let plain = |text: &str| text.len() <= 60 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
     if skill.name.is_empty() || !plain(&skill.name) || !plain(&skill.version) {
         problems.error(&value.span, "a skill has a name and a version of letters, digits, `-`, `_` and `.`", "");

@@ -1,4 +1,4 @@
-//! `judge` of a policy: the model that answers questions in auto-pilot.
+//! `judge` of a policy: the model that decides prompts in auto-pilot.
 
 use crate::problem::{Level, Problems};
 use crate::yaml::Located;
@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 /// The keys of `judge`.
 const KEYS: [&str; 6] = ["provider", "model", "url", "key_file", "command", "timeout"];
 
-/// By which protocol a model is asked.
+/// The protocols for calling a model.
 pub(crate) const PROVIDERS: [&str; 3] = ["command", "anthropic", "openai"];
 
-/// The longest time for an answer, in seconds.
+/// Maximum time for an answer in seconds.
 const MAX_TIMEOUT: u64 = 20;
 
-/// `judge: {provider: anthropic, model: …, key_file: ~/…, timeout: 10s}` as it is compiled.
+/// Compiles `judge: {provider: anthropic, model: …, key_file: ~/…, timeout: 10s}`.
 pub(crate) fn judge_of(value: &Located, problems: &mut Problems<'_>) -> Value {
     let mut node = Map::new();
     for (key, value) in value.entries().unwrap_or(&[]) {
@@ -50,10 +50,10 @@ pub(crate) fn judge_of(value: &Located, problems: &mut Problems<'_>) -> Value {
     Value::Object(node)
 }
 
-/// Whether a call may be sent to this address: encrypted, or to this machine.
+/// Whether a call may be sent to this URL: it is encrypted, or local.
 fn may_be_asked(url: &str) -> bool {
     let local = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().find_map(|host| url.strip_prefix(host));
-    // `http://127.0.0.1:80@x.example/` goes to x.example.
+    // `http://127.0.0.1:80@x.example/` connects to x.example.
     !url.contains('@')
         && (url.starts_with("https://") || local.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/'])))
 }

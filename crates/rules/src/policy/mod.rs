@@ -1,4 +1,4 @@
-//! `policy.yaml`: what people's folders, commands and rules are worth here.
+//! `policy.yaml`: settings for folders, commands and rules.
 
 pub(crate) mod asking;
 pub(crate) mod duties;
@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
 
-/// The keys of a policy. Those of seed 004 may also be written with underscores.
+/// The keys of a policy. Keys of VibeFlow policies may also be written with underscores.
 pub(crate) const KEYS: [&str; 20] = [
     "preset",
     "reason",
@@ -37,7 +37,7 @@ pub(crate) const KEYS: [&str; 20] = [
     "version",
 ];
 
-/// Other spellings of keys.
+/// Other accepted spellings of keys.
 const SPELLINGS: [(&str, &str); 6] = [
     ("allowed_commands", "allowedCommands"),
     ("protected_paths", "protectedPaths"),
@@ -47,23 +47,23 @@ const SPELLINGS: [(&str, &str); 6] = [
     ("disabledRules", "disabled_rules"),
 ];
 
-/// What a rule can be made to do.
+/// The actions that a policy may give a rule.
 const WORTHS: [&str; 5] = ["off", "log", "warn", "ask", "block"];
 
-/// The rule that `installs` weighs.
+/// The rule that `installs` configures.
 const NEW_PACKAGE: &str = "package/new";
 
 /// The keys of an entry of `allow`.
 const ALLOWANCE: [&str; 7] = ["command", "argv", "glob", "path", "rule", "reason", "until"];
 
-/// What a policy builds on: the name of what ships, a folder or a file.
+/// A base of a policy: the name of a shipped preset, a folder or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Base {
     /// `recommended`, or a path.
     pub path: String,
-    /// Whether the path must be a checkout of git; then there is a digest.
+    /// Whether the path must be a git checkout; then a digest is required.
     pub git: bool,
-    /// The digest that its files must have; empty if any will do.
+    /// The required digest of its files; empty to accept any.
     pub digest: String,
     /// `file:line`
     pub at: String,
@@ -72,24 +72,24 @@ pub struct Base {
 /// The keys of a role.
 const ROLE: [&str; 3] = ["scope", "protectedPaths", "mode"];
 
-/// One policy file, read.
+/// A parsed policy file.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Policy {
-    /// The keys in the form that is compiled.
+    /// The keys in compiled form.
     pub node: Map<String, Value>,
-    /// Rules over effects that protected paths become.
+    /// Rules over effects, made from protected paths.
     pub paths: Vec<Value>,
     /// Values for `{{names}}` in rules.
     pub variables: Variables,
-    /// Further folders of rules.
+    /// Additional folders of rules.
     pub rule_dirs: Vec<String>,
-    /// What it builds on.
+    /// The policies that it extends.
     pub extends: Vec<Base>,
-    /// Each key with the place that sets it and its value, for `config show`.
+    /// Each key with its place and its value, for `config show`.
     pub origins: Vec<(String, String, Value)>,
 }
 
-/// Reads a policy. What is wrong is reported; the rest holds.
+/// Parses a policy. An invalid entry is reported; the rest stays in force.
 pub(crate) fn policy_of(text: &str, presets: &[&str], problems: &mut Problems<'_>) -> Policy {
     let mut policy = Policy::default();
     let documents = documents(text, problems);
@@ -195,7 +195,7 @@ impl Reader<'_, '_> {
     }
 
     fn roots(&mut self, value: &Located) {
-        // One text may hold several folders, as a variable of the rules format does.
+        // One text may hold several folders, like a variable of the rules format.
         let texts = self.texts(value);
         let parts = texts.iter().flat_map(|text| text.split(',')).map(str::trim);
         let roots: Vec<String> = parts.filter(|root| !root.is_empty()).map(str::to_owned).collect();
@@ -271,14 +271,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// A rule's id as it is now; the file may have an old one.
+    /// The current id of a rule; the file may use an old one.
     fn today<'n>(&mut self, name: &'n str, span: &Range<usize>) -> &'n str {
         let Some(new) = renamed::renamed(&renamed::RULES, name) else { return name };
         self.problems.warning(span, renamed::note(name, new), format!("write `{new}`"));
         new
     }
 
-    /// The rules that an allowance names, and what its patterns covered before those were renamed.
+    /// The rules that an allowance names, and those that its patterns covered under their former ids.
     fn rules(&mut self, value: &Located) -> Vec<String> {
         let mut rules = self.texts(value);
         let missed: Vec<&str> = rules.iter().flat_map(|pattern| renamed::uncovered(pattern)).collect();
@@ -384,7 +384,8 @@ impl Reader<'_, '_> {
         }
     }
 
-    /// `roles: {NAME: {scope: …, protectedPaths: …, mode: …}}`. What an agent calls itself only tightens.
+    /// `roles: {NAME: {scope: …, protectedPaths: …, mode: …}}`. A role can only tighten: agents choose their role
+    /// themselves.
     fn roles(&mut self, value: &Located) {
         let Some(entries) = value.entries() else {
             self.problems.error(&value.span, "`roles` is a map", "roles: {reviewer: {mode: read-only}}");
@@ -423,7 +424,7 @@ impl Reader<'_, '_> {
         if paths.is_empty() {
             return;
         }
-        // `infra\prod` is how people of Windows write it.
+        // On Windows, people write `infra\prod`.
         let paths: Vec<String> = paths.iter().map(|path| path.replace('\\', "/")).collect();
         let when = json!({"target": {"path": paths}, "site": "here"});
         let change = ["overwrite", "append", "edit", "link", "change-permissions", "change-owner"];
@@ -433,7 +434,7 @@ impl Reader<'_, '_> {
             false => ("ask", "The policy wants a person's yes before {targets} changes."),
         };
         let says = "The policy wants a person's yes before {targets} changes.";
-        // What `touch` does to a file that is there changes nothing in it.
+        // `touch` changes only the times of an existing file, so it is allowed.
         let new = json!({"target": {"path": paths, "not": {"fact": "exists"}}, "site": "here"});
         let all = [
             (&change[..], &when, "ask", says),
@@ -450,7 +451,7 @@ impl Reader<'_, '_> {
     }
 }
 
-/// Minutes from 1970 to the end of a day in UTC.
+/// The end of a day in UTC, in minutes since 1970.
 fn minutes(day: &str) -> Option<u32> {
     let end = Date::strptime("%Y-%m-%d", day.trim()).ok()?.tomorrow().ok()?;
     u32::try_from(end.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second() / 60).ok()
