@@ -1,4 +1,5 @@
-//! Finds what keeps git, or this reader, from reading a repository: its work tree, settings, index or environment.
+//! Finds problems that keep git, or this reader, from reading a repository: in its work tree, settings, index or
+//! environment.
 
 use crate::files::config::{Settings, is_users_own, regular_or_none};
 use crate::files::index;
@@ -8,7 +9,7 @@ use crate::trouble::{Look, Trouble, told_of};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Variables that make git look at other folders, and where they usually lead.
+/// Variables that make git use other folders, and their usual values.
 const LEADING: [(&str, Usual); 5] = [
     ("GIT_DIR", Usual::GitDir),
     ("GIT_COMMON_DIR", Usual::Common("")),
@@ -26,7 +27,7 @@ enum Usual {
 }
 
 impl Repository {
-    /// What is wrong with it; none where what git has of the files can be told.
+    /// The problem of the repository; `None` if git's view of the files can be determined.
     pub fn trouble(&self, look: Look) -> Option<&Trouble> {
         let known = match look {
             Look::Quick => &self.quick_trouble,
@@ -47,7 +48,7 @@ impl Repository {
         };
         let Some(found_in) = self.found_in.as_deref() else { return Some(bare("")) };
         match &self.work_tree {
-            // Where there never was an index, nobody has worked.
+            // Without an index, no file was ever checked out or added here.
             None if self.is_bare && !self.git_dir.join("index").exists() => Some(bare("`core.bare` is set, so that ")),
             None if self.is_bare => Some(Trouble {
                 reason: "`core.bare` is set, so that git takes the project for one without files".into(),
@@ -72,12 +73,12 @@ impl Repository {
             Look::Whole => self.index().map(|_| ()),
         };
         let failed = |answer: Fact<()>, what| answer.err().and_then(|reason| told_of(what, &reason));
-        // What HEAD leads to is asked by whoever compares with it, and unknown there is no "clean".
+        // HEAD is not checked here: every comparison with it resolves it, and an unknown result there is never "clean".
         failed(settings, "git's configuration").or_else(|| failed(index(), "the index"))
     }
 
-    /// The environment may be set by the repository itself: nothing it names is looked at, but what git would do there is
-    /// then not known.
+    /// The repository itself may have set the environment, so the paths that it names are not read. It is then unknown
+    /// how git would act there.
     fn environment_trouble(&self) -> Option<Trouble> {
         let leads_away = |(name, usual): &(&'static str, Usual)| {
             let given = std::env::var_os(name).filter(|value| !value.is_empty())?;
@@ -93,7 +94,7 @@ impl Repository {
         })
     }
 
-    /// Git reads a relative path from the root of the work tree or from where it is started.
+    /// Git resolves a relative path against the root of the work tree or the working directory.
     fn is_usual(&self, given: &OsStr, usual: Usual) -> bool {
         let expected = match usual {
             Usual::GitDir => self.git_dir.clone(),
@@ -106,7 +107,7 @@ impl Repository {
         self.work_tree.iter().chain(&here).any(|base| same(base))
     }
 
-    /// A configuration that cannot be read, or that stands among the project's own files.
+    /// Whether the variable names a configuration that cannot be read, or one among the project's own files.
     fn misleads(&self, name: &str) -> bool {
         let Some(file) = std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from) else {
             return false;
@@ -116,7 +117,7 @@ impl Repository {
     }
 }
 
-/// Settings that the environment hands to git and that lead it to other files.
+/// Whether the environment passes settings to git that lead it to other files.
 fn sets_what_leads_away() -> bool {
     const KEYS: [&str; 5] = ["core.bare", "core.worktree", "core.repositoryformatversion", "extensions.", "include"];
     const MOST: usize = 64;

@@ -18,9 +18,9 @@
 //! # std::io::Result::Ok(())
 //! ```
 //!
-//! A hostile repository runs code through git itself (filters, monitors, hooks), so nothing here
-//! starts a process: files are read, bounds are counted, and whatever cannot be had within them is
-//! an [`Unknown`], which must never be taken for "clean".
+//! A hostile repository runs code through git itself (filters, monitors, hooks), so this crate starts no process: it
+//! reads files within counted limits, and anything beyond them is an [`Unknown`], which must never be taken for
+//! "clean".
 
 mod branches;
 mod files;

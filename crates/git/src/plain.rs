@@ -1,18 +1,18 @@
-//! The cheap look at a repository before a file in it is written over: whether all of it is as git itself makes it. What
-//! is not is looked at with care.
+//! A cheap check before a file in a repository is overwritten: whether the repository looks as git creates it. Any
+//! other repository is examined in detail.
 
 use crate::files::config::user_files;
 use crate::files::index;
 use crate::files::read;
 use std::path::Path;
 
-/// Larger settings are not plain.
+/// Maximum size of plain settings in bytes.
 const MAX_SETTINGS: u64 = 64 * 1024;
 
-/// Words of settings that may lead git elsewhere or that not every git knows.
+/// Words in settings that may redirect git, or that not every version of git knows.
 const NOT_PLAIN: [&[u8]; 4] = [b"worktree", b"include", b"extensions", b"\\"];
 
-/// Whether nothing can be wrong with the repository whose `.git` folder lies here: no is no answer.
+/// Whether the repository with its `.git` folder here has no problem for certain. A false result proves nothing.
 pub fn is_plain(root: &Path, home: &Path) -> bool {
     let git_dir = root.join(".git");
     let folder = |name: &str| git_dir.join(name).is_dir();
@@ -36,7 +36,7 @@ fn has_plain_settings(file: &Path) -> bool {
     }
 }
 
-/// A blank line, a comment, the head of a section, or a name with a value without quotes.
+/// Accepts a blank line, a comment, a section header, or a name with an unquoted value.
 fn is_plain_line(line: &[u8]) -> bool {
     if NOT_PLAIN.iter().any(|word| holds(line, word)) {
         return false;
@@ -53,7 +53,7 @@ fn is_plain_line(line: &[u8]) -> bool {
     }
 }
 
-/// `core`, or `remote "origin"`.
+/// Accepts `core`, or `remote "origin"`.
 fn is_plain_head(head: &[u8]) -> bool {
     let Some(at) = head.iter().position(|byte| *byte == b' ') else { return is_name(head) };
     let (name, below) = head.split_at(at);

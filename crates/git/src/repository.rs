@@ -1,4 +1,4 @@
-//! A repository on disk: discovered from a folder; its settings and index are read when first needed.
+//! A repository on disk, discovered from a folder. Its settings and index are read on first use.
 
 use crate::files::config::{Folders, Settings};
 use crate::files::index::Index;
@@ -14,11 +14,11 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-/// A repository found on disk; configuration and index are read once, when first needed.
+/// A repository on disk. Its configuration and index are read once, on first use.
 #[derive(Debug)]
 pub struct Repository {
     pub(crate) work_tree: Option<PathBuf>,
-    /// The folder whose `.git` this is; none where a bare one was found itself.
+    /// The folder that contains this `.git`; `None` for a bare repository.
     pub(crate) found_in: Option<PathBuf>,
     pub(crate) is_bare: bool,
     pub(crate) git_dir: PathBuf,
@@ -29,32 +29,32 @@ pub struct Repository {
     settings: OnceLock<Fact<Settings>>,
     index: OnceLock<Fact<Arc<Index>>>,
     pub(crate) survey: Survey,
-    /// Folders below the work tree, and whether what lies in them belongs to it.
+    /// Folders below the work tree, and whether their contents belong to it.
     own: RefCell<BTreeMap<Vec<u8>, bool>>,
-    /// The folder that was last asked about and is all of this work tree: many paths lie in the same.
+    /// The last folder known to belong to this work tree: consecutive paths are often in the same folder.
     owned: RefCell<Option<Vec<u8>>>,
     has_submodules: OnceLock<bool>,
     pub(crate) quick_trouble: OnceCell<Option<Trouble>>,
     pub(crate) whole_trouble: OnceCell<Option<Trouble>>,
 }
 
-/// What is found on the way upward from a folder.
+/// The result of the search upward from a folder.
 pub struct Search {
-    /// The repository that git would take.
+    /// The repository that git would use.
     pub repository: Option<Repository>,
-    /// The nearest folder whose `.git` was meant for a repository and is none, and why.
+    /// The nearest folder with a `.git` that is not a valid repository, and the reason.
     pub damaged: Option<(PathBuf, Unknown)>,
 }
 
 impl Repository {
-    /// Walks upward from `start`, or from its nearest existing ancestor if it does not exist.
-    /// `home` is the user's, where their own settings of git stand: another one in the environment may be a
-    /// repository's, with an `ignore` of its own.
+    /// Searches upward from `start`, or from its nearest existing ancestor if it does not exist. `home` is the user's
+    /// home with their git settings. It is not taken from the environment, which may name a folder of the repository
+    /// with an `ignore` of its own.
     pub fn discover(start: &Path, home: &Path) -> Option<Repository> {
         Self::search(start, home).repository
     }
 
-    /// The same with what is damaged on the way.
+    /// As [`Repository::discover`], with the damaged repository on the way, if any.
     pub fn search(start: &Path, home: &Path) -> Search {
         let mut damaged = None;
         for directory in nearest_existing(start).iter().flat_map(|start| start.ancestors()) {
@@ -70,7 +70,7 @@ impl Repository {
         Search { repository: None, damaged }
     }
 
-    /// The folder with the checked-out files; none for a bare repository or inside the git folder.
+    /// The folder with the checked-out files; `None` for a bare repository or inside the git folder.
     pub fn work_tree(&self) -> Option<&Path> {
         self.work_tree.as_deref()
     }
@@ -85,7 +85,7 @@ impl Repository {
         &self.common_dir
     }
 
-    /// Folders at or below the path in which a submodule is checked out; at most `limit`.
+    /// Folders at or below the path with a checked-out submodule, at most `limit`.
     pub fn submodules(&self, path: &Path, limit: usize) -> Fact<Vec<PathBuf>> {
         let is_submodule = |entry: &gix_index::Entry| entry.mode == gix_index::entry::Mode::COMMIT;
         let index = self.index()?;
@@ -104,15 +104,15 @@ impl Repository {
         Ok(self.index()?.covers(&path))
     }
 
-    /// The objects that stand for a path in the index; empty for none.
+    /// The object ids of a path in the index, each followed by a space; empty if untracked.
     pub fn staged_as(&self, path: &Path) -> String {
         let path = bytes(path.as_os_str());
         let entries = self.index().map(|index| index.within(&Scope(vec![path.to_vec()])).collect::<Vec<_>>());
         entries.unwrap_or_default().iter().map(|entry| format!("{} ", entry.id)).collect()
     }
 
-    /// The repository whose `.git` (or whose bare folder) is exactly here. A `.git` file that leads
-    /// nowhere is an error, as it is for git: the search must not go on to an outer repository.
+    /// The repository whose `.git` (or whose bare folder) is exactly here. A `.git` file with an invalid target is an
+    /// error, as in git: the search must not continue to an outer repository.
     pub(crate) fn at(directory: &Path, home: &Path) -> Result<Option<Self>, Unknown> {
         let dot_git = directory.join(".git");
         match std::fs::metadata(&dot_git) {
@@ -159,7 +159,7 @@ impl Repository {
         }
     }
 
-    /// What the user's or the repository's configuration says a subcommand of git stands for.
+    /// The value of a git alias in the user's or the repository's configuration.
     pub fn alias(&self, name: &str) -> Option<String> {
         let settings = match self.settings() {
             Ok(settings) => settings,
@@ -168,7 +168,7 @@ impl Repository {
                 return None;
             }
         };
-        // Each name that is asked for is looked for among all values.
+        // The lookup scans all values.
         work::spend(settings.count() as u64 / 32);
         settings.text("alias", None, name).map(|text| String::from_utf8_lossy(text).into_owned())
     }
@@ -201,7 +201,7 @@ impl Repository {
         Ok(Scope(if whole { Vec::new() } else { paths }))
     }
 
-    /// An answer about a path elsewhere would be "nothing", which reads as "clean".
+    /// Fails for a path outside this work tree: an empty answer would read as "clean".
     fn is_of_this_work_tree(&self, path: &[u8]) -> Fact<()> {
         let root = self.checked_out()?;
         let above = path.iter().rposition(|byte| *byte == b'/').and_then(|slash| path.get(..slash));
@@ -243,7 +243,7 @@ impl Repository {
         if !climbs && let Ok(below) = whole.strip_prefix(root) {
             return Ok(slashed(below));
         }
-        // The last component itself is not followed: a link is a thing of its own.
+        // The last component is not followed: the link itself is the target.
         let resolved = match (whole.parent(), whole.file_name()) {
             (Some(parent), Some(name)) => resolve(parent).map(|parent| parent.join(name)),
             _ => resolve(&whole),
@@ -261,7 +261,7 @@ fn nearest_existing(path: &Path) -> Option<PathBuf> {
     directory.map(Path::to_path_buf)
 }
 
-/// Follows the links of the part that exists; the rest must not climb.
+/// Resolves links in the existing part of a path. The rest must not contain `..`.
 fn resolve(path: &Path) -> Option<PathBuf> {
     let (top, existing) = path.ancestors().find_map(|top| Some((top, top.canonicalize().ok()?)))?;
     let rest = path.strip_prefix(top).ok()?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-/// The folder that all work trees of a repository share; the workspace where git manages nothing.
+/// The folder that all work trees of a repository share; the workspace itself outside a repository.
 pub fn shared_folder(workspace: &Path) -> String {
     let own = workspace.join(".git");
     let linked = fs::read_to_string(&own).ok().and_then(|text| {
@@ -15,8 +15,8 @@ pub fn shared_folder(workspace: &Path) -> String {
     folder.canonicalize().unwrap_or(folder).to_string_lossy().into_owned()
 }
 
-/// The nearest folder upward that git manages, else the folder itself. A repository in the home or above it is no
-/// project: whoever makes one there would make everything in it part of the workspace.
+/// The nearest ancestor with a `.git`, otherwise the folder itself. A repository in the home or above it does not count
+/// as a project: it would make everything below it part of the workspace.
 pub fn project_root(folder: &str, home: &str) -> String {
     let is_root = |path: &&Path| path.join(".git").symlink_metadata().is_ok() && !Path::new(home).starts_with(path);
     Path::new(folder)

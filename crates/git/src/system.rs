@@ -1,30 +1,30 @@
-//! What is different on each system: names of files, which git keeps as bytes with slashes, and opening without waiting.
+//! Differences between systems: file names, which git stores as bytes with slashes, and opening without blocking.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::path::Path;
 
-/// Whether the last part of a path may be a symbolic link.
+/// Whether the last component of a path may be a symbolic link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Links {
     Followed,
     Refused,
 }
 
-/// A name of git's as one of this system; what this system cannot name, it does not have.
+/// Converts a name of git's to a name of this system. A name that is invalid here denotes no file.
 #[cfg(unix)]
 pub(crate) fn native(name: &[u8]) -> Cow<'_, OsStr> {
     Cow::Borrowed(std::os::unix::ffi::OsStrExt::from_bytes(name))
 }
 
-/// A name of this system as git has it.
+/// Converts a name of this system to one of git's.
 #[cfg(unix)]
 pub(crate) fn bytes(name: &OsStr) -> Cow<'_, [u8]> {
     Cow::Borrowed(std::os::unix::ffi::OsStrExt::as_bytes(name))
 }
 
-/// Opens a file for reading; a pipe that has taken its place is not waited for.
+/// Opens a file for reading. Does not block on a pipe in its place.
 #[cfg(unix)]
 pub(crate) fn open(path: &Path, links: Links) -> std::io::Result<File> {
     use rustix::fs::{CWD, Mode, OFlags};
@@ -33,7 +33,7 @@ pub(crate) fn open(path: &Path, links: Links) -> std::io::Result<File> {
     Ok(File::from(rustix::fs::openat(CWD, path, flags, Mode::empty())?))
 }
 
-/// A name of git's as one of this system; what this system cannot name, it does not have.
+/// Converts a name of git's to a name of this system. A name that is invalid here denotes no file.
 #[cfg(windows)]
 pub(crate) fn native(name: &[u8]) -> Cow<'_, OsStr> {
     match String::from_utf8_lossy(name) {
@@ -42,7 +42,7 @@ pub(crate) fn native(name: &[u8]) -> Cow<'_, OsStr> {
     }
 }
 
-/// A name of this system as git has it.
+/// Converts a name of this system to one of git's.
 #[cfg(windows)]
 pub(crate) fn bytes(name: &OsStr) -> Cow<'_, [u8]> {
     Cow::Owned(name.to_string_lossy().replace('\\', "/").into_bytes())
@@ -52,7 +52,7 @@ pub(crate) fn bytes(name: &OsStr) -> Cow<'_, [u8]> {
 #[cfg(windows)]
 pub(crate) fn open(path: &Path, links: Links) -> std::io::Result<File> {
     use std::os::windows::fs::OpenOptionsExt;
-    // FILE_FLAG_OPEN_REPARSE_POINT of CreateFileW: the link itself, which is no regular file.
+    // FILE_FLAG_OPEN_REPARSE_POINT of CreateFileW: opens the link itself, which is then not a regular file.
     const THE_LINK_ITSELF: u32 = 0x0020_0000;
     let flags = if links == Links::Refused { THE_LINK_ITSELF } else { 0 };
     File::options().read(true).custom_flags(flags).open(path)

@@ -1,36 +1,36 @@
-//! What is wrong with a repository that is there and cannot be read: git, or whoever looks at its files, then does not
-//! see what is work.
+//! Problems of an existing repository that cannot be read: git, or a check of its files, then fails to see unsaved
+//! work.
 
 use crate::files::config;
 use crate::files::index;
 use crate::model::fact::Unknown;
 use std::path::Path;
 
-/// What is wrong with a repository, and what mends it or shows more.
+/// A problem of a repository, with a command that fixes it or shows more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// What keeps git or us from reading it.
+    /// The reason why git or this reader cannot read it.
     pub reason: String,
     /// A command for a person or an agent.
     pub mend: &'static str,
 }
 
-/// How closely a repository is looked at.
+/// The depth of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// Its settings, and the beginning of its index: cheap enough for each file that is written over.
+    /// Its settings and the header of its index: cheap enough to run for each overwritten file.
     Quick,
     /// All of its index.
     Whole,
 }
 
-/// Why git reads what we do not: it is no trouble of the repository.
+/// Reasons that only apply to this reader: git can read the repository.
 const ONLY_OURS: [Unknown; 2] = [index::SPARSE, config::NO_FILES];
 
-/// What of a git folder shows that one was meant, though git would not take it for one.
+/// Entries that mark a folder as an intended git folder, even if git would reject it.
 const REMAINS: [&str; 6] = ["HEAD", "objects", "refs", "index", "config", "packed-refs"];
 
-/// A `.git` on the way to the repository that git passes over, or at which it gives up, though it was meant for one.
+/// Checks a `.git` that git skips, or at which it fails, although it was meant for a repository.
 pub(crate) fn remains_of_one(dot_git: &Path) -> Option<Unknown> {
     let there = dot_git.symlink_metadata().ok()?;
     match dot_git.metadata() {
@@ -45,15 +45,15 @@ pub(crate) fn remains_of_one(dot_git: &Path) -> Option<Unknown> {
     }
 }
 
-/// A `.git` file that names no repository.
+/// A `.git` file without a repository as its target.
 pub(crate) const NO_REPOSITORY: Unknown = Unknown("the .git file leads to no repository");
 
-/// In words for whoever is asked; none for what only this reader cannot read.
+/// Describes a reason for people; `None` if only this reader is affected.
 pub fn told(reason: Unknown) -> Option<Trouble> {
     told_of("the repository", &reason)
 }
 
-/// The same for a part of it, which is named where the reason tells of any file.
+/// Describes a reason for a part of the repository, which is named if the reason may be about any file.
 pub(crate) fn told_of(what: &str, reason: &Unknown) -> Option<Trouble> {
     if ONLY_OURS.contains(reason) {
         return None;

@@ -1,4 +1,4 @@
-//! Where a git command leads: the settings it goes by, the remote it talks to, the commits it sends, the hooks it runs.
+//! The targets of a git command: its settings, its remote, the commits that it sends, the hooks that it runs.
 
 use crate::branches::references::Logged;
 use crate::files::config::Settings;
@@ -7,10 +7,10 @@ use crate::repository::Repository;
 use sha2::{Digest, Sha256};
 use std::path::PathBuf;
 
-/// Settings that say how things look, or who somebody is, and not what is done.
+/// Sections that only affect the display or a person's identity, not git's actions.
 const HARMLESS: [&str; 6] = ["color", "column", "gc", "maintenance", "user", "advice"];
 
-/// Subcommands that send to a remote, with those that only take from one.
+/// Subcommands that use a remote, and whether they send to it or only receive.
 const TALKERS: [(&str, Way); 5] =
     [("push", Way::To), ("fetch", Way::From), ("pull", Way::From), ("clone", Way::From), ("ls-remote", Way::From)];
 
@@ -20,19 +20,19 @@ enum Way {
     From,
 }
 
-/// Where a part of a command leads.
+/// A target of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lead {
-    /// For a person.
+    /// The description for a person.
     pub shown: Vec<String>,
-    /// What a yes that holds once is bound to.
+    /// The state to which a one-time approval is bound.
     pub once: String,
-    /// What one that holds more often is bound to.
+    /// The state to which a lasting approval is bound.
     pub lasting: String,
 }
 
 impl Repository {
-    /// Every setting that says what git does, one a line. Of branches only the one that is checked out counts.
+    /// Every setting that affects git's actions, one per line. Of the branches, only the current one is included.
     pub fn orders(&self) -> Fact<Vec<String>> {
         let current = self.branch().ok().flatten().unwrap_or_default();
         let means = |section: &str, subsection: &[u8]| match section {
@@ -47,7 +47,7 @@ impl Repository {
         Ok(values.map(line).collect())
     }
 
-    /// Where each thing leads that a subcommand sends or takes: `pushes main at 1a2b3c4d5e6f to git@host:a/b`.
+    /// The target of each reference that a subcommand sends or receives: `pushes main at 1a2b3c4d5e6f to git@host:a/b`.
     pub fn leads(&self, subcommand: &str, words: &[String]) -> Fact<Vec<Lead>> {
         let way = TALKERS.iter().find(|(name, _)| *name == subcommand).map(|(_, way)| *way);
         let Some(way) = way else { return Ok(Vec::new()) };
@@ -72,8 +72,8 @@ impl Repository {
         Ok(named.into_iter().map(|word| self.pushed(word, &remote, &urls)).collect())
     }
 
-    /// One refspec. What is pushed may change under a yes that holds more often than once, and so may what is written
-    /// over, as long as this repository pushed it there itself.
+    /// The target of one refspec. Under a lasting approval, the pushed commit may change, and so may the overwritten
+    /// one, as long as this repository has pushed it there itself.
     fn pushed(&self, word: &str, remote: &str, urls: &str) -> Lead {
         let pushes = format!("pushes {} to {urls}", self.commit_of(word));
         let (from, to) = match word.trim_start_matches('+').split_once(':') {
@@ -97,8 +97,7 @@ impl Repository {
         }
     }
 
-    /// The commit at which a remote branch last was that this repository had not pushed there itself; none where no log
-    /// tells.
+    /// The last commit of a remote branch that this repository did not push itself; `None` without a reflog.
     fn of_others(&self, name: &str) -> Option<String> {
         let log = self.log_of(name).ok()?;
         let own = |line: &&Logged| line.message.starts_with("update by push");
@@ -108,7 +107,7 @@ impl Repository {
         }
     }
 
-    /// `main at 1a2b3c4d5e6f`, for the side of a refspec that is here.
+    /// The local side of a refspec, as in `main at 1a2b3c4d5e6f`.
     fn commit_of(&self, word: &str) -> String {
         let own = word.trim_start_matches('+').split(':').next().unwrap_or("");
         if own.is_empty() {
@@ -139,7 +138,7 @@ impl Repository {
     }
 }
 
-/// The addresses of a remote, as git rewrites them; a word that names none is an address itself.
+/// The URLs of a remote, as git rewrites them. A word that names no remote is a URL itself.
 fn urls(settings: &Settings, remote: &str, way: Way) -> Vec<String> {
     let of = |name| settings.all("remote", Some(remote.as_bytes()), name);
     let (pushed, fetched) = (of("pushurl"), of("url"));
@@ -150,7 +149,7 @@ fn urls(settings: &Settings, remote: &str, way: Way) -> Vec<String> {
     found.map(|url| rewritten(settings, &url, way == Way::To && !own)).collect()
 }
 
-/// `url.BASE.insteadOf`: the longest beginning that fits is replaced.
+/// Applies `url.BASE.insteadOf`: the longest matching prefix is replaced.
 fn rewritten(settings: &Settings, url: &str, pushes: bool) -> String {
     let with = |wanted: &'static str| {
         let fitting = settings.each().filter(move |(section, _, name, _)| *section == "url" && *name == wanted);

@@ -1,4 +1,4 @@
-//! Branches, what they follow, and where a push goes.
+//! Branches, their upstreams, and the targets of a push.
 
 pub(crate) mod direction;
 pub(crate) mod references;

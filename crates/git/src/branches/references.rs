@@ -11,26 +11,26 @@ const MAXIMUM_LOG: u64 = 4 * 1024 * 1024;
 const MAXIMUM_FOLLOWED: usize = 5;
 const STASHES_SHOWN: usize = 20;
 
-/// A line of what happened to a reference.
+/// An entry of a reflog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
-    /// What it named before.
+    /// The object id before.
     pub old: String,
-    /// What it names since.
+    /// The object id after.
     pub new: String,
-    /// Why, as git wrote it down.
+    /// The message that git wrote.
     pub message: String,
 }
 
 impl Repository {
-    /// Short branch name; none when HEAD is detached. A branch without commits has its name.
+    /// Short branch name; `None` if HEAD is detached. A branch without commits has a name, too.
     pub fn branch(&self) -> Fact<Option<String>> {
         self.object_hash()?;
         branch_of(&self.git_dir)
     }
 
-    /// The remote-tracking (or local) branch that a local branch follows, such as `origin/main`;
-    /// none if it follows nothing that exists here.
+    /// The remote-tracking (or local) branch that a local branch follows, such as `origin/main`; `None` if it follows
+    /// none that exists here.
     pub fn upstream(&self, branch: &str) -> Fact<Option<String>> {
         let name = self.upstream_reference(branch)?;
         let short = |name: Vec<u8>| {
@@ -40,8 +40,8 @@ impl Repository {
         Ok(name.map(short))
     }
 
-    /// Whether a single word names a commit: a branch, a tag, a remote branch, HEAD, or the beginning of an id. What is
-    /// written with operators (`a~1`, `a:b`, `@{u}`) is not known.
+    /// Whether a single word names a commit: a branch, a tag, a remote branch, or HEAD. The answer is unknown for a
+    /// possible abbreviated id and for expressions with operators (`a~1`, `a:b`, `@{u}`).
     pub fn names_commit(&self, word: &str) -> Fact<bool> {
         if word == "HEAD" || word == "@" {
             return Ok(self.head()?.is_some());
@@ -81,7 +81,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// The branch that the remote's HEAD named when it was last asked.
+    /// The branch that the remote's HEAD names, as last fetched.
     pub fn default_branch(&self, remote: &str) -> Option<String> {
         self.object_hash().ok()?;
         let name = valid(&format!("refs/remotes/{remote}/HEAD")).ok()?;
@@ -90,12 +90,12 @@ impl Repository {
         Some(String::from_utf8_lossy(branch).into_owned())
     }
 
-    /// The commit that a word names, in full.
+    /// The full id of the commit that a word names.
     pub fn commit_named(&self, word: &str) -> Option<String> {
         self.named(word).ok().flatten().map(|id| id.to_string())
     }
 
-    /// What happened to a reference, oldest first, where that is logged.
+    /// The reflog of a reference, oldest entry first; empty if it has none.
     pub(crate) fn log_of(&self, name: &str) -> Fact<Vec<Logged>> {
         valid(name)?;
         let log = read::file(&self.common_dir.join("logs").join(name), MAXIMUM_LOG)?.unwrap_or_default();
@@ -131,7 +131,7 @@ impl Repository {
         Ok(lines.take(STASHES_SHOWN).map(message).collect())
     }
 
-    /// The commit HEAD leads to; none on a branch without commits.
+    /// The commit of HEAD; `None` on a branch without commits.
     pub(crate) fn head(&self) -> Fact<Option<ObjectId>> {
         self.object_hash()?;
         match loose(&self.git_dir, b"HEAD")?.ok_or(Unknown("HEAD is missing"))? {
@@ -140,7 +140,7 @@ impl Repository {
         }
     }
 
-    /// The object a full name leads to, through symbolic references.
+    /// The object of a full name, through symbolic references.
     pub(crate) fn object(&self, name: &[u8]) -> Fact<Option<ObjectId>> {
         self.object_hash()?;
         let mut name = name.to_vec();
@@ -166,7 +166,7 @@ impl Repository {
         Ok(found)
     }
 
-    /// The full name of the reference a branch follows, if it exists.
+    /// The full name of the reference that a branch follows, if it exists.
     pub(crate) fn upstream_reference(&self, branch: &str) -> Fact<Option<Vec<u8>>> {
         valid(&format!("refs/heads/{branch}"))?;
         let name = match self.configured_upstream(branch)? {
@@ -177,7 +177,7 @@ impl Repository {
         Ok(exists.then_some(name))
     }
 
-    /// An empty name when something is configured that no fetched reference stands for.
+    /// Returns an empty name if the configured upstream has no fetched reference.
     fn configured_upstream(&self, branch: &str) -> Fact<Option<Vec<u8>>> {
         let settings = self.settings()?;
         let of_branch = |name| settings.text("branch", Some(branch.as_bytes()), name);

@@ -1,4 +1,4 @@
-//! Git configuration as plain values; nothing in it is ever run.
+//! Git configuration as plain values. None of them is ever executed.
 
 use crate::files::effort::double_stars;
 use crate::files::read;
@@ -17,10 +17,10 @@ const MAXIMUM_DOUBLE_STARS: usize = 3;
 const KNOWN_EXTENSIONS: [&str; 7] =
     ["noop", "preciousobjects", "partialclone", "worktreeconfig", "objectformat", "refstorage", "relativeworktrees"];
 
-/// Git of today reads such references; this reader does not.
+/// Newer git reads such references; this reader does not.
 pub(crate) const NO_FILES: Unknown = Unknown("references are not stored as files");
 
-/// Where the settings of a repository stand.
+/// The folders with the settings of a repository.
 #[derive(Clone, Copy)]
 pub(crate) struct Folders<'a> {
     /// The git folder of the work tree.
@@ -35,7 +35,7 @@ pub(crate) struct Folders<'a> {
 #[derive(Debug)]
 pub(crate) struct Settings {
     values: Vec<Value>,
-    /// What `~` stands for.
+    /// The folder that replaces `~`.
     home: PathBuf,
 }
 
@@ -44,12 +44,12 @@ struct Value {
     section: String,
     subsection: Option<Vec<u8>>,
     name: String,
-    /// None for a name without `=`, which means true.
+    /// `None` for a name without `=`, which means true.
     text: Option<Vec<u8>>,
 }
 
 impl Settings {
-    /// System, user and repository configuration together.
+    /// Loads system, user and repository configuration.
     pub(crate) fn of_user_and_repository(folders: Folders<'_>, has_own_of_work_tree: bool) -> Fact<Self> {
         let mut files = user_files(folders.home);
         files.push(folders.common_dir.join("config"));
@@ -66,12 +66,12 @@ impl Settings {
         context.load_all(&files)
     }
 
-    /// Whether the user's configuration can be read, for a repository whose own was read already.
+    /// Checks that the user's configuration can be read, for a repository whose own has been read already.
     pub(crate) fn check_user(git_dir: &Path, home: &Path) -> Fact<()> {
         Loader::new(git_dir, home).load_all(&user_files(home)).map(|_| ())
     }
 
-    /// Only what the repository's own files say: the user's must not move its work tree.
+    /// Loads only the repository's own files: the user's configuration must not move its work tree.
     pub(crate) fn of_repository(folders: Folders<'_>) -> Fact<Self> {
         let mut loader = Loader::new(folders.git_dir, folders.home);
         let mut settings = loader.load_all(&[folders.common_dir.join("config")])?;
@@ -81,12 +81,12 @@ impl Settings {
         Ok(settings)
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub(crate) fn count(&self) -> usize {
         self.values.len()
     }
 
-    /// The last value; an empty text for a name without a value.
+    /// The last value, empty for a name without a value.
     pub(crate) fn text(&self, section: &str, subsection: Option<&[u8]>, name: &str) -> Option<&[u8]> {
         let is_it = |value: &&Value| {
             value.section == section && value.subsection.as_deref() == subsection && value.name == name
@@ -102,7 +102,7 @@ impl Settings {
         self.values.iter().filter(is_it).filter_map(|value| value.text.clone()).collect()
     }
 
-    /// Every value with its section, subsection and name, the weightiest last.
+    /// Every value with its section, subsection and name, in order of precedence, highest last.
     pub(crate) fn each(&self) -> impl Iterator<Item = (&str, &[u8], &str, &[u8])> {
         self.values.iter().map(|value| {
             let subsection = value.subsection.as_deref().unwrap_or_default();
@@ -121,12 +121,12 @@ impl Settings {
         }
     }
 
-    /// The path a value names, or none if unset; relative ones are below `base`.
+    /// The path in a value, `None` if unset. A relative path is resolved against `base`.
     pub(crate) fn path(&self, section: &str, name: &str, base: &Path) -> Option<PathBuf> {
         self.text(section, None, name).filter(|text| !text.is_empty()).map(|text| expanded(text, base, &self.home))
     }
 
-    /// Whether each work tree has a configuration of its own.
+    /// Whether each work tree has its own configuration.
     pub(crate) fn worktree_configuration(&self) -> bool {
         self.boolean("extensions", "worktreeconfig") == Some(true)
     }
@@ -247,7 +247,7 @@ fn values_of(section: &gix_config::file::SectionRef<'_>, name: &str, subsection:
     for (value_name, text) in section.body() {
         texts.entry(value_name.to_lowercase()).or_default().push(text.into());
     }
-    // A name that is never given a value is one too.
+    // Includes names that only occur without a value.
     for value_name in section.value_names() {
         texts.entry(value_name.to_lowercase()).or_default();
     }
@@ -307,18 +307,19 @@ pub(crate) fn user_directory(home: &Path) -> PathBuf {
     home.join(".config/git")
 }
 
-/// The environment may name others; it may be set by the repository itself, so they are not looked at.
+/// The user's configuration files. The environment may name others, but the repository itself may have set it, so it is
+/// ignored.
 pub(crate) fn user_files(home: &Path) -> Vec<PathBuf> {
     vec![PathBuf::from("/etc/gitconfig"), user_directory(home).join("config"), home.join(".gitconfig")]
 }
 
-/// Whether a file is one that is looked at anyway.
+/// Whether a file is one of the user's configuration files.
 pub(crate) fn is_users_own(file: &Path, home: &Path) -> bool {
     user_files(home).iter().any(|own| own == file)
 }
 
-/// Whether git could read a configuration there: no file, `/dev/null`, or a regular one that is not too large.
+/// Whether git could read a configuration there: the file is missing, `/dev/null`, or a regular file within the limit.
 pub(crate) fn regular_or_none(file: &Path) -> bool {
-    // How people say that there shall be none.
+    // The usual way to disable a configuration file.
     file == Path::new("/dev/null") || read::file(file, MAXIMUM_BYTES).is_ok()
 }

@@ -1,4 +1,4 @@
-//! The index: which paths are tracked, and what git last saw of them.
+//! The index: the tracked paths, and their state when git last saw them.
 
 use crate::files::read;
 use crate::files::scope::{Scope, is_at_or_below};
@@ -20,17 +20,17 @@ const UNREADABLE: Unknown = Unknown("the index cannot be read");
 
 const TOO_MANY_FOLDERS: Unknown = Unknown("too many folders in the index");
 const TOO_DEEP: Unknown = Unknown("the folders in the index are nested too deeply");
-/// Git reads such an index; this reader does not.
+/// Git reads a sparse index; this reader does not.
 pub(crate) const SPARSE: Unknown = Unknown("the index is sparse");
 const NOT_IN_ORDER: Unknown = Unknown("the index is not in order");
 const NOT_PLAIN: Unknown = Unknown("the index names a path that could not be checked out");
 
-/// Why an index is not read that may hold anything: it is damaged or too large. One of a form that is not known here is
-/// as git means it to be.
+/// Reasons for not reading an index that may hold anything: it is damaged or too large. An index in an unknown format
+/// is not among them: git reads it as intended.
 pub(crate) const HIDES: [Unknown; 7] =
     [TOO_LARGE, UNREADABLE, read::TOO_LARGE, TOO_MANY_FOLDERS, TOO_DEEP, NOT_IN_ORDER, NOT_PLAIN];
 
-/// A decoded index whose order has been checked, so that searching it can be trusted.
+/// A decoded index whose order has been verified, so that binary search is valid.
 pub(crate) struct Index(State);
 
 impl std::fmt::Debug for Index {
@@ -40,7 +40,7 @@ impl std::fmt::Debug for Index {
 }
 
 impl Index {
-    /// The index in a git folder; an empty one if there is none yet.
+    /// Reads the index of a git folder. A missing index is empty.
     pub(crate) fn load(git_dir: &Path, hash: gix_hash::Kind) -> Fact<Self> {
         let path = git_dir.join("index");
         let Some((content, metadata)) = read::file_with_metadata(&path, MAXIMUM_BYTES)? else {
@@ -84,7 +84,8 @@ impl Index {
         self.any_stage(path).is_some()
     }
 
-    /// The same of a path in a folder, given the entries below that and how many bytes they begin with that are its own.
+    /// As [`Index::has_entry`], for a path in a folder, given the range of entries below that folder and the length of
+    /// the prefix that they share with the path.
     pub(crate) fn has_entry_below(&self, folder: &Range<usize>, shared: usize, path: &[u8]) -> bool {
         let entries = self.entries().get(folder.clone()).unwrap_or_default();
         let wanted = path.get(shared..).unwrap_or_default();
@@ -104,7 +105,7 @@ impl Index {
         (self.path(entry) == path && entry.stage_raw() == Stage::Unconflicted as u32).then_some(position)
     }
 
-    /// The entries in the scope, in their order, each once.
+    /// The entries in the scope, in order and without duplicates.
     pub(crate) fn within(&self, scope: &Scope) -> impl Iterator<Item = &Entry> {
         let whole = scope.0.is_empty().then(|| 0..self.entries().len());
         let mut ranges: Vec<Range<usize>> = scope.0.iter().flat_map(|path| [self.at(path), self.below(path)]).collect();
@@ -145,7 +146,7 @@ impl Index {
     }
 }
 
-/// A look at an index that is not read: whether it begins as one and is long enough for what it promises.
+/// Checks an index without decoding it: its header, and whether it is long enough for its number of entries.
 pub(crate) fn begins_well(path: &Path) -> Fact<()> {
     const HEADER: usize = 12;
     const SMALLEST_ENTRY: u64 = 62;
@@ -158,7 +159,7 @@ pub(crate) fn begins_well(path: &Path) -> Fact<()> {
     if count as usize > MAXIMUM_ENTRIES { Err(TOO_LARGE) } else { Ok(()) }
 }
 
-/// One thread: an index that promises offsets for threads is not to be trusted with them.
+/// Single-threaded: an index must not be trusted with its own offsets for threads.
 fn options() -> gix_index::decode::Options {
     gix_index::decode::Options {
         thread_limit: Some(1),
@@ -172,7 +173,7 @@ fn check(content: &[u8], hash: gix_hash::Kind) -> Fact<()> {
     if count.ok_or(UNREADABLE)? as usize > MAXIMUM_ENTRIES {
         return Err(TOO_LARGE);
     }
-    // The decoder calls itself for every folder below a folder, so the depth is looked at first.
+    // The decoder recurses into nested folders, so their depth is checked first.
     let (mut rest, mut left) = (content, MAXIMUM_FOLDERS);
     while let Some(position) = find(rest, b"TREE") {
         rest = rest.get(position + 4..).unwrap_or_default();
@@ -181,7 +182,7 @@ fn check(content: &[u8], hash: gix_hash::Kind) -> Fact<()> {
     Ok(())
 }
 
-/// Reads the remembered folders until they end or stop making sense.
+/// Walks the cached trees until they end or are invalid.
 fn check_depth(mut data: &[u8], hash_length: usize, left: &mut usize) -> Fact<()> {
     let mut open: Vec<usize> = Vec::new();
     while let Some((entries, inner, rest)) = remembered_folder(data) {
@@ -200,7 +201,7 @@ fn check_depth(mut data: &[u8], hash_length: usize, left: &mut usize) -> Fact<()
     Ok(())
 }
 
-/// The counts of entries and of folders below, and what follows them.
+/// Parses a cached tree: its numbers of entries and of subfolders, and the rest of the data.
 fn remembered_folder(data: &[u8]) -> Option<(i64, usize, &[u8])> {
     let name = data.get(..data.len().min(MAXIMUM_NAME))?;
     let counts = data.get(find(name, b"\0")? + 1..)?;
@@ -231,7 +232,7 @@ fn checked(state: State) -> Fact<Index> {
         if before.is_some() && !follows((last, stage), (path, entry.stage_raw()), shared) {
             return Err(NOT_IN_ORDER);
         }
-        // The folders that it shares with the one before were looked at there.
+        // The folders that it shares with the previous path have been checked already.
         let folder = path.get(..shared).and_then(|start| start.iter().rposition(|byte| *byte == b'/'));
         if !is_plain(path.get(folder.map_or(0, |slash| slash + 1)..).unwrap_or_default()) {
             return Err(NOT_PLAIN);
@@ -241,7 +242,7 @@ fn checked(state: State) -> Fact<Index> {
     Ok(index)
 }
 
-/// How many bytes two paths begin with that are the same.
+/// Length of the common prefix of two paths in bytes.
 fn shared_length(left: &[u8], right: &[u8]) -> usize {
     let (words, others) = (left.as_chunks::<8>().0, right.as_chunks::<8>().0);
     let words = words.iter().zip(others).take_while(|(left, right)| left == right).count() * 8;
@@ -249,7 +250,7 @@ fn shared_length(left: &[u8], right: &[u8]) -> usize {
     words + left.iter().zip(right).take_while(|(left, right)| left == right).count()
 }
 
-/// Whether a path and stage stand behind others, of which so many bytes are the same.
+/// Whether a path and stage sort after the previous ones, given the length of their common prefix.
 fn follows(last: (&[u8], Option<u32>), next: (&[u8], u32), shared: usize) -> bool {
     match (last.0.get(shared), next.0.get(shared)) {
         (None, None) => last.1 < Some(next.1),
@@ -257,7 +258,7 @@ fn follows(last: (&[u8], Option<u32>), next: (&[u8], u32), shared: usize) -> boo
     }
 }
 
-/// A path that stays below the work tree and out of the git folder.
+/// Whether a path stays below the work tree and outside the git folder.
 fn is_plain(path: &[u8]) -> bool {
     let mut parts = path.split(|byte| *byte == b'/');
     parts.all(|part| !matches!(part, b"" | b"." | b"..") && !part.eq_ignore_ascii_case(b".git"))

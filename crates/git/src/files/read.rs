@@ -1,4 +1,4 @@
-//! Reading that cannot hang or grow: only regular files, only up to a limit, all of it counted.
+//! Bounded reading that cannot hang: only regular files, only up to a limit, all of it counted.
 
 use crate::model::fact::{Fact, Unknown};
 use crate::system::{self, Links};
@@ -12,10 +12,10 @@ const MAXIMUM_LISTED: usize = 200_000;
 const MAXIMUM_LOOKUPS: usize = 1_000_000;
 const MAXIMUM_STEPS: u64 = 1_000_000_000;
 
-/// Why a file is not read.
+/// The reason for a file above the limit.
 pub(crate) const TOO_LARGE: Unknown = Unknown("a file is too large");
 
-/// What one question may still cost.
+/// The remaining work for one question.
 pub(crate) struct Budget {
     hashed: Cell<u64>,
     listed: Cell<usize>,
@@ -63,17 +63,17 @@ fn spend(counter: &Cell<usize>, reason: &'static str) -> Fact<()> {
     Ok(())
 }
 
-/// The content of a regular file of at most `limit` bytes, links followed; nothing is ever waited for.
+/// The content of a regular file of at most `limit` bytes. Follows links and never blocks.
 pub fn regular_file(path: &Path, limit: usize) -> Option<Vec<u8>> {
     file(path, limit as u64).ok().flatten()
 }
 
-/// The content of a regular file (links are followed); none if there is no such file.
+/// The content of a regular file, following links; `None` if it does not exist.
 pub(crate) fn file(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
     Ok(file_with_metadata(path, limit)?.map(|(content, _)| content))
 }
 
-/// As [`file()`], with the metadata of the very file that was read.
+/// As [`file()`], with the metadata of the file that was actually read.
 pub(crate) fn file_with_metadata(path: &Path, limit: u64) -> Fact<Option<(Vec<u8>, Metadata)>> {
     match std::fs::metadata(path) {
         Ok(metadata) => open_and_read(path, &metadata, Links::Followed, limit),
@@ -82,7 +82,7 @@ pub(crate) fn file_with_metadata(path: &Path, limit: u64) -> Fact<Option<(Vec<u8
     }
 }
 
-/// As [`file()`], but a symbolic link counts as no such file.
+/// As [`file()`], but a symbolic link counts as missing.
 pub(crate) fn file_not_link(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
     match std::fs::symlink_metadata(path) {
         Ok(metadata) if metadata.is_symlink() => Ok(None),
@@ -95,7 +95,7 @@ pub(crate) fn file_not_link(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
     }
 }
 
-/// The first bytes of a regular file (links are followed) and how long it is; none if there is no such file.
+/// The first bytes of a regular file, following links, and its length; `None` if it does not exist.
 pub(crate) fn beginning(path: &Path, limit: u64, bytes: usize) -> Fact<Option<(Vec<u8>, u64)>> {
     let (file, length) = match std::fs::metadata(path) {
         Ok(metadata) => open(path, &metadata, Links::Followed, limit)?,
@@ -111,7 +111,7 @@ pub(crate) fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-/// Asked again after opening without blocking: a pipe may have taken the file's place meanwhile.
+/// Checks the file type again after a non-blocking open: a pipe may have replaced the file meanwhile.
 fn open(path: &Path, before: &Metadata, links: Links, limit: u64) -> Fact<(File, Metadata)> {
     let unreadable = Unknown("a file cannot be read");
     if !before.is_file() {
@@ -127,7 +127,7 @@ fn open(path: &Path, before: &Metadata, links: Links, limit: u64) -> Fact<(File,
 
 fn open_and_read(path: &Path, before: &Metadata, links: Links, limit: u64) -> Fact<Option<(Vec<u8>, Metadata)>> {
     let (file, metadata) = open(path, before, links, limit)?;
-    // One byte more: the read that finds the end needs room too.
+    // One extra byte, so that the read at the end of the file needs no reallocation.
     let mut content = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
     let read = file.take(limit.saturating_add(1)).read_to_end(&mut content);
     read.map_err(|_| Unknown("a file cannot be read"))?;

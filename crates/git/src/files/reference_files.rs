@@ -10,16 +10,16 @@ use std::path::Path;
 
 const MAXIMUM_REFERENCE: u64 = 4096;
 
-/// What a reference file says.
+/// The content of a reference file.
 pub(crate) enum Target {
     Object(ObjectId),
     Other(Vec<u8>),
 }
 
-/// References to objects by full name; symbolic ones are left out, their targets are here.
+/// References to objects by full name. Symbolic references are left out; their targets are included.
 pub(crate) type References = BTreeMap<Vec<u8>, ObjectId>;
 
-/// The branch a git folder's HEAD names.
+/// The branch that a git folder's HEAD names.
 pub(crate) fn branch_of(git_dir: &Path) -> Fact<Option<String>> {
     let Target::Other(name) = loose(git_dir, b"HEAD")?.ok_or(Unknown("HEAD is missing"))? else {
         return Ok(None);
@@ -28,7 +28,7 @@ pub(crate) fn branch_of(git_dir: &Path) -> Fact<Option<String>> {
     Ok(Some(String::from_utf8_lossy(branch).into_owned()))
 }
 
-/// A reference's full name, refused if it could lead out of the folder of references.
+/// The full name of a reference. Rejects a name that could lead out of the folder of references.
 pub(crate) fn valid(name: &str) -> Fact<Vec<u8>> {
     check(name.as_bytes())?;
     Ok(name.as_bytes().to_vec())
@@ -79,7 +79,7 @@ pub(crate) fn collect(root: &Path, name: &[u8], budget: &read::Budget, found: &m
     Ok(())
 }
 
-/// Where a fetch rule such as `+refs/heads/*:refs/remotes/origin/*` puts a remote's reference.
+/// Maps a remote's reference by a fetch rule such as `+refs/heads/*:refs/remotes/origin/*`.
 pub(crate) fn mapped(rule: &[u8], reference: &[u8]) -> Option<Vec<u8>> {
     let rule = rule.strip_prefix(b"+").unwrap_or(rule);
     let (from, to) = split_at_byte(rule, b':')?;

@@ -4,7 +4,7 @@ use crate::system::bytes;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The paths a question is limited to; none means the whole work tree.
+/// The paths to which a question is limited; empty for the entire work tree.
 pub(crate) struct Scope(pub(crate) Vec<Vec<u8>>);
 
 impl Scope {
@@ -12,12 +12,12 @@ impl Scope {
         self.0.is_empty() || self.0.iter().any(|chosen| is_at_or_below(path, chosen))
     }
 
-    /// Whether a folder is in the scope or on the way to it.
+    /// Whether a folder is in the scope or above a path in it.
     pub(crate) fn reaches(&self, directory: &[u8]) -> bool {
         self.includes(directory) || self.0.iter().any(|chosen| is_at_or_below(chosen, directory))
     }
 
-    /// What lies in a folder above chosen paths and leads to them.
+    /// The entries of a folder that lead to paths in the scope.
     pub(crate) fn next_below(&self, directory: &[u8]) -> BTreeSet<&[u8]> {
         let shared = if directory.is_empty() { 0 } else { directory.len() + 1 };
         let below = self.0.iter().filter(|chosen| chosen.len() > shared && is_at_or_below(chosen, directory));
@@ -30,7 +30,8 @@ pub(crate) fn is_at_or_below(path: &[u8], top: &[u8]) -> bool {
     top.is_empty() || path.strip_prefix(top).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
-/// What an absolute path has below the root, if every part of that is a name: thousands of paths may be asked about.
+/// The part of an absolute path below the root, if it is in normal form. A fast path: a question may have thousands of
+/// paths.
 pub(crate) fn plain_below<'a>(path: &'a [u8], root: &[u8]) -> Option<&'a [u8]> {
     let below = path.strip_prefix(root)?.strip_prefix(b"/")?;
     below.split(|byte| *byte == b'/').all(|part| !matches!(part, b"" | b"." | b"..")).then_some(below)
@@ -46,7 +47,7 @@ pub(crate) fn joined(directory: &[u8], name: &[u8]) -> Vec<u8> {
     parts.join(&b'/')
 }
 
-/// The folders from the top down to `directory`, the top being empty.
+/// The folders from the top down to `directory`. The top is the empty path.
 pub(crate) fn levels(directory: &[u8]) -> Vec<&[u8]> {
     let inner = directory.iter().enumerate().filter(|(_, byte)| **byte == b'/');
     let ends = inner.map(|(end, _)| end).chain((!directory.is_empty()).then_some(directory.len()));

@@ -1,4 +1,4 @@
-//! The names in a commit and in the index: what a checkout may write.
+//! The names in a commit and in the index: the files that a checkout may write.
 
 use crate::files::read::Budget;
 use crate::files::scope::joined;
@@ -12,9 +12,9 @@ const MAX_DEPTH: usize = 100;
 const MAX_TAGS: usize = 8;
 
 impl Repository {
-    /// The names in the tree of the commit that a word names, and those in the index; at most `limit`. A word that names
-    /// no commit is a path, and then the index is what is written. Of `COMMIT:FOLDER` it is what lies in the folder, from
-    /// there on.
+    /// The names in the tree of the commit that `word` names, and those in the index. Fails if they exceed `limit`. If
+    /// `word` names no commit, it is a path, and only the index counts. For `COMMIT:FOLDER`, the names below the
+    /// folder, relative to it.
     pub fn names_in(&self, word: &str, limit: usize) -> Fact<Vec<String>> {
         let (commit, folder) = word.split_once(':').unwrap_or((word, ""));
         let index = self.index()?;
@@ -37,8 +37,8 @@ impl Repository {
 }
 
 impl Repository {
-    /// What the last commit has at a path, from the top of the work tree on; nothing where it has no file there, or there
-    /// is no commit.
+    /// The content of a path in the last commit, relative to the top of the work tree; `None` if it has no file there,
+    /// or HEAD names no commit.
     pub fn committed(&self, path: &str) -> Fact<Option<Vec<u8>>> {
         let Some(head) = self.named("HEAD")? else { return Ok(None) };
         let (mut objects, hash) = (Objects::open(self)?, self.object_hash()?);
@@ -69,7 +69,7 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    /// Tags lead to what they tag.
+    /// Peels tags, then returns the commit's tree.
     fn tree_of(&self, objects: &mut Objects, mut id: ObjectId) -> Fact<ObjectId> {
         let hash = self.repository.object_hash()?;
         for _ in 0..MAX_TAGS {

@@ -1,4 +1,4 @@
-//! Objects from the store, never fetched from elsewhere and never larger than the limit.
+//! Reads objects from the local store. Never fetches, and never reads an object above the limit.
 
 use crate::files::read;
 use crate::model::fact::{Fact, Unknown};
@@ -21,7 +21,7 @@ pub(crate) struct Objects {
 }
 
 impl Objects {
-    /// Looks at every pack first: the store would open a pipe in a pack's place and hang.
+    /// Checks every pack first: the store would open a pipe in place of a pack and hang.
     pub(crate) fn open(repository: &Repository) -> Fact<Self> {
         let folder = repository.common_dir.join("objects");
         let mut folders = Vec::new();

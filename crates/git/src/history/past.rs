@@ -13,19 +13,19 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 const MAXIMUM_COMMITS: usize = 50_000;
 const MAXIMUM_SHALLOW: u64 = 4 * 1024 * 1024;
 const MAXIMUM_TAG_DEPTH: usize = 5;
-/// Commits looked at beyond the point where the dates say that nothing changes any more.
+/// Number of commits to visit beyond the point where, by their dates, no result can change.
 const SLACK: usize = 64;
 
 impl Repository {
-    /// Commits reachable from a local branch and from no other branch, remote branch, tag or HEAD:
-    /// what `git branch -D` would orphan. A HEAD that names this very branch does not keep them.
+    /// Number of commits reachable from a local branch and from no other branch, remote branch, tag or HEAD: the
+    /// commits that `git branch -D` would orphan. A HEAD that names this branch does not keep them.
     pub fn only_on(&self, branch: &str) -> Fact<usize> {
         self.orphaned(&format!("refs/heads/{branch}"), "")
     }
 
-    /// Commits that nothing would lead to any more if a reference was deleted, or moved to the commit that `onto` names
-    /// (empty for none): no other branch, remote branch, tag, nor HEAD. The reference has its full name; with `*` at its
-    /// end all are meant that begin so, and `HEAD` is the branch that it names.
+    /// Number of commits that become unreachable if a reference is deleted, or moved to the commit that `onto` names
+    /// (empty for none): no other branch, remote branch, tag, nor HEAD reaches them. The reference is a full name; a
+    /// trailing `*` selects all names with this prefix, and `HEAD` is the branch that it names.
     pub fn orphaned(&self, reference: &str, onto: &str) -> Fact<usize> {
         let mut others = self.references()?;
         let current = self.branch()?.map(|branch| format!("refs/heads/{branch}").into_bytes());
@@ -55,7 +55,7 @@ impl Repository {
         Walk::new(self, &others)?.count(&tips, &hidden)
     }
 
-    /// The commit that a word names, where it can be told: a name or a whole id.
+    /// The commit that a name or a full id denotes; `None` for an empty word or one with operators.
     fn tip_of(&self, word: &str) -> Fact<Option<ObjectId>> {
         match ObjectId::from_hex(word.as_bytes()) {
             _ if word.is_empty() => Ok(None),
@@ -65,8 +65,8 @@ impl Repository {
         }
     }
 
-    /// Commits on a local branch that its upstream lacks, or that no remote branch has if it has
-    /// no upstream.
+    /// Number of commits on a local branch that its upstream lacks. Without an upstream, commits that no remote branch
+    /// has.
     pub fn unpushed(&self, branch: &str) -> Fact<usize> {
         let name = valid(&format!("refs/heads/{branch}"))?;
         let references = self.references()?;
@@ -90,16 +90,16 @@ fn kept(references: &References, prefix: &[u8]) -> Vec<ObjectId> {
     ids
 }
 
-/// What is known of a commit once it has been read.
+/// The state of a commit that has been read.
 struct Seen {
     hidden: bool,
-    /// Whether its parents have been visited, and then whether as hidden ones.
+    /// `None` until its parents are visited, then whether they were visited as hidden.
     visited: Option<bool>,
     date: i64,
     parents: Vec<ObjectId>,
 }
 
-/// Walks from the newest commit to the oldest, as git does.
+/// Walks from the newest commit to the oldest, like git.
 struct Walk {
     objects: Objects,
     hash: gix_hash::Kind,
@@ -179,7 +179,7 @@ impl Walk {
         parents.into_iter().try_for_each(|parent| self.reach(parent, hidden))
     }
 
-    /// Notes that a commit is reachable, and queues it if that is news.
+    /// Marks a commit as reachable, and queues it if this is new.
     fn reach(&mut self, id: ObjectId, hidden: bool) -> Fact<()> {
         if let Some(seen) = self.seen.get_mut(&id) {
             if hidden && !seen.hidden {
@@ -229,7 +229,7 @@ impl Walk {
         Ok((date, parents))
     }
 
-    /// The commit a reference stands for: tags lead to what they tag.
+    /// Peels a tag to the object that it tags.
     fn peeled(&mut self, mut id: ObjectId) -> Fact<Option<ObjectId>> {
         for _ in 0..MAXIMUM_TAG_DEPTH {
             if self.seen.contains_key(&id) {

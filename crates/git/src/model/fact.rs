@@ -1,10 +1,10 @@
 //! A fact about a repository, or the reason why it is unknown.
 
-/// Why a fact could not be had (too many files, unsupported format, unreadable …).
+/// The reason why a fact is unknown (too many files, unsupported format, unreadable …).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown(pub &'static str);
 
-/// Why a repository does not answer about a path: it is about others.
+/// Reasons for which a path does not belong to the repository at all.
 const ELSEWHERE: [Unknown; 5] = [NO_WORK_TREE, IN_GIT_FOLDER, BEHIND_LINK, UNRESOLVED, OUTSIDE];
 
 pub(crate) const NO_WORK_TREE: Unknown = Unknown("the repository has no work tree");
@@ -14,11 +14,11 @@ pub(crate) const UNRESOLVED: Unknown = Unknown("the path cannot be resolved");
 pub(crate) const OUTSIDE: Unknown = Unknown("the path is outside the work tree");
 
 impl Unknown {
-    /// Whether the path is none of the repository's, so that nothing hides from it there.
+    /// Whether the path does not belong to the repository, so that the repository cannot hide any loss there.
     pub fn is_elsewhere(&self) -> bool {
         ELSEWHERE.contains(self)
     }
 }
 
-/// A fact, or why it is unknown.
+/// A fact, or the reason why it is unknown.
 pub type Fact<T> = Result<T, Unknown>;

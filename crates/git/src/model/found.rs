@@ -5,18 +5,18 @@ use crate::system::native;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// Paths relative to the work tree, sorted; `names` is cut at the limit that was asked for.
+/// Paths relative to the work tree, sorted. `names` is cut at the requested limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Names {
     /// The first names.
     pub names: Vec<PathBuf>,
-    /// How many there are in all.
+    /// The total number of paths.
     pub count: usize,
-    /// False when some files could not be judged or looked at: `count`, which may be 0, is then "at least".
+    /// False if some files could not be examined: `count`, which may be 0, is then a lower bound.
     pub complete: bool,
 }
 
-/// Paths gathered for an answer, why some could not be judged, and why there may be others.
+/// Paths collected for an answer, paths that could not be examined, and the reason for an incomplete search.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Found {
     pub(crate) names: BTreeSet<Vec<u8>>,
@@ -33,13 +33,13 @@ impl Found {
         self.unclear.insert(path.to_vec(), Unknown(reason));
     }
 
-    /// What was found stays true when the search for more ends early.
+    /// Records that the search ended early. The paths found so far stay valid.
     pub(crate) fn break_off(&mut self, search: Fact<()>) {
         self.broken_off = self.broken_off.take().or(search.err());
     }
 
-    /// With nothing certain found, an unclear file makes the whole answer unknown. A search that was broken off is one
-    /// that found at least so many.
+    /// Returns the answer. If no path is certain, an unclear path makes the answer unknown. After an incomplete search,
+    /// the count is a lower bound.
     pub(crate) fn finish(mut self, limit: usize) -> Fact<Names> {
         let (count, complete) = (self.names.len(), self.unclear.is_empty() && self.broken_off.is_none());
         match self.unclear.pop_last() {

@@ -1,4 +1,4 @@
-//! What is asked and answered: facts or why they are unknown, questions about paths, and the paths that were found.
+//! Questions and answers: facts or the reasons why they are unknown, questions about paths, and the paths found.
 
 pub(crate) mod fact;
 pub(crate) mod found;

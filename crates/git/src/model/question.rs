@@ -1,4 +1,4 @@
-//! The questions about paths, and the answers that are already known.
+//! The questions about paths, and the cached answers.
 
 use crate::model::fact::Fact;
 use crate::model::found::Found;
@@ -6,7 +6,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Which untracked files to name.
+/// Selects untracked files by the ignore rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ignored {
     /// Only files that no ignore rule matches.
@@ -17,7 +17,7 @@ pub enum Ignored {
     Only,
 }
 
-/// What is asked about a path.
+/// A question about the status of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Question {
     Uncommitted,
@@ -25,13 +25,13 @@ pub(crate) enum Question {
     Untracked(Ignored),
 }
 
-/// The questions so far.
+/// The answers so far, by question.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) about: RefCell<BTreeMap<Question, Rc<Answers>>>,
 }
 
-/// What is known of the answers to one question.
+/// The cached answers to one question.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     pub(crate) asked: Cell<usize>,

@@ -1,4 +1,4 @@
-//! How git would convert a file's content before comparing it, as far as that needs no program.
+//! Git's conversion of a file's content before a comparison, as far as it needs no program.
 
 use crate::files::config;
 use crate::files::effort::Effort;
@@ -15,20 +15,20 @@ use std::path::{Path, PathBuf};
 const MAXIMUM_BYTES: u64 = 4 * 1024 * 1024;
 const NAMES: [&str; 6] = ["text", "crlf", "eol", "filter", "ident", "working-tree-encoding"];
 
-/// What happens to content on its way into the index.
+/// The conversion of content on its way into the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Conversion {
     None,
-    /// Line ends become plain line feeds.
+    /// Line endings become line feeds.
     Text,
-    /// The same, unless the content looks binary.
+    /// As [`Conversion::Text`], unless the content looks binary.
     TextUnlessBinary,
-    /// Something that is not done here, such as a filter program.
+    /// A conversion that is not done here, such as a filter program.
     Elsewhere(&'static str),
 }
 
 impl Conversion {
-    /// The converted content; none if it stays as it is.
+    /// The converted content; `None` if it is unchanged.
     pub(crate) fn applied_to(self, content: &[u8]) -> Fact<Option<Vec<u8>>> {
         match self {
             Conversion::None => Ok(None),
@@ -39,14 +39,14 @@ impl Conversion {
     }
 }
 
-/// Looks attributes up; the rules of the last folder asked about are kept.
+/// Looks up attributes. Caches the rules of the last folder.
 pub(crate) struct Attributes<'a> {
     repository: &'a Repository,
     root: &'a Path,
     rules: Option<Rules>,
 }
 
-/// What holds in one folder.
+/// The rules of one folder.
 type Rules = (Vec<u8>, Search, MetadataCollection, Effort);
 
 #[derive(Default)]
@@ -107,7 +107,7 @@ impl<'a> Attributes<'a> {
         Ok(chosen)
     }
 
-    /// Weakest first: system, user, the folders downward, the repository's own.
+    /// Weakest first: system, user, the folders from the top down, the repository's own.
     fn load(&self, directory: &[u8], budget: &Budget) -> Fact<Rules> {
         let mut collection = MetadataCollection::default();
         let (mut search, mut effort) = (Search::default(), Effort::default());
@@ -201,7 +201,7 @@ fn with_line_feeds(content: &[u8]) -> Option<Vec<u8>> {
     Some(converted)
 }
 
-/// Git's own rule: a zero byte, a lone carriage return, or more than one odd byte in 128.
+/// Git's own heuristic: a zero byte, a lone carriage return, or more than one nonprintable byte in 128.
 fn looks_binary(content: &[u8]) -> bool {
     let lone = |pair: &[u8]| matches!(pair, [b'\r', next] if *next != b'\n');
     if content.contains(&0) || content.windows(2).any(lone) || content.ends_with(b"\r") {

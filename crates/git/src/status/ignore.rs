@@ -19,7 +19,7 @@ const MAXIMUM_BYTES: u64 = 4 * 1024 * 1024;
 
 const UNREADABLE: Unknown = Unknown("a folder cannot be listed");
 
-/// Untracked files (and links, and whole nested repositories) in the scope.
+/// Untracked files (and links, and nested repositories as one name each) in the scope.
 pub(crate) fn untracked(repository: &Repository, scope: &Scope, ignored: Ignored) -> Fact<Found> {
     let mut listing =
         Listing { rules: Rules::new(repository)?, index: repository.index()?, scope, ignored, found: Found::default() };
@@ -28,7 +28,7 @@ pub(crate) fn untracked(repository: &Repository, scope: &Scope, ignored: Ignored
     Ok(listing.found)
 }
 
-/// Whether an untracked path is matched by an ignore rule, itself or through a folder above it.
+/// Whether an ignore rule matches an untracked path or a folder above it.
 fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: bool) -> Fact<bool> {
     let index = repository.index()?;
     if path.is_empty() || index.covers(path) {
@@ -58,22 +58,22 @@ fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: bool) -> Fa
 }
 
 impl Repository {
-    /// Whether the path is untracked and matched by an ignore rule, as `git check-ignore` says.
+    /// Whether the path is untracked and matched by an ignore rule, as in `git check-ignore`.
     pub fn is_ignored(&self, path: &Path) -> Fact<bool> {
         is_ignored(self, &self.relative(path)?, bytes(path.as_os_str()).ends_with(b"/"))
     }
 }
 
-/// Whether a folder has nothing in it; one that cannot be listed has something.
+/// Whether a folder is empty. One that cannot be listed counts as not empty.
 pub(crate) fn is_empty(folder: &Path) -> bool {
     std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
-/// What is known of something that a folder lists.
+/// The state of a folder's entry.
 struct Known {
-    /// Whether the index has it.
+    /// Whether it is in the index.
     tracked: bool,
-    /// Whether it lies in a folder that is ignored.
+    /// Whether it is in an ignored folder.
     all_ignored: bool,
 }
 
@@ -99,7 +99,7 @@ impl Listing<'_> {
 
     fn listed(&mut self, directory: &[u8], all_ignored: bool) -> Fact<()> {
         let Ok(listing) = std::fs::read_dir(self.rules.root.join(native(directory))) else {
-            // It is named itself, for it may hold anything.
+            // The folder itself is reported, since it may contain anything.
             self.add(directory, all_ignored);
             return Ok(());
         };
@@ -118,7 +118,8 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Of a folder above those that are asked about, only what leads to them: it may hold any number of others.
+    /// Visits only those entries of a folder that lead to paths in the scope: the folder may contain any number of
+    /// others.
     fn on_the_way(&mut self, directory: &[u8], all_ignored: bool) -> Fact<()> {
         for path in self.scope.next_below(directory) {
             self.rules.budget.list()?;
@@ -135,7 +136,7 @@ impl Listing<'_> {
         Ok(())
     }
 
-    /// Pipes, sockets and devices are nothing to git.
+    /// Git ignores pipes, sockets and devices.
     fn entry(&mut self, path: &[u8], kind: FileType, Known { tracked, all_ignored }: Known) -> Fact<()> {
         if kind.is_dir() {
             return if tracked { Ok(()) } else { self.inner_folder(path, all_ignored) };
@@ -158,7 +159,7 @@ impl Listing<'_> {
             return Ok(());
         }
         if ignored && !tracked_below && self.scope.includes(path) && !self.is_empty(path) {
-            // One name for the whole folder: a dependency folder may hold more files than are ever listed.
+            // One name for the entire folder: a dependency folder may have more files than the limit.
             self.add(path, ignored);
             return Ok(());
         }
@@ -190,7 +191,7 @@ impl Listing<'_> {
     }
 }
 
-/// The rules that hold in one folder, the strongest last.
+/// The rules that apply in one folder, strongest last.
 struct Rules<'a> {
     repository: &'a Repository,
     root: &'a Path,
@@ -201,7 +202,7 @@ struct Rules<'a> {
 }
 
 impl<'a> Rules<'a> {
-    /// The user's rules and the repository's own; folders add theirs when entered.
+    /// Loads the user's rules and the repository's own. Folders add theirs when entered.
     fn new(repository: &'a Repository) -> Fact<Self> {
         let settings = repository.settings()?;
         let root = repository.checked_out()?;
@@ -222,7 +223,7 @@ impl<'a> Rules<'a> {
         Ok(rules)
     }
 
-    /// Adds a folder's own rules; what it returns is for [`leave`](Self::leave).
+    /// Adds a folder's own rules. The result is for [`leave`](Self::leave).
     fn enter(&mut self, directory: &[u8]) -> Fact<(usize, Effort)> {
         let before = (self.search.patterns.len(), self.effort.clone());
         let name = joined(directory, b".gitignore");

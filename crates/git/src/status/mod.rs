@@ -1,4 +1,4 @@
-//! What `git status` would tell: staged, unstaged, untracked and ignored paths.
+//! The facts of `git status`: staged, unstaged, untracked and ignored paths.
 
 mod attributes;
 mod ignore;

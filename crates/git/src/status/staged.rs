@@ -1,4 +1,4 @@
-//! Index against the tree of HEAD.
+//! Compares the index with the tree of HEAD.
 
 use crate::files::index::Index;
 use crate::files::read::Budget;
@@ -27,7 +27,7 @@ pub(crate) fn differing(repository: &Repository, scope: &Scope, found: &mut Foun
         let tree = tree.map_err(|_| Unknown("a commit cannot be parsed"))?;
         let search = comparison.tree(&tree, b"", index.state().tree(), 0);
         if search.is_err() {
-            // What HEAD has of the rest is not known, so that nothing is known to be new.
+            // The rest of HEAD is unknown, so no entry can be reported as new.
             comparison.found.break_off(search);
             return Ok(());
         }
@@ -42,7 +42,7 @@ struct Comparison<'a> {
     scope: &'a Scope,
     objects: Option<Objects>,
     budget: Budget,
-    /// Which index entries HEAD has as well.
+    /// Whether HEAD has each index entry, too.
     seen: Vec<bool>,
     found: &'a mut Found,
 }
@@ -110,7 +110,7 @@ impl Comparison<'_> {
     }
 }
 
-/// The index remembers the tree each unchanged folder came from.
+/// Whether a folder equals that of HEAD: the tree that the index caches for it has the same id and number of entries.
 fn is_same(cached: &Tree, id: &ObjectId, entries: usize) -> bool {
     cached.id == *id && cached.num_entries.is_some_and(|count| count as usize == entries)
 }

@@ -1,5 +1,5 @@
-//! Many questions about one repository: the first few are answered one by one, then the whole work tree is looked at
-//! once and answers the rest.
+//! Many questions about one repository: the first few are answered separately, then one scan of the entire work tree
+//! answers the rest.
 
 use crate::files::index;
 use crate::files::scope::{Scope, levels};
@@ -13,33 +13,33 @@ use crate::status::unstaged;
 use crate::system::native;
 use std::path::PathBuf;
 
-/// So many paths are asked about one by one: cheaper than all of a large work tree.
+/// Number of paths to examine separately, which is cheaper than a scan of a large work tree.
 const FEW: usize = 16;
 
-/// Where all of it cannot be had (too many files), no more paths than these are looked at one by one: of the others it is
-/// not known that there is nothing.
+/// Maximum number of paths to examine separately if the scan fails (too many files). For further paths, the answer is
+/// incomplete.
 const MOST: usize = 256;
 
 impl Repository {
-    /// Tracked files at or below `scope` (empty: all) that differ from the index or whose index
-    /// entry differs from HEAD.
+    /// Tracked files at or below `scope` (empty: all) that differ from the index or whose index entry differs from
+    /// HEAD.
     pub fn uncommitted(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
         self.ask(Question::Uncommitted, &self.scope(scope)?, limit)
     }
 
-    /// Tracked files at or below `scope` (empty: all) that differ from the index: what
-    /// `git checkout -- .` loses.
+    /// Tracked files at or below `scope` (empty: all) that differ from the index: the changes that `git checkout -- .`
+    /// discards.
     pub fn unstaged(&self, scope: &[PathBuf], limit: usize) -> Fact<Names> {
         self.ask(Question::Unstaged, &self.scope(scope)?, limit)
     }
 
     /// Untracked files at or below `scope` (empty: all). A nested repository counts as one name, and so does a folder
-    /// that is ignored as a whole.
+    /// that is ignored entirely.
     pub fn untracked(&self, scope: &[PathBuf], ignored: Ignored, limit: usize) -> Fact<Names> {
         self.ask(Question::Untracked(ignored), &self.scope(scope)?, limit)
     }
 
-    /// What is in the scope: at most `limit` names.
+    /// Answers a question for the scope, with at most `limit` names.
     fn ask(&self, question: Question, scope: &Scope, limit: usize) -> Fact<Names> {
         let answers = std::rc::Rc::clone(self.survey.about.borrow_mut().entry(question).or_default());
         let whole = || answers.whole.get_or_init(|| look(self, question, &Scope(Vec::new())));
@@ -67,7 +67,7 @@ impl Repository {
 fn look(repository: &Repository, question: Question, scope: &Scope) -> Fact<Found> {
     let mut found = Found::default();
     match repository.index() {
-        // What is there and cannot be read hides what would be lost.
+        // An index that exists but cannot be read hides possible losses.
         Err(reason) if index::HIDES.contains(&reason) => {
             found.break_off(Err(reason));
             return Ok(found);
@@ -85,13 +85,14 @@ fn look(repository: &Repository, question: Question, scope: &Scope) -> Fact<Foun
     Ok(found)
 }
 
-/// What of the whole lies at or below the path. Of a folder that is named as a whole its parts are what they are.
+/// The part of a full answer at or below the path. If the answer names a folder above the path as a unit, the path
+/// itself is the answer, provided that it exists.
 fn part(repository: &Repository, question: Question, whole: &Found, path: &[u8]) -> Fact<Found> {
     let mut part = Found { broken_off: whole.broken_off.clone(), ..Found::default() };
     if whole.names.is_empty() && whole.unclear.is_empty() {
         return Ok(part);
     }
-    // What lies below a path stands together behind it and its slash.
+    // Paths below a folder are adjacent in order, after the folder's name and a slash.
     let inside = [path, b"/"].concat();
     let below = whole.names.range(inside.clone()..).take_while(|name| name.starts_with(&inside));
     part.names.extend(whole.names.get(path).into_iter().chain(below).cloned());

@@ -1,4 +1,4 @@
-//! Work tree against index: the stat data first, the content only where that leaves doubt.
+//! Compares the work tree with the index: stat data first, content only in case of doubt.
 
 use crate::files::index::Index;
 use crate::files::read::{self, Budget};
@@ -42,7 +42,7 @@ struct Comparison<'a> {
     symbolic_links: bool,
     attributes: Attributes<'a>,
     budget: Budget,
-    /// Folders already looked at, and whether they are real folders rather than links.
+    /// Folders examined so far, and whether they are real folders rather than links.
     directories: HashMap<Vec<u8>, bool>,
 }
 
@@ -82,8 +82,8 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// The assume-unchanged bit is not believed: `git checkout` and `git reset` overwrite such
-    /// files. Entries outside a sparse checkout are compared only where they exist.
+    /// Ignores the assume-unchanged bit: `git checkout` and `git reset` overwrite such files. Entries outside a sparse
+    /// checkout are compared only if they exist.
     fn state(&mut self, entry: &Entry, path: &[u8]) -> Fact<State> {
         if entry.stage_raw() != 0 || entry.flags.contains(Flags::INTENT_TO_ADD) {
             return Ok(State::Differs);
@@ -105,7 +105,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Whether every folder above the path is a real one, so that it lies in the work tree.
+    /// Whether every folder above the path is a real folder, so that the path is in the work tree.
     fn is_inside(&mut self, path: &[u8]) -> Fact<bool> {
         let Some(end) = path.iter().rposition(|byte| *byte == b'/') else { return Ok(true) };
         let directory = path.get(..end).unwrap_or_default();
@@ -155,7 +155,7 @@ impl<'a> Comparison<'a> {
             return Ok(State::Same);
         }
         let conversion = if is_file { self.attributes.conversion(path, &self.budget)? } else { Conversion::None };
-        // Zero is what git leaves behind when it distrusts the recorded size.
+        // Git writes a size of zero if it distrusts the recorded size.
         let resized = entry.stat.size != 0 && u64::from(entry.stat.size) != metadata.len() & 0xffff_ffff;
         if resized && matches!(conversion, Conversion::None) {
             return Ok(State::Differs);
