@@ -1,17 +1,17 @@
-//! Reading JSON that comes from elsewhere: limits, leniency where it is safe, and errors that name the field.
+//! Parsing of untrusted JSON: limits, leniency where it is safe, and errors that name the field.
 
 use reflex_engine::Moment;
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// Why a payload is no event.
+/// The error for a payload that is not a valid event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadEvent {
-    /// The field that is missing or wrong; empty if the whole cannot be read.
+    /// The missing or invalid field; empty if the payload cannot be parsed at all.
     pub field: String,
-    /// What is wrong with it.
+    /// Description of the problem, to follow the field's name.
     pub problem: String,
-    /// The moment, if that could be read.
+    /// The moment, if it could be read.
     pub moment: Option<Moment>,
 }
 
@@ -31,10 +31,10 @@ impl BadEvent {
     }
 }
 
-/// The object that the bytes hold. A byte-order mark is skipped; halves of surrogate pairs become U+FFFD.
+/// Parses an object. A byte-order mark is skipped; lone surrogates become U+FFFD.
 ///
 /// # Errors
-/// Bytes that are no text, no JSON, or no object.
+/// Returns an error if the bytes are empty, not UTF-8, not JSON, or not an object.
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, BadEvent> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if bytes.iter().all(u8::is_ascii_whitespace) {
@@ -52,7 +52,7 @@ pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, BadEvent> {
     }
 }
 
-/// JavaScript writes half of a surrogate pair as an escape; JSON parsers elsewhere refuse it.
+/// Replaces escaped lone surrogates by U+FFFD. JavaScript writes them, and other JSON parsers reject them.
 fn without_lone_surrogates(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
@@ -79,12 +79,12 @@ fn surrogate(text: &str) -> Option<u16> {
     u16::from_str_radix(digits, 16).ok().filter(|unit| (0xd800..=0xdfff).contains(unit))
 }
 
-/// A text that must be there.
+/// Returns a required string.
 pub(crate) fn required<'a>(object: &'a Map<String, Value>, field: &str) -> Result<&'a str, BadEvent> {
     optional(object, field)?.ok_or_else(|| BadEvent::new(field, "is missing"))
 }
 
-/// A text that may be absent or null.
+/// Returns a string that may be absent or null.
 pub(crate) fn optional<'a>(object: &'a Map<String, Value>, field: &str) -> Result<Option<&'a str>, BadEvent> {
     match object.get(field) {
         None | Some(Value::Null) => Ok(None),
@@ -93,7 +93,7 @@ pub(crate) fn optional<'a>(object: &'a Map<String, Value>, field: &str) -> Resul
     }
 }
 
-/// A list of texts, or one text; empty if it is absent.
+/// Returns a list of strings, or a single string as a list; empty if the field is absent.
 pub(crate) fn texts(object: &Map<String, Value>, field: &str) -> Result<Vec<String>, BadEvent> {
     match object.get(field) {
         None | Some(Value::Null) => Ok(Vec::new()),

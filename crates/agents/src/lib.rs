@@ -1,6 +1,7 @@
-//! One adapter per coding agent: bytes to event, verdict to bytes. No adapter decides anything.
+//! One adapter per coding agent: parses payloads into events and renders verdicts as answers. Adapters make no
+//! decisions.
 //!
-//! An agent is one file below `adapters` with an [`Agent`] and its line in [`AGENTS`].
+//! An agent is one file in `adapters` with an [`Agent`], and its entry in [`AGENTS`].
 
 mod adapters;
 mod delivery;

@@ -1,10 +1,10 @@
-//! Every agent, and which of them calls.
+//! The list of agents, and the identification of the caller.
 
 use crate::adapters::{claude, codex, copilot, cursor, gemini, opencode, qwen, stranger, universal, windsurf};
 use crate::model::agent::Agent;
 use crate::model::payload::Payload;
 
-/// Every agent. The first is wired where none shows itself; of two that claim a payload, the later is meant.
+/// All agents. The first is wired if none is detected; if several claim a payload, the last one is used.
 pub static AGENTS: &[Agent] = &[
     claude::AGENT,
     codex::AGENT,
@@ -17,14 +17,14 @@ pub static AGENTS: &[Agent] = &[
     universal::AGENT,
 ];
 
-/// The agent of this name.
+/// Returns the agent with this name or alias.
 pub fn find(name: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(|agent| agent.name == name || agent.aliases.contains(&name))
 }
 
-/// The agent that really calls: the one that the command line names, unless the payload is that of an agent that runs
-/// the named one's hooks too; without a name, the last in [`AGENTS`] whose payload it is. A payload in a form that none
-/// of them has is a stranger's.
+/// Returns the actual caller: the agent named on the command line, unless the payload is that of an agent that also
+/// runs the named agent's hooks. Without a name, it is the last in [`AGENTS`] that claims the payload. A payload in
+/// another known format is a stranger's.
 pub fn caller(named: Option<&'static Agent>, payload: &Payload<'_>) -> &'static Agent {
     let is_stranger = |named: Option<&Agent>| {
         named.is_none_or(|named| stranger::AGENT.runs_hooks_of.contains(&named.name))
@@ -40,7 +40,7 @@ pub fn caller(named: Option<&'static Agent>, payload: &Payload<'_>) -> &'static 
     }
 }
 
-/// A client that is not among the others.
+/// A client that is not listed in [`AGENTS`].
 static STRANGER: Agent = stranger::AGENT;
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The tools of agents in words that belong to no agent: a table names a tool, what it does, and in which of its
-//! arguments that stands.
+//! Agents' tools in agent-independent terms: a table maps a tool's name to its action and the arguments that describe
+//! it.
 
 use crate::json::{BadEvent, optional, required, texts};
 use reflex_engine::shell::Language;
@@ -7,23 +7,23 @@ use reflex_engine::shell::patch::{self, FileChange, Part};
 use reflex_engine::{Action, AgentPath};
 use serde_json::{Map, Value};
 
-/// The names that an argument has had; the first that is there counts.
+/// The names of an argument across versions; the first present one counts.
 pub(crate) type Field = &'static [&'static str];
 
-/// What a tool does, and in which of its arguments that stands.
+/// The action of a tool, with the names of its relevant arguments.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Tool {
     /// Runs a command.
     Shell { command: Field, language: Language },
-    /// Reads a file, or several.
+    /// Reads one or more files.
     Read { path: Field },
-    /// Replaces a file.
+    /// Writes an entire file.
     Write { path: Field, content: Field },
-    /// Changes a part of a file. The content may also stand in the entries of a list `edits`.
+    /// Changes a part of a file. The content may also be in the entries of a list `edits`.
     Edit { path: Field, content: Field },
     /// Deletes a file.
     Delete { path: Field },
-    /// Searches below a folder; without one, below the working directory.
+    /// Searches below a folder, by default the working directory.
     Search { path: Field },
     /// Fetches a URL.
     Fetch { url: Field },
@@ -35,10 +35,10 @@ pub(crate) enum Tool {
     Input { text: Field },
 }
 
-/// What the tool of this name does with its arguments; `None` if the table does not have it.
+/// Returns the actions of a call to the tool of this name; `None` if the table does not contain it.
 ///
 /// # Errors
-/// An argument that is missing or of the wrong type, named as `tool_input.FIELD`.
+/// Returns an error that names `tool_input.FIELD` if an argument is missing or has the wrong type.
 pub(crate) fn known(
     table: &[(&str, Tool)],
     name: &str,
@@ -77,32 +77,32 @@ fn actions(tool: Tool, input: &Map<String, Value>) -> Result<Vec<Action>, BadEve
     }
 }
 
-/// A call of an MCP server's tool.
+/// Returns a call to an MCP server's tool.
 pub(crate) fn mcp(server: &str, tool: &str, input: &Map<String, Value>) -> Action {
     Action::McpCall { server: server.into(), tool: tool.into(), arguments: Value::Object(input.clone()).to_string() }
 }
 
-/// `mcp__SERVER__TOOL`, as many agents write it.
+/// Parses a tool name of the form `mcp__SERVER__TOOL`, which many agents use.
 pub(crate) fn mcp_named(name: &str, input: &Map<String, Value>) -> Option<Action> {
     let (server, tool) = name.strip_prefix("mcp__")?.split_once("__")?;
     Some(mcp(server, tool, input))
 }
 
-/// A tool that nothing is known of.
+/// Returns the action of an unknown tool.
 pub(crate) fn other(input: &Map<String, Value>) -> Action {
     Action::Other { arguments: Value::Object(input.clone()).to_string() }
 }
 
-/// The file operations of a patch.
+/// Returns the file operations of a patch.
 ///
 /// # Errors
-/// A text in which no file stands: what another reader would make of it is not known.
+/// Returns an error if the text names no file, as another parser might read it differently.
 pub(crate) fn patched(text: &str) -> Result<Vec<Action>, BadEvent> {
     let actions: Vec<Action> = patch::changes(text).into_iter().flat_map(changed).collect();
     if actions.is_empty() { Err(BadEvent::new("tool_input", "is no patch that can be read")) } else { Ok(actions) }
 }
 
-/// A file that is moved is changed here and written there: nothing of it is lost.
+/// Returns the actions of one change. A moved file is an edit of the source and a write of the destination.
 fn changed(change: FileChange) -> Vec<Action> {
     let path = AgentPath::new;
     match change {
@@ -117,7 +117,7 @@ fn changed(change: FileChange) -> Vec<Action> {
     }
 }
 
-/// A problem with an argument, under the name that most agents give to the arguments.
+/// Prefixes an argument's error with `tool_input`, the key that most agents use for the arguments.
 pub(crate) fn inside(problem: &BadEvent) -> BadEvent {
     BadEvent::new(&format!("tool_input.{}", problem.field), problem.problem.clone())
 }
@@ -140,7 +140,7 @@ fn edited(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> 
     Ok(edits.iter().filter_map(new).collect::<Vec<_>>().join("\n"))
 }
 
-/// The entries of a list `edits`, each with what it takes out.
+/// Returns the entries of a list `edits`, each with its removed and its new text.
 fn parts(input: &Map<String, Value>, field: Field) -> Vec<Part> {
     let edits = input.get("edits").and_then(Value::as_array).into_iter().flatten();
     let text = |edit: &Value, field: Field| field.iter().find_map(|name| edit.get(*name)?.as_str().map(str::to_owned));
@@ -151,10 +151,10 @@ fn parts(input: &Map<String, Value>, field: Field) -> Vec<Part> {
     edits.map(part).collect()
 }
 
-/// Under which names agents tell what an edit takes out.
+/// Argument names for the text that an edit removes.
 const GONE: Field = &["old_string", "old_str", "oldString", "old_source"];
 
-/// What an edit takes out. It is not needed: without it all that comes in is new.
+/// Returns the text that an edit removes. It is optional: without it, all new content counts as added.
 fn gone(input: &Map<String, Value>) -> String {
     let old = |edit: &Map<String, Value>| GONE.iter().find_map(|name| edit.get(*name)?.as_str().map(str::to_owned));
     let edits = input.get("edits").and_then(Value::as_array).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Claude Code: its hook payloads and answers, as the client 2.1.329 was seen to send and honour them.
+//! Claude Code: hook payloads and answers, as observed with client version 2.1.329.
 
 use crate::form::answers;
 use crate::form::hook_form::HookProtocol;
@@ -18,7 +18,7 @@ use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
 
-/// The adapter.
+/// The Claude Code adapter.
 pub const AGENT: Agent = Agent {
     name: "claude",
     aliases: &["claude-code"],
@@ -63,7 +63,7 @@ pub const AGENT: Agent = Agent {
     limits: &LIMITS,
 };
 
-/// The user's file.
+/// The user's settings file.
 const FILE: SettingsFile = SettingsFile {
     variable: Some("CLAUDE_CONFIG_DIR"),
     folder: ".claude",
@@ -73,7 +73,7 @@ const FILE: SettingsFile = SettingsFile {
     remove: |text| SETTINGS.remove(text),
 };
 
-/// What the client lets a hook say.
+/// The answers that the client honors, by event.
 const SAYS: [Line; 9] = [
     Line {
         before: "2.0.10",
@@ -96,7 +96,7 @@ const SAYS: [Line; 9] = [
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ASK_ADVISE },
         "cases pre-deny-json, pre-ask-default, pre-context, pre-modify-nodecision with 2.1.329",
     ),
-    // A person is being asked already.
+    // The client is already asking a person.
     Line::new(
         Moment::PermissionRequest,
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
@@ -139,8 +139,8 @@ const LIMITS: [Limit; 4] = [
     Limit { extent: Extent::Beyond, what: "what a tool does after it has started", instead: "the client's sandbox" },
 ];
 
-/// `enabledPlugins` names a plugin and its marketplace: code.claude.com/docs/en/settings. The list of installed plugins
-/// is the one that 2.1.329 writes.
+/// Plugin settings of the client. `enabledPlugins` maps a plugin and its marketplace to a flag
+/// (code.claude.com/docs/en/settings). The list of installed plugins has the format that 2.1.329 writes.
 const PLUGIN: PluginFiles = PluginFiles {
     is_enabled: |text| {
         let settings: Value = serde_json::from_str(text).ok()?;
@@ -159,7 +159,7 @@ fn own_plugin(plugins: &Value) -> Option<&Value> {
     plugins.as_object()?.iter().find(|(name, _)| name.starts_with("reflex-guard@")).map(|(_, value)| value)
 }
 
-/// Seconds that the client waits for the hook: a person may have to answer in that time.
+/// Hook timeout in seconds, long enough for a person to answer a prompt.
 const TIMEOUT: u32 = 300;
 
 /// The client's `settings.json`.
@@ -170,7 +170,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
             "type": "command", "command": command.binary, "args": command.arguments("claude", event),
             "timeout": TIMEOUT,
         });
-        // After a tool there is nothing left to block.
+        // After a tool has run, a failed hook has nothing to block.
         if let (true, Some(handler)) = (event == "PreToolUse", handler.as_object_mut()) {
             handler.insert("onFailure".into(), "block".into());
         }
@@ -182,7 +182,8 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     own: false,
 };
 
-/// The same in a project. Other agents run the hooks of that file too and read no `args`, so all of it is one line.
+/// The hook file of a project. Other agents also run the hooks of that file but do not read `args`, so the command is
+/// one line.
 const IN_PROJECT: HookFile = HookFile {
     handler: |command, event| {
         let mut handler = (SETTINGS.handler)(command, event);
@@ -195,7 +196,7 @@ const IN_PROJECT: HookFile = HookFile {
     ..SETTINGS
 };
 
-/// Its tools, those of older clients included.
+/// The client's tools, including those of older versions.
 const TOOLS: [(&str, Tool); 17] = [
     ("Bash", Tool::Shell { command: &["command"], language: Language::Shell }),
     ("Monitor", Tool::Shell { command: &["command"], language: Language::Shell }),
@@ -216,7 +217,7 @@ const TOOLS: [(&str, Tool); 17] = [
     ("SlashCommand", Tool::Skill { name: &["command"] }),
 ];
 
-/// Its words for events.
+/// The client's event names.
 pub const EVENTS: [(&str, Moment); 33] = [
     ("PreToolUse", Moment::BeforeTool),
     ("PostToolUse", Moment::AfterTool),
@@ -253,7 +254,7 @@ pub const EVENTS: [(&str, Moment); 33] = [
     ("MessageDisplay", Moment::Other),
 ];
 
-/// An event that is not known may be one that comes before a tool.
+/// Returns the moment of an event name. An unknown event may precede a tool call, so it is treated as one.
 fn moment(word: &str) -> Moment {
     FORM.known(word).unwrap_or(Moment::BeforeTool)
 }
@@ -267,14 +268,15 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     Ok(Event { version: version(payload), ..FORM.read(payload)? })
 }
 
-/// `AI_AGENT=claude-code_2-1-329_harness`, as the client sets it for what it starts.
+/// Parses the client's version from `AI_AGENT=claude-code_2-1-329_harness`, which the client sets for its child
+/// processes.
 fn version(payload: &Payload<'_>) -> Option<String> {
     let agent = (payload.variable)("AI_AGENT")?;
     let version = agent.strip_prefix("claude-code_")?.split('_').next()?;
     Some(version.replace('-', "."))
 }
 
-/// The call in words that belong to no agent.
+/// Translates a tool call into an agent-independent action.
 pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, BadEvent> {
     let known = tools::known(&TOOLS, tool, input)?.and_then(|actions| actions.into_iter().next());
     Ok(known.or_else(|| tools::mcp_named(tool, input)).unwrap_or_else(|| tools::other(input)))
@@ -287,7 +289,7 @@ fn write(event: &Event, verdict: &Verdict, delivery: &Delivery) -> Reply {
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
         (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
-        // With status 2 only the reason would be heard.
+        // With exit status 2 the client would read only the reason and ignore `continue`.
         (Moment::BeforeTool, Decision::Deny) if verdict.ends_turn => answers::print(&answers::ended(reason)),
         (moment, Decision::Deny) => answers::refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => answers::print(&answers::decided("ask", reason)),

@@ -1,7 +1,7 @@
-//! Codex CLI: its hook payloads and answers, as the client 0.169.0 was seen to send and honour them.
+//! Codex CLI: hook payloads and answers, as observed with client version 0.169.0.
 //!
-//! The client reads answers strictly: one key that it does not know, a deny without a reason or a status 2 without words
-//! on standard error, and the call runs.
+//! The client parses answers strictly: an unknown key, a denial without a reason, or exit status 2 with an empty
+//! standard error lets the call run.
 
 use super::codex_trust;
 use crate::form::answers;
@@ -22,7 +22,7 @@ use crate::tools::Tool;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
 
-/// The adapter.
+/// The Codex CLI adapter.
 pub const AGENT: Agent = Agent {
     name: "codex",
     aliases: &["codex-cli"],
@@ -38,7 +38,7 @@ pub const AGENT: Agent = Agent {
     settings: Some(&Settings {
         files: &[
             FILE,
-            // What is trusted; a line about a hook that is gone does nothing.
+            // Holds the trust entries. An entry for a removed hook has no effect.
             SettingsFile {
                 variable: Some("CODEX_HOME"),
                 folder: ".codex",
@@ -74,7 +74,7 @@ pub const AGENT: Agent = Agent {
     limits: &LIMITS,
 };
 
-/// The user's file.
+/// The user's hook file.
 const FILE: SettingsFile = SettingsFile {
     variable: Some("CODEX_HOME"),
     folder: ".codex",
@@ -84,9 +84,9 @@ const FILE: SettingsFile = SettingsFile {
     remove: |text| SETTINGS.remove(text),
 };
 
-/// What the client lets a hook say.
+/// The answers that the client honors, by event.
 const SAYS: [Line; 6] = [
-    // `ask` is not known there, and an answer that is not known lets the call run (case pre-ask).
+    // The client does not know `ask` here, and an unknown answer lets the call run (case pre-ask).
     Line::new(
         Moment::BeforeTool,
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ADVISE },
@@ -94,7 +94,7 @@ const SAYS: [Line; 6] = [
     ),
     Line::new(
         Moment::PermissionRequest,
-        // A person, or who stands in for one, is being asked already.
+        // The client is already asking a person or a reviewer acting for one.
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "cases permreq-afm-deny, permreq-afm-none with 0.169.0",
     ),
@@ -131,14 +131,14 @@ const LIMITS: [Limit; 4] = [
     },
 ];
 
-/// Seconds that the client waits for the hook.
+/// Hook timeout in seconds.
 const TIMEOUT: u32 = 300;
 
-/// The client's `hooks.json`. It takes no key beside `description` and `hooks`, no comment and no trailing comma.
+/// The client's `hooks.json`. It accepts only the keys `description` and `hooks`, no comments and no trailing commas.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["PreToolUse", "PostToolUse", "Stop"],
     handler: |command, event| {
-        // After a tool a failure of the hook would take the place of the tool's output.
+        // After a tool has run, a failed hook would replace the tool's output.
         let command = match event {
             "PreToolUse" => command.guarded_line("codex", event),
             _ => command.line("codex", event),
@@ -151,7 +151,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     own: false,
 };
 
-/// The hook in the words of the administrator's file, which is TOML. A JSON text is one of TOML too.
+/// Renders the hook for the administrator's file, which is TOML. A JSON string is also a valid TOML string.
 fn requirements(command: HookCommand<'_>) -> String {
     let folder = command.binary.rsplit_once('/').map_or("/", |(folder, _)| folder);
     let mut text = format!("[features]\nhooks = true\n\n[hooks]\nmanaged_dir = {}\n", json!(folder));
@@ -165,7 +165,8 @@ fn requirements(command: HookCommand<'_>) -> String {
     text
 }
 
-/// `hooks = false` below `[features]`, `features.hooks = false`, or `features = { hooks = false }`.
+/// Returns whether the text sets `hooks = false` in `[features]`, `features.hooks = false`, or the inline table
+/// `features = { hooks = false }`. `None` if it sets none of them.
 fn hooks_are_off(text: &str) -> Option<bool> {
     let mut table = "";
     let mut said = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter_map(|line| {
@@ -188,7 +189,7 @@ fn hooks_are_off(text: &str) -> Option<bool> {
     said.next()
 }
 
-/// Its words for events.
+/// The client's event names.
 pub const EVENTS: [(&str, Moment); 12] = [
     ("PreToolUse", Moment::BeforeTool),
     ("PostToolUse", Moment::AfterTool),
@@ -206,11 +207,11 @@ pub const EVENTS: [(&str, Moment); 12] = [
 
 const FORM: HookProtocol = HookProtocol::new("codex", &EVENTS, actions);
 
-/// Its tools as hooks see them; every shell is `Bash` there.
+/// The client's tools as hooks see them; every shell is named `Bash`.
 const TOOLS: [(&str, Tool); 2] =
     [("view_image", Tool::Read { path: &["path"] }), ("spawn_agent", Tool::Spawn { prompt: &["message", "prompt"] })];
 
-/// Only this client names a turn and a model.
+/// Returns whether the payload is from Codex CLI, the only client that sends a turn id and a model.
 fn is_caller(payload: &Payload<'_>) -> bool {
     let is = |key: &str| payload.has(key);
     is("hook_event_name") && (is("turn_id") || (is("model") && is("permission_mode") && !is("effort")))
@@ -247,13 +248,14 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (moment, Decision::Deny) => answers::refuse(&event.word, moment, reason),
         (Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
         (_, Decision::Pass) if !reason.is_empty() && AGENT.abilities(event).advise => answers::advised(event, reason),
-        // A question never comes here before a tool: it was made a refusal. A person is asked at a permission request.
+        // Before a tool, a question was already turned into a refusal. At a permission request, the client asks a
+        // person.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }
 
-/// This client takes other arguments only beside an `allow`. It is none for its sandbox: what the call may touch is
-/// decided there as before (client case `modify`).
+/// Replaces the arguments. The client accepts new arguments only with an `allow`. That does not bypass its sandbox,
+/// which still decides what the call may touch (client case `modify`).
 fn replaced(arguments: &Value, reason: &str) -> Reply {
     let mut output = answers::replaced(arguments, reason);
     if let Some(said) = output.get_mut("hookSpecificOutput").and_then(Value::as_object_mut) {

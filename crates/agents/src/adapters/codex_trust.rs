@@ -1,13 +1,13 @@
-//! The trust that Codex keeps beside its hooks: what is said to its own program so that it runs the guard's hook.
+//! Codex's trust store for hooks: the requests to Codex's own program that make it run the guard's hook.
 //!
-//! The program speaks JSON-RPC, one object a line. Nothing is held between its lines: the number of an answer says what
-//! was asked.
+//! The program speaks JSON-RPC, one object per line. The exchange is stateless: the id of a response identifies its
+//! request.
 
 use crate::settings::guard_line::runs_guard;
 use crate::settings::trust::{Step, Trust};
 use serde_json::{Map, Value, json};
 
-/// Codex's own app-server, in the words that its settings page uses.
+/// Codex's own app-server, with the requests that its settings page sends.
 pub(crate) const CODEX: Trust =
     Trust { program: &["codex", "app-server"], begin, next, file: "config.toml", missing: missing_in_codex };
 
@@ -46,7 +46,7 @@ fn list(id: u64, folder: &str) -> String {
     json!({"id": id, "method": "hooks/list", "params": {"cwds": [folder]}}).to_string()
 }
 
-/// The hooks in an answer that run the guard.
+/// Returns the hooks of a response that run the guard.
 fn guards(result: Option<&Value>) -> Vec<Map<String, Value>> {
     let entries = result.and_then(|result| result.get("data")).and_then(Value::as_array);
     let hooks = entries.into_iter().flatten().filter_map(|entry| entry.get("hooks")?.as_array()).flatten();
@@ -71,8 +71,10 @@ fn store(hooks: &[Map<String, Value>]) -> String {
         .to_string()
 }
 
-/// `[hooks.state."/home/me/.codex/hooks.json:pre_tool_use:0:0"]`: file, event, group and place in it, as 0.169.0 writes
-/// them. A group that is put before ours moves it, and then nothing is trusted.
+/// Returns the events whose hook has no trust entry. A key such as
+/// `[hooks.state."/home/me/.codex/hooks.json:pre_tool_use:0:0"]` holds the file, the event, the group and the index in
+/// the group, as 0.169.0 writes it. A group inserted before the guard's shifts its index, so its entry no longer
+/// matches.
 fn missing_in_codex(hooks: &str, kept: &str) -> Vec<String> {
     let Ok(Value::Object(settings)) = serde_json::from_str::<Value>(hooks) else { return Vec::new() };
     let events = settings.get("hooks").and_then(Value::as_object).into_iter().flatten();
@@ -89,7 +91,7 @@ fn missing_in_codex(hooks: &str, kept: &str) -> Vec<String> {
     missing
 }
 
-/// `PreToolUse` as `pre_tool_use`.
+/// Converts `PreToolUse` to `pre_tool_use`.
 fn in_snake_case(name: &str) -> String {
     let mut text = String::new();
     for letter in name.chars() {

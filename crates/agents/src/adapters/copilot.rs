@@ -1,7 +1,8 @@
-//! Copilot CLI: its hook payloads and answers, as the client 1.0.102 was seen to send and honour them.
+//! Copilot CLI: hook payloads and answers, as observed with client version 1.0.102.
 //!
-//! It has two dialects. The case of the event's word chooses: `preToolUse` has keys of its own and a flat answer,
-//! `PreToolUse` looks like Claude Code's. It also runs the hooks of a project's `.claude/settings.json`, in the second.
+//! The client has two dialects, chosen by the case of the event name: `preToolUse` has its own keys and a flat answer,
+//! `PreToolUse` resembles Claude Code's. The client also runs the hooks of a project's `.claude/settings.json`, in the
+//! second dialect.
 
 use crate::form::answers;
 use crate::form::hook_form::HookProtocol;
@@ -21,7 +22,7 @@ use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
 
-/// The adapter.
+/// The Copilot CLI adapter.
 pub const AGENT: Agent = Agent {
     name: "copilot",
     aliases: &["copilot-cli", "github-copilot"],
@@ -57,7 +58,8 @@ pub const AGENT: Agent = Agent {
                 is_off: |text| flag(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
             },
-            // In a folder that the client trusts. The same in its `settings.json` of the user switches nothing off.
+            // Honored in a folder that the client trusts. The same key in the user's `settings.json` does not disable
+            // hooks.
             Switch {
                 file: "",
                 in_project: &[
@@ -75,7 +77,7 @@ pub const AGENT: Agent = Agent {
     limits: &LIMITS,
 };
 
-/// The user's file.
+/// The user's hook file.
 const FILE: SettingsFile = SettingsFile {
     variable: Some("COPILOT_HOME"),
     folder: ".copilot",
@@ -85,7 +87,7 @@ const FILE: SettingsFile = SettingsFile {
     remove: |text| SETTINGS.remove(text),
 };
 
-/// What the client lets a hook say.
+/// The answers that the client honors, by event.
 const SAYS: [Line; 8] = [
     Line {
         words: &["preMcpToolCall"],
@@ -106,7 +108,7 @@ const SAYS: [Line; 8] = [
     ),
     Line::new(
         Moment::PermissionRequest,
-        // A person is being asked already.
+        // The client is already asking a person.
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
         "case permreq-deny with 1.0.102",
     ),
@@ -129,10 +131,10 @@ const LIMITS: [Limit; 2] = [
     },
 ];
 
-/// Seconds that the client waits for the hook: a person may have to answer in that time.
+/// Hook timeout in seconds, long enough for a person to answer a prompt.
 const TIMEOUT: u32 = 300;
 
-/// A file of the guard's own among the user's hooks. A binary that is missing or ends with an error refuses by itself.
+/// The guard's own file among the user's hooks. The client itself refuses the call if the binary is missing or fails.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["preToolUse", "postToolUse", "postToolUseFailure", "agentStop"],
     handler: |command, event| {
@@ -147,7 +149,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     own: true,
 };
 
-/// The words of the dialect that is its own.
+/// The event names of the client's own dialect.
 pub const EVENTS: [(&str, Moment); 14] = [
     ("preToolUse", Moment::BeforeTool),
     ("preMcpToolCall", Moment::BeforeTool),
@@ -165,7 +167,7 @@ pub const EVENTS: [(&str, Moment); 14] = [
     ("errorOccurred", Moment::Other),
 ];
 
-/// The words of the dialect that looks like Claude Code's.
+/// The event names of the dialect that resembles Claude Code's.
 pub const PASCAL_EVENTS: [(&str, Moment); 13] = [
     ("PreToolUse", Moment::BeforeTool),
     ("PostToolUse", Moment::AfterTool),
@@ -199,10 +201,10 @@ const CAMEL: HookProtocol = HookProtocol {
 const PASCAL: HookProtocol =
     HookProtocol { output: "tool_result", call: "toolCallId", ..HookProtocol::new("copilot", &PASCAL_EVENTS, actions) };
 
-/// A request for permission has keys of its own in both dialects.
+/// A permission request has its own keys in both dialects.
 const REQUEST: HookProtocol = HookProtocol { input: "toolInput", ..CAMEL };
 
-/// A call of an MCP server, before it leaves.
+/// A call to an MCP server, before it is sent.
 const MCP: HookProtocol = HookProtocol {
     input: "arguments",
     actions: |_, _, input| Ok(vec![Action::Other { arguments: input.to_string() }]),
@@ -211,7 +213,7 @@ const MCP: HookProtocol = HookProtocol {
 
 const PATH: tools::Field = &["path", "file_path", "filePath"];
 
-/// Its tools, by the names of both dialects.
+/// The client's tools, by their names in both dialects.
 const TOOLS: [(&str, Tool); 22] = [
     ("bash", Tool::Shell { command: &["command"], language: Language::Shell }),
     ("Bash", Tool::Shell { command: &["command"], language: Language::Shell }),
@@ -223,7 +225,7 @@ const TOOLS: [(&str, Tool); 22] = [
     ("Read", Tool::Read { path: PATH }),
     ("create", Tool::Write { path: PATH, content: &["file_text", "content"] }),
     ("Write", Tool::Write { path: PATH, content: &["file_text", "content"] }),
-    // A request for permission shows the change as a diff.
+    // A permission request shows the change as a diff.
     ("edit", Tool::Edit { path: PATH, content: &["new_str", "new_string", "diff"] }),
     ("Edit", Tool::Edit { path: PATH, content: &["new_str", "new_string", "diff"] }),
     ("grep", Tool::Search { path: &["path"] }),
@@ -238,14 +240,15 @@ const TOOLS: [(&str, Tool); 22] = [
     ("skill", Tool::Skill { name: &["skill", "name"] }),
 ];
 
-/// The dialect of its own has a key that no other agent has; the other one has a time, which Claude Code has not, and
-/// says where the transcript lies only when the agent stops, which Gemini always does.
+/// Returns whether the payload is from Copilot CLI. Its own dialect has a key that no other agent sends. The other
+/// dialect has a timestamp, which Claude Code does not send, and the transcript path only when the agent stops, whereas
+/// Gemini CLI always sends it.
 fn is_caller(payload: &Payload<'_>) -> bool {
     let is = |key: &str| payload.has(key);
     let word = payload.fields.get(PASCAL.event).and_then(Value::as_str).unwrap_or("");
     let stops = matches!(word, "Stop" | "SubagentStop" | "SubagentStart" | "PreCompact");
     let pascal = PASCAL.known(word).is_some() && is("session_id") && (stops || !is("transcript_path"));
-    // Before a tool a payload of its own tells of a call; one that does not is somebody else's.
+    // Before a tool, a payload in the client's own dialect describes a call; a payload without one is another client's.
     let before = payload.told.and_then(|told| CAMEL.known(told).or_else(|| PASCAL.known(told)));
     let tells = is(CAMEL.event) || !told_from(payload).is_empty() || !before.is_some_and(Moment::is_before_execution);
     is("timestamp") && ((is("sessionId") && tells) || pascal)
@@ -257,11 +260,11 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
         let event = PASCAL.read(payload)?;
         return Ok(Event { version, call: moment_of(payload), ..event });
     }
-    // Notifications carry the other dialect's word; only requests for permission carry their own. The payload's dialect
-    // is the one to answer in, whatever the command line says.
+    // Notifications carry the event name of the other dialect; only permission requests carry their own. The dialect of
+    // the payload determines that of the answer, regardless of the command line.
     let told = payload.told.filter(|word| !is_pascal(word));
     let word = optional(payload.fields, CAMEL.event)?.or(told).unwrap_or_else(|| told_from(payload));
-    // A payload in which nothing is known may be a call.
+    // A payload without any known key may be a call.
     let told_moment = payload.told.and_then(|told| CAMEL.known(told).or_else(|| PASCAL.known(told)));
     if word.is_empty() && told_moment.is_none_or(Moment::is_before_execution) {
         return Err(BadEvent { moment: told_moment, ..BadEvent::new(CAMEL.event, "is missing") });
@@ -285,8 +288,9 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     Ok(Event { version, call: moment_of(payload), ..event })
 }
 
-/// The call's name for who asks whether two hooks were asked about the same one: this client gives it none, but tells all
-/// of them the same time. The one dialect writes it as milliseconds, the other as a date; within a minute both end alike.
+/// Returns an identifier of the call, which shows whether two hooks were run for the same call. The client sends no
+/// call id but gives all hooks of a call the same timestamp. One dialect writes it as milliseconds, the other as a
+/// date; within a minute both have the same trailing digits.
 fn moment_of(payload: &Payload<'_>) -> String {
     const MINUTE: u64 = 60_000;
     match payload.fields.get("timestamp") {
@@ -299,7 +303,7 @@ fn moment_of(payload: &Payload<'_>) -> String {
     }
 }
 
-/// The word of a payload that names none, on a command line that names none.
+/// Infers the event name from the payload's keys if neither the payload nor the command line has one.
 fn told_from(payload: &Payload<'_>) -> &'static str {
     let shapes = [
         ("permissionSuggestions", "permissionRequest"),
@@ -318,7 +322,7 @@ fn told_from(payload: &Payload<'_>) -> &'static str {
     }
 }
 
-/// Arguments are an object, an object written as a text, or the raw text of a patch.
+/// Parses the arguments: an object, an object encoded as a string, or the raw text of a patch.
 fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent> {
     if let Some(text) = input.as_str().filter(|text| tool == "apply_patch" && !text.trim_start().starts_with('{')) {
         return tools::patched(text);
@@ -331,7 +335,7 @@ fn actions(_event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, Bad
         return tools::patched(text.ok_or_else(|| BadEvent::new("tool_input", "has no patch"))?);
     }
     let of_server = || {
-        // A server's name may have a dash too; a tool's name rarely has.
+        // A server's name may contain a dash; a tool's name rarely does.
         let (server, name) = tool.split_once('/').or_else(|| tool.rsplit_once('-'))?;
         Some(tools::mcp(server, name, input))
     };
@@ -383,7 +387,8 @@ fn advised(event: &Event, reason: &str) -> Reply {
 
 fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
-        // With status 2 this dialect refuses too, but drops the reason; an answer that cannot be written has status 2.
+        // With exit status 2 this dialect refuses too, but drops the reason. If the answer cannot be written, the
+        // status is 2.
         Moment::BeforeTool if is_pascal(word) => answers::print(&decided(word, "deny", reason)),
         Moment::BeforeTool => answers::refused_with(&decided(word, "deny", reason), reason),
         // Flat in both dialects.

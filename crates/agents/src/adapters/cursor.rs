@@ -1,8 +1,8 @@
-//! Cursor (editor and CLI): its hook payloads and answers, from its documentation and from the hook runtime of its SDK
-//! 1.0.32. No client was driven.
+//! Cursor (editor and CLI): hook payloads and answers, from its documentation and the hook runtime of its SDK 1.0.32.
+//! Not tested with a real client.
 //!
-//! It also runs the hooks of Claude Code's settings, with payloads of its own: who calls is told from the payload, and
-//! the answer is in this dialect.
+//! The client also runs the hooks of Claude Code's settings, with its own payloads: the caller is recognized by the
+//! payload, and the answer is in this dialect.
 
 use crate::form::answers;
 use crate::form::folder::{in_folder_of, language};
@@ -21,7 +21,7 @@ use crate::tools::Tool;
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
-/// The adapter.
+/// The Cursor adapter.
 pub const AGENT: Agent = Agent {
     name: "cursor",
     aliases: &["cursor-agent", "cursor-cli"],
@@ -59,7 +59,7 @@ pub const AGENT: Agent = Agent {
     limits: &LIMITS,
 };
 
-/// The user's file.
+/// The user's hook file.
 const FILE: SettingsFile = SettingsFile {
     variable: None,
     folder: ".cursor",
@@ -69,12 +69,12 @@ const FILE: SettingsFile = SettingsFile {
     remove: |text| SETTINGS.remove(text),
 };
 
-/// An event that is not known may be one that comes before a tool.
+/// Returns the moment of an event name. An unknown event may precede a tool call, so it is treated as one.
 fn known_moment(word: &str) -> Moment {
     FORM.known(word).unwrap_or(Moment::BeforeTool)
 }
 
-/// What its documents let a hook say.
+/// The answers that the client honors according to its documentation, by event.
 const SAYS: [Line; 6] = [
     Line {
         words: &["beforeShellExecution"],
@@ -84,7 +84,7 @@ const SAYS: [Line; 6] = [
             "document cursor.com/docs/hooks: `permission` is allow, deny or ask here",
         )
     },
-    // `ask` is taken there and does nothing, or makes the answer invalid.
+    // At these events `ask` is either accepted and ignored, or makes the answer invalid.
     Line {
         words: &["beforeMCPExecution", "beforeReadFile", "beforeTabFileRead"],
         ..Line::new(
@@ -146,11 +146,11 @@ const LIMITS: [Limit; 5] = [
     },
 ];
 
-/// Seconds that the client waits for the hook: a person may have to answer in that time.
+/// Hook timeout in seconds, long enough for a person to answer a prompt.
 const TIMEOUT: u32 = 300;
 
-/// A shell command, an MCP call and a read come with an event of their own, at which more can be said; asked twice about
-/// one call, the guard would count it twice.
+/// Matcher of `preToolUse`. Shell commands, MCP calls and reads have their own events, which allow more answers; they
+/// are excluded here, as the guard would count a call twice if it were run at both events.
 const OTHER_TOOLS: &str = "^(?!(Shell|Read)$|MCP:)";
 
 /// The client's `hooks.json`.
@@ -167,7 +167,8 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     ],
     handler: |command, event| {
         if matches!(known_moment(event), Moment::AfterTool | Moment::Stop) {
-            // There is nothing left to refuse, and at the end only a judgement keeps the agent at work.
+            // A hook after a tool has nothing to refuse, and at the end only a verdict, not a failed hook, keeps the
+            // agent at work.
             return json!({"command": command.line("cursor", event), "timeout": TIMEOUT});
         }
         let command = command.guarded_line("cursor", event);
@@ -183,7 +184,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     own: false,
 };
 
-/// Its words for events.
+/// The client's event names.
 pub const EVENTS: [(&str, Moment); 21] = [
     ("preToolUse", Moment::BeforeTool),
     ("beforeShellExecution", Moment::BeforeTool),
@@ -224,7 +225,7 @@ const FORM: HookProtocol = HookProtocol {
 
 const PATH: tools::Field = &["file_path", "path", "target_file"];
 
-/// Its tools. Shell commands are read apart.
+/// The client's tools. Shell commands are parsed separately.
 const TOOLS: [(&str, Tool); 12] = [
     ("Read", Tool::Read { path: PATH }),
     ("ReadLints", Tool::Read { path: PATH }),
@@ -263,7 +264,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     Ok(event)
 }
 
-/// How the work ended: what was broken off is not held at work, and what goes on already says how often.
+/// Reads how the turn ended. An aborted turn is not continued, and a continued one reports its number of loops.
 fn ended(fields: &Map<String, Value>, event: &mut Event) {
     if event.moment != Moment::Stop {
         return;
@@ -274,20 +275,21 @@ fn ended(fields: &Map<String, Value>, event: &mut Event) {
     }
 }
 
-/// The project's folders stand in the payload; the first counts, or the one in which the call happens.
+/// Sets the workspace from the payload's list of project folders: the one that contains the working directory, else the
+/// first.
 fn placed(payload: &Payload<'_>, event: &mut Event) {
     let roots = payload.fields.get("workspace_roots").and_then(Value::as_array);
     let roots: Vec<&str> = roots.into_iter().flatten().filter_map(Value::as_str).collect();
     let holds = |root: &&&str| reflex_engine::is_within(&event.cwd, root);
     let Some(root) = roots.iter().find(holds).or(roots.first()) else { return };
     event.workspace = (*root).to_owned();
-    // Hooks of the user run in the client's own folder, so that an empty one must not be taken for where we are.
+    // The user's hooks run in the client's own folder, so an empty working directory must not default to the process's.
     if event.cwd.is_empty() {
         event.cwd = (*root).to_owned();
     }
 }
 
-/// An event whose fields are not those of a tool call.
+/// Reads an event whose fields are not those of a tool call.
 fn own(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Event, BadEvent> {
     let bare = Map::new();
     let mut event = Event { moment, ..FORM.event(&bare, word, Moment::Other)? };
@@ -325,7 +327,7 @@ fn call(event: &Event, fields: &Map<String, Value>, word: &str) -> Result<(Strin
     }
 }
 
-/// Arguments that are an object, or an object written as a text. A text that is none is kept as it is.
+/// Parses arguments that are an object or an object encoded as a string. Any other string is kept as is.
 fn written(fields: &Map<String, Value>, key: &str) -> Result<Map<String, Value>, BadEvent> {
     match fields.get(key) {
         Some(Value::Object(input)) => Ok(input.clone()),
@@ -364,13 +366,13 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     }
 }
 
-/// No answer at all is a refusal where the hook fails closed, and an allow would be a decision.
+/// Returns an empty object. No output at all is a refusal where the hook fails closed, and `allow` would be a decision.
 fn silence() -> Reply {
     answers::print(&json!({}))
 }
 
-/// Which of both messages the model is given depends on the runtime. With exit status 2 a person would be shown the
-/// JSON as it stands, so it is 0; an answer that cannot be read is a refusal too.
+/// Returns a decision with its reason. The runtime determines which of the two messages the model reads. The exit
+/// status is 0, as with 2 the raw JSON would be shown to the person; an unreadable answer is also a refusal.
 fn decided(permission: &str, reason: &str) -> Reply {
     answers::print(&json!({"permission": permission, "user_message": reason, "agent_message": reason}))
 }

@@ -1,4 +1,4 @@
-//! Gemini CLI: its hook payloads and answers, as the client 0.61.0 was seen to send and honour them.
+//! Gemini CLI: hook payloads and answers, as observed with client version 0.61.0.
 
 use crate::form::answers;
 use crate::form::folder::{in_folder_of, language};
@@ -20,7 +20,7 @@ use crate::tools::Tool;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value, json};
 
-/// The adapter.
+/// The Gemini CLI adapter.
 pub const AGENT: Agent = Agent {
     name: "gemini",
     aliases: &["gemini-cli"],
@@ -63,7 +63,7 @@ pub const AGENT: Agent = Agent {
 
 const PROJECT: &str = "GEMINI_PROJECT_DIR";
 
-/// The user's file.
+/// The user's settings file.
 const FILE: SettingsFile = SettingsFile {
     variable: None,
     folder: ".gemini",
@@ -73,10 +73,10 @@ const FILE: SettingsFile = SettingsFile {
     remove: |text| SETTINGS.remove(text),
 };
 
-/// What the client lets a hook say.
+/// The answers that the client honors, by event.
 const SAYS: [Line; 4] = [
-    // `ask` is shown at a terminal only; without one the client waits for ever, and a hook is not told which it is.
-    // Words beside a decision reach the person and not the model.
+    // The client shows `ask` only on a terminal; without one it waits forever, and a hook cannot tell which applies.
+    // Text next to a decision reaches the person, not the model.
     Line::new(
         Moment::BeforeTool,
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY },
@@ -114,7 +114,7 @@ const LIMITS: [Limit; 4] = [
     },
 ];
 
-/// Milliseconds that the client waits for the hook: a person may have to answer in that time.
+/// Hook timeout in milliseconds, long enough for a person to answer a prompt.
 const TIMEOUT: u32 = 300_000;
 
 /// The client's `settings.json`.
@@ -123,9 +123,9 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     handler: |command, event| {
         let command = match event {
             "BeforeTool" => command.guarded_line("gemini", event),
-            // A failure of the hook would keep the agent at work, again and again.
+            // A failed hook would keep the agent at work in an endless loop.
             "AfterAgent" => command.lenient_line("gemini", event),
-            // After a tool a failure of the hook would take the place of the tool's output.
+            // After a tool has run, a failed hook would replace the tool's output.
             _ => command.line("gemini", event),
         };
         json!({"name": "reflex", "type": "command", "command": command, "timeout": TIMEOUT})
@@ -136,7 +136,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     own: false,
 };
 
-/// `"hooksConfig": {"enabled": false}`, or our hook among the `disabled` ones.
+/// Returns whether the text has `"hooksConfig": {"enabled": false}` or lists the guard's hook in `disabled`.
 fn hooks_are_off(text: &str) -> Option<bool> {
     let settings = value(text)?;
     let config = settings.get("hooksConfig")?;
@@ -144,7 +144,7 @@ fn hooks_are_off(text: &str) -> Option<bool> {
     if config.get("disabled").and_then(Value::as_array).is_some_and(|names| names.iter().any(is_named)) {
         return Some(true);
     }
-    // It takes words and numbers for truth values, but not each.
+    // The client accepts some strings and numbers as booleans, but not all.
     match config.get("enabled")? {
         Value::Bool(on) => Some(!on),
         Value::String(word) => Some(word == "false"),
@@ -153,7 +153,7 @@ fn hooks_are_off(text: &str) -> Option<bool> {
     }
 }
 
-/// By its own lists; folder trust is switched on where nothing is said of it.
+/// Returns whether the client's own lists trust the folder. Folder trust is enabled by default.
 fn is_trusted([settings, folders]: [&str; 2], folder: &str) -> bool {
     let enabled = value(settings).and_then(|settings| settings.pointer("/security/folderTrust/enabled")?.as_bool());
     let listed = value(folders).unwrap_or_default();
@@ -169,7 +169,7 @@ fn is_trusted([settings, folders]: [&str; 2], folder: &str) -> bool {
     enabled == Some(false) || listed.as_object().is_some_and(|folders| folders.iter().any(covers))
 }
 
-/// Its words for events.
+/// The client's event names.
 pub const EVENTS: [(&str, Moment); 11] = [
     ("BeforeTool", Moment::BeforeTool),
     ("AfterTool", Moment::AfterTool),
@@ -189,7 +189,7 @@ const FORM: HookProtocol = HookProtocol::new("gemini", &EVENTS, actions);
 const PATH: tools::Field = &["file_path", "path", "absolute_path"];
 const FOLDER: tools::Field = &["dir_path", "path"];
 
-/// Its tools, those of older clients included. Shell commands and fetches are read apart.
+/// The client's tools, including those of older versions. Shell commands and fetches are parsed separately.
 const TOOLS: [(&str, Tool); 12] = [
     ("write_file", Tool::Write { path: PATH, content: &["content"] }),
     ("replace", Tool::Edit { path: PATH, content: &["new_string"] }),
@@ -205,7 +205,8 @@ const TOOLS: [(&str, Tool); 12] = [
     ("activate_skill", Tool::Skill { name: &["name"] }),
 ];
 
-/// The words are its own, or it has a time and no permission mode, which its fork has.
+/// Returns whether the payload is from Gemini CLI: either the event name is its own, or the payload has a timestamp but
+/// not the permission mode that its fork sends.
 fn is_caller(payload: &Payload<'_>) -> bool {
     let word = payload.fields.get(FORM.event).and_then(Value::as_str).unwrap_or("");
     let own = matches!(FORM.known(word), Some(Moment::BeforeTool | Moment::AfterTool | Moment::Prompt | Moment::Stop));
@@ -242,7 +243,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
     }
 }
 
-/// The addresses stand among the words of a prompt, or under `url` as its fork has it.
+/// Extracts the URLs from the text of a prompt, or from `url`, which its fork uses.
 fn fetched(input: &Map<String, Value>) -> Vec<Action> {
     let texts = ["prompt", "url"].iter().filter_map(|key| input.get(*key)?.as_str());
     let urls = texts.flat_map(|text| text.split(|letter: char| letter.is_whitespace() || "<>\"'`()".contains(letter)));
@@ -251,7 +252,7 @@ fn fetched(input: &Map<String, Value>) -> Vec<Action> {
     if actions.is_empty() { vec![tools::other(input)] } else { actions }
 }
 
-/// `mcp_SERVER_TOOL`, where the payload does not name both apart.
+/// Parses `mcp_SERVER_TOOL`, for payloads that do not name the two separately.
 fn mcp_named(name: &str, input: &Map<String, Value>) -> Option<Action> {
     let rest = name.strip_prefix("mcp_")?.trim_start_matches('_');
     let (server, tool) = rest.split_once("__").or_else(|| rest.split_once('_'))?;
@@ -260,25 +261,25 @@ fn mcp_named(name: &str, input: &Map<String, Value>) -> Option<Action> {
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
-        // What stands here takes the place of all arguments; a part of them would be a call without the others.
+        // `tool_input` replaces all arguments; a partial object would drop the others.
         let said = json!({"hookEventName": "BeforeTool", "tool_input": arguments});
         return answers::print(&json!({"systemMessage": reason, "hookSpecificOutput": said}));
     }
     let (decision, reason) = delivery.said();
     match (event.moment, decision) {
-        // Only a judgement keeps an agent at work.
+        // Only a verdict keeps an agent at work; a failed hook does not.
         (Moment::Stop, Decision::Deny) => answers::print(&json!({"decision": "deny", "reason": reason})),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
-        // For the person: the client drops words for the model here.
+        // For the person: the client drops text for the model here.
         (Moment::BeforeTool | Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
         (Moment::AfterTool | Moment::Prompt, Decision::Pass) if !reason.is_empty() => answers::advised(event, reason),
-        // A question never comes here: it was made a refusal.
+        // A question was already turned into a refusal.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }
 
-/// The same at both moments at which a refusal is honoured. Its own keys: Claude Code's are not read, and what they
-/// refuse would run.
+/// Returns a refusal, with the same keys at both moments that honor one. The keys are Gemini CLI's own: it does not
+/// read Claude Code's and would run the call.
 fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
         Moment::BeforeTool => answers::refused_with(&json!({"decision": "deny", "reason": reason}), reason),

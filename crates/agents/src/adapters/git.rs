@@ -1,5 +1,5 @@
-//! Git, which runs its hooks before it commits and pushes, whoever starts it. It sends no payload: the guard collects what
-//! would be committed or pushed, in this form:
+//! Git, which runs its hooks before commits and pushes regardless of the caller. It sends no payload: the guard
+//! collects the content to be committed or pushed, in this format:
 //!
 //! ```json
 //! {"hook": "pre-commit", "cwd": "/repo", "files": [
@@ -8,7 +8,7 @@
 //! {"hook": "pre-push", "cwd": "/repo", "files": [], "pushes": ["git push --force-with-lease origin main"]}
 //! ```
 //!
-//! A hook that ends with another status than 0 refuses; standard error is shown to whoever started git.
+//! A hook refuses with any exit status other than 0; git shows its standard error to the caller.
 
 use crate::json::{BadEvent, optional, required};
 use crate::model::abilities::{HookCapabilities, Line};
@@ -20,7 +20,7 @@ use reflex_engine::shell::Language;
 use reflex_engine::{Action, AgentPath, Decision, Event, Moment, Verdict};
 use serde_json::{Map, Value};
 
-/// The adapter. It is no agent that a person names: it is not among the others.
+/// The git adapter. It is internal and not listed in `AGENTS`, as a user cannot select it.
 pub const AGENT: Agent = Agent {
     name: "git",
     aliases: &[],
@@ -49,7 +49,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
         actions.push(action(file.as_object().ok_or_else(|| BadEvent::new("files", "holds what is no object"))?)?);
     }
     Ok(Event {
-        // All commits of a repository are one session: a yes for a commit is one for its second try.
+        // All commits of a repository share one session, so that an approval of a commit also covers its retry.
         session: cwd.into(),
         client: AGENT.name.into(),
         word: hook.into(),

@@ -7,8 +7,8 @@
 //! {"event": "offer", "session": "files 4711", "cwd": "/repo", "server": "files", "tool": "tools/list", "output": "…"}
 //! ```
 //!
-//! The answer is one JSON object: `decision` is `allow` or `deny`, `reason` the text for the model; a result also has
-//! `reason` if the model is to read a warning about it.
+//! The answer is one JSON object: `decision` is `allow` or `deny`, `reason` is the text for the model. An allowed
+//! result also has a `reason` if it carries a warning for the model.
 
 use crate::json::{BadEvent, optional, required};
 use crate::model::abilities::{HookCapabilities, Line};
@@ -19,7 +19,7 @@ use crate::model::reply::Reply;
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Value, json};
 
-/// The adapter. People name no agent so: the proxy calls it.
+/// The MCP adapter. It is called by the proxy and cannot be selected by a user.
 pub const AGENT: Agent = Agent {
     name: "mcp",
     aliases: &[],

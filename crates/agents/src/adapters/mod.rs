@@ -1,4 +1,4 @@
-//! One adapter per coding agent: bytes to event, verdict to bytes.
+//! One adapter per coding agent: parses payloads into events and renders verdicts as answers.
 
 pub mod claude;
 pub mod codex;

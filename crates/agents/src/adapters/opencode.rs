@@ -1,7 +1,8 @@
-//! OpenCode: the plugin that `init` writes, and what the two say to each other. Seen with the client 1.18.33.
+//! OpenCode: the plugin that `init` writes, and the protocol between the plugin and the binary. Observed with client
+//! version 1.18.33.
 //!
-//! This client runs no commands before its tools, it loads plugins. Ours hands every call to the binary and throws what
-//! the binary refuses, or what it does not answer.
+//! The client runs no commands before its tools but loads plugins. The guard's plugin passes every call to the binary
+//! and throws an error if the binary refuses or does not answer.
 
 use crate::form::answers;
 use crate::form::folder::in_folder_of;
@@ -21,7 +22,7 @@ use reflex_engine::shell::Language;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
 
-/// The adapter.
+/// The OpenCode adapter.
 pub const AGENT: Agent = Agent {
     name: "opencode",
     aliases: &["opencode-cli", "open-code"],
@@ -61,9 +62,9 @@ const FILE: SettingsFile = SettingsFile {
     remove,
 };
 
-/// What the client lets a plugin do.
+/// The answers that the plugin can enforce, by event.
 const SAYS: [Line; 3] = [
-    // A plugin cannot ask. Words without a decision are put behind what the tool answers.
+    // A plugin cannot ask. Text without a decision is appended to the tool's output.
     Line::new(
         Moment::BeforeTool,
         HookCapabilities { rewrite: true, ..HookCapabilities::DENY_ADVISE },
@@ -96,7 +97,7 @@ const LIMITS: [Limit; 4] = [
     },
 ];
 
-/// Its words for events.
+/// The plugin's event names.
 pub const EVENTS: [(&str, Moment); 3] = [
     ("tool.execute.before", Moment::BeforeTool),
     ("tool.execute.after", Moment::AfterTool),
@@ -119,7 +120,7 @@ const FORM: HookProtocol = HookProtocol {
 
 const PATH: tools::Field = &["filePath", "path"];
 
-/// Its tools.
+/// The client's tools.
 const TOOLS: [(&str, Tool); 12] = [
     ("bash", Tool::Shell { command: &["command"], language: Language::Shell }),
     ("shell", Tool::Shell { command: &["command"], language: Language::Shell }),
@@ -135,11 +136,12 @@ const TOOLS: [(&str, Tool); 12] = [
     ("skill", Tool::Skill { name: &["name"] }),
 ];
 
-/// Tools that touch nothing outside of the session, so that they are not taken for those of an MCP server.
+/// Tools without effect outside the session. The list keeps names with an underscore from being parsed as tools of an
+/// MCP server.
 const INTERNAL: [&str; 8] =
     ["invalid", "todowrite", "todoread", "question", "websearch", "codesearch", "lsp", "plan_exit"];
 
-/// Only our plugin writes these.
+/// Returns whether the payload is from the guard's plugin, the only sender of these values.
 fn is_caller(payload: &Payload<'_>) -> bool {
     let is = |key: &str, wanted: &str| payload.fields.get(key).and_then(Value::as_str) == Some(wanted);
     is("agent", FORM.client) && EVENTS.iter().any(|(word, _)| is(FORM.event, word))
@@ -174,7 +176,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (Moment::BeforeTool | Moment::AfterTool, Decision::Pass) if !reason.is_empty() => {
             answers::print(&json!({"context": reason}))
         }
-        // A question never comes here: it was made a refusal.
+        // A question was already turned into a refusal.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }

@@ -1,5 +1,5 @@
-//! Qwen Code: its hook payloads and answers, as the client 0.24.4 was seen to send and honour them. It has Claude Code's
-//! words for events and Gemini CLI's for tools.
+//! Qwen Code: hook payloads and answers, as observed with client version 0.24.4. It has Claude Code's event names and
+//! Gemini CLI's tool names.
 
 use crate::form::answers;
 use crate::form::folder::{in_folder_of, language};
@@ -20,7 +20,7 @@ use crate::tools::Tool;
 use reflex_engine::{Action, Decision, Event, Moment, Verdict};
 use serde_json::{Value, json};
 
-/// The adapter.
+/// The Qwen Code adapter.
 pub const AGENT: Agent = Agent {
     name: "qwen",
     aliases: &["qwen-code"],
@@ -63,7 +63,7 @@ pub const AGENT: Agent = Agent {
 
 const PROJECT: &str = "QWEN_PROJECT_DIR";
 
-/// The user's file.
+/// The user's settings file.
 const FILE: SettingsFile = SettingsFile {
     variable: None,
     folder: ".qwen",
@@ -73,9 +73,9 @@ const FILE: SettingsFile = SettingsFile {
     remove: |text| SETTINGS.remove(text),
 };
 
-/// What the client lets a hook say.
+/// The answers that the client honors, by event.
 const SAYS: [Line; 3] = [
-    // Words without a decision reach the person and not the model, whatever the documents say.
+    // Text without a decision reaches the person and not the model, contrary to the documentation.
     Line::new(
         Moment::BeforeTool,
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY },
@@ -112,7 +112,7 @@ const LIMITS: [Limit; 4] = [
     },
 ];
 
-/// A word in the place of a truth value is true, whichever it is.
+/// Returns whether the settings disable hooks. The client takes any non-empty string for `true`.
 fn is_off(text: &str) -> Option<bool> {
     match value(text)?.get("disableAllHooks")? {
         Value::Bool(off) => Some(*off),
@@ -121,14 +121,15 @@ fn is_off(text: &str) -> Option<bool> {
     }
 }
 
-/// Seconds that the client waits for the hook: a person may have to answer in that time.
+/// Hook timeout in seconds, long enough for a person to answer a prompt.
 const TIMEOUT: u32 = 300;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"],
     handler: |command, event| {
-        // After a tool there is nothing left to refuse, and at the end only a judgement keeps the agent at work.
+        // A hook after a tool has nothing to refuse, and at the end only a verdict, not a failed hook, keeps the agent
+        // at work.
         let command = match event {
             "PreToolUse" => command.guarded_line("qwen", event),
             _ => command.line("qwen", event),
@@ -141,7 +142,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     own: false,
 };
 
-/// Its words for events.
+/// The client's event names.
 pub const EVENTS: [(&str, Moment); 13] = [
     ("PreToolUse", Moment::BeforeTool),
     ("PostToolUse", Moment::AfterTool),
@@ -162,7 +163,7 @@ const FORM: HookProtocol = HookProtocol::new("qwen", &EVENTS, actions);
 
 const PATH: tools::Field = &["file_path", "absolute_path", "path"];
 
-/// Its tools. Shell commands are read apart.
+/// The client's tools. Shell commands are parsed separately.
 const TOOLS: [(&str, Tool); 12] = [
     ("write_file", Tool::Write { path: PATH, content: &["content"] }),
     ("edit", Tool::Edit { path: PATH, content: &["new_string"] }),
@@ -178,7 +179,8 @@ const TOOLS: [(&str, Tool); 12] = [
     ("skill", Tool::Skill { name: &["skill"] }),
 ];
 
-/// It has a time, which Claude Code has not, and a permission mode, which Gemini CLI has not.
+/// Returns whether the payload is from Qwen Code: it has a timestamp, which Claude Code does not send, and a permission
+/// mode, which Gemini CLI does not send.
 fn is_caller(payload: &Payload<'_>) -> bool {
     ["hook_event_name", "timestamp", "permission_mode", "transcript_path"].iter().all(|key| payload.has(key))
 }
@@ -197,7 +199,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
             let shell = [(tool, Tool::Shell { command: &["command"], language: language(event) })];
             Ok(tools::known(&shell, tool, input)?.unwrap_or_default())
         }
-        // A tool that is found by search is called through this one.
+        // Calls a tool that was found by search.
         "tool_call" => match (input.get("name").and_then(Value::as_str), input.get("arguments")) {
             (Some(inner), Some(arguments)) if inner != tool => actions(event, inner, arguments),
             _ => Ok(vec![tools::other(input)]),
@@ -216,14 +218,14 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool, Decision::Ask) => answers::print(&answers::decided("ask", reason)),
-        // For the person: the model is not told what stands beside no decision.
+        // For the person: the client does not pass text without a decision to the model.
         (Moment::BeforeTool | Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
         (Moment::AfterTool, Decision::Pass) if !reason.is_empty() => answers::advised(event, reason),
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }
 
-/// Only before a tool a refusal was seen to be honoured.
+/// Returns a refusal. The client was observed to honor one only before a tool.
 fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
         Moment::BeforeTool => answers::refuse(word, moment, reason),

@@ -1,8 +1,8 @@
-//! A client that runs another one's hooks and sends payloads in a form of its own: known by that form, and answered so
-//! that it honours a refusal.
+//! A client that runs another client's hooks with its own payload format: recognized by that format, and answered so
+//! that it honors a refusal.
 //!
-//! VS Code reads the hook files of Claude Code and Copilot CLI, and other clients take the same files over. None of them
-//! was seen to honour more than a refusal.
+//! VS Code reads the hook files of Claude Code and Copilot CLI, and other clients adopt the same files. None of them
+//! was observed to honor anything but a refusal.
 
 use super::{claude, copilot};
 use crate::form::answers;
@@ -17,7 +17,7 @@ use crate::tools;
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
-/// The adapter. It is no agent that a person names: it is not among the others.
+/// The adapter for unlisted clients. It is not part of `AGENTS`, as a user cannot select it.
 pub const AGENT: Agent = Agent {
     name: "stranger",
     aliases: &[],
@@ -39,7 +39,7 @@ const SAYS: [Line; 2] = [
     Line::new(Moment::PermissionRequest, HookCapabilities::DENY, "as before a tool"),
 ];
 
-/// Keys under which clients name the event, the tool, its arguments, and so on; the first that is there counts.
+/// Keys under which clients send the event, the tool, its arguments and so on; the first present key counts.
 const WORDS: [&str; 4] = ["hookEventName", "hook_event_name", "hookName", "event"];
 const TOOLS: [&str; 5] = ["tool_name", "toolName", "tool", "name", "functionName"];
 const FOLDERS: [&str; 6] = ["cwd", "working_dir", "workingDirectory", "workspaceRoot", "workspace_root", "workdir"];
@@ -48,14 +48,14 @@ const SESSIONS: [&str; 5] = ["session_id", "sessionId", "conversationId", "conve
 const CALLS: [&str; 5] = ["tool_use_id", "toolUseId", "tool_call_id", "toolCallId", "callId"];
 const OUTPUTS: [&str; 6] = ["tool_response", "toolResponse", "tool_result", "toolResult", "output", "result"];
 
-/// Forms by a key that only they have: the client's name, and whether the payload is in that form.
+/// Payload formats, each recognized by a key that no other format has: the client's name and a predicate.
 type Recogniser = (&'static str, fn(&Map<String, Value>) -> bool);
 
 const FORMS: [Recogniser; 4] = [
     ("cline", |fields| ["clineVersion", "preToolUse", "postToolUse"].iter().any(|key| fields.contains_key(*key))),
     ("antigravity", |fields| fields.get("toolCall").is_some_and(Value::is_object)),
     ("vscode", |fields| fields.contains_key("hookEventName") && !fields.contains_key("hook_event_name")),
-    // Goose and Crush. What has a session but no event of its own elsewhere is no universal event.
+    // Goose and Crush. A payload with Claude Code's event name in `event` is not a universal event.
     ("other", |fields| {
         let event = fields.get("event").and_then(Value::as_str).unwrap_or("");
         fields.contains_key("tool_name") && claude::EVENTS.iter().any(|(word, _)| *word == event)
@@ -70,7 +70,7 @@ fn client(fields: &Map<String, Value>) -> Option<&'static str> {
     FORMS.iter().find(|(_, fits)| fits(fields)).map(|(name, _)| *name)
 }
 
-/// The moment of a word, in whatever case a client writes it.
+/// Returns the moment of an event name, ignoring case and punctuation.
 fn moment(word: &str) -> Option<Moment> {
     let plain =
         |word: &str| -> String { word.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase() };
@@ -100,7 +100,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
 }
 
-/// Cline names the moment by the key of the call.
+/// Returns the moment from the key that holds the call, as Cline sends it.
 fn by_wrapper(fields: &Map<String, Value>) -> Option<Moment> {
     let moments = [("preToolUse", Moment::BeforeTool), ("postToolUse", Moment::AfterTool)];
     moments.iter().find(|(key, _)| fields.contains_key(*key)).map(|(_, moment)| *moment)
@@ -137,7 +137,8 @@ fn event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Even
     Ok(event)
 }
 
-/// Its tools are in no table: what they do is told from their names and arguments.
+/// Returns the action of a tool call. The tools have no table, so the action is derived from the tool's name and
+/// arguments.
 fn action(tool: &str, call: &Map<String, Value>) -> Result<Action, BadEvent> {
     if tool.is_empty() {
         return Err(BadEvent::new("tool_name", "is missing"));
@@ -158,7 +159,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     }
 }
 
-/// The refusal in the client's own dialect, where it is known from its documents.
+/// Returns the refusal in the client's own dialect, if its documentation defines one.
 fn answer(client: &str, reason: &str) -> Reply {
     let own = match client {
         "vscode" => answers::decided("deny", reason),
@@ -169,8 +170,8 @@ fn answer(client: &str, reason: &str) -> Reply {
     answers::refused_with(&own, reason)
 }
 
-/// One object that as many clients as possible take for a refusal. Whoever takes no key that it does not know honours
-/// the exit status and what stands on standard error.
+/// Returns one object that as many clients as possible take for a refusal. A client that rejects unknown keys honors
+/// the exit status and standard error.
 fn for_all(reason: &str) -> Value {
     let mut all = answers::decided("deny", reason);
     let flat = json!({

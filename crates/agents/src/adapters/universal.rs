@@ -1,4 +1,4 @@
-//! The universal event and verdict: what scripts, scorers and `eval` speak.
+//! The universal event and verdict: the format of scripts, scorers and `eval`.
 
 use super::{claude, codex, copilot, cursor, gemini, opencode, qwen, windsurf};
 use crate::form::arguments;
@@ -16,13 +16,13 @@ use reflex_engine::{
 };
 use serde_json::{Map, Value, json};
 
-/// The adapter.
+/// The adapter for the universal event.
 pub const AGENT: Agent = Agent {
     name: "universal",
     aliases: &["json"],
     title: "the universal event",
     project_variable: None,
-    // It is what no agent claims.
+    // Used for payloads that no agent claims.
     is_caller: |_| false,
     runs_hooks_of: &[],
     read: read_payload,
@@ -50,7 +50,7 @@ const SAYS: [Line; 9] = [
     Line::new(Moment::Other, ALL, WHY),
 ];
 
-/// Every word for an event, aliases included, with what it stands for.
+/// Event names, including aliases, with the kind of event that each denotes.
 const EVENTS: [(&str, Kind); 37] = [
     ("pre-command", Kind::Command(Moment::BeforeTool)),
     ("bash_command", Kind::Command(Moment::BeforeTool)),
@@ -137,7 +137,7 @@ fn read_payload(payload: &Payload<'_>) -> Result<Event, BadEvent> {
 /// Reads one universal event.
 ///
 /// # Errors
-/// A missing subject, a field of the wrong type, an event that is not known: named by their field.
+/// Returns an error that names the field if a subject is missing, a field has the wrong type, or the event is unknown.
 pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
     let name = required(object, "event")?;
     let kind = kind(name).ok_or_else(|| BadEvent::new("event", format!("is `{name}`, which is not known")))?;
@@ -174,15 +174,15 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
     Ok(event)
 }
 
-/// `intent` and `scope`.
+/// Reads `intent` and `scope`.
 fn purpose(object: &Map<String, Value>) -> Result<Purpose, BadEvent> {
     Ok(Purpose { intent: optional(object, "intent")?.unwrap_or("").into(), scope: texts(object, "scope")? })
 }
 
-/// The task that `facts` say a person declared: `{"task": {"id": …, "intent": …, "scope": […]}}`.
+/// Returns the task that a person declared according to `facts`: `{"task": {"id": …, "intent": …, "scope": […]}}`.
 ///
 /// # Errors
-/// A field of the wrong type, named.
+/// Returns an error that names the field if it has the wrong type.
 pub fn declared(object: &Map<String, Value>, root: &str) -> Result<Option<Task>, BadEvent> {
     match object.get("facts").and_then(|facts| facts.get("task")) {
         None | Some(Value::Null) => Ok(None),
@@ -194,7 +194,7 @@ pub fn declared(object: &Map<String, Value>, root: &str) -> Result<Option<Task>,
     }
 }
 
-/// The agents whose events may come in this form, too: all others.
+/// The agents whose events may also come in this format: all others.
 pub(crate) static ENGINES: [Agent; 8] = [
     claude::AGENT,
     codex::AGENT,
@@ -206,7 +206,7 @@ pub(crate) static ENGINES: [Agent; 8] = [
     windsurf::AGENT,
 ];
 
-/// Aliases are folded into the name that the adapters use.
+/// Returns the adapter's name for an engine, resolving aliases.
 fn client(engine: Option<&str>) -> &str {
     let engine = engine.unwrap_or(AGENT.name);
     let is_it = |agent: &&Agent| agent.name == engine || agent.aliases.contains(&engine);
@@ -224,7 +224,7 @@ fn outcome(object: &Map<String, Value>) -> Result<Outcome, BadEvent> {
     Ok(Outcome { output, exit_code, failed: exit_code.is_some_and(|code| code != 0) })
 }
 
-/// The field `shell` says in which shell the command runs, by its name or path; those of Unix are one.
+/// Returns the shell language named by the field `shell`, as a name or path. All Unix shells are one language.
 fn language(object: &Map<String, Value>) -> Result<Language, BadEvent> {
     let shell = optional(object, "shell")?.unwrap_or("").to_lowercase();
     let name = shell.rsplit(['/', '\\']).next().unwrap_or("");
@@ -286,7 +286,7 @@ fn file_action(kind: Kind, file: String, [content, gone]: [&str; 2]) -> Action {
     }
 }
 
-/// A call of any tool: by the subject that it carries, else by the tool's own arguments.
+/// Returns the actions of a tool call, from its subject if it has one, else from the tool's own arguments.
 fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEvent> {
     if let Some(command) = optional(object, "command")? {
         return Ok(vec![Action::Shell { command: command.into(), language: language(object)? }]);
@@ -309,10 +309,10 @@ fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEven
     called(tool, object, content)
 }
 
-/// The keys under which a call's arguments may stand.
+/// Keys that may hold a call's arguments.
 const INPUTS: [&str; 8] = ["tool_input", "arguments", "args", "input", "parameters", "params", "toolInput", "toolArgs"];
 
-/// The keys of an event that are no arguments of its tool.
+/// Keys of an event that are not arguments of its tool.
 const OWN: [&str; 30] = [
     "event",
     "cwd",
@@ -346,12 +346,13 @@ const OWN: [&str; 30] = [
     "label",
 ];
 
-/// The tool, by the name that its sender has for the field.
+/// Returns the tool's name, under any of the keys that senders use.
 fn tool_name(object: &Map<String, Value>) -> Result<Option<&str>, BadEvent> {
     Ok(optional(object, "tool")?.or(optional(object, "tool_name")?).or(optional(object, "toolName")?))
 }
 
-/// A call of a tool by its arguments; where no key names them, they stand among the event's own fields.
+/// Returns the actions of a tool call by its arguments. Without a key for them, the arguments are the event's own
+/// fields.
 fn called(tool: &str, object: &Map<String, Value>, content: Option<&str>) -> Result<Vec<Action>, BadEvent> {
     let input = INPUTS.iter().find_map(|key| object.get(*key).filter(|value| !value.is_null()));
     if let Some(fields) = input.and_then(arguments::written) {
@@ -369,12 +370,12 @@ fn called(tool: &str, object: &Map<String, Value>, content: Option<&str>) -> Res
     }
 }
 
-/// The world that an event's `facts` describe.
+/// Returns the simulated machine state that an event's `facts` describe.
 ///
 /// # Errors
-/// A fact of the wrong type, named by its field.
+/// Returns an error that names the field if a fact has the wrong type.
 pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<FakeWorld, BadEvent> {
-    // On a machine whose homes stand there, names in another case are the same files.
+    // A home below `/Users/` indicates macOS, where file names are case-insensitive.
     let folds_case = event.home.starts_with("/Users/");
     let mut world = FakeWorld { workspace: event.workspace.clone(), folds_case, ..FakeWorld::default() };
     let facts = match object.get("facts") {
@@ -413,8 +414,8 @@ pub fn supposed(object: &Map<String, Value>, event: &Event) -> Result<FakeWorld,
     Ok(world)
 }
 
-/// `left`: what earlier calls of the session left behind, as `copies` and `fetched` (path: whence), `seen` (paths) and
-/// `orders` (findings).
+/// Parses `left`, the remnants of the session's earlier calls: `copies` and `fetched` (path: source), `seen` (paths)
+/// and `orders` (findings).
 fn remnants(facts: &Map<String, Value>, event: &Event) -> Result<Vec<Taint>, BadEvent> {
     let left = match facts.get("left") {
         None | Some(Value::Null) => return Ok(Vec::new()),
@@ -460,7 +461,7 @@ fn supposed_git(git: &Map<String, Value>) -> Result<SupposedGit, BadEvent> {
     })
 }
 
-/// The verdict as others read it.
+/// Renders the verdict in the universal format.
 pub fn verdict(verdict: &Verdict) -> Map<String, Value> {
     let decision = match verdict.decision {
         Decision::Deny => "block",
@@ -522,7 +523,7 @@ fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// The verdict of an event that cannot be read.
+/// Returns the verdict on an unreadable event.
 pub fn unreadable(problem: &BadEvent) -> Map<String, Value> {
     let reason = format!("Blocked: the event cannot be read: {problem}");
     let mut object = refused(&reason);

@@ -1,7 +1,8 @@
-//! Windsurf, which is also called Devin Desktop: the hook payloads and answers of Cascade, from its documentation. No
-//! client was driven.
+//! Windsurf, also named Devin Desktop: the hook payloads and answers of Cascade, from its documentation. Not tested
+//! with a real client.
 //!
-//! There is no answer in JSON: exit status 2 refuses and standard error says why; any other status lets the call run.
+//! The client reads no JSON answer: exit status 2 refuses, with the reason on standard error; any other status lets the
+//! call run.
 
 use crate::form::folder::language;
 use crate::json::{BadEvent, optional, required};
@@ -18,7 +19,7 @@ use crate::tools::Tool;
 use reflex_engine::{Action, Decision, Event, Moment, Outcome, Verdict};
 use serde_json::{Map, Value, json};
 
-/// The adapter.
+/// The Windsurf adapter.
 pub const AGENT: Agent = Agent {
     name: "windsurf",
     aliases: &["devin-desktop", "devin", "cascade"],
@@ -54,7 +55,7 @@ pub const AGENT: Agent = Agent {
     limits: &LIMITS,
 };
 
-/// The user's file.
+/// The user's hook file.
 const FILE: SettingsFile = SettingsFile {
     variable: None,
     folder: ".codeium/windsurf",
@@ -64,7 +65,8 @@ const FILE: SettingsFile = SettingsFile {
     remove: |text| SETTINGS.remove(text),
 };
 
-/// What its documents let a hook say. Standard output is shown to the person and not to the model.
+/// The answers that the client honors according to its documentation, by event. Standard output is shown to the person
+/// and not to the model.
 const SAYS: [Line; 3] = [
     Line::new(
         Moment::BeforeTool,
@@ -102,7 +104,7 @@ const LIMITS: [Limit; 4] = [
     },
 ];
 
-/// The client's `hooks.json`. It has no timeout and no switch for a hook that fails, so the line itself refuses.
+/// The client's `hooks.json`. It has no timeout and no option to fail closed, so the command line itself refuses.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &[
         "pre_run_command",
@@ -114,7 +116,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     ],
     handler: |command, event| {
         if known(event) == Some(Moment::AfterTool) {
-            // What became of a call is recorded; nobody reads an answer.
+            // The outcome of a call is recorded; the client reads no answer.
             return json!({"command": command.line("windsurf", event), "show_output": false});
         }
         json!({"command": command.guarded_line("windsurf", event), "show_output": true})
@@ -125,7 +127,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     own: false,
 };
 
-/// Its words for events.
+/// The client's event names.
 pub const EVENTS: [(&str, Moment); 12] = [
     ("pre_run_command", Moment::BeforeTool),
     ("pre_write_code", Moment::BeforeTool),
@@ -145,7 +147,7 @@ fn known(word: &str) -> Option<Moment> {
     EVENTS.iter().find(|(name, _)| *name == word).map(|(_, moment)| *moment)
 }
 
-/// What its words do, without the part that tells the moment. Commands and MCP calls are read apart.
+/// Actions by event name without the prefix `pre_` or `post_`. Commands and MCP calls are parsed separately.
 const TOOLS: [(&str, Tool); 2] = [
     ("write_code", Tool::Edit { path: &["file_path"], content: &["new_string"] }),
     ("read_code", Tool::Read { path: &["file_path"] }),
@@ -156,7 +158,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     let word = optional(fields, "agent_action_name")?.or(told);
     let word = word.ok_or_else(|| BadEvent::new("agent_action_name", "is missing"))?;
     let moment = known(word).or_else(|| told.and_then(known));
-    // What is not known and does not say that it comes afterwards may come before.
+    // An unknown event without the prefix `post_` may precede a tool.
     let moment = moment.unwrap_or(if word.starts_with("post_") { Moment::Other } else { Moment::BeforeTool });
     event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
 }
@@ -173,7 +175,7 @@ fn event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Even
         client: AGENT.name.into(),
         word: word.into(),
         cwd: optional(info, "cwd")?.unwrap_or("").into(),
-        // The model names the folder of a command; the project is where the client runs the hook.
+        // `cwd` is the model's choice for the command; the client runs the hook in the project.
         workspace: ".".into(),
         moment,
         ..Event::default()
@@ -217,7 +219,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (Moment::BeforeTool, Decision::Pass) if !reason.is_empty() => {
             Reply { stdout: format!("{reason}\n"), ..Reply::default() }
         }
-        // A question never comes here: it was made a refusal.
+        // A question was already turned into a refusal.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }

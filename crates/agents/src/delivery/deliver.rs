@@ -1,4 +1,4 @@
-//! What is done with a verdict now, given what the agent lets a hook say. What cannot be said is said more strictly.
+//! Turns a verdict into an answer that the agent supports. An unsupported answer is replaced by a stricter one.
 
 use crate::delivery::message::{bare, message};
 use crate::model::abilities::{Ask, HookCapabilities};
@@ -8,7 +8,8 @@ use crate::model::payload::Payload;
 use reflex_engine::{Decision, Event, Moment, Reason, Verdict, next_steps};
 
 impl Agent {
-    /// Fits a verdict to what this agent lets a hook say about this payload: never looser than the verdict.
+    /// Adapts a verdict to the answers that this agent supports for this payload. The result is never weaker than the
+    /// verdict.
     pub fn deliver(&self, payload: &Payload<'_>, event: &Event, verdict: &Verdict) -> Delivery {
         let abilities = self.abilities(event);
         let rewrite = verdict.rewrite.as_ref().filter(|_| abilities.rewrite);
@@ -19,18 +20,18 @@ impl Agent {
     }
 }
 
-/// Fits a verdict to the agent's abilities where no other call can be put in place of this one: never looser than the
+/// Adapts a verdict to the agent's abilities if the call cannot be replaced. The result is never weaker than the
 /// verdict.
 pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) -> Delivery {
-    // What holds for the call as it is, where none can be put in its place.
+    // A rewrite that cannot be delivered requires at least a question about the original call.
     let least = if verdict.rewrite.is_some() { Decision::Ask } else { Decision::Pass };
     let decided = verdict.decision.max(least);
     if comes_too_late(event, decided, abilities) {
-        // At the end the person reads it.
+        // At `Stop`, the text is for the person.
         let asks = decided == Decision::Ask && event.moment != Moment::Stop;
         return Delivery::Say { decision: Decision::Pass, reason: afterwards(verdict, asks) };
     }
-    // A yes in the agent's own dialogue would hide what stands behind it.
+    // An approval in the agent's own prompt would hide the decision that follows it.
     let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.behind.is_some());
     let decision = if unasked { Decision::Deny } else { decided };
     let reasons: Vec<&Reason> = match decision {
@@ -54,11 +55,11 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     Delivery::Say { decision, reason }
 }
 
-/// Whether nothing can be refused any more, or nobody asked: the agent, or the person, is told instead.
+/// Returns whether it is too late to refuse or ask. The verdict is then reported to the agent or the person.
 fn comes_too_late(event: &Event, decided: Decision, abilities: HookCapabilities) -> bool {
     match event.moment {
         Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt => false,
-        // An agent that stops is kept at work by a block; a question to the person keeps nobody.
+        // A refusal keeps a stopping agent at work; a question to the person does not.
         Moment::Stop => match decided {
             Decision::Ask => abilities.advise,
             Decision::Deny => !abilities.deny,
@@ -70,7 +71,7 @@ fn comes_too_late(event: &Event, decided: Decision, abilities: HookCapabilities)
     }
 }
 
-/// The text about something that has happened.
+/// Composes the text about an event that has already happened.
 fn afterwards(verdict: &Verdict, asks: bool) -> String {
     let warned = |reason: &Reason| Reason { harm: format!("Warning: {}", bare(&reason.harm)), ..reason.clone() };
     let reasons: Vec<Reason> = verdict.reasons.iter().map(warned).collect();
@@ -78,7 +79,7 @@ fn afterwards(verdict: &Verdict, asks: bool) -> String {
     message(&reasons, if asks { "Tell the user." } else { "" }, None)
 }
 
-/// The agent has to know that what runs is not what it wrote.
+/// Composes the text about a replaced call, so that the agent knows that the executed call differs from its own.
 fn replacement(verdict: &Verdict) -> String {
     let bared = |reason: &Reason| Reason { harm: bare(&reason.harm).to_owned(), ..reason.clone() };
     let reasons: Vec<Reason> = verdict.reasons.iter().map(bared).collect();

@@ -1,20 +1,20 @@
-//! The text that an agent and its user read: losses and ways on first, then the rules and the id of a waiting call.
+//! The text that an agent and its user read: losses and remedies first, then the rules and the id of a pending call.
 
 use reflex_engine::Reason;
 
-/// An agent reads the strictest few.
+/// Maximum number of reasons in a text; the strictest come first.
 pub const MAX_REASONS: usize = 3;
 
-/// Characters of a text. Longer ones fill the client's window, and people stop reading them.
+/// Maximum length of a text in characters. Longer texts fill the client's window, and people stop reading them.
 const MAX_CHARACTERS: usize = 300;
 
-/// Minimum number of characters that the first loss keeps: windows of clients cut there.
+/// Minimum number of characters kept of the first loss, as clients' windows truncate it there.
 const MIN_LOSS: usize = 120;
 
-/// Minimum number of characters of a further loss; one that does not fit is named by its rule alone.
+/// Minimum number of characters of a further loss. A loss that does not fit is reduced to its rule.
 const MIN_FURTHER: usize = 60;
 
-/// Composes the text of at most 300 characters. `note` is a sentence about the call as a whole, or empty.
+/// Composes a text of at most 300 characters. `note` is a sentence about the entire call, or empty.
 pub(crate) fn message(reasons: &[&Reason], note: &str, pending: Option<&str>) -> String {
     let reasons = reasons.get(..MAX_REASONS).unwrap_or(reasons);
     let tail = [note, &tag(reasons, pending)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
@@ -24,7 +24,7 @@ pub(crate) fn message(reasons: &[&Reason], note: &str, pending: Option<&str>) ->
     for (harm, _) in texts.iter_mut().skip(1) {
         *harm = also(harm);
     }
-    // The remedies of what weighs less go first, then the ends of long losses.
+    // The remedies of less severe reasons are dropped first, then the ends of long losses.
     for at in (1..texts.len()).rev() {
         if whole(&texts) > room
             && let Some((_, remedy)) = texts.get_mut(at)
@@ -49,7 +49,7 @@ pub(crate) fn message(reasons: &[&Reason], note: &str, pending: Option<&str>) ->
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// `[rm/home-or-root · h4bhn4t]`
+/// Formats the rules and the id of a pending call: `[rm/home-or-root · h4bhn4t]`.
 fn tag(reasons: &[&Reason], pending: Option<&str>) -> String {
     let mut rules: Vec<&str> = Vec::new();
     for reason in reasons {
@@ -62,13 +62,13 @@ fn tag(reasons: &[&Reason], pending: Option<&str>) -> String {
     if parts.is_empty() { String::new() } else { format!("[{}]", parts.join(" · ")) }
 }
 
-/// A further loss: the decision is that of the first.
+/// Formats a further loss without its own decision, as the first loss states the decision.
 fn also(harm: &str) -> String {
     let loss = bare(harm);
     if loss.len() < harm.len() { format!("Also: {loss}") } else { harm.to_owned() }
 }
 
-/// A loss without the word for the decision.
+/// Strips the decision from a loss.
 pub(crate) fn bare(harm: &str) -> &str {
     let begins = ["Blocked: ", "Needs approval: ", "Warning: "];
     begins.iter().find_map(|begin| harm.strip_prefix(begin)).unwrap_or(harm)
@@ -82,14 +82,14 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The sentences that fit: half a command would be another one.
+/// Returns the complete sentences that fit, as a truncated command would be a different command.
 fn whole_sentences(text: &str, most: usize) -> &str {
     let Some((end, _)) = text.char_indices().nth(most) else { return text };
     let kept = text.get(..end).unwrap_or(text);
     kept.rfind(". ").and_then(|end| kept.get(..=end)).unwrap_or("")
 }
 
-/// `/home/…/src/main.rs`: the ends of a path say more about a loss than its middle.
+/// Shortens a path to `/home/…/src/main.rs`: its ends say more about a loss than its middle.
 fn without_middle_folders(word: &str) -> String {
     let parts: Vec<&str> = word.split('/').collect();
     match parts.as_slice() {
@@ -100,7 +100,8 @@ fn without_middle_folders(word: &str) -> String {
     }
 }
 
-/// The text without the middle of its paths, or up to the last blank before the limit. A quotation is closed: what follows is not its author's.
+/// Shortens a text by dropping the middle of its paths, then by truncating it at the last blank before the limit. An
+/// open quotation is closed, so that the text after it is not attributed to its author.
 fn shortened(text: &str, most: usize) -> String {
     if length(text) <= most {
         return text.to_owned();
@@ -109,7 +110,7 @@ fn shortened(text: &str, most: usize) -> String {
     if length(text) <= most {
         return text.clone();
     }
-    // The mark of the omission and a quotation mark take two.
+    // The ellipsis and a closing quotation mark take two characters.
     let end = text.char_indices().nth(most.saturating_sub(2)).map_or(text.len(), |(end, _)| end);
     let kept = text.get(..end).unwrap_or(text);
     let kept = kept.rsplit_once(' ').map_or(kept, |(before, _)| before).trim_end_matches([' ', ',', '.', ';', ':']);

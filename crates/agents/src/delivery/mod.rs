@@ -1,4 +1,4 @@
-//! What becomes of a verdict, given what the agent lets a hook say.
+//! Delivery of a verdict, within the answers that the agent supports.
 
 pub(crate) mod deliver;
 pub(crate) mod message;

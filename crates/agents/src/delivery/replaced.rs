@@ -1,17 +1,17 @@
-//! The call that is to run in place of another, in the agent's own arguments.
+//! The call that replaces another, in the agent's own arguments.
 
 use crate::model::agent::Agent;
 use crate::model::payload::Payload;
 use reflex_engine::{Event, Rewrite};
 use serde_json::{Map, Value};
 
-/// Where agents put a tool's arguments.
+/// Keys under which agents send a tool's arguments.
 const ARGUMENTS: [&str; 3] = ["tool_input", "toolArgs", "args"];
 
 impl Agent {
-    /// The complete arguments of the call that a rewrite puts in place of this one, every argument that it does not name
-    /// as it was. `None` where the agent's own reader would not read exactly that call out of them: an argument that is
-    /// made of several, a patch, a text in a list.
+    /// Returns the complete arguments of the replacement call. Arguments that the rewrite does not name are unchanged.
+    /// `None` if the agent's reader would not parse exactly that call from them: an argument composed of several, a
+    /// patch, or a text in a list.
     pub fn replaced(&self, payload: &Payload<'_>, event: &Event, rewrite: &Rewrite) -> Option<Value> {
         let key = ARGUMENTS.into_iter().find(|key| payload.has(key))?;
         let mut call = Call { agent: self, payload, key, arguments: payload.fields.get(key)?.as_object()?.clone() };
@@ -26,7 +26,7 @@ impl Agent {
     }
 }
 
-/// A call with the arguments that it has by now.
+/// A call with its arguments so far.
 struct Call<'a> {
     agent: &'a Agent,
     payload: &'a Payload<'a>,
@@ -35,7 +35,7 @@ struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// The arguments with this text in the one place that makes the one event the other.
+    /// Returns the arguments with one string replaced by `text`, such that they parse to the actions of `then`.
     fn changed(&self, now: &Event, then: &Event, text: &str) -> Option<Map<String, Value>> {
         if now.actions == then.actions {
             return Some(self.arguments.clone());

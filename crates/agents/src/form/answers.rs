@@ -1,21 +1,21 @@
-//! Answers in the form of Claude Code's hooks.
+//! Answers in the format of Claude Code's hooks.
 
 use crate::model::reply::Reply;
 use reflex_engine::{Event, Moment};
 use serde_json::{Value, json};
 
-/// One JSON object and nothing else on standard output.
+/// Prints one JSON object and nothing else on standard output.
 pub(crate) fn print(output: &Value) -> Reply {
     Reply { stdout: format!("{output}\n"), ..Reply::default() }
 }
 
-/// The refusal of a tool call in native JSON, with the reason on standard error and exit status 2 beside it, so that it
-/// holds even where a client honours only one of them. An empty reason is taken for none, so there always is one.
+/// Refuses a tool call in native JSON, and also with the reason on standard error and exit status 2, so that a client
+/// that honors only one of them refuses too. The reason must not be empty, as clients ignore an empty one.
 pub(crate) fn refused_with(output: &Value, reason: &str) -> Reply {
     Reply { stderr: format!("{reason}\n"), code: 2, ..print(output) }
 }
 
-/// The answer before a tool: a decision with its reason.
+/// Returns the answer before a tool: a decision with its reason.
 pub(crate) fn decided(decision: &str, reason: &str) -> Value {
     json!({
         "hookSpecificOutput": {
@@ -26,8 +26,8 @@ pub(crate) fn decided(decision: &str, reason: &str) -> Value {
     })
 }
 
-/// Words without a decision, for the model. The person reads them too where they are about what is to come: a call, a
-/// prompt, a session.
+/// Returns text without a decision, for the model. The person also reads it if it concerns an upcoming call, prompt or
+/// session.
 pub(crate) fn advised(event: &Event, reason: &str) -> Reply {
     let word = if event.moment == Moment::BeforeTool { "PreToolUse" } else { event.word.as_str() };
     let said = json!({"hookEventName": word, "additionalContext": reason});
@@ -37,8 +37,8 @@ pub(crate) fn advised(event: &Event, reason: &str) -> Reply {
     print(&json!({"hookSpecificOutput": said}))
 }
 
-/// Another call in place of this one, with words about it for the person and the model. There is no decision in it: the
-/// client asks its own permissions about the new call.
+/// Returns the replacement of a call, with a text for the person and the model. It contains no decision: the client
+/// applies its own permissions to the new call.
 pub(crate) fn replaced(arguments: &Value, reason: &str) -> Value {
     json!({
         "systemMessage": reason,
@@ -48,7 +48,7 @@ pub(crate) fn replaced(arguments: &Value, reason: &str) -> Value {
     })
 }
 
-/// A refusal after which the turn ends.
+/// Returns a refusal that ends the turn.
 pub(crate) fn ended(reason: &str) -> Value {
     let mut answer = decided("deny", reason);
     if let Some(answer) = answer.as_object_mut() {
@@ -58,17 +58,17 @@ pub(crate) fn ended(reason: &str) -> Value {
     answer
 }
 
-/// Words for the person, where the agent can be told nothing: it has stopped.
+/// Returns text for the person, where the agent itself reads nothing because it has stopped.
 pub(crate) fn noted(reason: &str) -> Reply {
     print(&json!({"systemMessage": reason}))
 }
 
-/// Keeps an agent at work that would stop. Only a judgement does: who cannot judge lets it stop.
+/// Keeps a stopping agent at work. Only a verdict does; without one the agent may stop.
 pub(crate) fn kept_at_work(reason: &str) -> Reply {
     print(&json!({"decision": "block", "reason": reason}))
 }
 
-/// The refusal at each moment at which one is honoured.
+/// Returns the refusal for each moment that honors one.
 pub(crate) fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
         Moment::BeforeTool => refused_with(&decided("deny", reason), reason),

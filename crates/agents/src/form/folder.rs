@@ -1,10 +1,10 @@
-//! What the folder of a call says: where it runs, and in which language.
+//! The folder of a call: where it runs, and in which shell language.
 
 use crate::model::payload::Payload;
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, AgentPath, Event, Flavour};
 
-/// A shell command may run in a folder that its call names. The project stays where the client is.
+/// Sets the working directory of a shell command that names its own folder. The workspace remains that of the client.
 pub(crate) fn in_folder_of(payload: &Payload<'_>, names: &[&str], project: &str, event: &mut Event) {
     if !matches!(event.actions.as_slice(), [Action::Shell { .. }]) {
         return;
@@ -20,7 +20,7 @@ pub(crate) fn in_folder_of(payload: &Payload<'_>, names: &[&str], project: &str,
     event.cwd = if alone { folder.to_owned() } else { format!("{}/{folder}", event.cwd) };
 }
 
-/// On Windows its shell is PowerShell; a folder of Windows tells that it runs there.
+/// Returns the language of a shell command: PowerShell if the working directory is a Windows path.
 pub(crate) fn language(event: &Event) -> Language {
     match AgentPath::new(event.cwd.as_str()).flavour {
         Flavour::Windows => Language::PowerShell,

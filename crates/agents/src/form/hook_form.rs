@@ -1,4 +1,4 @@
-//! The form of a payload: what an agent calls its parts, and how an event is read out of them.
+//! The format of a payload: the agent's keys, and the reader that builds an event from them.
 
 use super::arguments;
 use super::outcome::{exit_code, failed, text};
@@ -7,37 +7,37 @@ use crate::model::payload::Payload;
 use reflex_engine::{Action, Event, Moment, Outcome};
 use serde_json::{Map, Value};
 
-/// Reads what a tool does with its arguments.
+/// Returns the actions of a tool call.
 pub(crate) type Actions = fn(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadEvent>;
 
-/// What an agent calls the parts of such a payload, and what it means by them.
+/// The keys and event names of an agent's payloads.
 pub(crate) struct HookProtocol {
-    /// The agent.
+    /// Name of the agent.
     pub(crate) client: &'static str,
-    /// The key of the event's word.
+    /// Key of the event's name.
     pub(crate) event: &'static str,
-    /// The key of the session.
+    /// Key of the session id.
     pub(crate) session: &'static str,
-    /// The key of the tool's name.
+    /// Key of the tool's name.
     pub(crate) tool: &'static str,
-    /// The key of the tool's arguments.
+    /// Key of the tool's arguments.
     pub(crate) input: &'static str,
-    /// The key of what a tool returned.
+    /// Key of the tool's output.
     pub(crate) output: &'static str,
-    /// The key of the subagent's role.
+    /// Key of the subagent's role.
     pub(crate) role: &'static str,
-    /// The key of the subagent.
+    /// Key of the subagent's id.
     pub(crate) subagent: &'static str,
-    /// The key of the call's own name.
+    /// Key of the call's id.
     pub(crate) call: &'static str,
-    /// The words for events.
+    /// Event names with their moments.
     pub(crate) events: &'static [(&'static str, Moment)],
-    /// What a tool does with its arguments. The event has its folder already.
+    /// Reader of the tool's actions. It gets the event with its working directory already set.
     pub(crate) actions: Actions,
 }
 
 impl HookProtocol {
-    /// The form with the keys of Claude Code.
+    /// Returns the format with Claude Code's keys.
     pub(crate) const fn new(
         client: &'static str,
         events: &'static [(&'static str, Moment)],
@@ -58,12 +58,12 @@ impl HookProtocol {
         }
     }
 
-    /// The moment of a word, if it is known.
+    /// Returns the moment of an event name. `None` if it is unknown.
     pub(crate) fn known(&self, word: &str) -> Option<Moment> {
         self.events.iter().find(|(name, _)| *name == word).map(|(_, moment)| *moment)
     }
 
-    /// The event of a payload. A word that is not known is one that comes before a tool if the payload has a call.
+    /// Reads the event of a payload. An unknown event precedes a tool if the payload has a call.
     pub(crate) fn read(&self, payload: &Payload<'_>) -> Result<Event, BadEvent> {
         let Payload { fields, told, .. } = *payload;
         let word = optional(fields, self.event)?.or(told);
@@ -74,7 +74,7 @@ impl HookProtocol {
         self.event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
     }
 
-    /// The event of a payload whose word and moment are known.
+    /// Reads the event of a payload whose name and moment are known.
     pub(crate) fn event(&self, fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Event, BadEvent> {
         let mut event = Event {
             session: optional(fields, self.session)?.unwrap_or("").into(),
@@ -101,7 +101,7 @@ impl HookProtocol {
 
     fn call(&self, event: &Event, fields: &Map<String, Value>) -> Result<Vec<Action>, BadEvent> {
         let tool = required(fields, self.tool)?;
-        // Who runs this agent's hooks with payloads of its own may call the arguments something else.
+        // Another client that runs this agent's hooks with its own payloads may use another key.
         let input = fields.get(self.input).or_else(|| arguments::input(fields));
         let input = input.ok_or_else(|| BadEvent::new(self.input, "is missing"))?;
         match arguments::written(input) {
@@ -117,7 +117,7 @@ impl HookProtocol {
             }
             return Ok(());
         }
-        // A call may have failed for want of an argument; what can be said about it is said all the same.
+        // A call may have failed for lack of an argument; the rest of it is still reported.
         let raw =
             |_| vec![Action::Other { arguments: fields.get(self.input).map(Value::to_string).unwrap_or_default() }];
         required(fields, self.tool)?;

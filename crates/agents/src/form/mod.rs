@@ -1,4 +1,4 @@
-//! Payloads and answers in the form of Claude Code's hooks, which other agents took over with their own names.
+//! Payloads and answers in the format of Claude Code's hooks, which other agents adopted with their own names.
 
 pub(crate) mod answers;
 pub(crate) mod arguments;

@@ -1,4 +1,4 @@
-//! Claude Code, started once with a model of ours.
+//! Launches Claude Code once, with a local scripted model.
 
 use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
 use super::settings_texts::{against, against_in_env, foreign_hooks, objects};
@@ -27,7 +27,7 @@ pub(super) const LIVE: Live = Live {
 
 const USER: Source = Source::User { variable: Some("CLAUDE_CONFIG_DIR"), folder: ".claude", name: "settings.json" };
 
-/// Keys beside `env` that bring another key, login or endpoint.
+/// Keys other than `env` that configure another API key, login or endpoint.
 const KEYS: [&str; 6] =
     ["apiKeyHelper", "proxyAuthHelper", "awsAuthRefresh", "awsCredentialExport", "gcpAuthRefresh", "forceLoginMethod"];
 
@@ -36,7 +36,7 @@ fn standing(texts: &[Text]) -> Standing {
     Standing { against, beside: [foreign_hooks(texts), plugins(texts)].concat() }
 }
 
-/// What stands in a plugin is not looked at: it may have hooks.
+/// Lists the enabled plugins. Their contents are not inspected, so each may bring hooks.
 fn plugins(texts: &[Text]) -> Vec<String> {
     let of = |(text, settings): (&Text, Value)| {
         let set = settings.get("enabledPlugins").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -51,13 +51,13 @@ fn launch(stage: &Stage<'_>) -> Launch {
     launch.argue(["-p", PROMPT, "--output-format", "json", "--no-session-persistence"]);
     launch.argue(["--permission-mode", "default", "--strict-mcp-config"]);
     launch.argue(["--mcp-config", r#"{"mcpServers":{}}"#]);
-    // Above the files of user and project.
+    // Takes precedence over the settings of user and project.
     let forced = json!({"env": {"ANTHROPIC_BASE_URL": stage.model, "ANTHROPIC_API_KEY": NO_KEY}});
     launch.argue(["--settings", &forced.to_string()]);
     launch.argue(["--allowedTools", &format!("Bash({})", stage.command)]);
     launch.set(&[("ANTHROPIC_BASE_URL", stage.model), ("ANTHROPIC_API_KEY", NO_KEY)]);
     launch.set(&[("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")]);
-    // What is set here no `.env` file sets.
+    // Variables set here are not overridden by an `.env` file.
     launch.set(
         &["BEDROCK", "VERTEX", "FOUNDRY"]
             .map(|cloud| format!("CLAUDE_CODE_USE_{cloud}"))

@@ -1,4 +1,4 @@
-//! Codex CLI, started once with a model of ours.
+//! Launches Codex CLI once, with a local scripted model.
 
 use super::model::{Against, Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
 use super::settings_texts::{foreign_hooks, is_ours, leads_elsewhere};
@@ -25,7 +25,7 @@ pub(super) const LIVE: Live = Live {
     leaves: "",
 };
 
-/// The name of the model's provider, which the settings of nobody have.
+/// Name of the model provider, chosen so that it does not occur in anyone's settings.
 const PROVIDER: &str = "reflex_canary";
 
 fn standing(texts: &[Text]) -> Standing {
@@ -52,7 +52,7 @@ fn standing(texts: &[Text]) -> Standing {
     standing
 }
 
-/// The client sets what its own `.env` says, whatever is set already.
+/// Lists the variables of the client's own `.env`, which override variables that are already set.
 fn against_in_dotenv(texts: &[Text]) -> Vec<Against> {
     let of = |text: &Text| {
         let names =
@@ -68,7 +68,7 @@ fn launch(stage: &Stage<'_>) -> Launch {
     launch.argue(["exec", "--json", "--ephemeral", "--skip-git-repo-check", "--sandbox", "read-only"]);
     let provider = |key: &str, value: &str| format!("model_providers.{PROVIDER}.{key}={value}");
     let mut forced = vec![
-        // A client gives a model of this name the tool that runs commands.
+        // The client gives a model of this name the tool that runs commands.
         r#"model="gpt-5.5""#.to_owned(),
         format!("model_provider={}", json!(PROVIDER)),
         provider("name", r#""canary""#),
@@ -91,12 +91,12 @@ fn launch(stage: &Stage<'_>) -> Launch {
     launch
 }
 
-/// Whether a flag can name it.
+/// Returns whether a command-line flag can contain this name.
 fn is_plain(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
 }
 
-/// The names of MCP servers.
+/// Returns the names of the configured MCP servers.
 fn servers(texts: &[Text]) -> Vec<String> {
     let tables = texts.iter().filter(|text| text.file.ends_with(".toml")).flat_map(|text| settings(&text.text));
     let named = tables.filter_map(|(key, _)| key.strip_prefix("mcp_servers.").map(first_part));
@@ -113,7 +113,7 @@ fn first_part(key: &str) -> String {
     }
 }
 
-/// The settings of a text, each with its whole key. What spans several lines is known by its first.
+/// Parses a TOML text into pairs of a full key and its value. Only the first line of a multi-line value is kept.
 fn settings(text: &str) -> Vec<(String, String)> {
     let mut table = String::new();
     let mut found = Vec::new();

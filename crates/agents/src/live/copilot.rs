@@ -1,4 +1,4 @@
-//! Copilot CLI, started once with a model of ours.
+//! Launches Copilot CLI once, with a local scripted model.
 
 use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
 use super::settings_texts::{against_in_env, foreign_hooks, names_below};
@@ -28,7 +28,7 @@ pub(super) const LIVE: Live = Live {
     leaves: "a session in ~/.copilot/session-state",
 };
 
-/// Another client's files are read for their hooks alone.
+/// Filters out the files of Claude Code, which are read only for their hooks.
 fn own(texts: &[Text]) -> Vec<Text> {
     texts.iter().filter(|text| !text.file.contains("/.claude/")).cloned().collect()
 }

@@ -1,4 +1,4 @@
-//! Gemini CLI, started once with a model of ours.
+//! Launches Gemini CLI once, with a local scripted model.
 
 use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
 use super::settings_texts::{against, foreign_hooks, objects};
@@ -24,8 +24,8 @@ pub(super) const LIVE: Live = Live {
 const SYSTEM: Source =
     Source::System { variable: Some("GEMINI_CLI_SYSTEM_SETTINGS_PATH"), file: "/etc/gemini-cli/settings.json" };
 
-/// A login of the user's own settings is outranked by the file of the system that this start is given; what is enforced
-/// stands against it, and so does what a system's own file says.
+/// Checks the settings. The system file supplied at launch outranks a login in the user's settings; an enforced login
+/// type, or a login in an existing system file, prevents the launch.
 fn standing(texts: &[Text]) -> Standing {
     let of_system: Vec<Text> = texts.iter().filter(|text| is_of_system(text)).cloned().collect();
     let keys = ["security.auth.enforcedType", "security.auth.useExternal"];
@@ -45,7 +45,7 @@ fn launch(stage: &Stage<'_>) -> Launch {
     launch.files.push(("system.json".into(), with_login(own, "gemini-api-key").to_string()));
     launch.set(&[("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &format!("{}/system.json", stage.folder))]);
     launch.set(&[("GEMINI_API_KEY", NO_KEY), ("GOOGLE_GEMINI_BASE_URL", stage.model)]);
-    // What is set here no `.env` file sets.
+    // Variables set here are not overridden by an `.env` file.
     let empty = ["GOOGLE_API_KEY", "GOOGLE_VERTEX_BASE_URL", "HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"];
     launch.set(&empty.map(|name| (name, "")));
     launch.set(&[
@@ -56,7 +56,7 @@ fn launch(stage: &Stage<'_>) -> Launch {
     launch
 }
 
-/// The settings of the system as they are, with a login by key.
+/// Returns the existing system settings with a login by key.
 fn with_login(own: Option<Value>, login: &str) -> Value {
     let mut settings: Map<String, Value> = own.and_then(|own| own.as_object().cloned()).unwrap_or_default();
     settings.insert("telemetry".into(), json!({"enabled": false}));
@@ -66,7 +66,7 @@ fn with_login(own: Option<Value>, login: &str) -> Value {
     settings.into()
 }
 
-/// Adds keys to the object at a path.
+/// Merges keys into the object at a path.
 fn merge(settings: &mut Map<String, Value>, path: &[&str], added: Value) {
     let Some((first, rest)) = path.split_first() else {
         if let Value::Object(added) = added {

@@ -1,4 +1,4 @@
-//! How each client is started once, without a terminal, with a model of ours; and what in its settings stands against it.
+//! Non-interactive launch of each client with a local scripted model, and the settings that prevent it.
 
 mod claude;
 mod codex;
@@ -11,10 +11,10 @@ mod settings_texts;
 
 pub use model::{Against, Launch, Live, Source, Stage, Standing, Text};
 
-/// Every client that can be started so.
+/// All clients that support such a launch.
 pub static CLIENTS: &[Live] = &[claude::LIVE, codex::LIVE, copilot::LIVE, gemini::LIVE, qwen::LIVE, opencode::LIVE];
 
-/// The client of this agent.
+/// Returns the client of this agent.
 pub fn client(agent: &str) -> Option<&'static Live> {
     CLIENTS.iter().find(|client| client.agent == agent)
 }

@@ -1,108 +1,108 @@
-//! A client that can be started once with a model of ours: plain data.
+//! A client that can be launched once with a local scripted model: plain data.
 
 use serde_json::Value;
 
-/// A client that can be started once with a model of ours.
+/// A client that can be launched once with a local scripted model.
 pub struct Live {
-    /// The agent's name.
+    /// Name of the agent.
     pub agent: &'static str,
-    /// Its program, as it stands on the `PATH`.
+    /// Name of its program on the `PATH`.
     pub program: &'static str,
-    /// Variables that say where its settings stand: the client is given them, and no others but the usual ones.
+    /// Variables that locate its settings. The client gets these and the usual variables, and no others.
     pub variables: &'static [&'static str],
-    /// The files that it reads.
+    /// Settings files that the client reads.
     pub sources: &'static [Source],
-    /// What the texts of these files mean for such a start.
+    /// Evaluates the texts of these files for such a launch.
     pub standing: fn(texts: &[Text]) -> Standing,
-    /// How it is started.
+    /// Builds the command line and environment.
     pub launch: fn(stage: &Stage<'_>) -> Launch,
-    /// Its tool that runs a command.
+    /// Name of the tool that runs a command.
     pub tool: &'static str,
-    /// The arguments of that tool.
+    /// Builds the arguments of that tool.
     pub input: fn(command: &str) -> Value,
-    /// What it leaves behind of such a start; empty if nothing.
+    /// Files that the client leaves on disk after such a launch; empty if none.
     pub leaves: &'static str,
 }
 
-/// A file that a client reads; a name that begins with `*` is every file with that ending.
+/// A file that a client reads. A name that begins with `*` matches every file with that suffix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Source {
-    /// Below the home folder, or in the folder that a variable names.
+    /// A file below the home directory, or in the folder that a variable names.
     User {
         /// The variable that names another folder.
         variable: Option<&'static str>,
-        /// The folder without it.
+        /// The default folder.
         folder: &'static str,
         /// The file in that folder.
         name: &'static str,
     },
-    /// In the folder where the client is started, or at the top of the project.
+    /// A file in the working directory of the client, or at the root of the project.
     Project(&'static str),
-    /// An administrator's, or the file that a variable names.
+    /// An administrator's file, or the file that a variable names.
     System {
         /// The variable that names another file.
         variable: Option<&'static str>,
-        /// The file without it.
+        /// The default file.
         file: &'static str,
     },
 }
 
-/// A file that is there.
+/// An existing settings file.
 #[derive(Debug, Clone)]
 pub struct Text {
-    /// Which of the client's files it is.
+    /// The entry of `sources` that it matches.
     pub source: Source,
     /// Its path.
     pub file: String,
-    /// What it holds.
+    /// Its contents.
     pub text: String,
 }
 
-/// What a client's settings mean for a start with a model of ours.
+/// The result of checking a client's settings for a launch with a scripted model.
 #[derive(Debug, Default)]
 pub struct Standing {
-    /// What names another model, key or login, so that the client is not started.
+    /// Settings that name another model, key or login. The client is not launched if it has any.
     pub against: Vec<Against>,
-    /// What would run beside it and cannot be switched off by a flag.
+    /// Hooks, plugins and servers that would run too and cannot be disabled by a flag.
     pub beside: Vec<String>,
 }
 
 /// A setting that names another model, key or login.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Against {
-    /// The file.
+    /// Path of the file.
     pub file: String,
-    /// The key in it.
+    /// Key in the file.
     pub key: String,
 }
 
-/// What a client is given for such a start.
+/// Inputs of such a launch.
 pub struct Stage<'a> {
-    /// The address of the model.
+    /// URL of the model.
     pub model: &'a str,
-    /// What the model will ask for.
+    /// Command that the model will call for.
     pub command: &'a str,
-    /// A folder for files of this start.
+    /// Folder for temporary files of this launch.
     pub folder: &'a str,
-    /// The client's files.
+    /// The client's settings files.
     pub texts: &'a [Text],
 }
 
-/// How a client is started.
+/// The command line and environment of a launch.
 #[derive(Debug, Default)]
 pub struct Launch {
-    /// Its arguments.
+    /// Command-line arguments.
     pub arguments: Vec<String>,
-    /// Variables, beside those that say where settings stand.
+    /// Environment variables, in addition to those that locate the settings.
     pub variables: Vec<(String, String)>,
-    /// Files in the folder of this start: name and text.
+    /// Files to create in the launch folder, as pairs of name and contents.
     pub files: Vec<(String, String)>,
 }
 
-/// What the client is asked; the model does what it does whatever stands here.
+/// The prompt for the client. The scripted model ignores it.
 pub(super) const PROMPT: &str = "Reflex proves that it stands before your tools. The model behind this is a script.";
 
-/// A key that opens nothing.
+/// A dummy API key.
 pub(super) const NO_KEY: &str = "none";
 
 impl Launch {

@@ -1,4 +1,4 @@
-//! OpenCode, started once with a model of ours.
+//! Launches OpenCode once, with a local scripted model.
 
 use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
 use super::settings_texts::{against, names_below, objects};
@@ -62,7 +62,7 @@ fn launch(stage: &Stage<'_>) -> Launch {
     let off =
         ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "SHARE"].map(|switch| format!("OPENCODE_DISABLE_{switch}"));
     off.iter().for_each(|name| launch.set(&[(name, "1")]));
-    // It would fetch a package for its plugins and try again for more than a minute.
+    // Otherwise the client would fetch a package for its plugins and retry for more than a minute.
     launch.set(&[("npm_config_offline", "true"), ("npm_config_fetch_retries", "0")]);
     launch
 }

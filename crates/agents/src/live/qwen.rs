@@ -1,4 +1,4 @@
-//! Qwen Code, started once with a model of ours.
+//! Launches Qwen Code once, with a local scripted model.
 
 use super::model::{Launch, Live, NO_KEY, PROMPT, Source, Stage, Standing, Text};
 use super::settings_texts::{against, foreign_hooks};
@@ -21,7 +21,7 @@ pub(super) const LIVE: Live = Live {
     leaves: "",
 };
 
-/// Flags outrank a login and an address of the settings; a proxy is used for every address.
+/// Checks the settings. Flags outrank a login and an address in the settings; a proxy applies to every address.
 fn standing(texts: &[Text]) -> Standing {
     let against = against(texts, &["proxy", "security.auth.enforcedType", "security.auth.useExternal"]);
     Standing { against, beside: foreign_hooks(texts) }
@@ -31,7 +31,7 @@ fn launch(stage: &Stage<'_>) -> Launch {
     let mut launch = Launch::default();
     let address = format!("{}/v1", stage.model);
     launch.argue(["--auth-type", "openai", "--openai-api-key", NO_KEY, "--openai-base-url", &address]);
-    // Its hooks come after its own questions, and nobody is there to answer them.
+    // The client runs its hooks after its own prompts, which cannot be answered without a terminal.
     launch.argue(["-m", "canary", "--approval-mode", "yolo", "--extensions", "none"]);
     launch.argue(["--allowed-mcp-server-names", "none", "--chat-recording=false", "--sandbox=false", "-p", PROMPT]);
     launch.set(&[("OPENAI_API_KEY", NO_KEY), ("OPENAI_BASE_URL", &address), ("OPENAI_MODEL", "canary")]);

@@ -1,16 +1,17 @@
-//! What in the texts of a client's settings stands against a start with a model of ours, or runs beside it.
+//! Checks of a client's settings: entries that prevent a launch with a scripted model, and entries that would run
+//! during one.
 
 use super::model::{Against, Text};
 use crate::settings::guard_line::runs_guard;
 use crate::settings::json_text::value;
 use serde_json::Value;
 
-/// The texts with what they stand for; what is no JSON is left out, for the client knows it no better.
+/// Parses the texts, except TOML. Texts that are not JSON are skipped, as the client cannot parse them either.
 pub(super) fn objects(texts: &[Text]) -> impl Iterator<Item = (&Text, Value)> {
     texts.iter().filter(|text| !text.file.ends_with(".toml")).filter_map(|text| Some((text, value(&text.text)?)))
 }
 
-/// Those of the keys (`a.b`) that are there and neither false nor empty.
+/// Returns the keys (`a.b`) that are present and neither false nor empty.
 pub(super) fn against(texts: &[Text], keys: &[&str]) -> Vec<Against> {
     let of = |(text, settings): (&Text, Value)| {
         let stands = |key: &&&str| at(&settings, key).is_some_and(says_something);
@@ -20,7 +21,8 @@ pub(super) fn against(texts: &[Text], keys: &[&str]) -> Vec<Against> {
     objects(texts).flat_map(of).collect()
 }
 
-/// Variables that a client's file sets for the client itself, below `env`, and that lead to another model or key.
+/// Returns the variables that a client's file sets below `env` for the client itself and that select another model or
+/// key.
 pub(super) fn against_in_env(texts: &[Text]) -> Vec<Against> {
     let of = |(text, settings): (&Text, Value)| {
         let set = settings.get("env").and_then(Value::as_object).cloned().unwrap_or_default();
@@ -30,7 +32,7 @@ pub(super) fn against_in_env(texts: &[Text]) -> Vec<Against> {
     objects(texts).flat_map(of).collect()
 }
 
-/// Whether a variable of this name leads a client to another model, key, login or proxy.
+/// Returns whether a variable of this name selects another model, key, login or proxy.
 pub(super) fn leads_elsewhere(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     let ends = ["_BASE_URL", "_API_KEY", "_AUTH_TOKEN", "_OAUTH_TOKEN", "_UNIX_SOCKET", "_CUSTOM_HEADERS", "_ENDPOINT"];
@@ -50,7 +52,7 @@ fn at<'v>(settings: &'v Value, key: &str) -> Option<&'v Value> {
     key.split('.').try_fold(settings, |value, part| value.get(part))
 }
 
-/// The hooks of others in texts of the form `{"hooks": {EVENT: …}}`.
+/// Returns the hooks of other tools in texts of the form `{"hooks": {EVENT: …}}`.
 pub(super) fn foreign_hooks(texts: &[Text]) -> Vec<String> {
     let mut found = Vec::new();
     for (text, settings) in objects(texts) {
@@ -65,7 +67,7 @@ pub(super) fn foreign_hooks(texts: &[Text]) -> Vec<String> {
     found
 }
 
-/// The lines that handlers start, at whatever depth they stand.
+/// Collects the command lines of handlers at any depth.
 fn collect_lines(value: &Value, lines: &mut Vec<String>) {
     let text = |key: &str| value.get(key).and_then(Value::as_str);
     if let Some(line) = text("command").or_else(|| text("bash")).or_else(|| text("exec")).or_else(|| text("url")) {
@@ -81,12 +83,13 @@ fn collect_lines(value: &Value, lines: &mut Vec<String>) {
     inner.into_iter().for_each(|value| collect_lines(value, lines));
 }
 
-/// A path with a space in it stands unquoted where a handler has its arguments apart.
+/// Returns whether a command line runs the guard. In a handler with separate arguments, a path with a space is not
+/// quoted.
 pub(super) fn is_ours(line: &str) -> bool {
     runs_guard(line) || ["/reflex hook ", "/rfx hook "].iter().any(|start| line.contains(start))
 }
 
-/// The names below a key (`mcpServers`) of all texts.
+/// Returns the names below a key (`mcpServers`) in all texts, sorted and without duplicates.
 pub(super) fn names_below(texts: &[Text], key: &str) -> Vec<String> {
     let of = |(_, settings): (&Text, Value)| {
         at(&settings, key).and_then(Value::as_object).map(|map| map.keys().cloned().collect()).unwrap_or_default()

@@ -1,67 +1,67 @@
-//! What an agent lets a hook say: one table per agent, its lines by moment, word, mode and version.
+//! Answers that an agent honors: one table per agent, its lines keyed by moment, event name, mode and version.
 
 use reflex_engine::{Event, Moment};
 
-/// What an agent lets a hook say at a moment.
+/// The answers that an agent honors at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HookCapabilities {
-    /// Whether a refusal is honoured.
+    /// Whether a refusal is honored.
     pub deny: bool,
-    /// How a question reaches a person.
+    /// Whether a question reaches a person.
     pub ask: Ask,
-    /// Whether words can be given to the agent without a decision.
+    /// Whether the agent accepts text without a decision.
     pub advise: bool,
     /// Whether the call can be replaced.
     pub rewrite: bool,
 }
 
-/// How a question reaches a person.
+/// The agent's support for questions to a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ask {
-    /// The agent has a prompt of its own.
+    /// The agent has its own prompt.
     Native,
-    /// It cannot; a question becomes a refusal with instructions.
+    /// The agent cannot ask; a question becomes a refusal with instructions.
     Never,
 }
 
 impl HookCapabilities {
-    /// Nothing is heard.
+    /// No answer is honored.
     pub const NONE: HookCapabilities = HookCapabilities { deny: false, ask: Ask::Never, advise: false, rewrite: false };
-    /// A refusal and nothing else.
+    /// Only a refusal is honored.
     pub const DENY: HookCapabilities = HookCapabilities { deny: true, ..HookCapabilities::NONE };
-    /// Words without a decision.
+    /// Only text without a decision is accepted.
     pub const ADVISE: HookCapabilities = HookCapabilities { advise: true, ..HookCapabilities::NONE };
-    /// A refusal, or words without a decision.
+    /// A refusal, or text without a decision.
     pub const DENY_ADVISE: HookCapabilities = HookCapabilities { advise: true, ..HookCapabilities::DENY };
-    /// A refusal, a question, or words without a decision.
+    /// A refusal, a question, or text without a decision.
     pub const DENY_ASK_ADVISE: HookCapabilities =
         HookCapabilities { ask: Ask::Native, ..HookCapabilities::DENY_ADVISE };
 }
 
-/// One line of the table of what an agent lets a hook say.
+/// One line of an agent's table. It matches an event by moment, event name, mode and version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line {
-    /// At this moment,
+    /// The moment that the line applies to.
     pub moment: Moment,
-    /// for these of the agent's words (all of them if empty),
+    /// Event names that the line applies to; all if empty.
     pub words: &'static [&'static str],
-    /// in these of its permission modes (all of them if empty),
+    /// Permission modes that the line applies to; all if empty.
     pub modes: &'static [&'static str],
-    /// in versions older than this (all of them if empty; a version that is not told is taken for new),
+    /// Version before which the line applies; all versions if empty. An unknown version is treated as a new one.
     pub before: &'static str,
-    /// a hook can say this.
+    /// The answers that the agent honors.
     pub can: HookCapabilities,
-    /// The case with the real client that showed it, or the line of the document that says it.
+    /// The test case with the real client that showed it, or the sentence of the documentation that states it.
     pub proof: &'static str,
 }
 
 impl Line {
-    /// A line for every word, mode and version.
+    /// Returns a line for all event names, modes and versions.
     pub const fn new(moment: Moment, can: HookCapabilities, proof: &'static str) -> Line {
         Line { moment, words: &[], modes: &[], before: "", can, proof }
     }
 
-    /// Whether the line is for this event.
+    /// Returns whether the line matches this event.
     pub(crate) fn fits(&self, event: &Event) -> bool {
         let mode = event.mode.as_deref().unwrap_or("");
         self.moment == event.moment
@@ -72,7 +72,8 @@ impl Line {
     }
 }
 
-/// Whether a version comes before another: numbers are compared from the left; what is no number ends a version.
+/// Returns whether a version precedes another. Numbers are compared from left to right; the first part that is not a
+/// number ends a version.
 pub fn is_older(version: &str, than: &str) -> bool {
     let parts = |text: &str| -> Vec<u64> { text.split(['.', '-']).map_while(|part| part.parse().ok()).collect() };
     let (version, than) = (parts(version), parts(than));

@@ -1,4 +1,4 @@
-//! A coding agent as a table: how its events are read, how it is answered, where its hook stands.
+//! A coding agent as a table: its event reader, its answer writer, and the location of its hook.
 
 use super::abilities::{HookCapabilities, Line};
 use super::delivery::Delivery;
@@ -9,51 +9,51 @@ use crate::json::{BadEvent, object};
 use crate::settings::files::Settings;
 use reflex_engine::{Event, Moment, Verdict};
 
-/// A coding agent: how its events are read, how it is answered, how the guard is put before its tools.
+/// A coding agent: reads its events, writes its answers, and locates the settings that put the guard before its tools.
 pub struct Agent {
-    /// The name that `--agent` takes.
+    /// Name for `--agent`.
     pub name: &'static str,
-    /// Other names for it.
+    /// Alternative names.
     pub aliases: &'static [&'static str],
-    /// Its name as people know it.
+    /// Display name.
     pub title: &'static str,
-    /// The environment variable in which it tells a hook the project's folder.
+    /// Environment variable that passes the project folder to a hook.
     pub project_variable: Option<&'static str>,
-    /// Whether a payload is this agent's, told from what only this agent sends or sets.
+    /// Returns whether a payload is this agent's, judged by fields or variables that only this agent sends.
     pub is_caller: fn(payload: &Payload<'_>) -> bool,
-    /// The agents whose hooks this one runs too, in its own words.
+    /// Agents whose hooks this one also runs, with its own payloads.
     pub runs_hooks_of: &'static [&'static str],
     /// Reads one payload.
     pub read: fn(payload: &Payload<'_>) -> Result<Event, BadEvent>,
-    /// The moment that one of its words for events stands for; what is not known may come before a tool.
+    /// Returns the moment of an event name. An unknown event is treated as one before a tool.
     pub moment: fn(word: &str) -> Moment,
-    /// What it lets a hook say; the first line that fits holds.
+    /// Table of honored answers; the first matching line applies.
     pub says: &'static [Line],
-    /// The answer to an event.
+    /// Renders the answer to an event.
     pub write: fn(event: &Event, verdict: &Verdict, delivery: &Delivery) -> Reply,
-    /// The answer when no judgement can be had, with the reason. `word` is its word for the event, empty if unknown.
+    /// Renders a refusal with its reason, for events without a verdict. `word` is the event name, empty if unknown.
     pub refuse: fn(word: &str, moment: Moment, reason: &str) -> Reply,
-    /// Where the hook stands; `None` where there is nothing to wire.
+    /// Location of the hook; `None` if the agent has no settings to edit.
     pub settings: Option<&'static Settings>,
-    /// What never reaches a hook of this agent.
+    /// Activity that bypasses this agent's hooks.
     pub limits: &'static [Limit],
 }
 
 impl Agent {
-    /// The line of its table that holds at this event; where there is none, nothing is heard.
+    /// Returns the line that matches this event. Without one, the agent honors no answer.
     pub fn line(&self, event: &Event) -> Option<&'static Line> {
         self.says.iter().find(|line| line.fits(event))
     }
 
-    /// What a hook can say at this event.
+    /// Returns the answers that the agent honors at this event.
     pub fn abilities(&self, event: &Event) -> HookCapabilities {
         self.line(event).map_or(HookCapabilities::NONE, |line| line.can)
     }
 
-    /// Reads bytes that come without an environment: recorded payloads, `check`, tests.
+    /// Reads bytes without an environment: recorded payloads, `check`, tests.
     ///
     /// # Errors
-    /// Bytes that are no event of this agent.
+    /// Returns an error if the bytes are not an event of this agent.
     pub fn event(&self, bytes: &[u8], told: Option<&str>) -> Result<Event, BadEvent> {
         (self.read)(&Payload { fields: &object(bytes)?, told, variable: &|_| None })
     }

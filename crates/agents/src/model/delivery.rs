@@ -1,30 +1,31 @@
-//! What is said to the agent about a call.
+//! The answer to the agent about a call.
 
 use reflex_engine::Decision;
 use serde_json::Value;
 
-/// What is said to the agent.
+/// The answer to the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Delivery {
-    /// The answer, now.
+    /// A decision with its reason.
     Say {
-        /// What the agent is told to do.
+        /// The decision that the agent receives.
         decision: Decision,
-        /// Why: the reasons of the verdict, or its advice if the call may run.
+        /// The reasons of the verdict, or its advice if the call may run.
         reason: String,
     },
-    /// Another call runs in place of this one. It is no approval: the agent's own permissions are asked about it.
+    /// Another call runs in place of this one. This is not an approval: the agent applies its own permissions to the
+    /// new call.
     Replace {
-        /// Its arguments, all of them.
+        /// The complete arguments of the new call.
         arguments: Value,
-        /// Why.
+        /// The reasons for the replacement.
         reason: String,
     },
 }
 
 impl Delivery {
-    /// What is said by who can only decide: another call in place of this one is a refusal of this one.
+    /// Returns the decision for agents that cannot replace a call: a replacement is then a refusal of the original.
     pub fn said(&self) -> (Decision, &str) {
         match self {
             Delivery::Say { decision, reason } => (*decision, reason),

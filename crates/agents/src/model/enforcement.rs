@@ -1,23 +1,23 @@
-//! How much of what an agent does the guard can keep from happening.
+//! Level of control that the guard has over an agent.
 
 use super::abilities::Line;
 use super::agent::Agent;
 use super::surface::{Extent, Surface};
 use reflex_engine::Moment;
 
-/// How much of what an agent does the guard can keep from happening.
+/// Level of control that the guard has over an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Enforcement {
-    /// A refusal before a tool was seen to be honoured, and what can do harm comes to a hook first.
+    /// The agent was observed to honor a refusal before a tool, and all harmful activity reaches a hook first.
     Native,
-    /// Refusals count, but some calls that can do harm come to no hook, or no client was ever driven.
+    /// Refusals are honored, but some harmful calls reach no hook, or the guard was never tested with a real client.
     Partial,
-    /// Nothing can be refused; what was done is looked at afterwards.
+    /// Refusals are not possible; actions are only inspected afterwards.
     PostHocOnly,
 }
 
 impl Enforcement {
-    /// Its word.
+    /// Returns the name in output.
     pub fn name(self) -> &'static str {
         match self {
             Enforcement::Native => "native",
@@ -28,7 +28,7 @@ impl Enforcement {
 }
 
 impl Agent {
-    /// How much the guard can keep from happening, by the agent's tables.
+    /// Returns the level that follows from the agent's tables.
     pub fn enforcement(&self) -> Enforcement {
         if !self.says.iter().any(|line| line.moment == Moment::BeforeTool && line.can.deny) {
             return Enforcement::PostHocOnly;
@@ -42,13 +42,14 @@ impl Agent {
         if hides || !self.was_driven() { Enforcement::Partial } else { Enforcement::Native }
     }
 
-    /// Whether what is said of the agent before a tool was seen with a real client, and is not from its documents.
+    /// Returns whether the table for events before a tool was observed with a real client, not taken from
+    /// documentation.
     pub fn was_driven(&self) -> bool {
         let before = |line: &&Line| line.moment == Moment::BeforeTool;
         !self.says.iter().filter(before).any(|line| line.proof.starts_with("document "))
     }
 
-    /// What a person has to be told before this agent is relied on; empty where the guard enforces in full.
+    /// Returns a warning for people about the limits of enforcement; empty if the guard enforces in full.
     pub fn banner(&self) -> String {
         let title = self.title;
         let begin = match self.enforcement() {
@@ -69,5 +70,5 @@ impl Agent {
     }
 }
 
-/// What changes something outside of the agent.
+/// Surfaces with effects outside the agent.
 const HARMFUL: [Surface; 3] = [Surface::Shell, Surface::Edit, Surface::Mcp];

@@ -1,4 +1,4 @@
-//! What an agent is, what it hands to a hook and what a hook can answer: plain data.
+//! Agents, their payloads, and the answers that a hook can give: plain data.
 
 pub mod abilities;
 pub(crate) mod agent;

@@ -1,25 +1,26 @@
-//! What an agent hands to a hook.
+//! The payload that an agent passes to a hook.
 
 use serde_json::{Map, Value};
 
-/// One payload with what surrounds it.
+/// One payload with its context.
 #[derive(Clone, Copy)]
 pub struct Payload<'a> {
     /// The object on standard input.
     pub fields: &'a Map<String, Value>,
-    /// The agent's word for the moment, where the command line gives it.
+    /// The event name given on the command line, if any.
     pub told: Option<&'a str>,
     /// The environment of the hook.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Payload<'_> {
-    /// Whether the object has this key at its top. Keys further down are an agent's arguments and prove nothing.
+    /// Returns whether the object has this key at the top level. Nested keys are an agent's arguments and identify no
+    /// agent.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.fields.contains_key(key)
     }
 
-    /// Whether the environment has this variable.
+    /// Returns whether the environment has this variable.
     pub(crate) fn is_set(&self, variable: &str) -> bool {
         (self.variable)(variable).is_some()
     }

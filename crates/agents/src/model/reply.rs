@@ -1,11 +1,11 @@
-//! What a hook prints and how it exits.
+//! Output and exit status of a hook.
 
-/// A hook's whole answer.
+/// A hook's complete answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reply {
-    /// Exactly what the agent reads on standard output; empty for silence.
+    /// Standard output, exactly as the agent reads it; empty for no answer.
     pub stdout: String,
-    /// What it reads, or a person sees, on standard error.
+    /// Standard error, read by the agent or shown to a person.
     pub stderr: String,
     /// The exit status.
     pub code: u8,

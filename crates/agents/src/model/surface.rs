@@ -1,17 +1,17 @@
-//! The parts of an agent's work before which the guard stands, and what of them it never sees.
+//! Surfaces: the kinds of activity that the guard checks, and their parts that bypass it.
 
-/// A part of an agent's work.
+/// A kind of agent activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Surface {
-    /// Commands in a shell.
+    /// Shell commands.
     Shell,
-    /// Files that are written, changed or deleted.
+    /// Writing, changing and deleting files.
     Edit,
-    /// Files that are read or searched.
+    /// Reading and searching files.
     Read,
-    /// Calls of MCP servers.
+    /// Calls to MCP servers.
     Mcp,
-    /// What is fetched from the web.
+    /// Web fetches.
     Web,
     /// Calls of subagents.
     Subagent,
@@ -20,7 +20,7 @@ pub enum Surface {
 }
 
 impl Surface {
-    /// All of them.
+    /// All surfaces.
     pub const ALL: [Surface; 7] = [
         Surface::Shell,
         Surface::Edit,
@@ -31,7 +31,7 @@ impl Surface {
         Surface::Headless,
     ];
 
-    /// Its word.
+    /// Returns the name in output.
     pub fn name(self) -> &'static str {
         match self {
             Surface::Shell => "shell",
@@ -45,26 +45,26 @@ impl Surface {
     }
 }
 
-/// Something an agent does without asking its hooks.
+/// An activity for which the agent runs no hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// How much of which part of its work.
+    /// The affected surfaces.
     pub extent: Extent,
-    /// What is not seen, in a few words.
+    /// Short description of the hidden activity.
     pub what: &'static str,
-    /// What helps against it.
+    /// The workaround.
     pub instead: &'static str,
 }
 
-/// How much a limit hides.
+/// Extent of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
-    /// These surfaces altogether: nothing of them ever comes to a hook, or nothing is known of whether it does.
+    /// These surfaces entirely: their calls never reach a hook, or it is unknown whether they do.
     All(&'static [Surface]),
     /// Some calls of these surfaces.
     Some(&'static [Surface]),
-    /// Everything, if somebody starts or sets the agent so.
+    /// Everything, if the agent is started or configured so.
     IfSwitched,
-    /// Nothing that a hook could see: a remark.
+    /// No activity that a hook could see: a remark.
     Beyond,
 }

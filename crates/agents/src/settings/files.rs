@@ -1,85 +1,85 @@
-//! Where the guard's hook stands for an agent: its settings files and what turns hooks off in them.
+//! Locations of the guard's hook for an agent: its settings files, and the switches in them that disable hooks.
 
 use super::guard_line::guard_program;
 use super::hook_command::HookCommand;
 use super::trust::Trust;
 use std::fmt;
 
-/// Where the guard's hook stands for one agent.
+/// Locations of the guard's hook for one agent.
 pub struct Settings {
-    /// Its files, each with a hook of its own.
+    /// The user's files, each with its own hook.
     pub files: &'static [SettingsFile],
-    /// Where the hook stands for one project alone: the first of these files that is there, else the first.
+    /// Files for a hook in a single project: the first existing one is used, else the first.
     pub project: &'static [SettingsFile],
-    /// What has to be true before the agent runs a project's hook; empty if nothing.
+    /// Condition under which the agent runs a project's hook; empty if none.
     pub project_needs: &'static str,
-    /// Where an administrator puts the hook for everybody; `None` where no such place is known.
+    /// Location of the hook for all users, set by an administrator; `None` if unknown.
     pub managed: Option<&'static Managed>,
-    /// Folders below the home folder that show that the agent is used here.
+    /// Folders below the home directory that show that the agent is installed.
     pub folders: &'static [&'static str],
-    /// Its programs, which show the same on the `PATH`.
+    /// Programs on the `PATH` that show the same.
     pub programs: &'static [&'static str],
-    /// The first version of the client that blocks a call if the hook is missing or crashes; older ones run the call.
-    /// `None` if the shell line in the entry does it for every version.
+    /// First client version that blocks a call if the hook is missing or crashes; older versions run the call. `None`
+    /// if the shell line in the entry blocks it in every version.
     pub fails_closed_since: Option<&'static str>,
-    /// The files that record the plugin `reflex-guard`; `None` if the agent has no such plugin.
+    /// Files that record the plugin `reflex-guard`; `None` if the agent has no such plugin.
     pub plugin: Option<&'static PluginFiles>,
-    /// What a person has to know once the hook stands there; empty if nothing.
+    /// Note to the user after the hook is installed; empty if none.
     pub afterwards: &'static str,
-    /// Switches that turn hooks off: a file in the folder of the first file, a pattern of its text, what to do.
+    /// Switches that disable hooks.
     pub switches: &'static [Switch],
-    /// Whether the agent runs no hook in a folder that it does not trust.
+    /// The agent's list of trusted folders, if it runs hooks only in those.
     pub folder_trust: Option<&'static FolderTrust>,
-    /// How the agent comes to trust the hook, if it has to.
+    /// The exchange that makes the agent trust the hook, if it requires trust.
     pub trust: Option<&'static Trust>,
 }
 
 /// The files in which an agent records the plugin `reflex-guard`.
 #[derive(Debug)]
 pub struct PluginFiles {
-    /// Whether a text of the agent's settings enables it; `None` if the text does not name it.
+    /// Returns whether a settings text enables the plugin; `None` if the text does not name it.
     pub is_enabled: fn(text: &str) -> Option<bool>,
-    /// The list of installed plugins, in the folder of the agent's first settings file.
+    /// List of installed plugins, in the folder of the agent's first settings file.
     pub installed: &'static str,
-    /// The folder of the installed plugin, by the text of that list.
+    /// Returns the folder of the installed plugin from the text of that list.
     pub folder: fn(text: &str) -> Option<String>,
-    /// Its hooks, in its folder.
+    /// File with the plugin's hooks, in its folder.
     pub hooks: &'static str,
 }
 
-/// A switch of an agent that turns its hooks off.
+/// A setting that disables an agent's hooks.
 #[derive(Debug, Clone, Copy)]
 pub struct Switch {
-    /// The file, in the folder of the agent's first settings file; empty where only a project's count.
+    /// Name of the file, in the folder of the agent's first settings file; empty if only a project's files count.
     pub file: &'static str,
-    /// Files of a project in which the same switch turns the user's hooks off too, each stronger than those before it.
+    /// Project files in which the same switch also disables the user's hooks, in ascending order of precedence.
     pub in_project: &'static [&'static str],
-    /// Whether the file's text has hooks switched off; nothing where it says neither.
+    /// Returns whether the file's text disables hooks; `None` if it does not set the switch.
     pub is_off: fn(text: &str) -> Option<bool>,
-    /// The switch, as a person finds it there.
+    /// The setting as it appears in the file.
     pub name: &'static str,
 }
 
 /// The folders that an agent trusts.
 #[derive(Debug, Clone, Copy)]
 pub struct FolderTrust {
-    /// Files in the folder of the agent's first settings file.
+    /// Names of the files, in the folder of the agent's first settings file.
     pub files: [&'static str; 2],
-    /// Whether a folder is trusted, by the texts of these files, empty where there is none.
+    /// Returns whether a folder is trusted, given the texts of these files. The text of a missing file is empty.
     pub is_trusted: fn(texts: [&str; 2], folder: &str) -> bool,
 }
 
-/// How an agent starts a hook.
+/// The command of a hook entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Start {
-    /// A program with its arguments.
+    /// A program and its arguments.
     Exec(Vec<String>),
-    /// A line for a shell.
+    /// A shell command line.
     Shell(String),
 }
 
 impl Start {
-    /// The guard's binary in it.
+    /// Returns the path of the guard's binary.
     pub fn program(&self) -> Option<String> {
         match self {
             Start::Exec(words) => words.first().cloned(),
@@ -87,7 +87,7 @@ impl Start {
         }
     }
 
-    /// The public key that it names with `--key`.
+    /// Returns the public key given with `--key`.
     pub fn key(&self) -> Option<String> {
         let line = match self {
             Start::Exec(words) => words.join(" "),
@@ -99,55 +99,55 @@ impl Start {
     }
 }
 
-/// One file of an agent in which the guard's hook stands.
+/// One settings file that holds the guard's hook.
 #[derive(Clone, Copy)]
 pub struct SettingsFile {
-    /// The environment variable that names another folder.
+    /// Environment variable that names another folder.
     pub variable: Option<&'static str>,
-    /// The folder without it, below the home folder.
+    /// Default folder, relative to the home directory.
     pub folder: &'static str,
-    /// The file in that folder.
+    /// Name of the file in that folder.
     pub name: &'static str,
-    /// Whether the agent itself writes it, when it comes to trust the hook: `init` leaves it alone.
+    /// Whether the agent itself writes the file when it trusts the hook. `init` does not change such a file.
     pub by_agent: bool,
-    /// The text with the hook that runs this command; text that has it already comes back unchanged.
+    /// Returns the text with a hook that runs this command. A text that already has the hook is returned unchanged.
     pub install: fn(text: &str, command: HookCommand<'_>) -> Result<String, SettingsError>,
-    /// The text without any hook of ours; `None` if the file was ours alone and can go.
+    /// Returns the text without the guard's hooks; `None` if the file belongs to the guard and can be deleted.
     pub remove: fn(text: &str) -> Result<Option<String>, SettingsError>,
 }
 
 impl SettingsFile {
-    /// A file in a folder of a project, with the same hook in it.
+    /// Returns a file with the same hook in a folder of a project.
     pub(crate) const fn in_project(self, folder: &'static str, name: &'static str) -> SettingsFile {
         SettingsFile { variable: None, folder, name, ..self }
     }
 }
 
-/// Where an administrator puts the hook for everybody on a machine.
+/// Location of the hook for all users of a machine, set by an administrator.
 #[derive(Debug, Clone, Copy)]
 pub struct Managed {
-    /// The file on Linux.
+    /// Path on Linux.
     pub file: &'static str,
-    /// The file on macOS; empty where it is not known.
+    /// Path on macOS; empty if unknown.
     pub on_macos: &'static str,
-    /// Its text where it holds nothing else.
+    /// Returns the contents of a file with the hook only.
     pub text: fn(command: HookCommand<'_>) -> String,
-    /// What an administrator should know about it.
+    /// Note to the administrator.
     pub note: &'static str,
-    /// Whether a text of this file keeps the agent from running hooks that stand elsewhere.
+    /// Returns whether a text of this file keeps the agent from running hooks of other files.
     pub shuts_out: fn(text: &str) -> bool,
 }
 
-/// Why a settings text cannot be changed.
+/// The error for a settings text that cannot be edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingsError {
-    /// It is not JSON, with where that shows.
+    /// Invalid JSON, with the parser's message.
     NotJson(String),
-    /// It is not TOML, with why.
+    /// Invalid TOML, with the parser's message.
     NotToml(String),
-    /// A part has another type than the agent documents.
+    /// A part has a type other than the agent documents.
     Shape(&'static str),
-    /// It is somebody else's text, with why it cannot become ours.
+    /// The text belongs to another tool, with the reason why it cannot be replaced.
     Foreign(&'static str),
 }
 

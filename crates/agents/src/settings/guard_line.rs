@@ -1,6 +1,6 @@
-//! The line that starts the guard: how it is told from others, and how it is quoted.
+//! The command line that starts the guard: recognizing and quoting it.
 
-/// Whether a shell line runs the guard, at its beginning or behind a wrapper of a few known ones.
+/// Returns whether a shell line runs the guard, directly or after a known wrapper.
 pub(crate) fn runs_guard(line: &str) -> bool {
     runs(line, &OURS)
 }
@@ -28,10 +28,10 @@ pub(super) fn runs(line: &str, names: &[&str]) -> bool {
     words.iter().take(at).all(wraps)
 }
 
-/// The names of the guard.
+/// Names of the guard's binary.
 pub(super) const OURS: [&str; 2] = ["reflex", "rfx"];
 
-/// The names of guards that came before it.
+/// Names of earlier guards' binaries.
 pub(super) const OLDER: [&str; 3] = ["arx", "agentreflex", "vf"];
 
 pub(super) fn is_named(program: &str, names: &[&str]) -> bool {
@@ -39,14 +39,14 @@ pub(super) fn is_named(program: &str, names: &[&str]) -> bool {
     names.contains(&name.strip_suffix(".exe").unwrap_or(name))
 }
 
-/// Whether a program with these arguments is one of these guards. Ours may be installed under any name: its entries are
-/// known by their arguments.
+/// Returns whether a program with these arguments is one of these guards. The guard's binary may have any name, so its
+/// entries are also recognized by their arguments.
 pub(super) fn is_guard(program: &str, arguments: &[&str], names: &[&str]) -> bool {
     let is_call = matches!(arguments, ["hook", "--agent", _, "--event", _, "--home", ..]);
     is_named(program, names) || names == OURS && is_call && program.starts_with('/')
 }
 
-/// The executable that a shell line with a hook entry of ours starts.
+/// Returns the executable that the guard's hook entry starts in a shell line.
 pub(super) fn guard_program(line: &str) -> Option<String> {
     let words = words(line);
     match words.as_slice() {
@@ -59,7 +59,7 @@ pub(super) fn guard_program(line: &str) -> Option<String> {
     }
 }
 
-/// The words of a shell line as far as quotes divide them.
+/// Splits a shell line into words, with regard to quotes only.
 pub(super) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
     for letter in line.chars() {
@@ -82,7 +82,7 @@ pub(super) fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// A word that a POSIX shell reads as this text.
+/// Quotes a text as one word of a POSIX shell.
 pub(crate) fn quoted(text: &str) -> String {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
     if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { reflex_engine::shell::quoted(text) }

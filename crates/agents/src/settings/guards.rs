@@ -1,4 +1,4 @@
-//! Which guards stand in a settings text: ours, and those that came before it.
+//! Guards in a settings text: Reflex's own and earlier ones.
 
 use super::files::{SettingsError, Start};
 use super::guard_line::OLDER;
@@ -9,7 +9,7 @@ use jsonc_parser::cst::CstRootNode;
 use jsonc_parser::{ParseOptions, errors::ParseError};
 use serde_json::{Map, Value};
 
-/// The guard's hooks in a text of the form `{"hooks": …}`, or in its plugin: the event, and how the agent starts it.
+/// Returns the guard's hooks in a text of the form `{"hooks": …}` or in its plugin: the event and the command.
 pub fn guard_hooks(text: &str) -> Vec<(String, Start)> {
     if let Some(hooks) = plugin::guard_hooks(text) {
         return hooks;
@@ -33,19 +33,19 @@ fn start(handler: &Map<String, Value>) -> Start {
     }
 }
 
-/// Files that are wholly those of a guard that came before: the agent, the file below the home, the file in a project
-/// (agentreflex 0.4.0, `packages/adapters`).
+/// Files that belong entirely to an earlier guard: the agent, the path below the home directory, and the path in a
+/// project (agentreflex 0.4.0, `packages/adapters`).
 pub const OLDER_FILES: [(&str, &str, &str); 2] = [
     ("copilot", ".copilot/hooks/agentreflex.json", ".github/hooks/agentreflex.json"),
     ("opencode", ".config/opencode/plugins/agentreflex.js", ".opencode/plugins/agentreflex.js"),
 ];
 
-/// Whether a plugin starts such a guard.
+/// Returns whether a plugin starts an earlier guard.
 pub fn is_older_plugin(text: &str) -> bool {
     text.contains("hook") && OLDER.iter().any(|name| text.contains(name))
 }
 
-/// The lines that start a guard that came before this one: `arx hook …`, `vf hook …`.
+/// Returns the command lines that start an earlier guard: `arx hook …`, `vf hook …`.
 pub fn older_guards(text: &str) -> Vec<String> {
     let Ok(root) = CstRootNode::parse(text, &ParseOptions::default()) else { return Vec::new() };
     let found = root.object_value().and_then(|settings| entries(&settings, &OLDER).ok()).unwrap_or_default();
@@ -60,10 +60,10 @@ pub fn older_guards(text: &str) -> Vec<String> {
     lines
 }
 
-/// The text without them, and without what is empty once they are gone.
+/// Returns the text without earlier guards, and without parts that are empty after their removal.
 ///
 /// # Errors
-/// As that of `SettingsFile::install`.
+/// Same as `SettingsFile::install`.
 pub fn without_older_guards(text: &str) -> Result<String, SettingsError> {
     let failed = |error: ParseError| SettingsError::NotJson(error.to_string());
     let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(failed)?;

@@ -1,41 +1,41 @@
-//! The command that stands in a hook entry: this binary, asked by this agent at this event.
+//! The command in a hook entry: this binary with the agent and the event as arguments.
 
 use super::guard_line::quoted;
 
-/// What every hook entry of one wiring has in common.
+/// The parts shared by all hook entries of an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HookCommand<'a> {
-    /// The absolute path of the guard's binary.
+    /// Absolute path of the guard's binary.
     pub binary: &'a str,
-    /// The home below which the guard keeps its files. An entry that several people share names none: each of them has
-    /// the home that the user database names.
+    /// Home directory that holds the guard's files. An entry shared by several users has none: the home of each is
+    /// taken from the user database.
     pub home: Option<&'a str>,
-    /// The public key with which a person's yes is signed, as hexadecimal digits; none in an entry that several people
-    /// share.
+    /// Public key, in hexadecimal digits, that verifies a person's approval. `None` in an entry shared by several
+    /// users.
     pub key: Option<&'a str>,
 }
 
 impl<'a> HookCommand<'a> {
-    /// A command for an entry that several people share.
+    /// Returns a command for an entry shared by several users.
     pub fn shared(binary: &'a str) -> HookCommand<'a> {
         HookCommand { binary, home: None, key: None }
     }
 
-    /// The arguments of the binary.
+    /// Returns the arguments of the binary.
     pub(crate) fn arguments(self, agent: &str, event: &str) -> Vec<String> {
         let words = ["hook", "--agent", agent, "--event", event].into_iter();
         let words = words.chain(self.home.into_iter().flat_map(|home| ["--home", home]));
         words.chain(self.key.into_iter().flat_map(|key| ["--key", key])).map(str::to_owned).collect()
     }
 
-    /// A line for any shell.
+    /// Returns a command line for any shell.
     pub(crate) fn line(self, agent: &str, event: &str) -> String {
         let words = std::iter::once(self.binary.to_owned()).chain(self.arguments(agent, event));
         words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
     }
 
-    /// A line for any shell that refuses, with words on standard error, if the guard cannot: missing, crashed or killed.
-    /// The inner shell is POSIX's, whatever the user's is.
+    /// Returns a command line for any shell that refuses, with a message on standard error, if the guard is missing,
+    /// crashes or is killed. The inner shell is POSIX `sh`, regardless of the user's shell.
     pub(crate) fn guarded_line(self, agent: &str, event: &str) -> String {
         self.behind_a_shell(
             (agent, event),
@@ -43,7 +43,7 @@ impl<'a> HookCommand<'a> {
         )
     }
 
-    /// A line for any shell that goes on if the guard cannot.
+    /// Returns a command line for any shell that succeeds even if the guard fails.
     pub(crate) fn lenient_line(self, agent: &str, event: &str) -> String {
         self.behind_a_shell((agent, event), "|| :")
     }

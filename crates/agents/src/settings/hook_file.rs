@@ -1,5 +1,5 @@
-//! Hook files that many agents share, `{"hooks": {EVENT: [ENTRY]}}`: the text with and without the guard's hook.
-//! Everything else in the text stays as it is.
+//! Hook files of the form `{"hooks": {EVENT: [ENTRY]}}`, shared by many agents: adds and removes the guard's hook. All
+//! other text is preserved.
 
 use super::files::SettingsError;
 use super::guard_line::{OURS, is_guard as is_guard_call, runs};
@@ -9,7 +9,7 @@ use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode
 use jsonc_parser::{ParseOptions, errors::ParseError};
 use serde_json::Value;
 
-/// The text of a file that holds the hook and nothing else.
+/// Returns the contents of a file with the hook only.
 pub(crate) fn alone(form: &HookFile, around: &str, command: HookCommand<'_>) -> String {
     let mut text = form.install(around, command).unwrap_or_default();
     if !text.ends_with('\n') {
@@ -18,27 +18,27 @@ pub(crate) fn alone(form: &HookFile, around: &str, command: HookCommand<'_>) -> 
     text
 }
 
-/// A file of the form `{"hooks": {EVENT: [ENTRY]}}`, which many agents share.
+/// A file of the form `{"hooks": {EVENT: [ENTRY]}}`, which many agents use.
 pub(crate) struct HookFile {
-    /// The events before which the guard stands, in the agent's words.
+    /// The agent's names of the events that run the guard.
     pub(crate) events: &'static [&'static str],
-    /// The guard's handler for an event: a JSON object.
+    /// Returns the guard's handler for an event: a JSON object.
     pub(crate) handler: fn(command: HookCommand<'_>, event: &str) -> Value,
-    /// Whether an entry is a group, `{"matcher": "*", "hooks": [HANDLER]}`, and not the handler itself.
+    /// Whether an entry is a group, `{"matcher": "*", "hooks": [HANDLER]}`, rather than the handler itself.
     pub(crate) grouped: bool,
-    /// Keys beside `hooks` that have to be there, with their numbers.
+    /// Keys required next to `hooks`, with their numeric values.
     pub(crate) beside: &'static [(&'static str, u32)],
-    /// Whether the agent reads comments and trailing commas.
+    /// Whether the agent accepts comments and trailing commas.
     pub(crate) comments: bool,
-    /// Whether the file is made by the guard, so that it can go with the last hook.
+    /// Whether the guard created the file and may delete it with the last hook.
     pub(crate) own: bool,
 }
 
 impl HookFile {
-    /// The text with the guard's handlers. Text that has them already comes back unchanged.
+    /// Returns the text with the guard's handlers. A text that already has them is returned unchanged.
     ///
     /// # Errors
-    /// Text that the agent cannot read, or whose `hooks` are not what it documents.
+    /// Returns an error if the agent cannot parse the text, or its `hooks` have an undocumented type.
     pub(crate) fn install(&self, text: &str, command: HookCommand<'_>) -> Result<String, SettingsError> {
         let root = self.parse(text)?;
         let settings = match root.value() {
@@ -63,10 +63,11 @@ impl HookFile {
         Ok(root.to_string())
     }
 
-    /// The text without the guard's handlers, and without what is empty once they are gone.
+    /// Returns the text without the guard's handlers, and without parts that are empty after their removal. `None` if
+    /// the file can be deleted.
     ///
     /// # Errors
-    /// As [`HookFile::install`].
+    /// Same as [`HookFile::install`].
     pub(crate) fn remove(&self, text: &str) -> Result<Option<String>, SettingsError> {
         let failed = |error: ParseError| SettingsError::NotJson(error.to_string());
         let root = CstRootNode::parse(text, &ParseOptions::default()).map_err(failed)?;
@@ -78,7 +79,7 @@ impl HookFile {
     }
 
     fn parse(&self, text: &str) -> Result<CstRootNode, SettingsError> {
-        // An agent that reads JSON and nothing beyond it drops the whole file for a comment.
+        // An agent that accepts only strict JSON ignores the entire file because of a comment.
         if !self.comments && !text.trim().is_empty() {
             serde_json::from_str::<Value>(text).map_err(|problem| SettingsError::NotJson(problem.to_string()))?;
         }
@@ -91,7 +92,8 @@ impl HookFile {
         if self.grouped { serde_json::json!({"matcher": "*", "hooks": [handler]}) } else { handler }
     }
 
-    /// Whether exactly the guard's handlers stand there, or such as a person arranged otherwise and that guard as much.
+    /// Returns whether the settings contain exactly the guard's handlers, or handlers that a person edited without
+    /// weakening them.
     fn is_whole(&self, settings: &CstObject, command: HookCommand<'_>) -> Result<bool, SettingsError> {
         let found = guarded(settings)?;
         let is_for = |entry: &Entry, event: &str| {
@@ -116,12 +118,12 @@ pub(super) fn take_out(settings: &CstObject, found: Vec<Entry>) {
     }
 }
 
-/// The entries in which the guard stands.
+/// Returns the entries that run the guard.
 pub(super) fn guarded(settings: &CstObject) -> Result<Vec<Entry>, SettingsError> {
     entries(settings, &OURS)
 }
 
-/// The entries with handlers that run a guard of one of these names.
+/// Returns the entries with handlers that run a guard of one of these names.
 pub(super) fn entries(settings: &CstObject, names: &[&str]) -> Result<Vec<Entry>, SettingsError> {
     let Some(hooks) = last(settings, "hooks") else { return Ok(Vec::new()) };
     let hooks = hooks.object_value().ok_or(SettingsError::Shape("hooks"))?;
@@ -140,7 +142,7 @@ pub(super) fn entries(settings: &CstObject, names: &[&str]) -> Result<Vec<Entry>
     Ok(entries)
 }
 
-/// The value of a key. Of one that stands twice every client takes the last.
+/// Returns the value of a key. Every client takes the last of two equal keys.
 fn last(object: &CstObject, key: &str) -> Option<jsonc_parser::cst::CstObjectProp> {
     let is_it = |property: &jsonc_parser::cst::CstObjectProp| {
         property.name().and_then(|name| name.decoded_value().ok()).as_deref() == Some(key)
@@ -148,7 +150,7 @@ fn last(object: &CstObject, key: &str) -> Option<jsonc_parser::cst::CstObjectPro
     object.properties().into_iter().rev().find(is_it)
 }
 
-/// One entry of an event's list, with the handlers in it that are the guard's.
+/// One entry of an event's list, with those of its handlers that run the guard.
 pub(super) struct Entry {
     pub(super) event: String,
     list: CstArray,
@@ -169,12 +171,12 @@ fn sees_every_tool(group: &CstObject) -> bool {
         || text_of(group, "matcher").is_some_and(|matcher| matches!(matcher.as_str(), "" | "*"))
 }
 
-/// Whether a handler is the wanted one, but for how long it may take and what is shown meanwhile.
+/// Returns whether a handler equals the wanted one, apart from its timeout and its display text.
 fn guards_as_much(handler: &CstObject, wanted: &Value) -> bool {
     let Some(found) = value_of_object(handler) else { return false };
     let Value::Object(wanted) = wanted else { return false };
     let free = |name: &str| matches!(name, "timeout" | "timeoutSec" | "statusMessage" | "name" | "description");
-    // Of what a person may choose the type stays: a client drops a handler with another.
+    // The free keys must keep their type, as a client ignores a handler with another type.
     let fits = |name: &str, value: &Value| {
         found.get(name).is_none_or(|found| std::mem::discriminant(found) == std::mem::discriminant(value))
     };
@@ -183,8 +185,8 @@ fn guards_as_much(handler: &CstObject, wanted: &Value) -> bool {
         && found.keys().all(|name| free(name) || wanted.contains_key(name))
 }
 
-/// Whether a handler runs a guard of one of these names: its own binary with its hook arguments, in exec form or in a
-/// shell line.
+/// Returns whether a handler runs a guard of one of these names: its binary with the hook arguments, in exec form or in
+/// a shell line.
 fn is_guard(handler: &CstObject, names: &[&str]) -> bool {
     let Some(handler) = value_of_object(handler) else { return false };
     let text = |name: &str| handler.get(name).and_then(Value::as_str).unwrap_or("");
@@ -201,7 +203,7 @@ fn text_of(object: &CstObject, name: &str) -> Option<String> {
     object.get(name)?.value()?.as_string_lit()?.decoded_value().ok()
 }
 
-/// An event without entries, and `hooks` without events, are taken out too.
+/// Removes events without entries, and `hooks` without events.
 fn remove_if_empty(settings: &CstObject, list: &CstArray) {
     if !list.elements().is_empty() {
         return;

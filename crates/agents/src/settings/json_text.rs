@@ -1,25 +1,25 @@
-//! JSON texts with comments: what they stand for, and values to put into them.
+//! JSON texts with comments: reading their values, and building values to insert.
 
 use jsonc_parser::ParseOptions;
 use jsonc_parser::cst::{CstInputValue, CstNode, CstObject, CstRootNode};
 use serde_json::{Map, Value};
 
-/// What a JSON text with comments stands for.
+/// Parses a JSON text with comments.
 pub(crate) fn value(text: &str) -> Option<Value> {
     value_of(&CstRootNode::parse(text, &ParseOptions::default()).ok()?.value()?)
 }
 
-/// Whether a key at the top of a JSON object is true.
+/// Returns whether a top-level key of a JSON object is true.
 pub(crate) fn is_true(text: &str, key: &str) -> bool {
     flag(text, key) == Some(true)
 }
 
-/// The truth value at the top of a JSON object under this key.
+/// Returns the boolean value of a top-level key of a JSON object.
 pub(crate) fn flag(text: &str, key: &str) -> Option<bool> {
     value(text)?.get(key)?.as_bool()
 }
 
-/// What a part of a text stands for, without its comments.
+/// Returns the value of a syntax node, ignoring comments.
 fn value_of(node: &CstNode) -> Option<Value> {
     if let Some(object) = node.as_object() {
         return value_of_object(&object).map(Value::Object);

@@ -1,7 +1,7 @@
-//! The files in which clients name the MCP servers that they start, with and without `reflex mcp` in front of a server.
+//! The files in which clients configure MCP servers: adds and removes `reflex mcp` before a server's command.
 //!
-//! Both directions are edits of the text that touch `command` and the beginning of `args` alone, and each is the exact
-//! inverse of the other: no copy of the file has to be kept, and whatever a client or a person changes elsewhere stays.
+//! Both directions edit only `command` and the beginning of `args`, and each is the exact inverse of the other. No
+//! backup of the file is required, and later changes by a client or a person are preserved.
 
 use super::files::SettingsError;
 use jsonc_parser::ast::{Object, ObjectPropName, Value};
@@ -10,37 +10,37 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A client that starts MCP servers, and its files.
+/// A client that starts MCP servers, and its settings files.
 #[derive(Debug)]
 pub struct McpClient {
-    /// Its name for `--agent`; that of the agent, where it is one.
+    /// Name for `--agent`; that of the agent if it is one.
     pub name: &'static str,
-    /// Its name for people.
+    /// Display name.
     pub title: &'static str,
-    /// The environment variable that names another folder.
+    /// Environment variable that names another folder.
     pub variable: Option<&'static str>,
-    /// The user's file below the home folder, on Linux.
+    /// Path of the user's file below the home directory on Linux.
     pub file: &'static str,
-    /// The same on macOS.
+    /// Path of the user's file below the home directory on macOS.
     pub on_macos: &'static str,
-    /// A project's file below its root; empty for a client without one.
+    /// Path of a project's file below its root; empty if the client has none.
     pub project: &'static str,
-    /// The format of both.
+    /// Format of all these files.
     pub format: McpFormat,
-    /// Whether hooks judge its MCP calls.
+    /// Whether the client runs hooks for its MCP calls.
     pub has_hooks: bool,
 }
 
 /// The format of a client's file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum McpFormat {
-    /// `{"mcpServers": {NAME: {"command": …, "args": […]}}}`, in Claude Code's also below each of `projects`.
+    /// `{"mcpServers": {NAME: {"command": …, "args": […]}}}`; in Claude Code's file also below each of `projects`.
     Json,
     /// `[mcp_servers.NAME]` with `command` and `args`.
     Toml,
 }
 
-/// The clients whose files are known, as their documentation describes them (November 2026).
+/// The supported clients, according to their documentation (November 2026).
 pub static MCP_CLIENTS: &[McpClient] = &[
     McpClient {
         name: "claude",
@@ -84,54 +84,54 @@ pub static MCP_CLIENTS: &[McpClient] = &[
     },
 ];
 
-/// The way in which a client reaches a server.
+/// The connection from a client to a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
-    /// It starts the server's own program.
+    /// The client starts the server's own program.
     Direct,
-    /// It starts `reflex mcp`, by this path.
+    /// The client starts `reflex mcp`, at this path.
     Guarded(String),
-    /// By a URL, where a proxy of standard input and output has no place.
+    /// A URL, which a proxy of standard input and output cannot guard.
     Remote,
-    /// `command` or `args` have another type than documented.
+    /// `command` or `args` has a type other than documented.
     Unreadable,
 }
 
-/// The program and home that guarded entries share.
+/// The program and home directory shared by guarded entries.
 #[derive(Debug, Clone, Copy)]
 pub struct ProxyCommand<'a> {
-    /// The absolute path of the guard's binary.
+    /// Absolute path of the guard's binary.
     pub binary: &'a str,
-    /// The home below which the guard keeps its files; none in a file that several people share.
+    /// Home directory that holds the guard's files; `None` in a file shared by several users.
     pub home: Option<&'a str>,
 }
 
 impl McpFormat {
-    /// The servers by name, in the order of the text. A name appears once for each project that has it.
+    /// Returns the servers by name, in the order of the text. A name occurs once per project that configures it.
     ///
     /// # Errors
-    /// Text that is not of this format.
+    /// Returns an error if the text is not of this format.
     pub fn servers(self, text: &str) -> Result<Vec<(String, Reach)>, SettingsError> {
         let mut entries = self.entries(text)?;
         entries.sort_by_key(|entry| entry.place);
         Ok(entries.into_iter().map(|entry| (entry.name.clone(), entry.reach())).collect())
     }
 
-    /// The text with `reflex mcp` in front of every server that a program of its own starts. Servers that have an older
-    /// form of it get the present one.
+    /// Returns the text with `reflex mcp` before each server that is a local program. Older forms of the command are
+    /// updated.
     ///
     /// # Errors
-    /// Text that is not of this format.
+    /// Returns an error if the text is not of this format.
     pub fn guarded(self, text: &str, command: ProxyCommand<'_>) -> Result<String, SettingsError> {
         let bare = self.unguarded(text)?;
         let edits = self.entries(&bare)?.iter().flat_map(|entry| entry.guard(&bare, command)).collect();
         Ok(edited(&bare, edits))
     }
 
-    /// The text in which every server is started as before.
+    /// Returns the text with all servers started directly again.
     ///
     /// # Errors
-    /// Text that is not of this format.
+    /// Returns an error if the text is not of this format.
     pub fn unguarded(self, text: &str) -> Result<String, SettingsError> {
         let edits = self.entries(text)?.iter().flat_map(|entry| entry.release(text)).collect();
         Ok(edited(text, edits))
@@ -148,13 +148,13 @@ impl McpFormat {
     }
 }
 
-/// A string of the text: its value, and its place with the quotes.
+/// A string in the text: its value and its byte range, quotes included.
 struct Word {
     value: String,
     place: Range<usize>,
 }
 
-/// The list `args`: its place with the brackets.
+/// The list `args`, with its byte range, brackets included.
 struct Arguments {
     words: Vec<Word>,
     place: Range<usize>,
@@ -197,7 +197,7 @@ impl Entry {
             Some(arguments) => {
                 let start = arguments.place.start + 1;
                 let after = match text.as_bytes().get(start) {
-                    // Tells an empty list from one that was not there.
+                    // The space distinguishes an empty list from a missing one.
                     _ if arguments.words.is_empty() => " ",
                     Some(b'\n' | b'\r') => ",",
                     _ => ", ",
@@ -230,8 +230,7 @@ impl Entry {
     }
 }
 
-/// The number of words before the server's own program in the arguments of `reflex mcp … --`; `None` if the command is
-/// another.
+/// Returns the index of the server's own program in the arguments of `reflex mcp … --`; `None` for any other command.
 fn own_words(command: &Word, arguments: &Arguments) -> Option<usize> {
     let program = command.value.rsplit(['/', '\\']).next()?;
     let word = |place: usize| arguments.words.get(place).map(|word| word.value.as_str());
@@ -240,14 +239,14 @@ fn own_words(command: &Word, arguments: &Arguments) -> Option<usize> {
     word(end + 1).map(|_| end + 1)
 }
 
-/// The name as it is part of a tool's name in Claude Code: `mcp__NAME__TOOL`.
+/// Returns the name as it appears in Claude Code's tool names: `mcp__NAME__TOOL`.
 fn proxy_name(name: &str) -> String {
     let plain =
         |character: char| if character.is_ascii_alphanumeric() || "-_".contains(character) { character } else { '_' };
     name.chars().take(64).map(plain).collect()
 }
 
-/// Both ends are at the ends of tokens, so never within a character.
+/// Returns a part of the text. Both ends are token boundaries, so never inside a character.
 fn part(text: &str, place: Range<usize>) -> &str {
     text.get(place).unwrap_or_default()
 }
@@ -284,7 +283,7 @@ fn of_json(text: &str) -> Result<Vec<Entry>, SettingsError> {
 }
 
 fn json_form(server: &Object<'_>) -> Form {
-    // Clients take the last of two; a reader that takes another would guard the wrong one.
+    // Clients take the last of two equal keys; taking another one would guard the wrong command.
     let count = |key: &str| server.properties.iter().filter(|one| one.name.as_str() == key).count();
     let word = |value: &Value<'_>| {
         let text = value.as_string_lit()?;
@@ -337,7 +336,7 @@ fn toml_form(text: &str, server: &DeTable<'_>) -> Form {
         }
         Some(_) => return Form::Unreadable,
     };
-    // On a line of its own, a key stands for a line; else the table is an inline one.
+    // If the key has a line of its own, `args` gets one too; otherwise the table is inline.
     let line = part(text, 0..key.span().start).rfind('\n').map_or(0, |end| end + 1);
     let before = part(text, line..key.span().start);
     let separator = if before.contains('{') || before.contains(',') {

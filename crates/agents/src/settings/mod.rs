@@ -1,4 +1,4 @@
-//! The agents' settings files: where the guard's hook stands in them, and their texts with and without it.
+//! Settings files of the agents: the locations of the guard's hook, and edits that add or remove it.
 
 pub(crate) mod files;
 pub(crate) mod guard_line;

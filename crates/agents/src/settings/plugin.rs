@@ -4,12 +4,12 @@ use super::files::{SettingsError, Start};
 use super::hook_command::HookCommand;
 use serde_json::Value;
 
-/// How the plugin begins; a file that begins otherwise is not ours.
+/// First line of the plugin; a file with another first line is not the guard's.
 const FIRST_LINE: &str = "// Reflex: written by `reflex init`, taken away by `reflex uninstall`.";
 
 const PLUGIN: &str = include_str!("opencode.js");
 
-/// The path stands in the plugin as a JSON text, which is one of JavaScript too.
+/// Renders the plugin. The path is inserted as a JSON string, which is also a valid JavaScript string.
 pub(crate) fn install(text: &str, command: HookCommand<'_>) -> Result<String, SettingsError> {
     if !text.trim().is_empty() && !is_ours(text) {
         return Err(SettingsError::Foreign("it is not the plugin of Reflex, which would replace it"));
@@ -29,7 +29,7 @@ fn is_ours(text: &str) -> bool {
     text.starts_with(FIRST_LINE)
 }
 
-/// What our plugin starts, and before which events; `None` for any other text.
+/// Returns the events and commands of the guard's plugin; `None` for any other text.
 pub(crate) fn guard_hooks(text: &str) -> Option<Vec<(String, Start)>> {
     let written = |name: &str| text.lines().find_map(|line| line.strip_prefix(name)).filter(|_| is_ours(text));
     let binary: String = serde_json::from_str(written("const BINARY = ")?).ok()?;

@@ -1,31 +1,31 @@
-//! How an agent comes to trust the guard's hook, if it has to.
+//! The exchange that makes an agent trust the guard's hook, if it requires trust.
 
-/// How trust is asked of an agent's program.
+/// The exchange with an agent's program that requests trust.
 pub struct Trust {
     /// The program and its arguments.
     pub program: &'static [&'static str],
-    /// What is said first.
+    /// Returns the first lines to send.
     pub begin: fn(folder: &str) -> Vec<String>,
-    /// What a line of the program leads to.
+    /// Returns the next step after a line from the program.
     pub next: fn(line: &str, folder: &str) -> Step,
-    /// The file beside the hooks in which the agent keeps its trust.
+    /// File next to the hooks in which the agent stores its trust.
     pub file: &'static str,
-    /// The events whose hook of the guard that file does not name where the hook now stands, by the texts of the hooks
-    /// and of that file.
+    /// Returns the events for which the trust file has no entry at the current position of the guard's hook, given the
+    /// texts of the hooks and of the trust file.
     pub missing: fn(hooks: &str, kept: &str) -> Vec<String>,
 }
 
-/// What comes next in the conversation.
+/// The next step of the exchange.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// The line was no answer.
+    /// The line was not a response.
     Wait,
-    /// These lines are said.
+    /// Send these lines.
     Say(Vec<String>),
-    /// The hook is not trusted; these lines change that.
+    /// The hook is not trusted; send these lines to trust it.
     Store(Vec<String>),
     /// The guard's hook is trusted.
     Trusted,
-    /// It is not, with why.
+    /// The hook cannot be trusted, with the reason.
     Failed(String),
 }
