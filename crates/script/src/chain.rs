@@ -1,4 +1,5 @@
-//! A chain of modules: asked in their order, the first that does not pass decides, and one that fails stops no other.
+//! A chain of modules. They run in order; the first decision other than a pass counts, and a failed module stops no
+//! other.
 
 use crate::model::answer::{Limit, Problem, Report, Said};
 use crate::model::call::Call;
@@ -18,49 +19,48 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::Instant;
 
-/// Modules in their order.
+/// An ordered list of modules with their limits.
 pub struct Chain {
     modules: Arc<Vec<Module>>,
     limits: Limits,
 }
 
-/// What a chain says.
+/// The result of running a chain.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
-    /// The first decision that is no pass.
+    /// The first decision that is not a pass.
     pub said: Said,
-    /// Whose it is.
+    /// Index of the module that made it.
     pub by: Option<usize>,
-    /// What would come behind a yes to it: the first decision that is no pass among the modules after.
+    /// The decision that follows if a person approves `said`: the next one that is not a pass.
     pub behind: Option<(usize, Said)>,
-    /// What follows from modules that gave no decision; it neither decides for the chain nor ends it, unless nobody else
-    /// decides.
+    /// Decisions that follow from failed modules. They do not end the chain, and count only if no other module decides.
     pub failed: Vec<(usize, Said)>,
-    /// What became of each module that was asked.
+    /// Reports of the modules that were run.
     pub reports: Vec<Report>,
 }
 
 impl Chain {
-    /// A chain of these modules.
+    /// Returns a chain of these modules.
     pub fn new(modules: Vec<Module>, limits: Limits) -> Chain {
         let bytes = |module: &Module| module.files.iter().map(|(_, text)| text.len()).sum();
         let limits = limits.for_text(modules.iter().map(bytes).max().unwrap_or(0));
         Chain { modules: Arc::new(modules), limits }
     }
 
-    /// Its modules.
+    /// Returns its modules.
     pub fn modules(&self) -> &[Module] {
         &self.modules
     }
 
-    /// Asks the modules about a call. Those after one that denies are not asked; those after one that asks or changes
-    /// are, for a yes must not hide what they say.
+    /// Runs the modules on a call. A denial ends the chain. After a question or a modification the chain continues, as
+    /// an approval must not hide the decisions of later modules.
     pub fn run(&self, call: Call) -> Outcome {
         self.run_with(call, &|_| Value::Null)
     }
 
-    /// The same; `lazily` gives fields of the context that cost something, once a module looks at them: what
-    /// [`Call::lazy`] names, and below it with a dot (`reflex.git`).
+    /// Runs the modules with lazily computed context fields. `lazily` returns a field of [`Call::lazy`], or a field
+    /// below one (`reflex.git`), when a module first reads it.
     pub fn run_with(&self, call: Call, lazily: &dyn Fn(&str) -> Value) -> Outcome {
         let mut outcome = Outcome::default();
         let call = Arc::new(call);
@@ -81,8 +81,8 @@ impl Chain {
         outcome
     }
 
-    /// Asks the modules from one on that are not ours, in a thread that is left behind if it does not come back. Gives
-    /// the next to ask.
+    /// Runs modules that are not Reflex's own, starting at `first`, in a thread that is abandoned if it does not
+    /// return. Returns the index of the next module to run.
     fn run_from(
         &self,
         first: usize,
@@ -125,7 +125,7 @@ impl Chain {
 }
 
 impl Chain {
-    /// The next report, if it comes in time. Fields that a module looks at meanwhile are given.
+    /// Returns the next report, or `None` after the timeout. Answers requests for lazy fields while waiting.
     fn heard(&self, receive: &Receiver<Message>, lazily: &dyn Fn(&str) -> Value) -> Option<Report> {
         let mut left = self.limits.watchdog;
         loop {
@@ -133,7 +133,7 @@ impl Chain {
             match receive.recv_timeout(left).ok()? {
                 Message::Report(report) => return Some(report),
                 Message::Wanted(field, answer) => {
-                    // What is asked of us is not the module's time.
+                    // Time spent on the host's side does not count against the module.
                     left = left.checked_sub(begun.elapsed())?;
                     let _ = answer.send(lazily(&field).to_string());
                 }
@@ -142,7 +142,7 @@ impl Chain {
     }
 }
 
-/// Asks a module in an interpreter that nobody has used.
+/// Runs a module in a fresh interpreter.
 fn ask_alone(
     (modules, index): (&Arc<Vec<Module>>, usize),
     call: &Arc<Call>,
@@ -168,16 +168,15 @@ fn ask_alone(
     Some(report)
 }
 
-/// The stack of the thread: the interpreter's own and what the reader of commands needs. Pages that are never touched
-/// cost nothing.
+/// Stack size of the thread in bytes, for the interpreter and the command parser. Untouched pages cost nothing.
 const STACK: usize = 16 << 20;
 
-/// The modules of a chain that are Reflex's own text and leave nothing behind: asked here, in one interpreter. Their
-/// steps and memory are counted as everyone's; that they come back is known of them.
+/// Reflex's own modules of a chain that leave no state. They run on the calling thread in one shared interpreter. Their
+/// steps and memory are limited like those of any module, but not their time, as they are known to return.
 struct Ours<'a> {
     chain: &'a Chain,
     call: &'a Arc<Call>,
-    /// Which they are, and what they need together.
+    /// Indexes of these modules, and their combined needs.
     places: Vec<usize>,
     needs: Needs,
     region: Rc<Region>,
@@ -204,7 +203,7 @@ impl<'a> Ours<'a> {
         self.places.contains(&index)
     }
 
-    /// Asks one of them. Gives the next to ask.
+    /// Runs one of them. Returns the index of the next module to run.
     fn ask(&self, index: usize, lazily: &dyn Fn(&str) -> Value, outcome: &mut Outcome) -> usize {
         let (modules, limits) = (&self.chain.modules, self.chain.limits);
         let Some(module) = modules.get(index) else { return modules.len() };
@@ -230,7 +229,7 @@ impl<'a> Ours<'a> {
 }
 
 impl Outcome {
-    /// Takes what a module said; gives whether nothing after it can count.
+    /// Records a module's decision. Returns whether the chain is done.
     fn take(&mut self, module: &Module, report: Report, call: &Call) -> bool {
         let said = match &report.said {
             None => Said::Pass,
@@ -257,7 +256,7 @@ impl Outcome {
     }
 }
 
-/// What holds for a module that gave no decision.
+/// Returns the decision for a module that failed.
 fn failed(module: &Module, problem: &Problem, call: &Call) -> Said {
     let reason = format!("the reflex `{}` could not answer: {problem}", module.name);
     match module.on_error {

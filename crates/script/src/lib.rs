@@ -1,4 +1,4 @@
-//! Reflex modules in JavaScript: a chain of them is asked about a call, each in a sandbox of its own with counted limits.
+//! Reflex modules in JavaScript: runs a chain of them on a call, each in its own sandbox with counted limits.
 //!
 //! ```
 //! use reflex_script::{Call, Chain, Limits, Module, Said};
@@ -14,7 +14,7 @@
 //! assert_eq!(outcome.said, Said::Deny { reason: "no".into() });
 //! ```
 //!
-//! Nothing here reads a disk, a clock or the environment: what a module was granted is asked of a [`Machine`].
+//! This crate reads no disk, clock or environment: granted resources are requested from a [`Machine`].
 
 mod chain;
 mod imports;

@@ -1,7 +1,7 @@
-//! The memory of interpreters: blocks by size out of a few large ranges, given back all at once.
+//! A region allocator for interpreters: blocks by size class from a few large ranges, freed all at once.
 //!
-//! An interpreter lives for a part of a millisecond and makes some thousand objects first. Asking the system for each of
-//! them, and giving each back, took longer than what a module does.
+//! An interpreter lives for a fraction of a millisecond and allocates several thousand objects first. Allocating and
+//! freeing each of them through the system took longer than running a module.
 #![allow(unsafe_code, reason = "an allocator hands out raw memory")]
 
 use rquickjs::allocator::Allocator;
@@ -12,43 +12,44 @@ use std::mem;
 use std::ptr;
 use std::rc::Rc;
 
-/// A range; its pages cost nothing until they are touched. An interpreter with all that modules may use needs half of it.
+/// Bytes of a range. Its pages cost nothing until they are touched. An interpreter with all features that modules may
+/// use requires half of it.
 const RANGE: usize = 512 << 10;
 
-/// Before a block stands its size.
+/// Bytes of the size header that precedes each block.
 const HEADER: usize = 8;
 
 const ALIGNMENT: usize = 16;
 
-/// What is larger is the system's.
+/// Largest block size in bytes; larger blocks come from the system.
 const LARGEST: usize = 64 << 10;
 
-/// Sizes up to 512 in steps of 16, above four for each doubling.
+/// Number of size classes: up to 512 bytes in steps of 16, above that four per power of two.
 const CLASSES: usize = SMALL + 28;
 const SMALL: usize = 32;
 
-/// The memory of one interpreter after the other.
+/// Memory for interpreters that are used one after the other.
 pub(crate) struct Region(Rc<Ranges>);
 
-/// What an interpreter holds of a region.
+/// An interpreter's handle to a region.
 struct Share(Rc<Ranges>);
 
 struct Ranges {
-    /// What is still untouched of the last range.
+    /// The unused rest of the last range.
     next: Cell<*mut u8>,
     left: Cell<usize>,
-    /// Blocks that were given back, by their class; each begins with the place of the next.
+    /// Free blocks by class. Each begins with a pointer to the next.
     free: [Cell<*mut u8>; CLASSES],
     ranges: RefCell<Vec<*mut u8>>,
     large: RefCell<Vec<*mut u8>>,
     /// Bytes of blocks in use.
     used: Cell<usize>,
-    /// Blocks of one size are not used for another: so many ranges and no more.
+    /// Maximum number of ranges. It allows twice the limit in bytes, as blocks of one class are not reused for another.
     most: usize,
 }
 
 impl Region {
-    /// A region for interpreters that may use so many bytes.
+    /// Returns a region for interpreters that may use `limit` bytes.
     pub(crate) fn new(limit: usize) -> Region {
         Region(Rc::new(Ranges {
             next: Cell::new(ptr::null_mut()),
@@ -61,10 +62,10 @@ impl Region {
         }))
     }
 
-    /// A new interpreter in this region.
+    /// Creates an interpreter in this region.
     ///
     /// # Errors
-    /// There is no room.
+    /// Returns an error if the region has no room.
     pub(crate) fn runtime(&self) -> rquickjs::Result<Runtime> {
         Runtime::new_with_alloc(Share(Rc::clone(&self.0)))
     }
@@ -74,8 +75,8 @@ impl Region {
         self.0.used.get()
     }
 
-    /// Takes an interpreter's memory without having it take itself apart, and is empty again. Nobody else may hold the
-    /// interpreter; its functions of ours are lost with it.
+    /// Reclaims an interpreter's memory without running its destructors. There must be no other handle to the
+    /// interpreter; the native functions that it holds are leaked.
     pub(crate) fn take_back(&self, runtime: Runtime, context: Context) {
         mem::forget(context);
         mem::forget(runtime);
@@ -84,7 +85,7 @@ impl Region {
     }
 }
 
-/// Interpreters hold their region: none is left when it goes.
+/// Interpreters hold a reference to their ranges, so none is left when the last one is dropped.
 impl Drop for Region {
     fn drop(&mut self) {
         self.0.give_back(0);
@@ -93,16 +94,16 @@ impl Drop for Region {
 }
 
 impl Ranges {
-    /// Frees all but the first so many ranges; gives the last of these.
+    /// Frees all ranges except the first `keep`. Returns the last remaining one.
     fn give_back(&self, keep: usize) -> *mut u8 {
         for block in self.large.borrow_mut().drain(..) {
-            // SAFETY: what is in the list came from `large` and was not given back.
+            // SAFETY: blocks in the list come from `take_large` and were not freed.
             unsafe { free_large(block) };
         }
         let mut ranges = self.ranges.borrow_mut();
         while ranges.len() > keep {
             if let Some(range) = ranges.pop() {
-                // SAFETY: a range comes from `alloc` with this layout.
+                // SAFETY: ranges come from `alloc` with this layout.
                 unsafe { dealloc(range, RANGE_LAYOUT) };
             }
         }
@@ -116,14 +117,14 @@ impl Ranges {
         self.left.set(if range.is_null() { 0 } else { RANGE });
     }
 
-    /// A block out of what is untouched.
+    /// Returns a block from unused memory.
     fn fresh(&self, size: usize) -> *mut u8 {
         let whole = size + HEADER;
         if self.left.get() < whole {
             if self.ranges.borrow().len() >= self.most {
                 return ptr::null_mut();
             }
-            // SAFETY: the layout is not empty.
+            // SAFETY: the layout has a non-zero size.
             let range = unsafe { alloc(RANGE_LAYOUT) };
             if range.is_null() {
                 return range;
@@ -149,7 +150,7 @@ impl Ranges {
         let block = if first.is_null() {
             self.fresh(size)
         } else {
-            // SAFETY: a free block begins with the place of the next.
+            // SAFETY: a free block begins with a pointer to the next.
             list.set(unsafe { first.cast::<*mut u8>().read() });
             first
         };
@@ -161,7 +162,7 @@ impl Ranges {
 
     fn take_large(&self, size: usize) -> *mut u8 {
         let Some(layout) = large_layout(size) else { return ptr::null_mut() };
-        // SAFETY: the layout is not empty; its first bytes are the header's.
+        // SAFETY: the layout has a non-zero size; its first bytes are the header.
         unsafe {
             let start = alloc(layout);
             if start.is_null() {
@@ -176,9 +177,9 @@ impl Ranges {
     }
 
     /// # Safety
-    /// The block came from `take` and was not given back.
+    /// The block must come from `take` and not have been freed.
     unsafe fn give(&self, block: *mut u8) {
-        // SAFETY: as the caller promises.
+        // SAFETY: guaranteed by the caller.
         let size = unsafe { size_of_block(block) };
         self.used.set(self.used.get().saturating_sub(size));
         if size > LARGEST {
@@ -187,7 +188,7 @@ impl Ranges {
             return unsafe { free_large(block) };
         }
         if let Some(list) = class(size).and_then(|(class, _)| self.free.get(class)) {
-            // SAFETY: every block has room for a place.
+            // SAFETY: every block has room for a pointer.
             unsafe { block.cast::<*mut u8>().write(list.get()) };
             list.set(block);
         }
@@ -204,9 +205,9 @@ fn large_layout(size: usize) -> Option<Layout> {
 }
 
 /// # Safety
-/// The block came from `take_large` and was not given back.
+/// The block must come from `take_large` and not have been freed.
 unsafe fn free_large(block: *mut u8) {
-    // SAFETY: as the caller promises.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         if let Some(layout) = large_layout(size_of_block(block)) {
             dealloc(block.sub(HEADER), layout);
@@ -215,13 +216,13 @@ unsafe fn free_large(block: *mut u8) {
 }
 
 /// # Safety
-/// The block came from `take`.
+/// The block must come from `take`.
 unsafe fn size_of_block(block: *mut u8) -> usize {
-    // SAFETY: before every block stands its size.
+    // SAFETY: a size header precedes every block.
     unsafe { block.sub(HEADER).cast::<usize>().read() }
 }
 
-/// The class of a size and the size of its blocks; nothing for what is the system's.
+/// Returns the class of a size and the size of its blocks; `None` for sizes that come from the system.
 fn class(size: usize) -> Option<(usize, usize)> {
     if size <= SMALL * 16 {
         let class = size.div_ceil(16).max(1);
@@ -236,7 +237,7 @@ fn class(size: usize) -> Option<(usize, usize)> {
     Some((SMALL + (doubling - 9) * 4 + steps - 1, (1 << doubling) + steps * step))
 }
 
-// SAFETY: a block has one owner until it is given back, is as large as its header says, and lies at a multiple of 8.
+// SAFETY: a block has one owner until it is freed, is as large as its header says, and is aligned to 8 bytes.
 unsafe impl Allocator for Share {
     fn alloc(&mut self, size: usize) -> *mut u8 {
         self.0.take(size)
@@ -246,14 +247,14 @@ unsafe impl Allocator for Share {
         let Some(size) = count.checked_mul(size) else { return ptr::null_mut() };
         let block = self.0.take(size);
         if !block.is_null() {
-            // SAFETY: the block has at least that many bytes.
+            // SAFETY: the block has at least `size` bytes.
             unsafe { block.write_bytes(0, size) };
         }
         block
     }
 
     unsafe fn dealloc(&mut self, block: *mut u8) {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.0.give(block) };
     }
 
@@ -261,14 +262,14 @@ unsafe impl Allocator for Share {
         if block.is_null() {
             return self.0.take(size);
         }
-        // SAFETY: the block came from here.
+        // SAFETY: the block comes from this allocator.
         let before = unsafe { size_of_block(block) };
         if size <= before && size >= before / 2 {
             return block;
         }
         let moved = self.0.take(size);
         if !moved.is_null() {
-            // SAFETY: both blocks have that many bytes, and they are not the same.
+            // SAFETY: both blocks have that many bytes, and they do not overlap.
             unsafe {
                 ptr::copy_nonoverlapping(block, moved, before.min(size));
                 self.0.give(block);
@@ -278,14 +279,14 @@ unsafe impl Allocator for Share {
     }
 
     unsafe fn usable_size(block: *mut u8) -> usize {
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: guaranteed by the caller.
         unsafe { size_of_block(block) }
     }
 }
 
-/// Tells the interpreter where the stack of this thread begins: its limit counts from here.
+/// Sets the base of the interpreter's stack to this thread's current position; its stack limit counts from here.
 pub(crate) fn stand_here(ctx: &Ctx<'_>) {
-    // SAFETY: the context is alive, and nobody else uses it.
+    // SAFETY: the context is alive and has no other user.
     unsafe { qjs::JS_UpdateStackTop(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
 }
 

@@ -1,5 +1,5 @@
-//! One module in an interpreter: loaded, asked, its answer taken out. Modules that are Reflex's own text follow each other
-//! in one interpreter; everybody else's find one that nobody has used.
+//! One module in an interpreter: loads and runs it, and extracts its decision. Reflex's own modules run one after the
+//! other in a shared interpreter; all other modules get a fresh one.
 
 use crate::imports::loader::{self, Files};
 use crate::model::answer::{Limit, Problem, Report, Said};
@@ -20,9 +20,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// An interpreter with the memory that it lives in. It is made without a call; [`begin`](Self::begin) gives it one.
+/// An interpreter with its memory. It is created without a call; [`begin`](Self::begin) sets one.
 pub(crate) struct Interpreter {
-    /// Nothing once it is thrown away.
+    /// The engine; `None` only after drop.
     engine: Option<(Runtime, Context)>,
     region: Rc<Region>,
     tools: Rc<Tools>,
@@ -30,20 +30,20 @@ pub(crate) struct Interpreter {
     limits: Cell<Limits>,
 }
 
-/// What every module has. All that the language has besides takes as long to set up again.
+/// The intrinsics of every interpreter. Adding all others would double its setup time.
 type Few = (Eval, RegExpCompiler, RegExp, Json, Promises);
 
-/// Bytes of new objects after which the interpreter looks for those that hold only each other: a call makes fewer.
+/// Bytes of new objects that trigger the cycle collector. A call allocates less.
 const ROUND: usize = 4 << 20;
 
-/// A timer takes as long as so many other turns.
+/// Turns of the job queue that a timer counts as.
 const TIMER: u64 = 10;
 
 impl Interpreter {
-    /// A new one, with what its modules need.
+    /// Creates an interpreter with the features that its modules need.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// Returns an error if the memory does not suffice.
     pub(crate) fn new(needs: Needs, (limits, region): (Limits, &Rc<Region>)) -> Result<Interpreter, Problem> {
         let no_room = |_| Problem::Cut(Limit::Memory);
         let (tools, files) = (Rc::new(Tools::new(limits.ticks)), Files::default());
@@ -66,7 +66,8 @@ impl Interpreter {
         Ok(new)
     }
 
-    /// From now on it is asked about this call, by modules of this chain, or by one of them; in this thread.
+    /// Sets the call, and the modules of the chain or the only one that it is for. Must be called on the thread that
+    /// runs them.
     pub(crate) fn begin(
         &self,
         (modules, only): (&Arc<Vec<Module>>, Option<usize>),
@@ -83,7 +84,7 @@ impl Interpreter {
         }
     }
 
-    /// What a module says; nothing where it has no such handler.
+    /// Runs a module. Returns its decision; `None` if it has no such handler.
     pub(crate) fn ask(&self, module: &Module, call: &Call) -> Result<Option<Said>, Problem> {
         let Some((runtime, context)) = &self.engine else { return Ok(None) };
         runtime.set_memory_limit(self.region.used().saturating_add(self.limits.get().memory));
@@ -91,7 +92,7 @@ impl Interpreter {
         context.with(|ctx| self.desk(&ctx).answer(module, call))
     }
 
-    /// The same, where whoever asks also knows the fields that cost something.
+    /// Runs a module whose lazy fields are computed by the caller.
     pub(crate) fn ask_here(
         &self,
         module: &Module,
@@ -104,7 +105,8 @@ impl Interpreter {
         }
     }
 
-    /// The code of a module that has just answered, of all its files; nothing where one of them is none.
+    /// Returns the bytecode of all files of a module that has just answered; `None` if a file cannot be replaced by
+    /// bytecode.
     pub(crate) fn code(&self, module: &Module) -> Option<Vec<u8>> {
         let (_, context) = self.engine.as_ref()?;
         if !module.files.iter().all(|(path, text)| loader::is_code((path, text))) {
@@ -118,14 +120,14 @@ impl Interpreter {
         Some(Code::packed(&files?, module.needs()))
     }
 
-    /// Puts what was counted, printed and missed since the last module into its report.
+    /// Moves the counters, output and missed requests of the last module into its report.
     pub(crate) fn report(&self, report: &mut Report) {
         report.ticks = self.tools.ticks.get();
         report.printed = self.tools.printed.take();
         report.missed = self.tools.missed.take();
     }
 
-    /// Whether nothing of the last module is still to run.
+    /// Returns whether the last module left no pending jobs.
     pub(crate) fn is_idle(&self) -> bool {
         self.engine.as_ref().is_some_and(|(runtime, _)| !runtime.is_job_pending())
     }
@@ -147,16 +149,16 @@ impl Drop for Interpreter {
     }
 }
 
-/// Whether a module is asked about a call at all: its manifest lets the event be delivered, and it has not spoken yet.
+/// Returns whether a module is run for a call: its manifest declares the event, and it has not decided before.
 pub(crate) fn is_asked(module: &Module, index: usize, call: &Call) -> bool {
     let listens = |events: &[String]| events.iter().any(|event| event == call.handler.name());
     !call.spoke.contains(&index) && module.manifest.as_ref().is_none_or(|manifest| listens(&manifest.events))
 }
 
-/// Where a module may have its reflex: bundles of CommonJS have all that it exports as their default.
+/// Paths of exports that may hold the reflex. CommonJS bundles have all their exports in the default export.
 const EXPORTS: [&[&str]; 4] = [&["default"], &["default", "default"], &["reflex"], &["default", "reflex"]];
 
-/// An interpreter with what is counted of it.
+/// A context with its counters and limits.
 struct Desk<'a, 'js> {
     ctx: &'a Ctx<'js>,
     tools: &'a Rc<Tools>,
@@ -171,7 +173,7 @@ impl<'js> Desk<'_, 'js> {
         for field in call.lazy.iter().filter(|field| module.sees(field)) {
             self.run(Problem::Load, || natives::lazily(self.ctx, &context, field))?;
         }
-        // What ships is known to look at nothing that it does not name.
+        // Reflex's own modules are known to read no field that they do not declare.
         for field in READS.iter().filter(|field| !module.is_ours && !module.sees(field)) {
             self.run(Problem::Load, || natives::hide(self.ctx, &context, (self.tools, field)))?;
         }
@@ -184,7 +186,7 @@ impl<'js> Desk<'_, 'js> {
         }
     }
 
-    /// The reflex and its handler, if it has one.
+    /// Returns the reflex and its handler, if it has one.
     fn handler(&self, module: &Module, call: &Call) -> Result<Option<(Object<'js>, Function<'js>)>, Problem> {
         let promise = self.run(Problem::Load, || Script::import(self.ctx, loader::entry(module)))?;
         let exports = self.settled_as(promise, Problem::Load)?;
@@ -211,7 +213,7 @@ impl<'js> Desk<'_, 'js> {
         }))
     }
 
-    /// What stands under these names, each in the one before, if it is an object.
+    /// Returns the object at this path of property names, if all of them are objects.
     fn export(&self, exports: &Object<'js>, names: &[&str]) -> Result<Option<Object<'js>>, Problem> {
         let mut object = exports.clone();
         for name in names {
@@ -222,7 +224,7 @@ impl<'js> Desk<'_, 'js> {
         Ok(Some(object))
     }
 
-    /// What a value comes to when everything that waits has run.
+    /// Runs pending jobs and timers until a value is settled, and returns the result.
     fn settled(&self, value: Value<'js>) -> Result<Value<'js>, Problem> {
         let thenable = value.as_object().is_some_and(|object| object.contains_key("then").unwrap_or(false));
         if !thenable {
@@ -285,7 +287,7 @@ impl<'js> Desk<'_, 'js> {
         said(word, &fields)
     }
 
-    /// Runs something of the interpreter; what it throws is told as what `wrap` makes of it.
+    /// Runs an operation of the interpreter; an exception becomes the problem that `wrap` makes of its message.
     fn run<T>(&self, wrap: fn(String) -> Problem, work: impl FnOnce() -> rquickjs::Result<T>) -> Result<T, Problem> {
         work().catch(self.ctx).map_err(|error| self.problem(error, wrap))
     }
@@ -297,7 +299,7 @@ impl<'js> Desk<'_, 'js> {
         let text = match &error {
             CaughtError::Exception(exception) => exception.message().unwrap_or_default(),
             CaughtError::Error(error) => error.to_string(),
-            // The interpreter throws `null` where it has no room even for the error; scripts throw it hardly ever.
+            // The interpreter throws `null` if it has no memory even for the error object; scripts rarely do so.
             CaughtError::Value(value) if value.is_null() => return Problem::Cut(Limit::Memory),
             CaughtError::Value(value) => match value.as_string().map(|text| text.to_string()) {
                 Some(Ok(text)) => text,
@@ -324,7 +326,7 @@ fn said(word: &str, fields: &Map<String, serde_json::Value>) -> Result<Said, Pro
     }
 }
 
-/// The fields of the context that a module sees, as JSON: what its manifest says that it reads.
+/// Returns the fields of the context that a module sees, as JSON: those that its manifest declares in `reads`.
 fn seen(module: &Module, call: &Call) -> String {
     let Some(fields) = call.context.as_object() else { return call.context.to_string() };
     let mut text = String::from("{");

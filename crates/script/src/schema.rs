@@ -1,10 +1,10 @@
-//! What a `reflex.json` may say: its JSON Schema for editors, and the same held against one.
+//! The format of `reflex.json`: its JSON Schema for editors, and a validator.
 
 use serde_json::{Map, Value, json};
 
 const DRAFT: &str = "https://json-schema.org/draft/2020-12/schema";
 
-/// The keys that a manifest may have.
+/// Keys of a manifest.
 pub const KEYS: [&str; 14] = [
     "$schema",
     "name",
@@ -22,26 +22,26 @@ pub const KEYS: [&str; 14] = [
     "examples",
 ];
 
-/// The keys that it has to have.
+/// Required keys of a manifest.
 pub const NEEDED: [&str; 6] = ["name", "title", "description", "events", "capabilities", "entry"];
 
-/// Moments at which a module can be called.
+/// Events that a module can handle.
 pub const EVENTS: [&str; 2] = ["onToolCall", "onToolResult"];
 
-/// What a module can answer.
+/// Decisions that a module can return.
 pub const DECISIONS: [&str; 4] = ["pass", "deny", "ask", "modify"];
 
 /// Fields of the context that a module can see.
 pub const READS: [&str; 6] = ["command", "paths", "cwd", "raw", "options", "reflex"];
 
-/// What a module can have of the machine once a person has granted it.
+/// Capabilities that require a grant by a person.
 pub const GRANTS: [&str; 4] = ["files", "writes", "network", "environment"];
 
-/// Types of options that values are held against, also as lists (`string[]`); any other word describes the option for
-/// people, as in the schema of seed 000.
+/// Option types that values are validated against, also as lists (`string[]`). Any other type only describes the option
+/// for people, as in the schema of seed 000.
 const TYPES: [&str; 5] = ["string", "number", "boolean", "array", "object"];
 
-/// The schema of a manifest.
+/// Returns the schema of a manifest.
 pub fn manifest() -> Value {
     let texts = |one: Value| json!({"type": "array", "items": one});
     let text = || json!({"type": "string"});
@@ -72,7 +72,7 @@ pub fn manifest() -> Value {
     })
 }
 
-/// What of a manifest is not as the schema says.
+/// Returns the violations of the schema in a manifest.
 pub fn problems(manifest: &Map<String, Value>) -> Vec<String> {
     let mut problems = Vec::new();
     let missing = NEEDED.iter().filter(|key| !manifest.contains_key(**key));
@@ -99,7 +99,7 @@ pub fn problems(manifest: &Map<String, Value>) -> Vec<String> {
     problems
 }
 
-/// What of the options of an entry the manifest does not take.
+/// Returns the violations of the manifest in the options of an entry.
 pub fn misfits(manifest: &Map<String, Value>, with: &Value) -> Vec<String> {
     let Some(given) = with.as_object() else { return vec!["the options are no object".into()] };
     let empty = Map::new();
@@ -128,7 +128,7 @@ fn is(kind: &str, value: &Value) -> bool {
         "boolean" => value.is_boolean(),
         "array" => value.is_array(),
         "object" => value.is_object(),
-        // As upstream's own modules take it, one value stands for a list of it.
+        // A single value is accepted for a list, as in upstream's own modules.
         list => match (list.strip_suffix("[]"), value) {
             (Some(one), Value::Array(values)) => values.iter().all(|value| is(one, value)),
             (Some(one), value) => is(one, value),
@@ -169,7 +169,7 @@ fn options(value: &Value, problems: &mut Vec<String>) {
     }
 }
 
-/// A list of texts; of these only, if there are any.
+/// Validates a list of strings. If `known` is not empty, only its elements are allowed.
 fn words(key: &str, value: &Value, known: &[&str], problems: &mut Vec<String>) {
     let Some(list) = value.as_array() else {
         problems.push(format!("`{key}` is no list"));

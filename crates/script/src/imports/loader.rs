@@ -1,4 +1,4 @@
-//! The files of a module as the interpreter finds them when it imports.
+//! Resolution and loading of a module's files for imports.
 
 use super::commonjs::REQUIRED;
 use super::{built_in, commonjs};
@@ -11,62 +11,63 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// What stands before the path of a module's own file, so that none can pass for what is built in. An interpreter has the
-/// own files of one module only.
+/// Prefix of the paths of a module's own files, so that none can be mistaken for a built-in module. An interpreter has
+/// the files of one module only.
 const OWN: &str = "reflex:";
 
-/// A file `node_modules/NAME/…` of this name holds, as a JSON text, the path of the file that `NAME` means.
+/// A file `node_modules/NAME/…` of this name contains, as a JSON string, the path of the entry file of `NAME`.
 pub const ENTRY: &str = ".entry.json";
 
-/// What modules are written against, and the same with the functions about packs.
+/// The library for modules, and its variant with the functions about packs.
 const CORE: &str = "@agentreflex/core";
 
 const PACKS: &str = "@agentreflex/core/packs";
 
-/// Whether a text names one of those, or may, as it takes all there is.
+/// Returns whether a text may use the functions about packs: it contains one of their names or a namespace import.
 fn packs(text: &str) -> bool {
     ["parsePackManifest", "interpolate", "referencedSecrets", "* as ", "*as "].iter().any(|name| text.contains(name))
 }
 
-/// The same of a module that is part of the program: it has its name in its code.
+/// Prefix of the files of modules that are part of the program. Their bytecode contains this name.
 const OURS: &str = "ours:";
 
-/// The name of the file that a module is entered by.
+/// Returns the full name of a module's entry file.
 pub(crate) fn entry(module: &Module) -> String {
     if module.is_ours { format!("{OURS}{}/{}", module.name, module.entry) } else { own(&module.entry) }
 }
 
-/// The name of a module's file.
+/// Returns the full name of a module's file.
 pub(crate) fn own(path: &str) -> String {
     format!("{OWN}{path}")
 }
 
-/// The files of the modules of an interpreter.
+/// The files available to an interpreter.
 #[derive(Clone, Default)]
 pub(crate) struct Files(Rc<RefCell<Shown>>);
 
-/// Which those are.
+/// The modules whose files are available.
 #[derive(Default)]
 struct Shown {
     modules: Arc<Vec<Module>>,
-    /// The only one of them whose files there are.
+    /// Index of the only module whose files are available, if any.
     only: Option<usize>,
 }
 
 impl Files {
-    /// From now on the files of these modules are there, or of one of them.
+    /// Makes the files of these modules, or of one of them, available.
     pub(crate) fn show(&self, modules: &Arc<Vec<Module>>, only: Option<usize>) {
         self.0.replace(Shown { modules: Arc::clone(modules), only });
     }
 }
 
 impl Files {
-    /// The text of a module's file of this full name.
+    /// Returns the text of a module's file by its full name.
     pub(crate) fn named(&self, name: &str) -> Option<String> {
         self.0.borrow().text(name).map(|(_, text)| text.to_owned())
     }
 
-    /// The full name of what a file requires; nobody says which file for what is asked of the whole module.
+    /// Returns the full name of a required file. If `base` is not a file of the module, the name is relative to the
+    /// entry.
     pub(crate) fn required(&self, base: &str, name: &str) -> Result<String, String> {
         let shown = self.0.borrow();
         let base = if base.starts_with(OWN) {
@@ -90,7 +91,7 @@ impl Shown {
         file.map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
-    /// The code of a file that is part of the program, or was kept.
+    /// Returns the bytecode of a file that is part of the program or was cached.
     fn code(&self, name: &str) -> Option<Compiled> {
         let (module, path) = match name.strip_prefix(OURS) {
             Some(name) => {
@@ -107,7 +108,7 @@ impl Shown {
         self.text(name).is_some() || self.code(name).is_some()
     }
 
-    /// The name of the file that is meant by a path without its extension, or with that of what it is compiled to.
+    /// Returns the full name for a path without its extension, or with the extension of its compiled output.
     fn meant(&self, path: &str) -> Option<String> {
         let of = |stem: &str, ends: &[&str]| ends.iter().map(|end| format!("{stem}{end}")).collect::<Vec<_>>();
         let compiled = [(".js", [".ts", ".mts"]), (".mjs", [".mts", ".ts"]), (".cjs", [".cts", ".ts"])];
@@ -116,20 +117,20 @@ impl Shown {
         names.map(|path| own(path.trim_start_matches('/'))).find(|name| self.has(name))
     }
 
-    /// The full name of the file that the name of an installed package means.
+    /// Returns the full name of the entry file of an installed package.
     fn installed(&self, name: &str) -> Option<String> {
         let (_, path) = self.text(&own(&format!("node_modules/{name}/{ENTRY}")))?;
         serde_json::from_str::<String>(path).ok().map(|path| own(&path))
     }
 
-    /// The full name of what is meant by a name in a file.
+    /// Returns the full name for an import specifier in a file.
     fn found(&self, base: &str, name: &str) -> Result<String, &'static str> {
         if let Some(known) = built_in::named(name) {
             let is_wanted =
                 name == CORE && base.starts_with(OWN) && self.text(base).is_some_and(|(_, text)| packs(text));
             return Ok(if is_wanted { PACKS } else { known }.into());
         }
-        // The entry is named by us, in full.
+        // The host passes the entry by its full name.
         if (base.is_empty() && self.has(name)) || name == REQUIRED {
             return Ok(name.into());
         }
@@ -178,27 +179,27 @@ impl Loader for Files {
             return declared(ctx, (file, text));
         }
         if let Some(function) = commonjs::function(ctx, path, text) {
-            // It is read once: whoever asks for it first finds it there.
+            // The file is parsed once; the function is stored for all importers.
             ctx.globals().get::<_, Object<'js>>("__reflex")?.set(format!("code {path}"), function)?;
             let is_entry = shown.own().is_some_and(|module| module.entry == file);
             return Script::declare(ctx.clone(), path, commonjs::as_module(path, text, is_entry));
         }
         if commonjs::requires(text) {
-            // What it imports at its end is there before it begins.
+            // The import is hoisted, so it is evaluated before the file's own code.
             return placed(declared(ctx, (file, &format!("{text}\nimport '{REQUIRED}';")))?, (file, text));
         }
         placed(declared(ctx, (file, text))?, (file, text))
     }
 }
 
-/// Where the files of a module seem to lie: where they really do is none of its business.
+/// Virtual folder of a module's files; their real location is not exposed.
 const SHOWN: &str = "/reflex/";
 
-/// What may be left out at the end of a path.
+/// Suffixes that an import may omit.
 const OPEN: [&str; 12] =
     ["", ".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".json", "/index.js", "/index.mjs", "/index.cjs", "/index.ts"];
 
-/// The same file, which knows where it lies if it asks.
+/// Sets `import.meta.url` if the text uses it.
 fn placed<'js>(script: Script<'js, Declared>, (path, text): (&str, &str)) -> JsResult<Script<'js, Declared>> {
     if text.contains(META) {
         script.meta()?.set("url", format!("file://{SHOWN}{path}"))?;
@@ -206,15 +207,15 @@ fn placed<'js>(script: Script<'js, Declared>, (path, text): (&str, &str)) -> JsR
     Ok(script)
 }
 
-/// By what a module asks where it lies.
+/// Expression by which a module reads its own location.
 const META: &str = "import.meta";
 
-/// Whether all that a file is goes into its code.
+/// Returns whether the bytecode of a file replaces its text completely.
 pub(crate) fn is_code((path, text): (&str, &str)) -> bool {
     path.ends_with(".json") || !(commonjs::names(text) || text.contains(META))
 }
 
-/// A module's own file, given to the interpreter.
+/// Declares a module's own file in the interpreter.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, (path, text): (&str, &str)) -> JsResult<Script<'js, Declared>> {
     if path.ends_with(".json") {
         return Script::declare(ctx.clone(), own(path), json_module(text));
@@ -222,12 +223,12 @@ pub(crate) fn declared<'js>(ctx: &Ctx<'js>, (path, text): (&str, &str)) -> JsRes
     Script::declare(ctx.clone(), own(path), text)
 }
 
-/// A module whose default export is what stands in a JSON file.
+/// Returns the source of a module whose default export is the contents of a JSON file.
 fn json_module(text: &str) -> String {
     format!("export default JSON.parse({});", serde_json::Value::from(text))
 }
 
-/// A relative path from the file `base`; `None` if it leaves the folder.
+/// Joins a relative path to the folder of the file `base`; `None` if it leaves the module's folder.
 fn joined(base: &str, name: &str) -> Option<String> {
     let mut parts: Vec<&str> = base.split('/').collect();
     parts.pop();

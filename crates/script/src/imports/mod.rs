@@ -1,4 +1,4 @@
-//! Where the imports of a module lead: to its own files and to what is built in, nowhere else.
+//! Import resolution: a module can import its own files and built-in modules only.
 
 pub(crate) mod built_in;
 mod commonjs;

@@ -1,10 +1,10 @@
-//! What `require` is made of: the full name of what is required, and what stands there.
+//! Native functions for `require`: resolving a name and loading the file.
 
 use super::commonjs::function;
 use super::loader::Files;
 use rquickjs::{Ctx, Exception, Function, Object, Result};
 
-/// Gives what `require` is made of.
+/// Adds the native functions for `require` to an object.
 pub(crate) fn add<'js>(ctx: &Ctx<'js>, own: &Object<'js>, files: &Files) -> Result<()> {
     let kept = files.clone();
     let resolve = move |ctx: Ctx<'js>, base: String, name: String| {
@@ -16,8 +16,8 @@ pub(crate) fn add<'js>(ctx: &Ctx<'js>, own: &Object<'js>, files: &Files) -> Resu
     own.set("load", Function::new(ctx.clone(), load)?)
 }
 
-/// What a full name stands for among the module's own files: a function of CommonJS, or the text of JSON. Nothing is loaded
-/// here that imports: the interpreter must not be made to link modules while it runs one.
+/// Loads a file of the module by its full name: a CommonJS function or the text of a JSON file. ES modules are not
+/// loaded here, as the interpreter must not link modules while it runs one.
 fn load<'js>(ctx: &Ctx<'js>, files: &Files, name: &str) -> Result<Object<'js>> {
     let loaded = Object::new(ctx.clone())?;
     let Some(text) = files.named(name) else { return Ok(loaded) };

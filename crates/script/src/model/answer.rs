@@ -1,4 +1,4 @@
-//! What a module says about a call, or why it says nothing.
+//! A module's decision about a call, or the reason why it made none.
 
 use super::module::Module;
 use serde_json::{Map, Value};
@@ -7,30 +7,30 @@ use std::fmt;
 /// A module's decision.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Said {
-    /// Nothing to say.
+    /// The module has no objection.
     #[default]
     Pass,
     /// A person decides.
     Ask {
-        /// Why.
+        /// Reason for the question.
         reason: String,
     },
     /// The call does not run.
     Deny {
-        /// Why.
+        /// Reason for the denial.
         reason: String,
     },
-    /// Another call runs in its place, if it would pass.
+    /// Another call runs in its place, if that call passes.
     Modify {
-        /// Normalised field names and their new values; other fields stay.
+        /// Normalized field names and their new values; other fields are unchanged.
         args: Map<String, Value>,
-        /// Why.
+        /// Reason for the change.
         reason: String,
     },
 }
 
 impl Said {
-    /// Its word in the module's own language.
+    /// Returns the name in the module's API.
     pub fn name(&self) -> &'static str {
         match self {
             Said::Pass => "pass",
@@ -41,40 +41,40 @@ impl Said {
     }
 }
 
-/// Why a module gave no decision. The chain then goes on with the next.
+/// The reason why a module made no decision. The chain continues with the next module.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Problem {
-    /// It could not be loaded: a syntax error, a missing import, no default export.
+    /// The module could not be loaded: a syntax error, a missing import, no default export.
     Load(String),
-    /// It threw, or its promise was rejected.
+    /// The module threw an exception, or its promise was rejected.
     Threw(String),
     /// Its promise was never settled.
     Unsettled,
-    /// What it gave is no decision.
+    /// The returned value is not a decision.
     NoDecision(String),
     /// A decision that its manifest does not declare.
     Undeclared(&'static str),
-    /// It took more than it may.
+    /// The module exceeded a limit.
     Cut(Limit),
 }
 
-/// What is counted of a module, each for itself.
+/// Resources that are limited for each module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// Steps of the interpreter and of regular expressions.
     Steps,
     /// Memory.
     Memory,
-    /// Depth of calls.
+    /// Call depth.
     Stack,
-    /// The size of its decision.
+    /// Size of the decision.
     Output,
-    /// Time: only what is not counted ever reaches it.
+    /// Wall-clock time, reached only by work that no counter covers.
     Watchdog,
 }
 
 impl Limit {
-    /// Its word.
+    /// Returns the name in messages.
     pub fn name(self) -> &'static str {
         match self {
             Limit::Steps => "steps",
@@ -99,26 +99,26 @@ impl fmt::Display for Problem {
     }
 }
 
-/// What a module asked for and was not given. It may have gone on as if that were not there.
+/// A resource that a module requested without having a grant. The module may have continued without it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Missed {
-    /// A field of the context that its manifest does not name.
+    /// A context field that its manifest does not name.
     Field(String),
-    /// A file or folder, as the pattern that would grant it.
+    /// A file or folder, as the pattern that would grant access.
     File {
-        /// The pattern: below the project, `~/…` or absolute.
+        /// The pattern: relative to the project, `~/…` or absolute.
         pattern: String,
-        /// Whether it was to be written.
+        /// Whether the access was a write.
         writes: bool,
     },
     /// A host.
     Host(String),
-    /// A variable of the environment.
+    /// An environment variable.
     Variable(String),
 }
 
 impl Missed {
-    /// The key of the manifest's `capabilities` that opens it.
+    /// Returns the key of the manifest's `capabilities` that grants access.
     pub fn capability(&self) -> &'static str {
         match self {
             Missed::Field(_) => "reads",
@@ -129,7 +129,7 @@ impl Missed {
         }
     }
 
-    /// The word that has to stand in that list.
+    /// Returns the entry required in that list.
     pub fn word(&self) -> &str {
         match self {
             Missed::File { pattern: word, .. } | Missed::Field(word) | Missed::Host(word) | Missed::Variable(word) => {
@@ -139,27 +139,27 @@ impl Missed {
     }
 }
 
-/// What became of one module.
+/// The result of one module.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
-    /// Its name.
+    /// Name of the module.
     pub module: String,
-    /// Its place in the chain.
+    /// Index in the chain.
     pub index: usize,
-    /// What it said, or why it said nothing; nothing where it has no such handler or was not asked.
+    /// Its decision, or the problem that prevented one. `None` if it has no such handler or was not run.
     pub said: Option<Result<Said, Problem>>,
-    /// How often the interpreter's counter ran out: some ten thousand steps each.
+    /// Number of times that the interpreter's counter ran out, about ten thousand steps each.
     pub ticks: u64,
-    /// What it printed, cut.
+    /// Lines that it printed, truncated.
     pub printed: Vec<String>,
-    /// What it asked for and was not given, each once.
+    /// Resources that it requested without a grant, without duplicates.
     pub missed: Vec<Missed>,
-    /// Its code, where that is to be kept ([`Code::packed`](crate::Code::packed)).
+    /// Its bytecode to be cached ([`Code::packed`](crate::Code::packed)).
     pub code: Option<Vec<u8>>,
 }
 
 impl Report {
-    /// Of a module that was not asked.
+    /// Returns the report of a module that was not run.
     pub(crate) fn new(module: &Module, index: usize) -> Report {
         let (printed, missed) = Default::default();
         Report { module: module.name.clone(), index, said: None, ticks: 0, printed, missed, code: None }

@@ -1,20 +1,20 @@
-//! A call as modules see it, and what they may ask of the machine.
+//! A call as modules see it, and the interface to the machine.
 
 use reflex_tables::Tables;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 
-/// Which function of a module is called.
+/// The function of a module to call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handler {
     /// `onToolCall`, before the tool runs.
     ToolCall,
-    /// `onToolResult`, after it.
+    /// `onToolResult`, after the tool has run.
     ToolResult,
 }
 
 impl Handler {
-    /// Its name in a module.
+    /// Returns the function's name in a module.
     pub fn name(self) -> &'static str {
         match self {
             Handler::ToolCall => "onToolCall",
@@ -30,42 +30,42 @@ impl Handler {
     }
 }
 
-/// A field that was worked out for a module, and its JSON.
+/// A computed field with its JSON.
 pub type WorkedOut = (String, Arc<str>);
 
-/// More than these are worked out anew.
+/// Maximum number of cached fields. Further ones are computed again.
 const MAX_WORKED_OUT: usize = 32;
 
-/// One call to ask a chain about.
+/// One call to run a chain on.
 #[derive(Clone)]
 pub struct Call {
-    /// Which handler.
+    /// The handler to call.
     pub handler: Handler,
-    /// The context with all its fields; each module sees those that it declares.
+    /// The context with all its fields; each module sees the fields that it declares.
     pub context: Value,
-    /// Fields of the context that are only worked out once a module looks at them.
+    /// Fields of the context that are computed when a module first reads them.
     pub lazy: &'static [&'static str],
-    /// Whether the call changes or runs something: then a module that fails counts as a question.
+    /// Whether the call changes or runs something. A module that fails then counts as a question.
     pub acts: bool,
-    /// Modules that are not asked, by their place in the chain: they spoke already.
+    /// Indexes of modules that have already decided and are skipped.
     pub spoke: Vec<usize>,
     /// The compiled library, for `parseCommand`.
     pub tables: Tables,
-    /// The home of the call's user, for `node:os`.
+    /// Home directory of the call's user, for `node:os`.
     pub home: String,
-    /// The machine, for what was granted.
+    /// Access to granted resources.
     pub machine: Arc<dyn Machine>,
-    /// Fields that were worked out for a module, with their JSON.
+    /// Computed fields, shared by all modules.
     pub worked_out: Arc<Mutex<Vec<WorkedOut>>>,
 }
 
 impl Call {
-    /// A call before a tool, on a machine that gives nothing.
+    /// Returns a call before a tool, on a machine without resources.
     pub fn tool_call(context: Value) -> Call {
         Call::new(Handler::ToolCall, context)
     }
 
-    /// The same after a tool.
+    /// Returns a call after a tool, on a machine without resources.
     pub fn tool_result(context: Value) -> Call {
         Call::new(Handler::ToolResult, context)
     }
@@ -88,7 +88,7 @@ impl Call {
         }
     }
 
-    /// The JSON of a field, or what else costs something; worked out for the first module that looks at it.
+    /// Returns the cached JSON of a field or another costly value, computing it on first use.
     pub(crate) fn worked_out(&self, field: &str, work: impl FnOnce() -> String) -> Arc<str> {
         let known = |all: &[WorkedOut]| all.iter().find(|(name, _)| name == field).map(|(_, text)| Arc::clone(text));
         if let Some(text) = self.worked_out.lock().ok().and_then(|all| known(&all)) {
@@ -104,43 +104,43 @@ impl Call {
     }
 }
 
-/// What modules may ask of the machine. Each question comes with what was granted: patterns of paths (`~/` is the home,
-/// what does not begin with a slash lies in the workspace), or hosts. Whoever answers follows links before comparing.
+/// Access to the machine for modules. Each request includes the grants: hosts, or patterns of paths (`~/` is the home
+/// directory, relative patterns are below the workspace). Implementations resolve symlinks before they compare paths.
 pub trait Machine: Send + Sync {
-    /// The pattern that would grant a path which none of these does; nothing where one does.
+    /// Returns the pattern that would grant a path; `None` if one of the grants already does.
     fn ungranted(&self, path: &str, granted: &[String]) -> Option<String>;
-    /// What stands in a file.
+    /// Returns the contents of a file.
     ///
     /// # Errors
-    /// It was not granted, or cannot be read.
+    /// Returns an error if the file is not granted or cannot be read.
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String>;
-    /// Replaces a file, with its folders.
+    /// Replaces a file, creating its parent folders.
     ///
     /// # Errors
-    /// It was not granted, or cannot be written.
+    /// Returns an error if the file is not granted or cannot be written.
     fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String>;
-    /// Makes a folder, with those above it.
+    /// Creates a folder and its parents.
     ///
     /// # Errors
-    /// It was not granted, or cannot be made.
+    /// Returns an error if the folder is not granted or cannot be created.
     fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), String>;
-    /// The names in a folder.
+    /// Returns the names in a folder.
     ///
     /// # Errors
-    /// It was not granted, or cannot be listed.
+    /// Returns an error if the folder is not granted or cannot be listed.
     fn list(&self, path: &str, granted: &[String]) -> Result<Vec<String>, String>;
-    /// `file`, `folder`, or nothing where nothing is or nothing was granted.
+    /// Returns `file` or `folder`; `None` if the path does not exist or is not granted.
     fn kind(&self, path: &str, granted: &[String]) -> Option<&'static str>;
-    /// A variable of the environment; callers have looked whether it was granted.
+    /// Returns an environment variable. The caller has already checked the grant.
     fn variable(&self, name: &str) -> Option<String>;
-    /// The answer to a request with a method and a body: its status and its body.
+    /// Sends a request with a method and a body. Returns the response's status and body.
     ///
     /// # Errors
-    /// The host was not granted, or does not answer.
+    /// Returns an error if the host is not granted or does not respond.
     fn fetch(&self, url: &str, request: (&str, &str), granted: &[String]) -> Result<(u16, String), String>;
 }
 
-/// A machine that has nothing.
+/// A machine without any resources.
 pub struct Nothing;
 
 impl Machine for Nothing {

@@ -1,31 +1,32 @@
-//! What one module may take for one call.
+//! Resource limits of one module for one call.
 
 use std::time::Duration;
 
-/// What one module may take for one call.
+/// Resource limits of one module for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// How often the interpreter's counter may run out: ten thousand steps each, in regular expressions too.
+    /// Number of times that the interpreter's counter may run out: ten thousand steps each, regular expressions
+    /// included.
     pub ticks: u64,
-    /// Bytes of memory, besides what the interpreter needs itself.
+    /// Bytes of memory, in addition to the interpreter's own.
     pub memory: usize,
     /// Bytes of the interpreter's stack.
     pub stack: usize,
-    /// Bytes of a decision.
+    /// Maximum size of a decision in bytes.
     pub output: usize,
-    /// Real time: what no counter sees is cut here.
+    /// Wall-clock limit for work that no counter covers.
     pub watchdog: Duration,
-    /// Whether interpreters are left as they are, for the process is about to end: taking one apart takes as long as
-    /// asking it. A little of each is then lost until the end.
+    /// Whether to leak interpreters because the process is about to exit: freeing one takes as long as running it. A
+    /// small amount of memory per interpreter is then lost until the exit.
     pub leave: bool,
 }
 
-/// A module with more text than this gets more room, as all of it has to be read first: measured with bundles of 5 MiB,
-/// which take up to 18 bytes for each of the text.
+/// Bytes of text above which a module gets more memory and time, as all of it has to be parsed first. Measured with
+/// bundles of 5 MiB, which take up to 18 bytes of memory per byte of text.
 const PLAIN: usize = 1 << 20;
 
 impl Limits {
-    /// What holds for modules of which the largest has so many bytes of text.
+    /// Returns the limits for modules of which the largest has `bytes` bytes of text.
     #[must_use]
     pub(crate) fn for_text(self, bytes: usize) -> Limits {
         let above = bytes.saturating_sub(PLAIN);

@@ -1,50 +1,49 @@
-//! `reflex.json`, version 1: what a module says about itself, and what it may therefore see and answer.
+//! `reflex.json`, version 1: a module's metadata, and the capabilities that it declares.
 
 use serde_json::{Map, Value};
 
 /// A manifest.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Manifest {
-    /// `no-force-push`
+    /// Name, such as `no-force-push`.
     pub name: String,
-    /// For people.
+    /// Display name.
     pub title: String,
-    /// One sentence.
+    /// Description in one sentence.
     pub description: String,
-    /// `0.0.0`
+    /// Version, such as `0.0.0`.
     pub version: String,
-    /// The file whose default export is the reflex, below the module's folder.
+    /// Path of the file whose default export is the reflex, relative to the module's folder.
     pub entry: String,
-    /// `onToolCall`, `onToolResult`: no other event is delivered.
+    /// Events to deliver: `onToolCall`, `onToolResult`.
     pub events: Vec<String>,
-    /// What it may see, answer and touch.
+    /// Fields, decisions and resources that the module may use.
     pub capabilities: Capabilities,
-    /// The names of the options that it takes.
+    /// Names of its options.
     pub options: Vec<String>,
-    /// The whole manifest.
+    /// The complete manifest.
     pub raw: Map<String, Value>,
 }
 
-/// What a module may see, answer and touch; also what a person granted of it.
+/// Fields, decisions and resources that a module may use; also the subset that a person granted.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Capabilities {
-    /// `pass deny ask modify`
+    /// Decisions: `pass deny ask modify`.
     pub decisions: Vec<String>,
-    /// Fields of the context: `command paths cwd raw options reflex`; nothing declared is everything.
+    /// Fields of the context: `command paths cwd raw options reflex`; `None` means all.
     pub reads: Option<Vec<String>>,
-    /// Globs of files that it may read.
+    /// Globs of readable files.
     pub files: Vec<String>,
-    /// Globs of files that it may write.
+    /// Globs of writable files.
     pub writes: Vec<String>,
-    /// Hosts that it may ask.
+    /// Hosts that it may contact.
     pub network: Vec<String>,
-    /// Variables of the environment that it may read.
+    /// Environment variables that it may read.
     pub environment: Vec<String>,
 }
 
 impl Manifest {
-    /// What a manifest says, as far as it can be understood: what it says wrong it does not say.
-    /// [`crate::schema::problems`] names that.
+    /// Parses a manifest leniently: invalid entries are ignored. [`crate::schema::problems`] reports them.
     pub fn from_json(raw: &Map<String, Value>) -> Manifest {
         let text = |key: &str| raw.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
         let options = raw.get("options").and_then(Value::as_object);
@@ -63,17 +62,17 @@ impl Manifest {
 }
 
 impl Capabilities {
-    /// Whether there is anything among them that a person has to grant.
+    /// Returns whether any capability requires a grant by a person.
     pub fn asks_of_the_machine(&self) -> bool {
         [&self.files, &self.writes, &self.network, &self.environment].iter().any(|list| !list.is_empty())
     }
 
-    /// The same without what a person has to grant.
+    /// Returns the capabilities without those that require a grant.
     pub fn without_the_machine(&self) -> Capabilities {
         Capabilities { decisions: self.decisions.clone(), reads: self.reads.clone(), ..Capabilities::default() }
     }
 
-    /// What an object of capabilities says.
+    /// Parses an object of capabilities.
     pub fn from_json(value: Option<&Value>) -> Capabilities {
         let get = |key: &str| value.and_then(|value| value.get(key));
         Capabilities {

@@ -1,12 +1,12 @@
-//! What a module's thread says to the one that waits for it.
+//! Messages from a module's thread to the waiting thread.
 
 use super::answer::Report;
 use std::sync::mpsc::Sender;
 
-/// What a module's thread says to the one that waits.
+/// A message from a module's thread to the waiting thread.
 pub(crate) enum Message {
-    /// What became of a module.
+    /// The result of a module.
     Report(Report),
-    /// A field of the context that it looks at; its JSON is sent back.
+    /// A request for a context field; its JSON is sent back through the channel.
     Wanted(String, Sender<String>),
 }

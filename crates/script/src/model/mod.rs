@@ -1,4 +1,4 @@
-//! A module, the call it is asked about, and what it may say and take: plain data.
+//! A module, its calls, decisions and limits: plain data.
 
 pub(crate) mod answer;
 pub(crate) mod call;

@@ -1,4 +1,4 @@
-//! A module as it is run: its files as JavaScript, its manifest, its options.
+//! An executable module: its files as JavaScript, its manifest, its options.
 
 use super::manifest::{Capabilities, Manifest};
 use reflex_types::{Code, Needs};
@@ -7,45 +7,45 @@ use serde_json::Value;
 /// One reflex.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Module {
-    /// How it is reported.
+    /// Name in reports.
     pub name: String,
-    /// Its files: the path below its folder, with slashes, and the text. JavaScript or JSON; types are stripped already,
-    /// and the path still says `.ts`.
+    /// Its files, as pairs of a path below its folder, with slashes, and the text. The text is JavaScript or JSON:
+    /// types are already stripped, although the path still ends in `.ts`.
     pub files: Vec<(String, String)>,
-    /// The path of the file whose default export is the reflex.
+    /// Path of the file whose default export is the reflex.
     pub entry: String,
     /// Its manifest, if it has one.
     pub manifest: Option<Manifest>,
-    /// `with` of its entry: `ctx.options`.
+    /// `with` of its entry, exposed as `ctx.options`.
     pub options: Value,
-    /// What holds if it fails.
+    /// The decision if the module fails.
     pub on_error: OnError,
-    /// What a person granted of what its manifest asks for.
+    /// The capabilities of its manifest that a person granted.
     pub granted: Capabilities,
-    /// Its code, if that is there already; then the texts of its files are not needed.
+    /// Its bytecode, if available; the texts of its files are then not required.
     pub code: Option<Code>,
-    /// Whether it is part of the program: such modules share an interpreter, one after the other.
+    /// Whether it is part of the program. Such modules run one after the other in a shared interpreter.
     pub is_ours: bool,
-    /// Whether its code should be reported once it has answered, for the next call.
+    /// Whether its bytecode is reported after it has answered, to be cached for the next call.
     pub is_to_keep: bool,
 }
 
-/// What holds if a module fails.
+/// The decision if a module fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnError {
-    /// A question for a module that may stop a call, before what runs or writes; else nothing.
+    /// A question, if the module may stop a call and the call runs or writes something; otherwise a pass.
     #[default]
     Default,
     /// The call does not run.
     Deny,
     /// A person decides.
     Ask,
-    /// Nothing.
+    /// The module is skipped.
     Skip,
 }
 
 impl OnError {
-    /// The outcome of this word.
+    /// Parses the name in a configuration.
     pub fn named(word: &str) -> Option<OnError> {
         match word {
             "deny" | "block" => Some(OnError::Deny),
@@ -57,7 +57,7 @@ impl OnError {
 }
 
 impl Module {
-    /// A module of one file without a manifest.
+    /// Returns a module of one file without a manifest.
     pub fn single(name: &str, source: &str) -> Module {
         Module {
             name: name.into(),
@@ -73,14 +73,14 @@ impl Module {
         }
     }
 
-    /// What it names in any of its files.
+    /// Returns the features that its files name.
     pub(crate) fn needs(&self) -> Needs {
         let of_text = |needs: Needs, (_, text): &(String, String)| needs.and(Needs::from_source(text));
         self.code.map_or_else(|| self.files.iter().fold(Needs::default(), of_text), |code| code.needs)
     }
 
-    /// Whether it is shown this field of the context. Where the call happens says nothing about it, and upstream's own
-    /// manifests leave it out; options that the manifest describes are the module's own.
+    /// Returns whether it sees this field of the context. The fields that describe only the origin of a call are always
+    /// visible, as upstream's own manifests omit them; options that the manifest describes are the module's own.
     pub fn sees(&self, field: &str) -> bool {
         let Some(manifest) = &self.manifest else { return true };
         let Some(reads) = &manifest.capabilities.reads else { return true };
@@ -89,7 +89,7 @@ impl Module {
             || (field == "options" && !manifest.options.is_empty())
     }
 
-    /// Whether it may stop a call: it says so, or does not say what it does.
+    /// Returns whether it may stop a call: it declares such a decision, or declares no decisions.
     pub fn enforces(&self) -> bool {
         let declared = self.manifest.as_ref().map(|manifest| &manifest.capabilities.decisions);
         declared.is_none_or(|words| words.iter().any(|word| word == "deny" || word == "ask"))

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
 
-/// So many random bytes are given at once.
+/// Maximum number of random bytes per call.
 pub(super) const MAX_RANDOM: usize = 65_536;
 
 pub(super) fn randomly<'js>(tools: &Rc<Tools>) -> impl Fn(Ctx<'js>, usize) -> Result<TypedArray<'js, u8>> + use<'js> {
@@ -39,7 +39,7 @@ pub(super) fn digest<'js>(
     }
 }
 
-/// Bytes that nobody can foresee: made of the keys that the system gives to every process.
+/// Returns unpredictable bytes, derived from the random hash keys that the system gives to every process.
 pub(super) fn unforeseen(length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length + 32);
     while bytes.len() < length {

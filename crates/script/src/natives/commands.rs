@@ -1,20 +1,21 @@
-//! The commands of a text, as a module sees them.
+//! The commands of a shell text, as a module sees them.
 
 use reflex_engine::shell::{Access, Command, Programs, Span, Surroundings, Written, is_name, read, written};
 use reflex_tables::Tables;
 use serde_json::{Value, json};
 
-/// A text that is longer is not read as a command.
+/// Maximum size in bytes of a text that is parsed as a command.
 pub(super) const MAX_COMMAND: usize = 256 * 1024;
 
-/// The commands of a text, each as its words and its own text: first those that stand in it, with builtins and
-/// assignments, then those that they run.
+/// Returns the commands of a text, each with its words and its source: first the written ones, including builtins and
+/// assignments, then the commands that they run.
 pub(super) fn commands(text: &str, tables: Tables) -> Value {
     let reading = read(text, &Surroundings::new(Programs::new(tables)));
     let own = |command: &&Command| command.parent.is_none() && command.origin.derivation.is_none();
     let (own, inner): (Vec<&Command>, Vec<&Command>) = reading.commands.iter().partition(own);
     let all_written = written(text);
-    // What changes the shell itself is no program that runs, or is read without its words; still it is what was written.
+    // Commands that only change the shell's state run no program, or are parsed without all their words; they are
+    // listed as written.
     let whole = |command: &Command| {
         let given = command.words.len() + 2 * command.redirects.len();
         let same = all_written.iter().find(|one| one.span.start == command.origin.span.start);

@@ -1,4 +1,4 @@
-//! The `console` of a module: what it prints is kept.
+//! The `console` of a module. Its output is recorded.
 
 use super::tools::Tools;
 use rquickjs::prelude::Rest;
@@ -30,7 +30,7 @@ pub(super) fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'
         Ok(())
     };
     console.set("assert", Function::new(ctx.clone(), assert)?)?;
-    // Nothing is indented, counted or timed.
+    // Indentation, counters and timers are not supported.
     let nothing = Function::new(ctx.clone(), || {})?;
     for name in ["groupEnd", "groupCollapsed", "count", "time", "timeLog", "timeEnd"] {
         console.set(name, nothing.clone())?;
@@ -38,13 +38,13 @@ pub(super) fn console<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>) -> Result<Object<'
     Ok(console)
 }
 
-/// A value as a person reads it: texts as they are, errors by their message, other objects as JSON.
+/// Formats a value for people: strings as they are, errors by their message, other objects as JSON.
 pub(super) fn shown<'js>(ctx: &Ctx<'js>, value: &Js<'js>) -> Result<String> {
     if value.is_object() && !value.is_function() && !value.is_error() {
         match ctx.json_stringify(value.clone()) {
             Ok(Some(text)) => return text.to_string(),
             Ok(None) => return Ok("undefined".into()),
-            // To print something that goes in circles is no mistake of the module.
+            // Printing a cyclic object is not an error of the module.
             Err(_) => drop(ctx.catch()),
         }
         return Ok("[object]".into());

@@ -1,6 +1,6 @@
-//! Two digests that are worth nothing against forgers, for what only compares: git's names of objects, caches.
+//! SHA-1 and MD5. They offer no protection against forgery and are only for comparisons: git's object names, caches.
 
-/// SHA-1.
+/// Returns the SHA-1 digest.
 pub(crate) fn sha1(bytes: &[u8]) -> [u8; 20] {
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0];
     for block in padded(bytes, u64::to_be_bytes).chunks_exact(64) {
@@ -25,7 +25,7 @@ pub(crate) fn sha1(bytes: &[u8]) -> [u8; 20] {
     joined(&state, u32::to_be_bytes)
 }
 
-/// MD5.
+/// Returns the MD5 digest.
 pub(crate) fn md5(bytes: &[u8]) -> [u8; 16] {
     const TURNS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut state = [0x6745_2301u32, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476];
@@ -40,7 +40,7 @@ pub(crate) fn md5(bytes: &[u8]) -> [u8; 16] {
                 _ => (c ^ (b | !d), 7 * at),
             };
             let turn = TURNS.get(at / 16).and_then(|row| row.get(at % 4)).copied().unwrap_or(0);
-            // The constants of MD5 are sines.
+            // The constants of MD5 are derived from sines.
             let constant = (((at + 1) as f64).sin().abs() * 4_294_967_296.0) as u32;
             let sum =
                 a.wrapping_add(mixed).wrapping_add(constant).wrapping_add(words.get(place % 16).copied().unwrap_or(0));
@@ -51,7 +51,7 @@ pub(crate) fn md5(bytes: &[u8]) -> [u8; 16] {
     joined(&state, u32::to_le_bytes)
 }
 
-/// The bytes with their length behind them, in whole blocks.
+/// Pads the bytes to complete blocks and appends their length.
 fn padded(bytes: &[u8], ordered: fn(u64) -> [u8; 8]) -> Vec<u8> {
     let mut padded = bytes.to_vec();
     padded.push(0x80);
@@ -87,7 +87,7 @@ mod tests {
         let long = "a".repeat(1000);
         assert_eq!(shown(&sha1(long.as_bytes())), "291e9a6c66994949b57ba5e650361e98fc36b1ba");
         assert_eq!(shown(&md5(long.as_bytes())), "cabe45dcc9ae5b66ba86600cca6b8ba8");
-        // What ends just before, at and after a whole block.
+        // Lengths just below, at and above a block boundary.
         for (length, digest) in [
             (55, "ef1772b6dff9a122358552954ad0df65"),
             (56, "3b0c8ac703f828b04c6c197006d17218"),

@@ -1,4 +1,4 @@
-//! A question that only its asker can answer, lent to an interpreter for as long as one call lasts.
+//! A callback lent to an interpreter for the duration of one call.
 #![allow(unsafe_code, reason = "the interpreter's functions outlive what they may ask during a call")]
 
 use serde_json::Value;
@@ -8,27 +8,27 @@ use std::ptr::NonNull;
 
 type Answers = dyn Fn(&str) -> Value;
 
-/// Who answers, while somebody does.
+/// The current callback, if any.
 #[derive(Default)]
 pub(crate) struct Lent(Cell<Option<NonNull<Answers>>>);
 
 impl Lent {
-    /// Works while `answers` can be asked.
+    /// Runs `work` with `answers` as the callback.
     pub(crate) fn during<T>(&self, answers: &dyn Fn(&str) -> Value, work: impl FnOnce() -> T) -> T {
-        // SAFETY: only the lifetime differs, and the place is emptied before `answers` ends, whatever `work` does.
+        // SAFETY: only the lifetime differs, and `End` resets the cell before `answers` ends, even if `work` panics.
         let answers: &'static Answers = unsafe { mem::transmute::<&dyn Fn(&str) -> Value, &'static Answers>(answers) };
         let _end = End(&self.0, self.0.replace(Some(NonNull::from(answers))));
         work()
     }
 
-    /// The answer; `null` where nobody is there.
+    /// Returns the answer; `null` without a callback.
     pub(crate) fn ask(&self, field: &str) -> Value {
-        // SAFETY: what stands here is lent by a `during` that has not ended.
+        // SAFETY: the pointer was set by a `during` that has not returned.
         self.0.get().map_or(Value::Null, |answers| unsafe { answers.as_ref() }(field))
     }
 }
 
-/// Puts back who was there before.
+/// Restores the previous callback.
 struct End<'a>(&'a Cell<Option<NonNull<Answers>>>, Option<NonNull<Answers>>);
 
 impl Drop for End<'_> {

@@ -1,4 +1,4 @@
-//! What a module asks of the machine; only what was granted is passed on.
+//! Requests of a module to the machine, limited to granted resources.
 
 use super::tools::Tools;
 use super::urls::host_of;
@@ -6,7 +6,7 @@ use crate::model::answer::Missed;
 use rquickjs::{Ctx, Exception, Result, TypedArray, Value as Js};
 use serde_json::{Value, json};
 
-/// What a module asks of the machine; only what was granted is passed on.
+/// Executes a module's request to the machine if it is granted.
 pub(super) fn on_machine<'js>(
     tools: &Tools,
     ctx: &Ctx<'js>,

@@ -1,4 +1,4 @@
-//! What the interpreter is given of ours: functions for the built-in modules, and what scripts expect of every runtime.
+//! Native functions of the interpreter: for the built-in modules, and the globals that scripts expect of a runtime.
 
 mod bytes;
 mod commands;
@@ -23,7 +23,7 @@ use std::rc::Rc;
 use tools::{BYTES_A_TICK, Tools};
 use urls::{changed, url};
 
-/// What a context is given of what its modules name.
+/// Returns the parts of the globals that the modules of a context name.
 fn parts(needs: Needs) -> impl Iterator<Item = Compiled> {
     let parts = [
         (needs.timers, "timers"),
@@ -37,7 +37,7 @@ fn parts(needs: Needs) -> impl Iterator<Item = Compiled> {
     parts.into_iter().filter(|(named, _)| *named).filter_map(|(_, part)| built_in::part(part))
 }
 
-/// Gives a context our functions.
+/// Adds the native functions to a context.
 pub(crate) fn add(ctx: &Ctx<'_>, (tools, files): (&Rc<Tools>, &Files), needs: Needs) -> Result<()> {
     let globals = ctx.globals();
     if needs.console {
@@ -63,12 +63,12 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
     if needs.commands {
         let kept = Rc::clone(tools);
         let parse = move |ctx: Ctx<'js>, text: String| -> Result<String> {
-            // Reading a hundred bytes takes about as long as a round of the interpreter.
+            // Parsing a hundred bytes takes about as long as one tick of the interpreter.
             kept.charge(1);
             kept.afford(&ctx, text.len().saturating_mul(BYTES_A_TICK / 100))?;
             let call = kept.call();
             let text = text.get(..MAX_COMMAND).unwrap_or(&text);
-            // Several modules ask about one command, and its reading is the same for each.
+            // Several modules parse the same command, with the same result for each.
             Ok(call.worked_out(&format!("command {text}"), || commands(text, call.tables).to_string()).to_string())
         };
         own.set("parse", Function::new(ctx.clone(), parse)?)?;
@@ -116,7 +116,7 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
     Ok(own)
 }
 
-/// Gives a context a field that is not there, and notes whoever looks at it.
+/// Adds a getter for a field that a module may not read. It returns `undefined` and records the access.
 pub(crate) fn hide<'js>(ctx: &Ctx<'js>, context: &Js<'js>, (tools, field): (&Rc<Tools>, &str)) -> Result<()> {
     let Some(context) = context.as_object() else { return Ok(()) };
     let (kept, name) = (Rc::clone(tools), field.to_owned());
@@ -124,7 +124,7 @@ pub(crate) fn hide<'js>(ctx: &Ctx<'js>, context: &Js<'js>, (tools, field): (&Rc<
     context.prop(field, Accessor::new_get(move || drop(look.call::<_, ()>(()))).configurable())
 }
 
-/// Gives an object a field that is asked for when it is looked at.
+/// Adds a field to an object that is computed on first access.
 pub(crate) fn lazily<'js>(ctx: &Ctx<'js>, context: &Js<'js>, field: &str) -> Result<()> {
     let own: Object<'js> = ctx.globals().get("__reflex")?;
     let known: Option<Function<'js>> = own.get("lazily")?;
@@ -139,7 +139,7 @@ pub(crate) fn lazily<'js>(ctx: &Ctx<'js>, context: &Js<'js>, field: &str) -> Res
     define.call((context.clone(), field))
 }
 
-/// Runs the timer that is due first; gives whether there was one. Time does not pass for modules.
+/// Runs the timer that is due first. Returns whether there was one. Modules do not wait for time to pass.
 pub(crate) fn next_timer(ctx: &Ctx<'_>) -> Result<bool> {
     let own: Object<'_> = ctx.globals().get("__reflex")?;
     match own.get::<_, Option<Function<'_>>>("timer")? {

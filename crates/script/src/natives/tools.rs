@@ -1,4 +1,4 @@
-//! What stands beside one interpreter: its call, and what is counted of it.
+//! State of one interpreter: its call and its counters.
 
 use super::lent::Lent;
 use crate::model::answer::Missed;
@@ -12,44 +12,44 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 
-/// Lines of a module that are kept, and letters of each.
+/// Maximum number of recorded lines of a module, and of characters per line.
 const MAX_LINES: usize = 50;
 
 const MAX_LETTERS: usize = 500;
 
-/// So much of what a module asks for in vain is noted.
+/// Maximum number of recorded requests without a grant.
 const MAX_MISSED: usize = 8;
 
-/// Bytes that one of our functions works through count as one of the interpreter's rounds.
+/// Bytes processed by native functions that count as one tick of the interpreter.
 pub(super) const BYTES_A_TICK: usize = 10_000;
 
-/// Turns of the queue that count as one of the interpreter's rounds.
+/// Turns of the job queue that count as one tick of the interpreter.
 const TURNS_A_TICK: u64 = 200;
 
-/// What stands beside one interpreter.
+/// State of one interpreter.
 pub(crate) struct Tools {
     call: RefCell<Arc<Call>>,
-    /// What the module that is asked was granted.
+    /// Grants of the current module.
     pub(super) granted: RefCell<Capabilities>,
-    /// How often the interpreter's counter ran out, with what our own functions did, and how often it may.
+    /// Number of ticks of the interpreter and of native functions, and their maximum.
     pub(crate) ticks: Cell<u64>,
     most: Cell<u64>,
-    /// Turns of the queue since the last of them was charged.
+    /// Turns of the job queue since the last charge.
     turns: Cell<u64>,
     pub(crate) printed: RefCell<Vec<String>>,
-    /// What was asked for and not given.
+    /// Requests without a grant.
     pub(crate) missed: RefCell<Vec<Missed>>,
-    /// Who is asked for what costs something; nobody as long as there is no call.
+    /// Source of lazy fields; `None` without a call.
     pub(crate) asks: RefCell<Option<Box<Asks>>>,
-    /// What the next random number comes from; zero before the first.
+    /// State of the random number generator; zero before the first number.
     chance: Cell<u64>,
 }
 
-/// Who knows fields of the context that cost something.
+/// Source of lazily computed context fields.
 pub(crate) enum Asks {
-    /// Another thread, which waits.
+    /// Another thread, which waits for requests.
     Thread(Sender<Message>),
-    /// Whoever asks this module.
+    /// The caller on this thread.
     Here(Lent),
 }
 
@@ -68,14 +68,14 @@ impl Tools {
         }
     }
 
-    /// Another call.
+    /// Starts another call.
     pub(crate) fn begin(&self, call: &Arc<Call>, asks: Asks, most: u64) {
         self.call.replace(Arc::clone(call));
         self.asks.replace(Some(Box::new(asks)));
         self.most.set(most);
     }
 
-    /// Another module.
+    /// Starts another module, with its counters at zero.
     pub(crate) fn next(&self, granted: Capabilities) {
         self.granted.replace(granted);
         self.ticks.set(0);
@@ -94,14 +94,14 @@ impl Tools {
         self.ticks.set(self.ticks.get().saturating_add(ticks as u64));
     }
 
-    /// Charges the work of one of our own functions before it begins. The interpreter looks at its counter once in ten
-    /// thousand steps: who has nothing left is refused here and now.
+    /// Charges the work of a native function before it begins. The interpreter checks its counter only once in ten
+    /// thousand steps, so a native function fails immediately if no steps are left.
     pub(super) fn afford(&self, ctx: &Ctx<'_>, bytes: usize) -> Result<()> {
         self.charge_bytes(bytes);
         if self.is_out_of_ticks() { Err(Exception::throw_message(ctx, "there are no steps left")) } else { Ok(()) }
     }
 
-    /// A turn of the queue: the interpreter counts what is done in it, and not what it takes to come and go.
+    /// Charges turns of the job queue. The interpreter counts the steps within a turn, but not the cost of the turn.
     pub(crate) fn turn(&self, turns: u64) {
         let turns = self.turns.get() + turns;
         self.charge(usize::try_from(turns / TURNS_A_TICK).unwrap_or(usize::MAX));
@@ -112,19 +112,19 @@ impl Tools {
         self.charge(bytes / BYTES_A_TICK);
     }
 
-    /// The folder of the call.
+    /// Returns the working directory of the call.
     pub(super) fn cwd(&self) -> String {
         self.call().context.get("cwd").and_then(Value::as_str).unwrap_or("/").to_owned()
     }
 
-    /// From zero to below one. The interpreter's own numbers begin with the moment in which it was made, which for one that
-    /// is part of the program is always the same.
+    /// Returns a random number from 0 (inclusive) to 1 (exclusive). The interpreter's own generator is seeded when the
+    /// interpreter is created, which for a prebuilt one always gives the same seed.
     pub(super) fn random(&self) -> f64 {
         let mut chance = self.chance.get();
         if chance == 0 {
             chance = RandomState::new().build_hasher().finish() | 1;
         }
-        // Marsaglia's xorshift, of which the upper 53 bits make a number.
+        // Marsaglia's xorshift; the upper 53 bits form the number.
         chance ^= chance << 13;
         chance ^= chance >> 7;
         chance ^= chance << 17;
@@ -132,7 +132,7 @@ impl Tools {
         (chance >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Notes what the module asked for and is not given.
+    /// Records a request without a grant.
     pub(super) fn miss(&self, missed: Missed) {
         let mut all = self.missed.borrow_mut();
         if all.len() < MAX_MISSED && !all.contains(&missed) {
@@ -148,7 +148,7 @@ impl Tools {
         }
     }
 
-    /// A field's JSON: worked out once for all modules of a call.
+    /// Returns a field's JSON, computed once for all modules of a call.
     pub(super) fn wanted(&self, field: &str) -> Arc<str> {
         let text = self.call().worked_out(field, || match self.asks.borrow().as_deref() {
             None => "null".into(),

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 use url::{Url, quirks};
 
-/// The host of a URL of http or https.
+/// Returns the host of an http or https URL.
 pub fn host_of(url: &str) -> Option<String> {
     let url = Url::parse(url).ok().filter(|url| ["http", "https"].contains(&url.scheme()))?;
     url.host_str().map(str::to_owned)
 }
 
-/// The parts of a URL; nothing where it is none.
+/// Parses a URL into its parts; `null` if it is invalid.
 pub(super) fn url(text: &str, base: &str) -> Value {
     let parsed = match base {
         "" => Url::parse(text),
@@ -18,7 +18,7 @@ pub(super) fn url(text: &str, base: &str) -> Value {
     parsed.map_or(Value::Null, |url| parts_of(&url))
 }
 
-/// The parts of a URL of which one is another now; what cannot be, changes nothing.
+/// Returns the parts of a URL after one of them was set. An invalid value changes nothing.
 pub(super) fn changed(text: &str, part: &str, value: &str) -> Value {
     let Ok(mut url) = Url::parse(text) else { return Value::Null };
     let _ = match part {
