@@ -1,9 +1,9 @@
-//! The memory of one call: taken from a fixed block, given back when the process ends.
+//! Arena allocator for the memory of one call: taken from a fixed block, released when the process ends.
 //!
-//! A hook lives for a millisecond and frees everything it takes. With musl's allocator a hook call for `git status` takes
-//! 0.465 million instructions, with this one 0.300 million, for 6 page faults more (105 for 99). It also knows how much
-//! was taken, which the limits of the judgement are counted by. Blocks that do not fit go to the system's allocator, so
-//! that other commands may need as much as they want.
+//! A hook lives for a millisecond and frees everything it takes. With musl's allocator a hook call for `git status`
+//! takes 0.465 million instructions, with this one 0.300 million, for 6 more page faults (105 instead of 99). The arena
+//! also knows how much was taken, which the limits of the judgement are based on. Blocks that do not fit go to the
+//! system's allocator, so other commands have no memory limit.
 #![expect(unsafe_code, reason = "an allocator hands out raw memory")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -11,10 +11,11 @@ use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// Nearly every call needs less than 200 KiB, one of a megabyte all of this. Pages that are never touched cost nothing.
+/// Size of the block. Nearly every call needs less than 200 KiB; a call of one megabyte needs the full size. Untouched
+/// pages cost nothing.
 const SIZE: usize = 64 * 1024 * 1024;
 
-/// The largest alignment that is served.
+/// Largest alignment that the arena serves.
 const ALIGNMENT: usize = 16;
 
 #[global_allocator]
@@ -22,34 +23,34 @@ static ARENA: Arena = Arena { next: AtomicPtr::new(BLOCK.0.get().cast()), outsid
 
 static BLOCK: Block = Block(UnsafeCell::new([0; SIZE]));
 
-/// Whole pages, so that the first ones can be asked for.
+/// The block, aligned to pages so that its first pages can be requested.
 #[repr(align(4096))]
 struct Block(UnsafeCell<[u8; SIZE]>);
 
 // SAFETY: the block is only reached through ranges that the arena has handed out to one owner each.
 unsafe impl Sync for Block {}
 
-/// Hands out one range after the other.
+/// Hands out consecutive ranges of the block.
 struct Arena {
-    /// Where the next one begins, always at a multiple of [`ALIGNMENT`].
+    /// Start of the next range, always at a multiple of [`ALIGNMENT`].
     next: AtomicPtr<u8>,
-    /// How many bytes the system was asked for.
+    /// Bytes requested from the system's allocator.
     outside: AtomicUsize,
 }
 
 impl Arena {
-    /// Whether a range was handed out by this arena.
+    /// Whether this arena handed out a range.
     fn gave(pointer: *mut u8) -> bool {
         let offset = (pointer as usize).checked_sub(BLOCK.0.get() as usize);
         offset.is_some_and(|offset| offset < SIZE)
     }
 
-    /// Where there is no more.
+    /// Returns the address of the end of the block.
     fn end() -> usize {
         (BLOCK.0.get() as usize).saturating_add(SIZE)
     }
 
-    /// A range. The next one begins where it ends.
+    /// Takes a range from the block; `None` if it does not fit.
     fn take(&self, layout: Layout) -> Option<*mut u8> {
         if layout.align() > ALIGNMENT {
             return None;
@@ -59,7 +60,7 @@ impl Arena {
         self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, after).ok()
     }
 
-    /// Moves the end of the last range handed out; fails if it is not the last, or does not fit.
+    /// Moves the end of the last range handed out; fails if the range is not the last, or does not fit.
     fn move_end(&self, start: *mut u8, from: usize, to: usize) -> bool {
         let (Some(from), Some(to)) = (rounded(from), rounded(to)) else { return false };
         let fits = to <= from || Arena::end().checked_sub(start as usize).is_some_and(|room| to <= room);
@@ -72,14 +73,14 @@ fn rounded(size: usize) -> Option<usize> {
     size.checked_add(ALIGNMENT - 1).map(|size| size & !(ALIGNMENT - 1))
 }
 
-// SAFETY: every range of the block has one owner until it is given back; all else is the system's.
+// SAFETY: every range of the block has one owner until it is given back; all other memory belongs to the system.
 unsafe impl GlobalAlloc for Arena {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match self.take(layout) {
             Some(pointer) => pointer,
             None => {
                 self.outside.fetch_add(layout.size().max(1), Ordering::Relaxed);
-                // SAFETY: the caller's promise is passed on.
+                // SAFETY: the caller's guarantees are passed on.
                 unsafe { System.alloc(layout) }
             }
         }
@@ -87,10 +88,10 @@ unsafe impl GlobalAlloc for Arena {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if Arena::gave(pointer) {
-            // Only the last range can be used again; the others wait for the end of the process.
+            // Only the last range can be reused; the others wait for the end of the process.
             self.move_end(pointer, layout.size(), 0);
         } else {
-            // SAFETY: what the arena did not give came from the system.
+            // SAFETY: memory outside the arena came from the system.
             unsafe { System.dealloc(pointer, layout) }
         }
     }
@@ -103,7 +104,7 @@ unsafe impl GlobalAlloc for Arena {
         if self.move_end(pointer, layout.size(), size) {
             return pointer;
         }
-        // SAFETY: the alignment is that of a layout, and a size too large for one is refused by the system.
+        // SAFETY: the alignment is that of a layout, and the system refuses a size too large for one.
         let moved = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };
         if !moved.is_null() {
             // SAFETY: both ranges hold at least that many bytes and do not overlap.
@@ -113,26 +114,26 @@ unsafe impl GlobalAlloc for Arena {
     }
 }
 
-/// From here on all memory is the system's, which takes it back: for a command that runs for days.
+/// Uses only the system's allocator from here on, which reuses freed memory: for a command that runs for days.
 pub(crate) fn close() {
     ARENA.next.store(Arena::end() as *mut u8, Ordering::Relaxed);
 }
 
-/// How much memory was handed out so far, whether or not it was given back.
+/// Returns the memory handed out so far, in bytes. Freed ranges count too, except a last range that was given back.
 pub(crate) fn used() -> usize {
     let inside = (ARENA.next.load(Ordering::Relaxed) as usize).saturating_sub(BLOCK.0.get() as usize);
     inside.saturating_add(ARENA.outside.load(Ordering::Relaxed))
 }
 
-/// Asks for the pages that a call of the hook uses anyway: all at once they cost half of what they cost one by one.
+/// Requests the pages that a call of the hook uses anyway: all at once they cost half of what they cost one by one.
 ///
-/// A system that cannot do that gives them when they are touched.
+/// A system that does not support this provides them on first access.
 pub(crate) fn warm() {
     #[cfg(target_os = "linux")]
     {
-        /// What nearly every call of the hook uses.
+        /// Number of bytes that nearly every call of the hook uses.
         const WARM: usize = 96 * 1024;
-        // SAFETY: these are pages of the block, and what they hold stays as it is.
+        // SAFETY: these are pages of the block, and their contents do not change.
         unsafe {
             libc::madvise(BLOCK.0.get().cast(), WARM, libc::MADV_POPULATE_WRITE);
         }

@@ -1,4 +1,4 @@
-//! The `reflex` command: arguments in, words out.
+//! The `reflex` command.
 
 mod arena;
 mod commands;
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     work::measure_memory(arena::used);
     let arguments: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    // The hook is called before every tool: it does not wait for the parser of all other commands.
+    // The hook runs before every tool call, so it bypasses the parser of all other commands.
     let words = match arguments.as_slice() {
         [option, home, rest @ ..] if option == "--home" && choose_home(home).is_ok() => rest,
         all => all,

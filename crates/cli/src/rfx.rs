@@ -1,10 +1,10 @@
-//! `rfx`: the short name of `reflex`, which lies beside it.
+//! `rfx`: the short name of `reflex`, which is in the same folder.
 
 mod exec;
 
 use std::process::{Command, ExitCode};
 
-/// Exit status for a failure of our own.
+/// Exit status for an internal failure.
 const INTERNAL: u8 = 70;
 
 fn main() -> ExitCode {
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         Ok(reflex) => exec::replace(Command::new(reflex).args(std::env::args_os().skip(1))),
         Err(problem) => problem,
     };
-    // Whoever calls a hook takes 2 for a refusal; any other status could let the call run.
+    // Callers of a hook treat 2 as a refusal; any other status could let the call run.
     let hook = std::env::args_os().nth(1).is_some_and(|word| word == "hook");
     let _ =
         std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("rfx: reflex cannot be started: {problem}\n"));

@@ -1,4 +1,4 @@
-//! `reflex allow ID`: a decision that a person is tired of becomes a rule. It is shown as it will stand in the policy, and
+//! `reflex allow ID`: turns a recurring prompt into a rule. The rule is shown as it will appear in the policy, and
 //! written after a yes.
 
 use super::policy_line::{self, Line, Section};
@@ -21,7 +21,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     told(written, "written; calls like this run without a question from now on")
 }
 
-/// The exit status of what was written, or was not.
+/// Reports whether the line was written; returns the exit status.
 pub(super) fn told(written: Result<bool, String>, done: &str) -> u8 {
     match written {
         Ok(true) => {

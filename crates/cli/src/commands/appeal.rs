@@ -1,4 +1,4 @@
-//! `reflex appeal ID --because …`: a refused call is judged again. An agent only asks with it; a person decides.
+//! `reflex appeal ID --because …`: judges a refused call again. An agent only asks with it; a person decides.
 
 use super::approve::{View, length, preview_and_give};
 use crate::status;
@@ -14,7 +14,7 @@ use reflex_host::store::approvals::{Grant, Pending};
 use reflex_host::{Appeal, Host, MAX_APPEALS, Mode};
 use serde_json::json;
 
-/// Who has not been shown to be a person.
+/// Name of a caller that has not been shown to be a person.
 const AGENT: &str = "agent";
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -59,7 +59,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// What it was, what it comes to now, and who goes on.
+/// Prints the earlier decision, the current one and the next step.
 fn tell(pending: &Pending, appeal: &Appeal, now: Option<&Judgement>) {
     let was = word(&pending.decision);
     let Some(now) = now else {
@@ -90,7 +90,7 @@ fn word(decision: &str) -> &'static str {
     }
 }
 
-/// The person is shown the call and asked, as by `reflex approve`.
+/// Shows the call to the person and asks, like `reflex approve`.
 fn decide(host: &Host, pending: &Pending, grant: &Grant, matches: &ArgMatches) -> u8 {
     let view = if matches.get_flag("full") { View::Full } else { View::Short };
     let given = length(matches, grant.scope).and_then(|length| {

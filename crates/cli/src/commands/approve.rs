@@ -1,4 +1,4 @@
-//! `pending`, `approve`, `deny`, `grants`, `off`: what a person says about calls. Nothing here works for an agent.
+//! `pending`, `approve`, `deny`, `grants`, `off`: a person's answers to calls. None of them works for an agent.
 
 use super::list;
 use crate::status;
@@ -35,7 +35,7 @@ pub(super) fn pending(matches: &ArgMatches) -> u8 {
         return answer_all(&store);
     }
     if !matches.get_flag("json") && Screen::is_possible() {
-        // An agent may read the list, and answers nothing.
+        // An agent may read the list but cannot answer.
         if let Ok(person) = at_terminal() {
             return list::open(&store, &person);
         }
@@ -66,7 +66,7 @@ fn print_rows(calls: &[Pending]) {
     print_table(0, &table);
 }
 
-/// `reflex pending --answer`: one call after another. The key stays unlocked in this process alone, and ends with it.
+/// `reflex pending --answer`: one call after another. The key stays unlocked in this process alone and ends with it.
 fn answer_all(store: &Store) -> u8 {
     let Some(person) = person(store, "pending --answer", "") else { return status::FOUND };
     let mut consent = match Consent::held(store) {
@@ -111,7 +111,7 @@ fn answer_all(store: &Store) -> u8 {
 pub(super) fn approve(matches: &ArgMatches) -> u8 {
     let store = store();
     let Some((call, person)) = answerable(&store, matches, "approve") else { return status::FOUND };
-    // Who names no call must see all of the one that is taken for it.
+    // Without an id, the person must see the selected call in full.
     let is_full = matches.get_flag("full") || !matches.contains_id("id");
     let view = if is_full { View::Full } else { View::Short };
     let mut consent = Consent::each(&store);
@@ -139,7 +139,7 @@ fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Gran
     scoped(once(call, person, reason), call, scope, length(matches, scope)?)
 }
 
-/// How long a yes holds.
+/// Returns the duration of a yes, in milliseconds.
 pub(super) fn length(matches: &ArgMatches, scope: Scope) -> Result<u64, String> {
     matches.get_one::<String>("for").map_or(Ok(usual_length(scope)), |written| written_length(written))
 }
@@ -165,27 +165,27 @@ pub(super) fn preview_and_give(
     Ok(true)
 }
 
-/// How much of a call is shown.
+/// Extent to which a call is shown.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum View {
-    /// What fits on a few pages.
+    /// As much as fits on a few pages.
     Short,
-    /// All of it.
+    /// The full call.
     Full,
 }
 
-/// So much of a text or list is shown without `--full`: what nobody reads hides the rest.
+/// Maximum number of lines of a text or list without `--full`: longer output hides the rest from its reader.
 const MAX_LINES: usize = 60;
 
-/// So many bytes of a line are shown without `--full`.
+/// Maximum number of bytes of a line without `--full`.
 const MAX_BYTES: usize = 4096;
 
-/// What is covered, part by part; whether that is all that is kept of it.
+/// Shows everything that a yes would cover, part by part; returns whether it was shown in full.
 fn show(call: &Pending, view: View) -> bool {
     let paint = Paint::of_stdout();
     let (id, client) = (paint.bold(&visible(&call.id)), visible(&call.client));
     print(&format!("{id} by {client} {}, in {}", ago(call.time), visible(&call.cwd)));
-    // The bar stands in front of every line of the call: none of them can pass for a line of ours.
+    // Every line of the call has a bar in front, so no line can pass for Reflex's own output.
     let lines: Vec<&str> = call.text.split('\n').collect();
     let mut all = show_some(&lines, view, |_| "  | ");
     let bound: Vec<String> = call.bound.iter().map(|bound| bound.shown.clone()).collect();
@@ -198,7 +198,7 @@ fn show(call: &Pending, view: View) -> bool {
     all
 }
 
-/// The lines, each with what stands before it; whether none was cut or left out.
+/// Shows lines, each with its prefix; returns whether none was cut or left out.
 fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) -> bool {
     let (most, bytes) = match view {
         View::Short => (MAX_LINES, MAX_BYTES),
@@ -218,7 +218,7 @@ fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) 
     all && lines.len() <= most
 }
 
-/// `reflex deny ID`: it stays blocked, and is off the list.
+/// `reflex deny ID`: the call stays blocked and leaves the list.
 pub(super) fn deny(matches: &ArgMatches) -> u8 {
     let store = store();
     let Some((call, person)) = answerable(&store, matches, "deny") else { return status::FOUND };
@@ -234,7 +234,7 @@ pub(super) fn deny(matches: &ArgMatches) -> u8 {
     finish(done, "it stays blocked")
 }
 
-/// `reflex grants`: what was approved; `revoke` takes it back.
+/// `reflex grants`: lists approvals; `revoke` takes one back.
 pub(super) fn grants(matches: &ArgMatches) -> u8 {
     let store = store();
     if matches.get_flag("suggest") {
@@ -286,11 +286,11 @@ pub(super) fn grants(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// `reflex off --for 10m --reason …`: no call is refused for a while; it ends by itself.
+/// `reflex off --for 10m --reason …`: refuses no call for a while, then turns on again.
 pub(super) fn off(matches: &ArgMatches) -> u8 {
     let store = store();
     if matches.get_flag("end") {
-        // Ending it makes things safer: anybody may.
+        // Ending the pause only makes things safer, so anyone may do it.
         let done = store.end_pause().map_err(|error| error.to_string());
         return finish(done.and_then(|()| record(&store, "on", json!({}))), "the guard is on");
     }
@@ -327,7 +327,7 @@ pub(super) fn off(matches: &ArgMatches) -> u8 {
     finish(done, "the guard is off; `reflex off --end` turns it back on")
 }
 
-/// The root of the project here, as the calls of an agent in it have it.
+/// Returns the root of the project here, as an agent's calls in it report it.
 pub(super) fn project_here() -> String {
     let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
     Host::new(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
@@ -346,7 +346,7 @@ fn finish(done: Result<impl Sized, String>, said: &str) -> u8 {
     }
 }
 
-/// The call of this id, or the newest that waits, and the person who may answer it.
+/// Returns the call with this id, or the newest waiting call, and the person who may answer it.
 fn answerable(store: &Store, matches: &ArgMatches, what: &str) -> Option<(Pending, Person)> {
     let given = matches.get_one::<String>("id");
     let person = person(store, what, given.map_or("", String::as_str))?;

@@ -1,35 +1,36 @@
-//! How often each rule asked, and how people answered: who is asked about what he would wave through stops reading.
+//! Counts how often each rule asked, and how people answered. A person who is asked about calls they would always allow
+//! stops reading.
 
 use crate::commands::audit_record::{Record, field};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What became of the calls that one rule stopped.
+/// Outcomes of the calls that one rule stopped.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Asks {
-    /// It asked a person.
+    /// Calls for which it asked a person.
     pub(super) asked: usize,
-    /// It refused the call.
+    /// Calls that it refused.
     pub(super) blocked: usize,
-    /// A person let the call run.
+    /// Calls that a person let run.
     pub(super) yes: usize,
-    /// A person said no.
+    /// Calls that a person denied.
     pub(super) no: usize,
 }
 
 impl Asks {
-    /// Nobody answered, or the agent's own prompt was declined, of which no agent tells.
+    /// Number of calls without an answer, or declined in the agent's own prompt, which no agent reports.
     fn unanswered(self) -> usize {
         (self.asked + self.blocked).saturating_sub(self.yes + self.no)
     }
 
-    /// On one line, without the rule's name.
+    /// Returns the counts on one line, without the rule's name.
     pub(super) fn told(self) -> String {
         let Asks { asked, blocked, yes, no } = self;
         format!("asked {asked}, blocked {blocked}: yes {yes}, no {no}, no answer {}", self.unanswered())
     }
 
-    /// The same for programs.
+    /// Returns the counts as JSON.
     pub(super) fn json(self, id: &str) -> Value {
         let Asks { asked, blocked, yes, no } = self;
         json!({
@@ -38,8 +39,8 @@ impl Asks {
     }
 }
 
-/// Every rule that stopped a call of these records, the one that stopped most first. A call counts for its first finding,
-/// which is the strictest.
+/// Returns every rule that stopped a call of these records, the most frequent first. A call counts for its first
+/// finding, which is the strictest.
 pub(super) fn by_rule<'r>(records: impl Iterator<Item = &'r Record>) -> Vec<(String, Asks)> {
     let (mut stopped, mut yes, mut no) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for record in records {
@@ -63,7 +64,7 @@ pub(super) fn by_rule<'r>(records: impl Iterator<Item = &'r Record>) -> Vec<(Str
     rules
 }
 
-/// The id of a stopped call, the rule that stopped it, and whether it asked.
+/// Returns the id of a stopped call, the rule that stopped it, and whether the rule asked.
 fn rule(record: &Record) -> Option<(&str, &str, bool)> {
     let first = record.get("findings")?.as_array()?.first()?.as_object()?;
     Some((field(record, "id"), field(first, "id"), field(record, "decision") == "ask"))

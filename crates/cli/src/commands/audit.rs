@@ -1,4 +1,4 @@
-//! `reflex audit`: the log of every decision, read, checked and cut back.
+//! `reflex audit`: reads, verifies and purges the log of every decision.
 
 use crate::commands::audit_record::{action, decision, field, searched, time};
 use crate::commands::mode;
@@ -38,7 +38,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     };
     done.unwrap_or_else(|error| {
         if error.kind() == io::ErrorKind::BrokenPipe {
-            // The reader has read enough.
+            // The reader closed the pipe.
             return status::OK;
         }
         complain(&format!("the audit log: {error}"));
@@ -48,7 +48,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 
 fn tail(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     let as_json = matches.get_flag("json");
-    // What comes while the newest are printed comes after them.
+    // Records that arrive while the newest are printed follow them.
     let follower = log.follower()?;
     let mut last = 0;
     for record in log.search(&Search::default(), count(matches))?.into_iter().filter(mode::may_be_read) {
@@ -88,7 +88,7 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     Ok(status::OK)
 }
 
-/// The newest records that hold all these words, where `field=value` is one too, oldest of them first.
+/// Returns the newest records that contain all these words, oldest first. A word may be `field=value`.
 pub(super) fn found(
     log: &Log,
     (words, [since, until]): (&[String], [Option<String>; 2]),
@@ -111,8 +111,7 @@ pub(super) fn found(
     Ok(found)
 }
 
-/// The newest records that fit under the words as they were written, or under what rules and effects were called
-/// before and are called now.
+/// Returns the newest records that match the words as written, or as former and current names of rules and effects.
 fn newest(log: &Log, search: &Search, most: usize) -> io::Result<Vec<Map<String, Value>>> {
     let mut found = log.search(search, most)?;
     let Some(other) = otherwise(search) else { return Ok(found) };
@@ -124,7 +123,7 @@ fn newest(log: &Log, search: &Search, most: usize) -> io::Result<Vec<Map<String,
     Ok(found)
 }
 
-/// The same search with the other names of the rules that it names.
+/// Returns the same search with the other names of its rules.
 fn otherwise(search: &Search) -> Option<Search> {
     let mut other = search.clone();
     let words = other.fields.iter_mut().map(|(_, value)| value).chain(&mut other.texts);
@@ -151,7 +150,7 @@ fn say(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
     }
 }
 
-/// One line for people: when, who, what was decided, on what.
+/// Formats a record as one line: time, caller, decision, call.
 fn in_words(record: &Map<String, Value>) -> String {
     let field = |key: &str| field(record, key);
     let ids: Vec<&str> = record
@@ -180,17 +179,17 @@ fn in_words(record: &Map<String, Value>) -> String {
     format!("{time}  {agent:8}  {about}  {text}{found}")
 }
 
-/// That a call ran, and who let it where that was a person.
+/// Formats that a call ran, and who allowed it if a person did.
 fn ran(answered: &str) -> String {
     if answered.is_empty() || answered == "nobody was asked" { "ran".to_owned() } else { format!("ran ({answered})") }
 }
 
-/// When it was written, in milliseconds since 1970.
+/// Returns the time of the record, in milliseconds since 1970.
 fn moment_of(record: &Map<String, Value>) -> Option<u64> {
     moment(field(record, "time"))
 }
 
-/// The decision, with the id that `reflex why` takes where there is something to tell.
+/// Formats the decision, with the id for `reflex why` unless the call was plainly allowed.
 fn decided(record: &Map<String, Value>) -> String {
     let decision = decision(record);
     let id = ["pending", "kept", "id"].map(|key| field(record, key)).into_iter().find(|id| !id.is_empty());
@@ -224,7 +223,7 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     Ok(if is_whole { status::OK } else { status::FOUND })
 }
 
-/// Leaving texts out blinds the log a little: only a person may, and the log records it.
+/// Switches texts in the log on or off. Omitting texts weakens the log, so only a person may do it, and it is logged.
 fn texts(store: &Store, keep: bool) -> io::Result<u8> {
     if !keep && (person(store, "audit texts", "").is_none() || !may_weaken(store, "audit texts")) {
         return Ok(status::FOUND);

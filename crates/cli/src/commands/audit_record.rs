@@ -1,20 +1,20 @@
-//! A record of the audit log in words: its fields, its actions, its time.
+//! Formats a record of the audit log: its fields, its actions, its time.
 
 use reflex_host::{duration, moment, now};
 use serde_json::{Map, Value};
 
-/// One line of the log.
+/// One record of the log.
 pub(super) type Record = Map<String, Value>;
 
-/// A text of a record of the log; empty where there is none.
+/// Returns a text field of a record; empty if it is missing.
 pub(super) fn field<'r>(record: &'r Map<String, Value>, key: &str) -> &'r str {
     record.get(key).and_then(Value::as_str).unwrap_or("")
 }
 
-/// The decision about a call that the agent got, as people read it. The log has the words of its own form.
+/// Returns the decision that the agent received, as people read it. The log uses the names of its own format.
 pub(super) fn decision(record: &Record) -> &'static str {
     let answered = record.get("said").and_then(|said| said.get("decision")?.as_str());
-    // An agent that cannot ask blocks instead; a person let the call run, or the agent was only informed.
+    // An agent that cannot ask blocks instead; otherwise a person let the call run, or the agent was only informed.
     let answered = answered.filter(|answered| *answered == "deny").unwrap_or(field(record, "decision"));
     match answered {
         "deny" => "block",
@@ -26,7 +26,7 @@ pub(super) fn decision(record: &Record) -> &'static str {
     }
 }
 
-/// A decision in people's words, for a word of a search: theirs, the log's or the wire's. `pass` of the log is several.
+/// Returns the decisions that match a search word of people, the log or the wire. `pass` of the log matches several.
 pub(super) fn searched(decision: &str) -> &[&str] {
     match decision {
         "block" | "deny" => &["block"],
@@ -39,18 +39,18 @@ pub(super) fn searched(decision: &str) -> &[&str] {
     }
 }
 
-/// A date, a time, or how long ago.
+/// Parses a date, a time, or a duration before now.
 pub(super) fn time(written: &str) -> Option<u64> {
     moment(written).or_else(|| duration(written).map(|length| now().saturating_sub(length)))
 }
 
-/// One action of a record: its text, else its kind.
+/// Returns the text of an action, else its kind.
 pub(super) fn action(action: &Value) -> String {
     let text = action.as_object().and_then(|object| object.iter().nth(1)).and_then(|(_, value)| value.as_str());
     text.or_else(|| action.get("kind")?.as_str()).unwrap_or("").to_owned()
 }
 
-/// The call in one line, as the log has it.
+/// Returns the call on one line, from the log.
 pub(super) fn subject(record: &Record) -> String {
     let actions = record.get("actions").and_then(Value::as_array).into_iter().flatten();
     actions.map(action).collect::<Vec<_>>().join("; ")

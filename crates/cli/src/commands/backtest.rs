@@ -1,4 +1,4 @@
-//! `reflex policy backtest FILE`: recorded calls judged again under a changed policy.
+//! `reflex policy backtest FILE`: judges recorded calls again under a changed policy.
 
 use super::audit_record::{action, field};
 use super::check::word;
@@ -17,22 +17,22 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Of one kind of change so many different calls are listed.
+/// Maximum number of different calls listed for one kind of change.
 const MAX_LISTED: usize = 20;
 
-/// Calls, and the folder in which they were made.
+/// A call, and the working directory in which it was made.
 type Call = (String, String);
 
-/// How often each call was made, and the rules that decide about it afterwards.
+/// Number of times each call was made, and the rules that decide about it under the new policy.
 type Counted = BTreeMap<Call, (usize, Vec<String>)>;
 
-/// What came of all calls.
+/// Results of a backtest.
 #[derive(Default)]
 struct Outcome {
-    /// How many were judged, and how many are not whole in the log.
+    /// Number of calls that were judged, and number that are incomplete in the log.
     judged: usize,
     left_out: usize,
-    /// From one decision to another.
+    /// Calls by their old and new decision.
     changes: BTreeMap<(&'static str, &'static str), Counted>,
 }
 
@@ -75,14 +75,14 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// What `--json` prints about a text in place of the user's policy.
+/// Returns the output of `--json` for a policy text that replaces the user's policy.
 pub(super) fn as_json(policy: &str, last: usize) -> Result<Value, String> {
     let outcome = outcome(Path::new("policy"), policy, last);
     outcome.map(|outcome| outcome.json()).map_err(|problems| problems.join("\n"))
 }
 
 /// # Errors
-/// What is wrong with the policy, or why the log cannot be read.
+/// The problems of the policy, or the reason why the log cannot be read.
 fn outcome(file: &Path, policy: &str, last: usize) -> Result<Outcome, Vec<String>> {
     let host = Host::new(Mode::default());
     let candidate = Candidate::compile(host.folders(), file, policy)?;
@@ -92,7 +92,7 @@ fn outcome(file: &Path, policy: &str, last: usize) -> Result<Outcome, Vec<String
     Ok(judged(&host, &candidate, &records))
 }
 
-/// All calls judged twice; one that was made often is judged once.
+/// Judges every call under both policies; a repeated call is judged once.
 fn judged(host: &Host, candidate: &Candidate, records: &[Map<String, Value>]) -> Outcome {
     let (mut outcome, mut progress) = (Outcome::default(), Progress::default());
     let mut known: BTreeMap<(Call, String), Option<(Verdict, Verdict)>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! `reflex check`: what would happen to a command, here and now.
+//! `reflex check`: judges a command as it would run here and now.
 
 use crate::commands::chosen::agents;
 use crate::hook;
@@ -17,21 +17,21 @@ use reflex_host::{Host, Mode};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 
-/// What is said where a judgement takes longer than anybody waits.
+/// Message for a judgement that exceeds its time limit.
 pub(super) const TOO_MUCH: &str =
     "reflex: too much to judge in 60 seconds: take it as blocked, and split it into smaller calls";
 
-/// A command with everything it is judged by.
+/// A command, with everything its judgement depends on.
 pub(super) struct Question {
     pub(super) host: Host,
     pub(super) agent: &'static Agent,
     pub(super) event: Event,
-    /// What the agent sent, if that is known.
+    /// Payload that the agent sent, if known.
     pub(super) sent: Option<Value>,
 }
 
 impl Question {
-    /// What is said of it.
+    /// Judges the question.
     pub(super) fn judgement(&self) -> Judgement {
         let mut judgement = match &self.sent {
             Some(sent) => self.host.judge_sent(&self.event, sent),
@@ -82,7 +82,7 @@ pub(super) fn question(matches: &ArgMatches) -> Result<Question, String> {
     Ok(of_command(host, agent, (command, &cwd)))
 }
 
-/// The question that these fields ask: `command`, and `cwd`, `agent` and `mode` where they are named.
+/// Builds the question from the fields `command` and, if present, `cwd`, `agent` and `mode`.
 pub(super) fn asked(fields: &Map<String, Value>) -> Result<Question, String> {
     let field = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let command = field("command").ok_or("name a command")?.to_owned();
@@ -110,7 +110,7 @@ fn of_command(host: Host, agent: &'static Agent, (command, cwd): (String, &Path)
     Question { host, agent, event, sent: None }
 }
 
-/// The mode that a person insists on, else the one that people's policies name.
+/// Returns the mode given on the command line, else the one that people's policies name.
 fn mode(matches: &ArgMatches) -> Result<Mode, String> {
     if matches.value_source("mode") != Some(ValueSource::CommandLine) {
         return Ok(Mode::default());
@@ -119,11 +119,11 @@ fn mode(matches: &ArgMatches) -> Result<Mode, String> {
     Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`; known: {}", Mode::names().join(", ")))
 }
 
-/// The call whose payload stands on standard input, as the hook would be given it.
+/// Reads the call from the payload on standard input, like the hook.
 fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String> {
     let bytes = input()?;
     let fields = object(&bytes).map_err(|problem| problem.to_string())?;
-    // Not the environment of this terminal: the payload stems from elsewhere.
+    // The environment of this terminal is not used: the payload comes from elsewhere.
     let payload = Payload { fields: &fields, told: None, variable: &|_| None };
     let agent = caller(agent, &payload);
     let event = (agent.read)(&payload).map_err(|problem| problem.to_string())?;
@@ -135,7 +135,7 @@ fn input() -> Result<Vec<u8>, String> {
     hook::read().map_err(|problem| problem.to_string())
 }
 
-/// The call in the fewest words.
+/// Describes the call in the fewest words.
 pub(super) fn subject(event: &Event) -> String {
     let of = |action: &Action| match action {
         Action::Shell { command, .. } => command.clone(),
@@ -148,7 +148,7 @@ pub(super) fn subject(event: &Event) -> String {
         Action::SpawnAgent { prompt } => prompt.clone(),
         Action::Other { arguments } => arguments.clone(),
     };
-    // What the call means says it better than its arguments.
+    // The interpreted actions describe the call better than its arguments.
     let meant =
         event.actions.iter().filter(|action| !matches!(action, Action::Other { .. }) || event.actions.len() == 1);
     let all = meant.map(of).collect::<Vec<_>>().join(", ");
@@ -167,7 +167,7 @@ fn as_json(verdict: &Verdict) -> Value {
     Value::Object(object)
 }
 
-/// The decision as people read it; `--json` says `require_approval` for `ask` and for `keep`.
+/// Returns the decision as people read it; `--json` uses `require_approval` for `ask` and for `keep`.
 pub(super) fn word(verdict: &Verdict) -> &'static str {
     match verdict.decision {
         Decision::Pass | Decision::Ask if verdict.is_kept_first() => "keep",
@@ -178,7 +178,7 @@ pub(super) fn word(verdict: &Verdict) -> &'static str {
     }
 }
 
-/// The exit status of `check` and `explain`.
+/// Returns the exit status of `check` and `explain`.
 pub(super) fn code(verdict: &Verdict) -> u8 {
     match verdict.decision {
         Decision::Ask if verdict.is_kept_first() => status::OK,
@@ -196,7 +196,7 @@ fn show(verdict: &Verdict, command: &str) {
     }
 }
 
-/// A call for one line: of a long one its beginning and its size.
+/// Shortens a long call to its beginning and its size.
 fn beginning(call: &str) -> String {
     const MAX_LETTERS: usize = 400;
     match call.char_indices().nth(MAX_LETTERS) {
@@ -205,7 +205,7 @@ fn beginning(call: &str) -> String {
     }
 }
 
-/// The verdict once the hook has kept what it keeps first.
+/// Returns the verdict after the hook has made the backups that the call needs.
 pub(super) fn as_run(verdict: &Verdict) -> Verdict {
     let mut verdict = verdict.clone();
     if verdict.is_kept_first() {

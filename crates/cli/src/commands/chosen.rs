@@ -1,4 +1,4 @@
-//! Which agents a command is about, and in which of their settings the hook stands.
+//! Selects the agents of a command, and finds the settings files that contain the hook.
 
 use crate::status;
 use crate::terminal::output::complain;
@@ -7,14 +7,14 @@ use reflex_agents::{AGENTS, Agent};
 use reflex_host::Wiring;
 use std::path::Path;
 
-/// Tells which agents have settings that are known.
+/// Reports which agents have known settings.
 pub(super) fn unknown(asked: Option<&str>) -> u8 {
     let known = agents(|agent| agent.settings.is_some());
     complain(&format!("no settings are known for the agent `{}`; known: {known}", visible(asked.unwrap_or(""))));
     status::USAGE
 }
 
-/// The settings of the agent that is asked for; else of all that are used here; else of the first that is known.
+/// Returns the settings of the requested agent, else of all agents that are used here, else of the first known agent.
 pub(super) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
     let all = Wiring::all();
     if let Some(name) = asked {
@@ -26,25 +26,25 @@ pub(super) fn chosen(asked: Option<&str>) -> Vec<Wiring> {
     all.into_iter().filter(|wiring| if used { is_used(wiring) } else { Some(wiring.agent()) == first }).collect()
 }
 
-/// The same for the project around a folder: of the agents whose settings would be chosen.
+/// Returns the settings of the project around a folder, for the agents whose settings would be chosen.
 pub(super) fn chosen_in_project(folder: &Path, asked: Option<&str>) -> Vec<Wiring> {
     let of_user = chosen(asked);
     let is_chosen = |wiring: &Wiring| of_user.iter().any(|chosen| chosen.agent() == wiring.agent());
     Wiring::of_project_around(folder).into_iter().filter(is_chosen).collect()
 }
 
-/// The settings files of the project here in which the guard's hook stands.
+/// Returns the settings files of the project here that contain the guard's hook.
 pub(super) fn wired_in_project() -> Vec<Wiring> {
     let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
     Wiring::of_project_around(&here).into_iter().filter(has_hook).collect()
 }
 
-/// Whether a hook of the guard stands in the file, whichever binary it starts.
+/// Whether the file contains a hook of the guard, whichever binary it starts.
 pub(super) fn has_hook(wiring: &Wiring) -> bool {
     !wiring.hooks().is_empty()
 }
 
-/// The names of agents, as a message lists them.
+/// Returns the names of agents as a comma-separated list.
 pub(super) fn agents(listed: impl Fn(&Agent) -> bool) -> String {
     let names: Vec<&str> = AGENTS.iter().filter(|agent| listed(agent)).map(|agent| agent.name).collect();
     names.join(", ")

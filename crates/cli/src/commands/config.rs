@@ -1,4 +1,4 @@
-//! `reflex config show`: every key of people's policies, and who sets it.
+//! `reflex config show`: every key of people's policies, and the file that sets it.
 
 use super::rules;
 use crate::status;
@@ -16,7 +16,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// What `--json` prints.
+/// Returns the output of `--json`.
 pub(super) fn as_json() -> Value {
     let host = Host::new(Mode::default());
     let policy = host.policy_name(&host.placed(Default::default()));

@@ -1,4 +1,4 @@
-//! `reflex demo`: recorded calls through the real path, in a supposed world. Nothing is touched.
+//! `reflex demo`: plays recorded calls through the real path, in a simulated world without side effects.
 
 use super::check::{as_run, word};
 use crate::status;
@@ -11,7 +11,7 @@ use reflex_engine::Verdict;
 use reflex_host::{Host, Mode};
 use serde_json::{Map, Value, json};
 
-/// One JSON object a line: `title`, `agent`, `payload` and the `facts` of the world it is judged in.
+/// Recorded calls, one JSON object per line: `title`, `agent`, `payload` and the `facts` of the world it is judged in.
 const CALLS: &str = include_str!("../../demo/calls.jsonl");
 
 struct Played {
@@ -53,7 +53,7 @@ fn play(line: &str) -> Result<Played, String> {
     let world = universal::supposed(&call, &event).map_err(|problem| problem.to_string())?;
     let verdict = Host::new(Mode::default()).judge_in(&event, &world).verdict;
     let word = word(&verdict);
-    // An agent reads the standing advice once; it would fill the table.
+    // An agent reads the standing advice once; repeating it would fill the table.
     let verdict = Verdict { knows_steps: true, ..as_run(&verdict) };
     let delivery = deliver(&event, &verdict, agent.abilities(&event));
     let reply = (agent.write)(&event, &verdict, &delivery);
@@ -68,10 +68,10 @@ fn as_json(call: &Played) -> Value {
     })
 }
 
-/// The agent of most calls; others are named.
+/// Agent of most calls; only other agents are named.
 const USUAL: &str = "claude";
 
-/// Longer lines are hard to read.
+/// Maximum width of a line.
 const MAX_COLUMNS: usize = 103;
 
 fn table(calls: &[Played]) {

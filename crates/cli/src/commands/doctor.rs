@@ -1,4 +1,4 @@
-//! `reflex doctor` and `reflex verify`: does the guard really stand before the agents' tools?
+//! `reflex doctor` and `reflex verify`: check that the agents' tools really call the guard.
 
 use super::wire;
 use super::wire_mcp;
@@ -15,14 +15,14 @@ use reflex_host::state_folder::obstacle;
 use reflex_host::{Host, Mode, Wiring, timestamp};
 use serde_json::{Value, json};
 
-/// The files that `init` writes, of the agent that is asked for or of all that are used here.
+/// Returns the files that `init` writes, for the requested agent or for all agents that are used here.
 fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let mut wirings = chosen::chosen(asked);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
     let is_asked = |wiring: &Wiring| asked.is_none_or(|name| wiring.is_for(name));
     for of_project in wired_in_project().into_iter().filter(is_asked) {
-        // Who has the hook in the project needs none of the user's, and may have both.
+        // An agent with the hook in the project does not need the user's hook, but may have both.
         let has_none = |wiring: &Wiring| wiring.agent() == of_project.agent() && !has_hook(wiring);
         wirings.retain(|wiring| !has_none(wiring));
         wirings.push(of_project);
@@ -57,7 +57,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     if examined.iter().all(|(_, troubles)| troubles.is_empty()) { status::OK } else { status::FOUND }
 }
 
-/// Puts the hook in and has it trusted, as `init` would; what only a person can mend is named afterwards.
+/// Installs the hook and trusts it, like `init`. Problems that only a person can fix are reported afterwards.
 fn mend(wiring: &Wiring) {
     let put = wiring.install().and_then(|change| {
         let wanted = change.before != change.after;
@@ -79,7 +79,7 @@ fn name(wiring: &Wiring) -> String {
 
 const IN_PROJECT: &str = " (project)";
 
-/// What is wrong with the guard itself, whoever calls.
+/// Returns the problems of the guard itself, independent of any agent.
 fn own_troubles() -> Vec<Trouble> {
     let host = Host::new(Mode::default());
     let store = host.store();
@@ -106,7 +106,7 @@ fn own_troubles() -> Vec<Trouble> {
     copies().into_iter().chain(unwritable).chain(pause).chain(disputed).chain(unkept).chain(broken).collect()
 }
 
-/// People's files that are in force where we are.
+/// Returns people's files that are in force here.
 fn layers() -> Vec<Loaded> {
     let host = Host::new(Mode::default());
     host.layers(&host.placed(Event::default()).workspace)
@@ -138,7 +138,7 @@ fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String], bypassing: &
     json!({"schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered, "mcp": bypassing})
 }
 
-/// One line for each agent whose hooks all answered, and one for each hook that did not.
+/// Prints one line for each agent whose hooks all answered, and one for each hook that failed.
 fn tell(results: &[Verified<'_>]) {
     let mut agents: Vec<&str> = results.iter().map(|(agent, ..)| *agent).collect();
     agents.dedup();
@@ -162,7 +162,7 @@ fn counted(hooks: usize) -> String {
     if hooks == 1 { "1 hook stops or reports".to_owned() } else { format!("{hooks} hooks stop or report") }
 }
 
-/// An agent, its name for an event, and whether the hook answered as it should; the event is empty if there is no hook.
+/// An agent, its name for an event, and whether the hook answered correctly; without a hook the event is empty.
 type Verified<'a> = (&'a str, String, Result<(), String>);
 
 pub(super) fn verify(matches: &ArgMatches) -> u8 {

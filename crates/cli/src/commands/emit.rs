@@ -1,4 +1,4 @@
-//! `reflex emit`: every agent's own files with the guard's hook in them, for a person or a fleet to put in place.
+//! `reflex emit`: writes every agent's own files with the guard's hook in them, for deployment by a person or a fleet.
 
 use crate::commands::chosen;
 use crate::status;
@@ -11,11 +11,11 @@ use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
 
-/// One file as it would stand on a machine.
+/// A file as it would be installed on a machine.
 struct Emitted {
     agent: &'static Agent,
     scope: &'static str,
-    /// Below the home folder, below the project, or from the root.
+    /// Path below the home folder, below the project, or from the root, depending on the scope.
     path: String,
     text: String,
     note: String,
@@ -59,7 +59,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// A name alone would be looked for on the agent's `PATH`, which the agent may have a say in.
+/// Returns the absolute path of the binary. The agent could influence the lookup of a bare name on its `PATH`.
 fn binary(named: Option<&str>) -> Result<String, String> {
     match named {
         Some(path) if path.starts_with('/') => Ok(path.to_owned()),
@@ -124,8 +124,8 @@ fn as_json(files: &[Emitted], agents: &[(&Agent, &Settings)]) -> Value {
     })
 }
 
-/// With one scope the files stand below the folder as they would below a home, a project or the root; with all three
-/// each scope has a folder of its own.
+/// Writes the files. With one scope the paths are relative to the folder, as to a home, a project or the root; with all
+/// three, each scope has its own folder.
 fn written(folder: &Path, alone: bool, files: &[Emitted], banners: &[String]) -> u8 {
     if let Err(why) = no_agent_above() {
         complain(&format!("only a person writes the agents' files: {why}"));
@@ -147,7 +147,7 @@ fn written(folder: &Path, alone: bool, files: &[Emitted], banners: &[String]) ->
     code
 }
 
-/// What stands there may hold more than the hook: `init` is what changes a file.
+/// Writes a file. An existing file may hold more than the hook: only `init` changes one.
 fn put(path: &Path, text: &str) -> Result<(), String> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| error.to_string())?;

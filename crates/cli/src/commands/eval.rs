@@ -1,4 +1,4 @@
-//! `reflex eval`: universal events in, verdicts out, in a world that is only supposed.
+//! `reflex eval`: judges universal events in a simulated world.
 
 use super::check::TOO_MUCH;
 use crate::lifeline;
@@ -41,7 +41,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         lifeline::watch(TOO_MUCH);
         let verdict = judge.line(&line);
         lifeline::disarm();
-        // Who asks line by line waits for the answer before the next question.
+        // A caller that sends one line at a time waits for the answer before the next line.
         let written = writeln!(output, "{}", Value::Object(verdict)).and_then(|()| output.flush());
         if written.is_err() {
             note(written);
@@ -57,7 +57,7 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    /// The verdict of one line, its `id` echoed.
+    /// Returns the verdict of one line, with its `id` echoed.
     fn line(&self, line: &[u8]) -> Map<String, Value> {
         let object = match reflex_agents::object(line) {
             Ok(object) => object,
@@ -67,7 +67,7 @@ impl Judge {
             Ok(verdict) => {
                 let mut told = universal::verdict(&verdict);
                 if verdict.can_be_kept() {
-                    // The hook would keep what is lost, and warn.
+                    // The hook would back up the data at risk, and warn.
                     told.insert("undo".into(), true.into());
                 }
                 told
@@ -87,7 +87,7 @@ impl Judge {
         self.step(object, &mut Session::default())
     }
 
-    /// One event of a session; what it leaves behind is there for the next.
+    /// Judges one event of a session; its effects are visible to the next event.
     fn step(&self, object: &Map<String, Value>, session: &mut Session) -> Result<Verdict, BadEvent> {
         let mut event = self.completed(universal::read(object)?);
         event.declared = universal::declared(object, &event.workspace)?;
@@ -98,7 +98,7 @@ impl Judge {
         Ok(judgement.verdict)
     }
 
-    /// Defaults of an event that is judged without a machine.
+    /// Completes an event that is judged without a machine with defaults.
     fn completed(&self, mut event: Event) -> Event {
         let filled = |value: String, default: &str| if value.is_empty() { default.to_owned() } else { value };
         event.home = filled(event.home, &self.home);
@@ -110,7 +110,8 @@ impl Judge {
         event
     }
 
-    /// The strictest verdict of the steps, played in one session, with the findings of all; they name the step.
+    /// Plays the steps in one session and returns the strictest verdict, with the findings of all steps; each finding
+    /// names its step.
     fn sequence(&self, object: &Map<String, Value>) -> Result<Verdict, BadEvent> {
         let Some(Value::Array(steps)) = object.get("steps") else { return Err(problem("steps", "is not a list")) };
         let mut strictest = Verdict { confidence: 100, ..Verdict::default() };
@@ -134,7 +135,7 @@ impl Judge {
     }
 }
 
-/// What the steps of a sequence have left behind so far.
+/// Accumulated effects of the steps of a sequence.
 #[derive(Default)]
 struct Session {
     past: Vec<Step>,
@@ -143,7 +144,7 @@ struct Session {
 }
 
 impl Session {
-    /// The world as the steps before have left it; what an event says of it itself counts more.
+    /// Applies the effects of the earlier steps to the world; facts given by the event itself take precedence.
     fn enter(&self, world: &mut FakeWorld) {
         world.past.clone_from(&self.past);
         for (path, text) in &self.files {
@@ -190,7 +191,7 @@ impl Session {
         }
     }
 
-    /// Files that a command copies or moves have their text in the new place too.
+    /// Gives files that a command copies or moves their text in the new place too.
     fn keep_copies(&mut self, effects: &[Effect]) {
         let own = |effect: &&Effect| effect.script.is_none() && effect.command.is_some();
         for effect in effects.iter().filter(own).filter(|effect| effect.kind == EffectKind::Overwrite) {
@@ -207,7 +208,8 @@ impl Session {
     }
 }
 
-/// A step that is only a text may be what an agent said instead of a command: that no shell reads it is no finding.
+/// Removes findings about unreadable code: a bare text may be an agent's prose instead of a command, which no shell has
+/// to read.
 fn without_prose(mut verdict: Verdict) -> Verdict {
     let is_prose = |id: &str| matches!(id, "code/unreadable" | "code/unfinished");
     let found = verdict.findings.len();
@@ -221,7 +223,7 @@ fn without_prose(mut verdict: Verdict) -> Verdict {
     verdict
 }
 
-/// A step inherits what the sequence says; a bare text is a command.
+/// Builds the event of a step. A step inherits the fields of the sequence; a bare text is a command.
 fn step_event(sequence: &Map<String, Value>, step: &Value) -> Result<Map<String, Value>, BadEvent> {
     let mut event: Map<String, Value> = sequence
         .iter()

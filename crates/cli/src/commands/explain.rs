@@ -1,4 +1,4 @@
-//! `reflex explain`: the whole chain from the text to the agent's answer.
+//! `reflex explain`: the full chain from the text to the agent's answer.
 
 mod marked;
 mod stages;
@@ -17,7 +17,7 @@ use reflex_engine::{Effect, Judgement, Target};
 use serde_json::{Map, Value as Json, json};
 use stages::{Stage, stages};
 
-/// The call in the first line is no wider.
+/// Maximum width of the call in the first line.
 const WIDTH: usize = 100;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -42,7 +42,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     code
 }
 
-/// What `--json` prints about a command: the fields `command`, `cwd`, `agent` and `mode`.
+/// Returns the output of `--json` for a command given by the fields `command`, `cwd`, `agent` and `mode`.
 pub(super) fn explained(fields: &Map<String, Json>) -> Result<Json, String> {
     let question = asked(fields)?;
     let judgement = question.judgement();
@@ -100,7 +100,7 @@ fn reply(agent: &Agent, question: &Question, judgement: &Judgement) -> Reply {
     (agent.write)(&question.event, &verdict, &delivery)
 }
 
-/// The verdict with everything that led to it; numbers of commands are those of `commands`, from 0.
+/// Returns the verdict with the analysis that led to it; command numbers index `commands`, from 0.
 fn as_json(question: &Question, judgement: &Judgement, stages: &[Stage]) -> Json {
     let mut object = universal::verdict(&judgement.verdict);
     let stages = stages.iter().map(|stage| {

@@ -1,4 +1,5 @@
-//! `reflex audit export`: every record as a line, a row, an OCSF event or an OTLP log record, printed or sent to a collector.
+//! `reflex audit export`: exports every record as a line, a row, an OCSF event or an OTLP log record, printed or sent
+//! to a collector.
 
 mod csv;
 mod ocsf;
@@ -18,10 +19,10 @@ use reflex_host::timestamp;
 use serde_json::{Value, json};
 use std::io::{self, IsTerminal, Write};
 
-/// So many records go into one request.
+/// Maximum number of records per request.
 const BATCH: usize = 500;
 
-/// The formats by name.
+/// Names of the formats.
 pub(super) const FORMATS: [&str; 4] = ["jsonl", "csv", "ocsf", "otlp"];
 
 pub(super) fn run(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
@@ -43,9 +44,9 @@ pub(super) fn run(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
     }
 }
 
-/// Each record not older than a time; `each` gets its line too.
+/// Visits each record not older than `since`, with its line.
 fn records(log: &Log, since: &str, each: &mut dyn FnMut(&str, Record) -> io::Result<()>) -> io::Result<()> {
-    // Who reads the records at a terminal sees them go by.
+    // At a terminal the printed records already show the progress.
     let hidden = !io::stdout().is_terminal();
     let (mut progress, mut seen) = (Progress::default(), 0_u64);
     log.each(&mut |line| {
@@ -88,7 +89,7 @@ fn show(log: &Log, format: &str, since: &str) -> io::Result<u8> {
     Ok(status::OK)
 }
 
-/// What leaves this command leaves it by a person's word, and the log says so.
+/// Sends records to a collector. Only a person may export records, and the log records the export.
 fn send(store: &Store, format: &str, (url, since): (&str, &str)) -> io::Result<u8> {
     let Some(person) = person(store, "audit export", "") else { return Ok(status::FOUND) };
     let collector = match post::Collector::parse(url, if format == "otlp" { "/v1/logs" } else { "/" }) {
@@ -106,7 +107,7 @@ fn send(store: &Store, format: &str, (url, since): (&str, &str)) -> io::Result<u
     Ok(if sent.rejected > 0 { status::FOUND } else { status::OK })
 }
 
-/// What goes to a collector, batch by batch.
+/// Sends records to a collector in batches.
 struct Sent {
     collector: post::Collector,
     otlp: bool,

@@ -1,4 +1,4 @@
-//! `reflex import`: rules of other guards and agents become rules of ours, each line with what became of it.
+//! `reflex import`: converts the rules of other guards and agents, and reports the result for each line.
 
 use crate::status;
 use crate::terminal::arguments::{flag, json, option};
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Where the others keep theirs; `~/` is the home, all else the project.
+/// Files in which other tools keep their rules; `~/` is the home, other paths are relative to the project.
 const USUAL: [&str; 10] = [
     "~/.claude/settings.json",
     ".claude/settings.json",
@@ -29,7 +29,7 @@ const USUAL: [&str; 10] = [
     ".claude/hookify.local.md",
 ];
 
-/// Folders in which each file of such a name is one.
+/// Folders in which each file with such a suffix is a rules file.
 const FOLDERS: [(&str, &str); 5] = [
     (".claude", ".local.md"),
     ("~/.claude", ".local.md"),
@@ -90,7 +90,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     if written == status::OK { code } else { written }
 }
 
-/// The files that are there.
+/// Returns the existing files.
 fn usual(host: &Host) -> Vec<PathBuf> {
     let workspace = host.placed(Event::default()).workspace;
     let home = &host.folders().home;
@@ -151,7 +151,7 @@ fn visible_lines(text: &str) -> String {
     text.lines().map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// Rules go into a file of their own; a policy that is there already is the person's to change.
+/// Writes the rules to their own file; an existing policy is for the person to change.
 fn write(host: &Host, all: &Import) -> u8 {
     let store = host.store();
     let Some(person) = person(&store, "import", "") else { return status::FOUND };

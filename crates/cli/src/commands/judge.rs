@@ -1,4 +1,4 @@
-//! `reflex judge`: shows and measures the model that answers questions in auto-pilot.
+//! `reflex judge`: shows and measures the model that answers prompts in auto-pilot.
 
 use crate::status;
 use crate::terminal::arguments::{flag, json, option};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::PathBuf;
 
-/// A set of cases is asked no more often.
+/// Maximum number of times that a set of cases is repeated.
 const MAX_REPEATS: u32 = 20;
 
 pub(super) fn grammar() -> Command {
@@ -61,22 +61,22 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// Said if auto-pilot lacks its model.
+/// Message for auto-pilot without a model.
 pub(super) const NO_MODEL: &str = "no model is configured: add `judge:` to your policy (see docs/auto-pilot.md), e.g. \
      judge: {provider: anthropic, model: MODEL, key_file: ~/.config/reflex/judge.key}";
 
-/// The model that the policy in force here names.
+/// Returns the model that the policy in force here names.
 pub(super) fn config(host: &Host) -> Option<JudgeConfig> {
     let workspace = host.placed(Event::default()).workspace;
     JudgeConfig::from_layers(&host.layers(&workspace), &host.folders().home)
 }
 
-/// Under this name the figures of a model are kept: other instructions make another judge.
+/// Key under which the figures of a model are kept. It includes the version of the instructions: they affect results.
 fn measured_as(config: &JudgeConfig) -> String {
     format!("{} ({VERSION})", config.shown())
 }
 
-/// The model of auto-pilot and how well it is known, in a few words.
+/// Describes the model of auto-pilot and its measured figures in a few words.
 pub(super) fn known(host: &Host, store: &Store) -> String {
     let Some(config) = config(host) else { return "no model configured".to_owned() };
     let Some(figures) = store.measured(&measured_as(&config)) else {
@@ -86,18 +86,18 @@ pub(super) fn known(host: &Host, store: &Store) -> String {
     format!("{}: {} of {} wrong allows", config.shown(), number("wrong_allows"), number("refusable"))
 }
 
-/// Says where questions go.
+/// Describes where prompts are sent.
 pub(super) fn destination(config: &JudgeConfig) -> String {
     let how =
         if config.leaves_machine() { "calls, scripts and your prompts leave this machine" } else { "on this machine" };
     format!("{} answers; {how}", config.shown())
 }
 
-/// One case: a universal event with the user's prompts and a label.
+/// A test case: a universal event with the user's prompts and a label.
 struct Case {
     id: String,
     data: Result<Value, String>,
-    /// Whether a careful user would let it run.
+    /// Whether a careful user would allow the call.
     is_allowed: bool,
     is_injected: bool,
 }
@@ -132,7 +132,7 @@ fn event(case: &Map<String, Value>) -> Result<(Event, FakeWorld), String> {
         event.declared = Some(Task { id: "case".into(), root: event.workspace.clone(), purpose, vouched: Vouched::NO });
     }
     let mut world = universal::supposed(&call, &event).map_err(told)?;
-    // A file of which the facts of git tell is there.
+    // A file named by the git facts exists.
     let told = world.git.iter().flat_map(|git| git.dirty.iter().chain(&git.untracked)).cloned();
     for file in told.collect::<Vec<_>>() {
         world.files.entry(file).or_default();
@@ -166,12 +166,12 @@ fn test(host: &Host, config: &JudgeConfig, matches: &ArgMatches) -> u8 {
     if reply.choice().is_ok() { status::OK } else { status::FOUND }
 }
 
-/// An answer in a line.
+/// Formats a reply on one line.
 pub(super) fn told(reply: &Reply) -> String {
     line(&reply.json())
 }
 
-/// The same from a record.
+/// Formats a reply from a record on one line.
 pub(super) fn line(judge: &Value) -> String {
     let text = |key: &str| judge.get(key).and_then(Value::as_str).unwrap_or_default();
     let mut line = format!("{} by {}", text("outcome"), text("judge"));
@@ -248,7 +248,7 @@ fn cases(host: &Host, files: &[&PathBuf]) -> Result<Vec<Case>, String> {
         .collect()
 }
 
-/// Every case asked once; none where a person answers without the model.
+/// Replies to every case, asked once; `None` for a case that a person answers without the model.
 struct Round {
     replies: Vec<Option<Reply>>,
 }
@@ -259,7 +259,7 @@ impl Round {
         Round { replies: cases.iter().map(reply).collect() }
     }
 
-    /// The share of the selected cases that end so, among those that were asked.
+    /// Counts the selected cases with this outcome among those that were asked.
     fn count(&self, cases: &[Case], is_meant: impl Fn(&Case) -> bool, ends: impl Fn(&Reply) -> bool) -> Share {
         let asked = self.replies.iter().zip(cases).filter(|(_, case)| is_meant(case));
         let asked: Vec<&Reply> = asked.filter_map(|(reply, _)| reply.as_ref()).collect();
@@ -275,7 +275,7 @@ struct Share {
 }
 
 impl Share {
-    /// The bounds of E. B. Wilson's score interval of 95 %, in percent.
+    /// Returns the bounds of E. B. Wilson's score interval at 95 %, in percent.
     fn bounds(self) -> (f64, f64) {
         const Z: f64 = 1.96;
         if self.all == 0 {
@@ -310,7 +310,7 @@ impl Figures<'_> {
         shares.fold(Share { part: 0, all: 0 }, |sum, one| Share { part: sum.part + one.part, all: sum.all + one.all })
     }
 
-    /// The least and the most of all rounds.
+    /// Returns the minimum and the maximum over all rounds.
     fn range(&self, is_meant: impl Fn(&Case) -> bool) -> (usize, usize) {
         let parts = || self.rounds.iter().map(|round| round.count(self.cases, &is_meant, is_allowed).part);
         (parts().min().unwrap_or(0), parts().max().unwrap_or(0))
@@ -354,7 +354,7 @@ impl Figures<'_> {
         wrong.map(|(_, case)| case.id.as_str()).collect()
     }
 
-    /// The middle and the longest time of an answer, in milliseconds.
+    /// Returns the median and the maximum time of an answer, in milliseconds.
     fn latency(&self) -> (u64, u64) {
         let mut times: Vec<u64> = self.replies().map(Reply::millis).collect();
         times.sort_unstable();
@@ -427,7 +427,7 @@ mod tests {
 
     #[test]
     fn the_bounds_are_those_of_wilson() {
-        // R, binom::binom.wilson(0, 66) and (10, 100).
+        // Computed in R: binom::binom.wilson(0, 66) and (10, 100).
         let (low, high) = Share { part: 0, all: 66 }.bounds();
         assert!(low.abs() < 1e-9 && (high - 5.5).abs() < 0.01, "{low} {high}");
         let (low, high) = Share { part: 10, all: 100 }.bounds();

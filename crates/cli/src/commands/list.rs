@@ -1,5 +1,5 @@
-//! The open list of waiting calls: it shows each as it would run, and a key answers it. While it is open hooks wait for
-//! its person; the key that signs stays in this process alone, and ends with it.
+//! The open list of waiting calls: shows each call as it would run and answers it with a key. While the list is open,
+//! hooks wait for its person. The signing key stays in this process alone and ends with it.
 
 mod page;
 mod state;
@@ -15,13 +15,13 @@ use reflex_host::store::Store;
 use state::{List, Next};
 use std::time::Duration;
 
-/// So often the list looks for new calls while nobody types.
+/// Interval at which the list checks for new calls while no key is pressed.
 const TICK: Duration = Duration::from_millis(250);
 
-/// After so many looks without a change the calls are read all the same.
+/// Number of checks without a change after which the calls are read anyway.
 const MAX_UNREAD: u32 = 8;
 
-/// Shows the list until the person ends it.
+/// Shows the list until the person closes it.
 pub(super) fn open(store: &Store, person: &Person) -> u8 {
     let consent = match Consent::held(store) {
         Ok(Some(consent)) => consent,
@@ -42,8 +42,8 @@ pub(super) fn open(store: &Store, person: &Person) -> u8 {
     }
 }
 
-/// Whether this terminal takes keys from programs, as those do that stay open or are driven from outside: an agent that
-/// presses two letters there shall not have said yes.
+/// Whether this terminal accepts keys from programs, like terminals that stay open or are driven from outside: two keys
+/// pressed there by an agent must not count as a yes.
 pub(super) fn is_shared() -> bool {
     const DRIVEN: [&str; 7] =
         ["TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "VIM_TERMINAL", "NVIM"];
@@ -54,11 +54,11 @@ fn run(store: &Store, list: &mut List<'_>, screen: &mut Screen) -> std::io::Resu
     let mut present = store.be_present();
     let (mut changed, mut unread) = (None, 0);
     loop {
-        // Another list may have been there before this one.
+        // Another list may have been open before this one.
         present = present.or_else(|| store.be_present());
         let now = store.answers_changed();
         unread += 1;
-        // Hundreds of calls are not read four times a second.
+        // Avoids reading hundreds of calls four times a second.
         if changed.replace(now) != Some(now) || unread >= MAX_UNREAD {
             list.take(waiting(store));
             unread = 0;

@@ -1,4 +1,4 @@
-//! `reflex verify --live`: the real client started once with a harmless canary; and the canary itself.
+//! `reflex verify --live`: starts the real client once with a harmless canary; and the canary itself.
 
 use crate::commands::chosen::{self, wired_in_project};
 use crate::status;
@@ -22,14 +22,14 @@ pub(super) fn is_meant(matches: &ArgMatches) -> bool {
     matches.get_flag("live") || matches.contains_id("driven")
 }
 
-/// `reflex canary NONCE`: a line, and nothing else.
+/// `reflex canary NONCE`: prints one line and has no other effect.
 pub(super) fn canary(matches: &ArgMatches) -> u8 {
     print(&song(&visible(text(matches, "nonce"))));
     status::OK
 }
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
-    // What is started works in the person's name and with their settings.
+    // The client runs in the person's name and with their settings.
     if let Err(why) = no_agent_above() {
         complain(&format!("only a person starts a client to prove the guard: {why}"));
         return status::FOUND;
@@ -45,7 +45,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let as_json = matches.get_flag("json");
     let try_one = |(agent, title)| {
         let tried = tried(agent, title, consent);
-        // Each as soon as it is known: a client may take a minute.
+        // Printed as soon as each result is known: a client may take a minute.
         if !as_json {
             tried.show();
         }
@@ -56,12 +56,12 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         let clients: Vec<Value> = tried.iter().map(Tried::json).collect();
         print_json(&json!({"schema": "reflex/verify-live-v1", "clients": clients}).to_string());
     }
-    // What cannot be started without a person is told, and no failure.
+    // A client that cannot be started without a person is reported, but does not count as a failure.
     let mut counted = tried.iter().filter(|tried| tried.counts).peekable();
     if counted.peek().is_some() && counted.all(Tried::is_proven) { status::OK } else { status::FOUND }
 }
 
-/// Offers the proof for these agents, to a person at a terminal.
+/// Offers the proof for these agents to a person at a terminal.
 pub(super) fn offer(wirings: &[Wiring]) {
     if at_terminal().is_err() {
         return;
@@ -80,7 +80,7 @@ pub(super) fn offer(wirings: &[Wiring]) {
     }
 }
 
-/// The agents whose clients are started: the one that is asked for, or all that are used here.
+/// Returns the agents whose clients are started: the requested one, or all that are used here.
 fn agents(asked: Option<&str>) -> Result<Vec<(&'static str, &'static str)>, u8> {
     let mut wirings = chosen::chosen(asked);
     wirings.extend(wired_in_project().into_iter().filter(|_| asked.is_none()));
@@ -106,24 +106,24 @@ enum Consent {
     Asked,
 }
 
-/// What became of one client.
+/// Result for one client.
 struct Tried {
     agent: &'static str,
     title: &'static str,
     leaves: &'static str,
-    /// What names another model, key or login: file and key.
+    /// Settings that name another model, key or login: file and key.
     against: Vec<Against>,
-    /// What runs beside it.
+    /// Programs that the client also runs.
     beside: Vec<String>,
-    /// Whether it was meant to be proven.
+    /// Whether the client counts for the exit status.
     counts: bool,
     end: End,
 }
 
 enum End {
-    /// It was started.
+    /// The client was started.
     Driven(Proof),
-    /// It was not: why, and what helps.
+    /// The client was not started: the reason and a remedy.
     Refused(String, String),
 }
 
@@ -162,7 +162,7 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
     }
 }
 
-/// Whether the client may be started: nothing leads it elsewhere, and a person accepts what runs beside it.
+/// Whether the client may be started: no setting redirects it, and a person accepts the programs that it also runs.
 fn may_start(plan: &Plan, title: &str, consent: Consent) -> Result<(), (String, String)> {
     let host = Host::new(Mode::default());
     let here = host.placed(Event::default()).workspace;
@@ -184,15 +184,15 @@ fn may_start(plan: &Plan, title: &str, consent: Consent) -> Result<(), (String, 
     if !std::io::stdin().is_terminal() {
         return Err((list, "reflex verify --live --yes accepts that".into()));
     }
-    // Beside what `--json` prints.
+    // On standard error, separate from the output of `--json`.
     complain(&list);
     let declined =
         || ("it is not started".to_owned(), "reflex verify --live --yes accepts what runs beside it".to_owned());
     if confirmed("Start it? [y/N] ") { Ok(()) } else { Err(declined()) }
 }
 
-/// Drives the client in a process of its own, out of reach of the terminal's signals: it ends the client when it is
-/// no longer waited for, in whatever way that came to be.
+/// Drives the client in a separate process, out of reach of the terminal's signals. That process ends the client as
+/// soon as its parent stops waiting, for whatever reason.
 fn driven_apart(agent: &str) -> Result<Proof, String> {
     match drive_once(agent, "off")? {
         Some(proof) => Ok(proof),
@@ -200,7 +200,7 @@ fn driven_apart(agent: &str) -> Result<Proof, String> {
     }
 }
 
-/// `None` where the network cannot be switched off.
+/// Returns `None` if the network cannot be switched to this state.
 fn drive_once(agent: &str, network: &str) -> Result<Option<Proof>, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(own);
@@ -223,7 +223,7 @@ fn drive_once(agent: &str, network: &str) -> Result<Option<Proof>, String> {
     Proof::of_json(&said).map(Some).ok_or(complaint)
 }
 
-/// The process of its own.
+/// Entry point of the separate process.
 fn driven(words: &[&str]) -> u8 {
     let [agent, network] = words else { return status::USAGE };
     let network = if *network == "on" { Network::On } else { Network::Off };
@@ -293,7 +293,7 @@ impl Tried {
         self.beside.iter().for_each(|one| print(&format!("  beside it, as at each start: {}", visible(one))));
     }
 
-    /// What is missing, and what helps.
+    /// Returns the missing step and its remedy.
     fn problem(&self, proof: &Proof) -> (String, String) {
         let (agent, said) = (self.agent, visible(&proof.words));
         let doctor = format!("reflex doctor --agent {agent}");

@@ -1,4 +1,4 @@
-//! `reflex mcp`: the guard in front of an MCP server, and the pins of servers.
+//! `reflex mcp`: runs the guard in front of an MCP server, and manages the pins of servers.
 
 use crate::arena;
 use crate::status;
@@ -81,7 +81,7 @@ fn proxy(store: Store, matches: &ArgMatches) -> u8 {
     }
 }
 
-/// The command that judges one call.
+/// Returns the command that judges one call.
 fn hook() -> io::Result<Vec<String>> {
     let own = std::env::current_exe()?.to_string_lossy().into_owned();
     let mut hook: Vec<String> = [own.as_str(), "hook", "--agent", "mcp"].map(str::to_owned).to_vec();
@@ -131,7 +131,7 @@ fn list(store: &Store, is_json: bool) -> u8 {
     status::OK
 }
 
-/// Both forms of a value as lines that a person can compare.
+/// Prints both forms of a value, in lines that a person can compare.
 fn changed(title: &str, before: &str, now: &str) {
     print(&format!("{title}:"));
     let pretty = |raw: &str| {

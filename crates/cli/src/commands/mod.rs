@@ -1,4 +1,4 @@
-//! Every command but `hook`.
+//! Every command except `hook`.
 
 mod allow;
 mod appeal;
@@ -58,7 +58,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
 
-/// Parses the command line and runs what it names; the exit status. What could not be printed is no success.
+/// Parses the command line and runs the command; returns the exit status. Lost output is a failure.
 pub(crate) fn run() -> u8 {
     let code = run_named();
     if was_lost() {
@@ -70,12 +70,12 @@ pub(crate) fn run() -> u8 {
 
 fn run_named() -> u8 {
     let mut grammar = grammar();
-    // Gives every subcommand the options of all.
+    // Adds the global options to every subcommand.
     grammar.build();
     let words: Option<Vec<String>> = std::env::args_os().map(|word| word.into_string().ok()).collect();
     let matches = match words.map(|words| unquoted::joined(words, &grammar)) {
         Some(words) => grammar.try_get_matches_from(words),
-        // Words that are no text: clap says so.
+        // Arguments that are not valid UTF-8: clap reports the error.
         None => grammar.try_get_matches(),
     };
     let matches = match matches {
@@ -98,7 +98,7 @@ fn run_named() -> u8 {
     run_one(&matches)
 }
 
-/// The fields of `reflex --version --json`.
+/// Returns the fields of `reflex --version --json`.
 fn version() -> Value {
     json!({
         "schema": "reflex/version-v1", "version": env!("CARGO_PKG_VERSION"), "target": env!("REFLEX_TARGET"),
@@ -169,7 +169,7 @@ fn grammar() -> Command {
     grammar.help_template(template)
 }
 
-/// Subcommands by the occasion at which a person needs them. Those in no group are for agents and scripts.
+/// Subcommands, grouped by the occasion at which a person needs them. Commands for agents and scripts are in no group.
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "mcp", "pin", "off"]),
     ("Try", &["demo", "check", "explain"]),
@@ -178,7 +178,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
     ("Adapt", &["rules", "reflexes", "policy", "config", "import"]),
 ];
 
-/// The help of `reflex` itself, with the subcommands in groups.
+/// Returns the help of `reflex` itself, with the subcommands in groups.
 fn help(grammar: &Command) -> String {
     let heading = |title: &str| format!("\n\n\u{1b}[1;4m{title}:\u{1b}[0m");
     let row = |command: &Command| {
@@ -256,7 +256,7 @@ fn commands() -> Command {
         )
 }
 
-/// The guard's place before the agents' tools, and whether it stands there.
+/// Commands that put the guard in front of the agents' tools and check that it is in place.
 fn wiring() -> Vec<Command> {
     let agent = || option("agent", "NAME", "Only this agent");
     vec![
@@ -329,7 +329,7 @@ fn reason() -> Arg {
     option("reason", "TEXT", "Why").default_value("")
 }
 
-/// How a person answers a call that waits.
+/// Commands with which a person answers a waiting call.
 fn answers() -> Vec<Command> {
     vec![
         Command::new("pending")
@@ -356,7 +356,7 @@ fn answers() -> Vec<Command> {
     ]
 }
 
-/// What the guard remembers, and what a person says about it.
+/// Commands about the guard's records, and a person's comments on them.
 fn memory() -> Vec<Command> {
     vec![
         Command::new("appeal")
@@ -401,7 +401,7 @@ fn memory() -> Vec<Command> {
     ]
 }
 
-/// `rules test`: the rules' own examples, or one event.
+/// `rules test`: tests the rules' own examples, or one event.
 fn rules_test(paths: Arg) -> Command {
     let several = |name: &'static str, form: &'static str, help: &'static str| {
         option(name, form, help).action(ArgAction::Append).requires("what")
@@ -419,7 +419,7 @@ fn rules_test(paths: Arg) -> Command {
         .arg(json())
 }
 
-/// What people write themselves.
+/// Commands about files that people write themselves.
 fn people() -> Vec<Command> {
     let paths = |help| Arg::new("path").num_args(0..).value_name("PATH").help(help);
     let own = "Files or folders (default: all in force here)";

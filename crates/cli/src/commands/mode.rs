@@ -1,4 +1,4 @@
-//! `reflex mode`: a person lets agents run under another policy for a while.
+//! `reflex mode`: a person lets agents run under another policy for a limited time.
 
 use super::approve::project_here;
 use super::audit_record::{Record, field};
@@ -18,7 +18,7 @@ use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT, LONGEST, LONGEST_RUN, PAS
 use reflex_host::{Host, Mode, duration, now};
 use serde_json::{Value, json};
 
-/// The word that ends all modes.
+/// Name that ends all modes.
 const OFF: &str = "off";
 
 /// Modes that may be stricter than the policy.
@@ -56,7 +56,7 @@ fn show(store: &Store) -> u8 {
     status::OK
 }
 
-/// Ending a mode that asks more loosens, so it takes the passphrase, as removing the guard does.
+/// Ends all modes. Ending a stricter mode loosens the guard, so it requires the passphrase, like removing the guard.
 fn end(store: &Store) -> u8 {
     let modes = store.modes();
     let Some(person) = person(store, "mode off", "") else { return status::FOUND };
@@ -93,14 +93,14 @@ fn set(store: &Store, name: &str, matches: &ArgMatches) -> u8 {
     }
 }
 
-/// Sets a mode for what is started below this process, and ends with it.
+/// Sets a mode for the processes started below this process; it ends with this process.
 pub(super) fn begin_for_run(store: &Store, name: &str) -> Result<Option<SessionMode>, String> {
     let below = Some(std::process::id());
     let until = now() + LONGEST_RUN;
     begin(store, SessionMode { name: name.to_owned(), by: String::new(), until, within: String::new(), below })
 }
 
-/// Asks the person, and sets the mode. `None` if they decline or no person is there.
+/// Asks the person and sets the mode. `None` if the person declines or the caller is not a person.
 fn begin(store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String> {
     if Mode::named(&mode.name).is_none() {
         return Err(format!("unknown mode `{}`; known: {}", visible(&mode.name), Mode::names().join(", ")));
@@ -131,7 +131,7 @@ fn begin(store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String
     Ok(Some(mode))
 }
 
-/// The effect of a mode on calls, in a few words.
+/// Describes the effect of a mode on calls in a few words.
 fn means(name: &str) -> String {
     if name == ALLOW_ALL {
         return "only core rules stop a call; every other call runs, and what it would lose is kept first".to_owned();
@@ -139,7 +139,7 @@ fn means(name: &str) -> String {
     Mode::about(name).to_owned()
 }
 
-/// Place and end of a mode.
+/// Describes the place and the end of a mode.
 fn told(mode: &SessionMode) -> String {
     match mode.below {
         Some(_) => format!("{}, until it ends", mode.place()),
@@ -147,7 +147,7 @@ fn told(mode: &SessionMode) -> String {
     }
 }
 
-/// The modes in force, for a person: an agent learns of none.
+/// Describes the modes in force, for a person: an agent does not learn of modes.
 pub(super) fn for_person(store: &Store) -> Option<String> {
     let modes = store.modes();
     if modes.is_empty() || no_agent_above().is_err() {
@@ -160,12 +160,12 @@ pub(super) fn for_person(store: &Store) -> Option<String> {
     Some(visible(&modes.iter().map(one).collect::<Vec<_>>().join("; ")))
 }
 
-/// Whether the reader may have a record at all: of modes an agent learns nothing.
+/// Whether the reader may see a record at all: records of modes are hidden from agents.
 pub(super) fn may_be_read(record: &Record) -> bool {
     field(record, "kind") != "mode" || no_agent_above().is_ok()
 }
 
-/// A record of the log as its reader may have it: an agent learns of no mode.
+/// Returns a record of the log without its modes, unless the reader is a person.
 pub(super) fn without_modes(mut record: Record) -> Record {
     let is_by_mode = field(&record, "policy") == ALLOW_ALL || record.contains_key("judge");
     if is_by_mode && no_agent_above().is_err() {

@@ -1,4 +1,4 @@
-//! `reflex pin`: the passphrase with which a person's yes is signed.
+//! `reflex pin`: manages the passphrase with which a person's yes is signed.
 
 use crate::commands::chosen::has_hook;
 use crate::status;
@@ -16,7 +16,7 @@ use reflex_host::{Host, Mode, Wiring};
 use serde_json::json;
 use std::io::IsTerminal;
 
-/// The way back after a forgotten passphrase; it ends all earlier approvals.
+/// Remedy for a forgotten passphrase; it ends all earlier approvals.
 pub(super) const FORGOTTEN: &str = "forgotten? Remove the Reflex entries from the agents' settings files yourself (`reflex uninstall --dry-run` shows them), then `reflex init`: earlier approvals end";
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -34,7 +34,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// At the end of `reflex init`: a person without a passphrase is offered one.
+/// Offers a passphrase to a person without one, at the end of `reflex init`.
 pub(super) fn offer() {
     let store = Host::new(Mode::default()).store();
     if !std::io::stdin().is_terminal() || *store.key_in_force() != InForce::Unprotected {
@@ -51,7 +51,7 @@ pub(super) fn offer() {
     }
 }
 
-/// The public key, for `/etc/reflex/keys/UID`.
+/// Prints the public key, for `/etc/reflex/keys/UID`.
 fn show(store: &Store) -> u8 {
     match store.key_in_force() {
         InForce::Key(key) => {
@@ -69,11 +69,11 @@ fn show(store: &Store) -> u8 {
     }
 }
 
-/// Which key the entries name that `reflex init` is about to write.
+/// Key named by the entries that `reflex init` is about to write.
 pub(super) enum Named {
-    /// The one that is in force, or none.
+    /// The key in force, if any.
     AsItIs,
-    /// This one, or none: a passphrase was kept and no entry named its key.
+    /// This key, if any: a passphrase was kept but no entry named its key.
     Again(Option<PublicKey>),
 }
 
@@ -158,7 +158,7 @@ fn set(store: &Store, person: &Person) -> Result<u8, String> {
     Ok(if all_trusted(&entries) { finished(pin.public) } else { status::FOUND })
 }
 
-/// Whoever changes a passphrase knows the present one.
+/// Whether the person knows the current passphrase, which is required to change it.
 fn knows_the_present_one(store: &Store) -> Result<bool, String> {
     if *store.key_in_force() == InForce::Unprotected {
         return Ok(true);
@@ -171,7 +171,7 @@ fn knows_the_present_one(store: &Store) -> Result<bool, String> {
     pin.check(&passphrase).map(|()| true).map_err(|problem| format!("{problem}; {FORGOTTEN}"))
 }
 
-/// A new passphrase, typed twice; `None` if the person would rather not.
+/// Asks for a new passphrase twice; `None` if the person declines.
 fn chosen() -> Result<Option<String>, String> {
     let Some(first) = hidden(&format!("New passphrase (at least {MIN_PASSPHRASE} characters): ")) else {
         return Ok(None);
@@ -189,7 +189,7 @@ fn chosen() -> Result<Option<String>, String> {
     }
 }
 
-/// Some agents drop a changed hook without a word until it is trusted again: until then their calls run unguarded.
+/// Whether all agents trust the hook. Some agents silently drop a changed hook and run unguarded until it is trusted.
 fn all_trusted(entries: &[Wiring]) -> bool {
     loop {
         let mut left = 0;

@@ -1,4 +1,4 @@
-//! A planned change of a settings file: the place, its diff, and a person's consent.
+//! A planned change of a settings file: its place, its diff, and a person's consent.
 
 use crate::terminal::confirm;
 use crate::terminal::output::print_whole;
@@ -23,7 +23,7 @@ impl Work {
         }
     }
 
-    /// The words for a file that needs no change.
+    /// Returns the message for a file that needs no change.
     pub(super) fn done(self) -> &'static str {
         match self {
             Work::PutIn => "is up to date",
@@ -36,7 +36,7 @@ pub(super) fn here() -> Result<PathBuf, String> {
     std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))
 }
 
-/// The folder here, where it may lie in a project: in the home's own files agents look for the user's settings.
+/// Returns the current directory if it is in a project. In the home's own files agents look for the user's settings.
 pub(super) fn project_here() -> Result<PathBuf, String> {
     let here = here()?;
     let host = Host::new(Mode::default());
@@ -47,7 +47,7 @@ pub(super) fn project_here() -> Result<PathBuf, String> {
     Ok(here)
 }
 
-/// Prints the diff as `shown` has it, with this many lines around each change.
+/// Prints the diff, transformed by `shown`, with `around` lines of context.
 pub(super) fn show(file: &str, change: &Change, around: usize, shown: impl Fn(&str) -> String) {
     let paint = Paint::of_stdout();
     let (before, after) = (change.before.as_deref().unwrap_or(""), change.after.as_deref().unwrap_or(""));
@@ -64,7 +64,7 @@ pub(super) fn show(file: &str, change: &Change, around: usize, shown: impl Fn(&s
     }
 }
 
-/// The answer of a person at the terminal; without a terminal, `--yes` is needed.
+/// Asks the person at the terminal; without a terminal, `--yes` is required.
 pub(super) fn confirmed() -> Result<bool, String> {
     if !std::io::stdin().is_terminal() {
         return Err("no terminal to ask on; use --yes to write or --dry-run to preview".into());

@@ -1,4 +1,4 @@
-//! One more line in a policy, as a person's command writes it: shown first, written after a yes, and accepted with it.
+//! Adds a line to a policy on a person's command: the line is shown first, written after a yes, and accepted with it.
 
 use crate::terminal::consent::Consent;
 use crate::terminal::output::print;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The key of a policy that a line is added below.
+/// Key of a policy below which a line is added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     /// `allow`, a list.
@@ -29,7 +29,7 @@ impl Section {
         }
     }
 
-    /// The beginning of a line below it.
+    /// Returns the start of a line below the key.
     fn starts(self) -> &'static str {
         match self {
             Section::Allow => "- ",
@@ -38,16 +38,16 @@ impl Section {
     }
 }
 
-/// A line about to be written.
+/// A line to be written.
 pub(super) struct Line {
     pub(super) section: Section,
-    /// JSON is YAML too, and nothing in it has to be quoted by hand.
+    /// Text of the entry, as JSON: JSON is also YAML and needs no manual quoting.
     pub(super) text: String,
-    /// What a person calls it by, for the log.
+    /// Id of the call or the rule that the line is about, for the log.
     pub(super) of: String,
-    /// The project in which it was asked for.
+    /// The project from which the request came.
     pub(super) workspace: String,
-    /// Whether it goes into the project's policy instead of the user's.
+    /// Whether the line goes into the project's policy instead of the user's.
     pub(super) in_project: bool,
 }
 
@@ -68,11 +68,11 @@ impl Line {
     }
 }
 
-/// Shows the line, and writes it after a yes; whether there was one. Where files count only once they are accepted, the
-/// changed file is accepted with that yes; so all others must be accepted already, and stay as they are.
+/// Shows the line and writes it after a yes; returns whether it was written. If files count only once they are
+/// accepted, that yes also accepts the changed file, so all other files must be accepted already and unchanged.
 ///
 /// # Errors
-/// Why it cannot be written.
+/// The reason why the line cannot be written.
 pub(super) fn add(host: &Host, line: &Line, person: &Person) -> Result<bool, String> {
     let file = line.file(host);
     let name = file.to_string_lossy();
@@ -107,7 +107,7 @@ pub(super) fn add(host: &Host, line: &Line, person: &Person) -> Result<bool, Str
     Ok(true)
 }
 
-/// Writes a file whole, or not at all.
+/// Writes a file atomically.
 fn write(file: &Path, text: &str) -> std::io::Result<()> {
     fs::create_dir_all(file.parent().unwrap_or(Path::new("/")))?;
     let beside = file.with_extension(format!("yaml.{}", now()));
@@ -115,7 +115,7 @@ fn write(file: &Path, text: &str) -> std::io::Result<()> {
     fs::rename(&beside, file)
 }
 
-/// Whether nothing but the policy differs from what was there before the person was asked.
+/// Whether only the policy differs from the files before the prompt.
 fn is_only_that(known: Option<&Offer>, offered: &Offer, text: &str) -> bool {
     let before = known.map(|known| known.files.as_slice()).unwrap_or_default();
     let same = |one: &SourceFile, others: &[SourceFile]| others.iter().any(|other| other == one);
@@ -125,7 +125,8 @@ fn is_only_that(known: Option<&Offer>, offered: &Offer, text: &str) -> bool {
     added.clone().count() <= 1 && added.clone().all(is_policy) && before.iter().all(|one| of_name(one, &offered.files))
 }
 
-/// The policy with one more line of this key, whatever else stands in it. `None` where its form leaves no place.
+/// Returns the policy with one more line below this key, and all other text unchanged. `None` if its form has no place
+/// for the line.
 fn with_line(before: &str, section: Section, line: &str) -> Option<String> {
     let key = section.key();
     let mut lines: Vec<&str> = before.lines().collect();
@@ -145,7 +146,7 @@ fn with_line(before: &str, section: Section, line: &str) -> Option<String> {
     (is_block && fits).then(|| format!("{}\n", lines.join("\n")))
 }
 
-/// What a policy says of a rule that is off.
+/// Returns the policy entry that switches a rule off.
 pub(super) fn off(rule: &str, reason: &str) -> String {
     format!("{}: {}", Value::from(rule), json!({"action": "off", "reason": reason}))
 }

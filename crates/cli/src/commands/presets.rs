@@ -1,4 +1,4 @@
-//! `reflex policy presets`: the policies that the library has, and a file to begin with.
+//! `reflex policy presets`: lists the policies of the library, and prints a starter file.
 
 use crate::status;
 use crate::terminal::arguments::{flag, json};
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 
-/// Policies whose purpose begins so are kept for files that name them.
+/// Start of the purpose of renamed policies, which are kept only for files that name them.
 const FORMER: &str = "the former name";
 
-/// A policy with every key that a beginner needs, each as a comment.
+/// Starter policy with every key that a beginner needs, each as a comment.
 const STARTER: &str = "\
 # Your policy. `reflex rules validate` checks it, `reflex policy backtest FILE` tries it on recorded calls.
 # All keys: docs/policy.md.

@@ -1,4 +1,4 @@
-//! `reflex reflexes`: take reflexes, look at them, write one, try it, give it away.
+//! `reflex reflexes`: adds, inspects, writes, tests and publishes reflexes.
 
 mod accept;
 mod catalog;
@@ -14,7 +14,7 @@ use crate::status;
 use crate::terminal::arguments::{flag, json, option};
 use clap::{Arg, ArgMatches, Command};
 
-/// The words of the command.
+/// Returns the grammar of the command.
 pub(super) fn grammar() -> Command {
     let user = || flag("user", "For all your projects instead of this one");
     let registry =

@@ -1,4 +1,4 @@
-//! `reflex report --since 12h`: one page about what agents did and what the guard said.
+//! `reflex report --since 12h`: one page about the agents' calls and the guard's decisions.
 
 mod html;
 mod page;
@@ -18,10 +18,10 @@ use reflex_host::{Host, Mode, local, moment, now, timestamp};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Of each list so many rows are shown: the page stays one page.
+/// Maximum number of rows per list, so that the report fits on one page.
 const MAX_ROWS: usize = 8;
 
-/// Of a call so many letters are shown.
+/// Maximum number of characters of a call.
 const MAX_LETTERS: usize = 100;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -110,14 +110,14 @@ fn is_probe(record: &Record) -> bool {
     record.contains_key("probe") || findings(record).any(|finding| field(finding, "id") == CANARY)
 }
 
-/// Whether the event could not be read. The gaps count them.
+/// Whether the event could not be read. Such records are counted as gaps.
 fn is_unread(record: &Record) -> bool {
     findings(record).next().is_none()
         && record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
         && field(record, "decision") == "deny"
 }
 
-/// Whether it tells of the end of the work, at which an agent was kept: the duties count it.
+/// Whether the record is about the end of a turn at which an agent was held back. Such records are counted as duties.
 fn is_end(record: &Record) -> bool {
     record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
         && findings(record).any(|finding| ["verify/", "skill/"].iter().any(|own| field(finding, "id").starts_with(own)))
@@ -131,7 +131,7 @@ impl Section {
     }
 }
 
-/// Each with how often it is there, the most frequent first.
+/// Counts equal items, most frequent first.
 fn counted(all: impl Iterator<Item = String>) -> Vec<(usize, String)> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     all.for_each(|one| *counts.entry(one).or_default() += 1);
@@ -160,13 +160,13 @@ fn ran(records: &[Record], calls: &[&Record]) -> Section {
     Section::new("ran", "no call", rows)
 }
 
-/// The rule and the call, on one line.
+/// Returns the rule and the call on one line.
 fn about(call: &Record) -> String {
     let ids: Vec<&str> = findings(call).map(|finding| field(finding, "id")).take(2).collect();
     format!("{}  {}", ids.join(", "), subject(call))
 }
 
-/// The rules that stopped calls, with what people answered.
+/// Returns the rules that stopped calls, with people's answers.
 fn rules(records: &[Record]) -> Vec<(usize, String)> {
     let row = |(id, asks): (String, Asks)| (asks.asked + asks.blocked, format!("{id}  {}", asks.told()));
     asks::by_rule(records.iter()).into_iter().map(row).collect()
@@ -203,7 +203,7 @@ fn changed(records: &[Record]) -> impl Iterator<Item = String> {
     lists.flatten().filter_map(Value::as_str).map(str::to_owned)
 }
 
-/// What the end of the work was held against.
+/// Returns the checks at the end of the work, with their verdicts.
 fn duties(records: &[Record]) -> impl Iterator<Item = String> {
     records.iter().filter_map(|record| match field(record, "kind") {
         "verification" => Some(format!("verification {}", field(record, "verdict"))),
@@ -224,13 +224,13 @@ fn people(records: &[Record]) -> impl Iterator<Item = String> {
     })
 }
 
-/// Tools of which nothing is known.
+/// Returns the unknown tools, whose calls were not judged.
 fn unjudged(calls: &[&Record]) -> impl Iterator<Item = String> {
     let unjudged = calls.iter().filter(|call| call.contains_key("unjudged"));
     unjudged.map(|call| format!("{} by {}", field(call, "tool"), field(call, "agent")))
 }
 
-/// What was not seen whole.
+/// Returns the parts of calls that were not fully analyzed.
 fn gaps(records: &[Record]) -> impl Iterator<Item = String> {
     records.iter().flat_map(|record| {
         let parts = record.get("analysis").and_then(|analysis| analysis.get("gaps")).and_then(Value::as_u64);

@@ -36,13 +36,13 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// The layers that count where we are.
+/// Returns the layers in force here.
 pub(super) fn here(host: &Host) -> Vec<Opened> {
     let workspace = host.placed(Event::default()).workspace;
     open(host.folders(), std::path::Path::new(&workspace), &host.store())
 }
 
-/// One rule as `list` and `show` tell it.
+/// A rule as shown by `list` and `show`.
 struct Row {
     id: String,
     weight: String,
@@ -86,7 +86,7 @@ fn own_row(layer: &Opened, rule: &Rule) -> Row {
     Row { id: layer.id(rule), weight, tier, message: rule.message.clone(), at: rule.at.clone(), all }
 }
 
-/// The rules that stopped calls, by the audit log, with what people answered.
+/// Lists the rules that stopped calls according to the audit log, with people's answers.
 fn list_by_asks(as_json: bool) -> u8 {
     let records = match Host::new(Mode::default()).store().log().search(&Search::default(), usize::MAX) {
         Ok(records) => records,
@@ -112,7 +112,7 @@ fn list_by_asks(as_json: bool) -> u8 {
     status::OK
 }
 
-/// What `rules list --json` prints.
+/// Returns the output of `rules list --json`.
 pub(super) fn listed() -> Value {
     let rows = rows(&Host::new(Mode::default())).into_iter();
     let rows: Vec<Value> = rows.map(|row| with_place(row.all, &row.at)).collect();
@@ -131,7 +131,7 @@ fn list(matches: &ArgMatches) -> u8 {
     let head = ["rule", "severity", "tier", "what it is about"];
     let mut table = vec![head.map(str::to_owned).to_vec()];
     for row in rows {
-        // Only the core is worth a word: a policy cannot loosen it.
+        // Only the core tier is shown: a policy cannot loosen it.
         let tier = if row.tier == "recommended" { String::new() } else { row.tier };
         table.push(vec![visible(&row.id), row.weight, tier, visible(&about(&row.message))]);
     }
@@ -139,7 +139,8 @@ fn list(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// A message without the names that a call would fill in: `delete {targets} and all below` as `delete … and all below`.
+/// Returns a message without the placeholders that a call would fill in: `delete {targets} and all below` as `delete …
+/// and all below`.
 fn about(message: &str) -> String {
     let mut about = String::new();
     let mut rest = message.replace(": {targets}", "");
@@ -159,7 +160,7 @@ fn with_place(mut all: Value, at: &str) -> Value {
     all
 }
 
-/// The rule that a person names, or why there is none.
+/// Returns the rule that a person names; the error suggests the nearest id.
 fn row_of<'r>(rows: &'r [Row], written: &str) -> Result<&'r Row, String> {
     let id = renamed::renamed(&renamed::RULES, written).unwrap_or(written);
     if id != written {
@@ -217,7 +218,7 @@ fn show(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// The layers that a person names, else all that count here.
+/// Returns the layers that a person names, else all that are in force here.
 fn asked(matches: &ArgMatches, host: &Host) -> Result<Vec<Opened>, String> {
     let paths: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
     if paths.is_empty() { Ok(here(host)) } else { Ok(vec![named(&paths)?]) }
@@ -256,7 +257,7 @@ fn validate(matches: &ArgMatches) -> u8 {
     if errors > 0 { status::FOUND } else { status::OK }
 }
 
-/// A key of a policy that is well written and has no effect where it stands.
+/// A valid key of a policy that has no effect at its place.
 struct Idle {
     key: String,
     at: String,
@@ -282,14 +283,14 @@ fn idle(host: &Host, opened: &[Opened]) -> Vec<Idle> {
     idle.map(|((key, at, _), why)| Idle { key: key.clone(), at: at.clone(), why }).collect()
 }
 
-/// What is wrong with a place and not at a place in one of its files.
+/// Returns the problems of a layer that do not belong to a place in one of its files.
 fn of_whole_place(layer: &Opened) -> Vec<String> {
     let of_files: Vec<String> = layer.compiled.problems.iter().map(Problem::to_string).collect();
     let known = |problem: &&String| of_files.contains(problem) || problem.ends_with(" of this file is in force");
     layer.loaded.layer.problems.iter().filter(|problem| !known(problem)).cloned().collect()
 }
 
-/// What is wrong with the files, then what is odd about rules that are well written.
+/// Returns the errors of the files, then the warnings about valid rules.
 fn problems_of<'l>(layer: &'l Opened, reviewed: &'l [Problem]) -> impl Iterator<Item = (&'l SourceFile, &'l Problem)> {
     let file = |problem: &Problem| layer.files.iter().find(|file| file.name == problem.file);
     let all = layer.compiled.problems.iter().chain(reviewed);
@@ -303,11 +304,11 @@ fn as_json(problem: &Problem) -> Value {
         "help": problem.help})
 }
 
-/// The problem with the guilty text underlined.
+/// Formats the problem with the guilty text underlined.
 fn underlined(file: &SourceFile, problem: &Problem) -> String {
     let level = if problem.level == Level::Error { Shown::ERROR } else { Shown::WARNING };
     let end = problem.span.end.min(file.text.len()).max(problem.span.start);
-    // A mark over several lines hides what is meant: the first is enough.
+    // A mark over several lines hides the cause; the first line is enough.
     let first = file.text.get(problem.span.start..end).and_then(|text| text.lines().next()).unwrap_or("");
     let span = problem.span.start.min(file.text.len())..(problem.span.start + first.len()).min(file.text.len());
     let message = visible(&problem.message);
@@ -375,7 +376,7 @@ fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bo
     Ok(judgement.verdict.findings.iter().any(|finding| finding.id == id))
 }
 
-/// A rule that is only tried out, and what it would have done by the audit log.
+/// A rule on trial, and its would-be effect according to the audit log.
 struct Trial {
     id: String,
     stage: String,
@@ -384,7 +385,7 @@ struct Trial {
     last: String,
 }
 
-/// So many records are counted.
+/// Maximum number of records that are counted.
 const MAX_RECORDS: usize = 100_000;
 
 fn stages(matches: &ArgMatches) -> u8 {
@@ -423,7 +424,7 @@ fn stages(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// Whether a record holds a finding of this rule that only was tried out.
+/// Whether a record holds a finding of this rule while it was on trial.
 fn would(record: &Map<String, Value>, id: &str) -> bool {
     let findings = record.get("findings").and_then(Value::as_array).into_iter().flatten();
     let mut own = findings.filter(|finding| finding.get("id").and_then(Value::as_str) == Some(id));

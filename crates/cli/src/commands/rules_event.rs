@@ -1,5 +1,5 @@
-//! `reflex rules test DIR event.json`: what rules say about one event, as the command of the package `@fozikio/reflex`
-//! tells it.
+//! `reflex rules test DIR event.json`: evaluates rules on one event, with the output of the command of the package
+//! `@fozikio/reflex`.
 
 use crate::status;
 use crate::terminal::output::{complain, print, print_json};
@@ -9,10 +9,10 @@ use reflex_host::rules::{Rule, RuleEngine, core_rules, load_rule_directory, load
 use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 
-/// An event's file is no longer.
+/// Maximum size of an event file, in bytes.
 const MAX_BYTES: u64 = 8 << 20;
 
-/// The options that are fields of an event: dashes stand for the underscores of the field.
+/// Options that set fields of an event: dashes replace the underscores of the field.
 pub(super) const FIELDS: [(&str, &str); 9] = [
     ("command", "The event's command"),
     ("file-path", "The event's file_path"),
@@ -25,7 +25,7 @@ pub(super) const FIELDS: [(&str, &str); 9] = [
     ("workspace", "The event's workspace"),
 ];
 
-/// Whether the command line names an event: by a file, or by its words.
+/// Whether the command line names an event, by a file or by its fields.
 pub(super) fn is_meant(matches: &ArgMatches) -> bool {
     matches.contains_id("event") || event_file(matches).is_some()
 }
@@ -87,7 +87,7 @@ fn evaluated(matches: &ArgMatches) -> Result<u8, String> {
     })
 }
 
-/// The last of the paths, if it is an event.
+/// Returns the last path, if it is an event file.
 fn event_file(matches: &ArgMatches) -> Option<PathBuf> {
     let last = matches.get_many::<String>("path")?.next_back()?;
     last.ends_with(".json").then(|| PathBuf::from(last))
@@ -126,7 +126,7 @@ fn event(matches: &ArgMatches) -> Result<Map<String, Value>, String> {
     Ok(event)
 }
 
-/// `--var allowed_roots=/srv/a,/srv/b`
+/// Parses variables such as `--var allowed_roots=/srv/a,/srv/b`.
 fn variables(matches: &ArgMatches) -> Result<Vec<(String, Vec<String>)>, String> {
     let given = matches.get_many::<String>("var").into_iter().flatten();
     let variable = |pair: &String| {

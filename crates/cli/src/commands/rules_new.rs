@@ -1,4 +1,4 @@
-//! `reflex rules new`: a rule to begin with, about a call of the audit log.
+//! `reflex rules new`: prints a starter rule for a call of the audit log.
 
 use super::why;
 use crate::status;
@@ -11,10 +11,10 @@ use reflex_engine::shell::Command;
 use reflex_host::{Host, Mode};
 use serde_json::{Map, Value, json};
 
-/// Commands that only make ready for another.
+/// Commands that only prepare for another.
 const BESIDE: [&str; 8] = ["cd", "pushd", "export", "set", "source", ".", "echo", "true"];
 
-/// What a rule is to be about.
+/// The subject of a new rule.
 struct Subject {
     name: String,
     event: &'static str,
@@ -53,7 +53,7 @@ fn written(subject: &Subject) -> String {
     )
 }
 
-/// The first action of a recorded call.
+/// Returns the first action of a recorded call.
 fn of_call(host: &Host, record: &Map<String, Value>) -> Option<Subject> {
     let text = |value: Option<&Value>| value.and_then(Value::as_str).map(str::to_owned);
     let (tool, workspace) = (text(record.get("tool")), text(record.get("workspace")).unwrap_or_default());
@@ -80,7 +80,7 @@ fn of_command(host: &Host, command: &str) -> Subject {
     }
 }
 
-/// The words of the command that does something: wrappers and what only makes ready are left out, and so are options.
+/// Returns the words of the main command, without wrappers, preparing commands and options.
 fn guilty(host: &Host, command: &str) -> Option<Vec<String>> {
     let event = json!({"event": "pre-command", "command": command, "workspace": "/repo", "home": "/home/me"});
     let call = universal::read(event.as_object()?).ok()?;

@@ -10,7 +10,7 @@ use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::Host;
 
-/// A rule as the list of rules tells it.
+/// A rule from the list of rules.
 pub(super) struct Known<'r> {
     pub(super) id: &'r str,
     pub(super) tier: &'r str,

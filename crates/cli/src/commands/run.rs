@@ -1,5 +1,5 @@
-//! `reflex run -- AGENT ARGS…`: starts an agent once it is sure that the agent will ask the guard, and tells at the end
-//! what the guard did.
+//! `reflex run -- AGENT ARGS…`: starts an agent once it is certain that the agent will call the guard, and summarizes
+//! the guard's decisions at the end.
 
 use super::audit_record::field;
 use super::chosen::{agents, wired_in_project};
@@ -19,7 +19,7 @@ use reflex_host::{Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
 use std::path::Path;
 use std::process::Command;
 
-/// So many calls are counted at the end.
+/// Maximum number of calls counted at the end.
 const MAX_COUNTED: usize = 20_000;
 
 pub(super) fn run(matches: &ArgMatches) -> u8 {
@@ -64,10 +64,10 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
     let begun = timestamp(now());
     let mut command = Command::new(program);
-    // The hooks have what the agent has. Whoever takes it away is left with the user's own policy.
+    // The hooks share the agent's environment. Removing this variable leaves the user's own policy in force.
     command.args(arguments).envs(tightened.map(|name| (SESSION_MODE, name)));
     let ended = foreground::through(&mut command);
-    // A mode for a process that has ended holds no more; its file has no use.
+    // A mode for a process that has ended has no effect; its file is useless.
     let _ = store.end_modes(|mode| mode.below == Some(std::process::id()));
     match ended {
         Ok(code) => {
@@ -81,7 +81,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// The mode that tightens this session, if one was named.
+/// Returns the mode that tightens this session, if one was named.
 fn tightened(matches: &ArgMatches) -> Result<Option<&'static str>, String> {
     let name = text(matches, "mode");
     match Mode::named(name) {
@@ -91,15 +91,15 @@ fn tightened(matches: &ArgMatches) -> Result<Option<&'static str>, String> {
     }
 }
 
-/// The agent whose program this is.
+/// Returns the agent whose program this is.
 fn agent_of(program: &str) -> Option<&'static Agent> {
     let name = Path::new(program).file_name()?.to_str()?;
     let is_it = |agent: &&Agent| agent.settings.is_some_and(|settings| settings.programs.contains(&name));
     AGENTS.iter().find(is_it)
 }
 
-/// Whether this very start will ask the guard: no word of it switches hooks off, and the hook stands where the agent
-/// reads it.
+/// Whether this particular start will call the guard: no argument switches hooks off, and the hook is in a file that
+/// the agent reads.
 fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String> {
     let command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     let event = Event {
@@ -111,7 +111,7 @@ fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String
     if let Some(finding) = verdict.findings.iter().find(|finding| finding.id == UNGUARDED) {
         return Err(format!("{} Instead: {}", finding.message, finding.remedy));
     }
-    // What else a start would be asked about, the person who types it has decided.
+    // By typing the command, the person has decided all other findings about the start.
     let beats = host.store().heartbeats();
     let of_agent = |wiring: &Wiring| wiring.agent() == agent.name && !wiring.is_written_by_agent();
     let of_user: Vec<Wiring> = Wiring::all().into_iter().filter(of_agent).collect();
@@ -126,7 +126,7 @@ fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String
     }
 }
 
-/// The rule about an agent that is started without the guard.
+/// The rule about starting an agent without the guard.
 const UNGUARDED: &str = "guard/unguarded-agent";
 
 /// Whether the task is the one that a person declared here.
@@ -139,7 +139,7 @@ fn has_task(host: &Host, id: &str) -> Result<(), String> {
     Err(format!("the task `{id}` is not declared here: `reflex task start {id} --intent TEXT` first"))
 }
 
-/// What the guard did since, in a line.
+/// Summarizes the guard's decisions since a time on one line.
 fn summary(host: &Host, agent: &Agent, since: String) -> String {
     let fields = [("kind", "call"), ("agent", agent.name)].map(|(key, text)| (key.to_owned(), text.to_owned()));
     let search = Search { fields: fields.into(), since: Some(since), ..Search::default() };

@@ -1,4 +1,4 @@
-//! `reflex verify --file FILE`: whether a file carries the signature of a release.
+//! `reflex verify --file FILE`: verifies that a file carries the signature of a release.
 
 use crate::status;
 use crate::terminal::output::{complain, print};
@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The public key of the release that this program belongs to; `None` in a build from source.
+/// Public key of the release of this program; `None` in a build from source.
 const RELEASE_KEY: Option<&str> = option_env!("REFLEX_RELEASE_KEY");
 
 pub(super) fn run(file: &Path, matches: &ArgMatches) -> u8 {
@@ -30,7 +30,7 @@ pub(super) fn run(file: &Path, matches: &ArgMatches) -> u8 {
     }
 }
 
-/// The trusted comment of the signature beside the file.
+/// Verifies the signature beside the file and returns its trusted comment.
 fn verified(file: &Path, key: &str) -> Result<String, String> {
     let key = PublicKey::from_base64(key).map_err(|error| format!("the public key is invalid: {error}"))?;
     let beside =
@@ -46,7 +46,7 @@ mod tests {
     use super::verified;
     use std::fs;
 
-    /// Made with minisign 0.11 for a file that holds `test`.
+    /// Created with minisign 0.11 for a file that contains `test`.
     const KEY: &str = "RWSUFwOMly2tSoDK+GNRkeFbFyIAqScSAur/8HPllMVzJCQJj1jN510U";
     const SIGNATURE: &str = "untrusted comment: signature from minisign secret key
 RUSUFwOMly2tSjDFsQDRcgC/nYOD64XRlsiu5cSEiKMAyNjW0cpkFxSzkOXuLH+29xWlpdfWcp+D2vuSzGDlW6kXsJFK6Jq9ugY=

@@ -1,4 +1,4 @@
-//! `reflex status`: is the guard alive, what does it see of each agent, and is there something a person should know?
+//! `reflex status`: reports whether the guard works, which calls of each agent it sees, and what a person should know.
 
 use crate::commands::audit_record::field;
 use crate::commands::mode;
@@ -33,13 +33,13 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         status_summary::show(&store);
     }
     if !alarms.is_empty() && !matches.get_flag("json") && at_terminal().is_ok() {
-        // A person has seen them now; they stay in the audit log.
+        // A person has seen the alarms now; they stay in the audit log.
         store.acknowledge();
     }
     if alarms.is_empty() && !status_summary::is_guard_off(&store) { status::OK } else { status::FOUND }
 }
 
-/// The whole for programs.
+/// Returns the full status as JSON.
 pub(super) fn as_json(store: &Store) -> Value {
     let beats = store.heartbeats();
     let agents: Vec<Value> = shown().iter().map(|wiring| agent(wiring, &truth(wiring, &beats, store), store)).collect();
@@ -74,7 +74,7 @@ fn approvals(store: &Store) -> Value {
     }
 }
 
-/// What protects a person's yes.
+/// Describes the protection of a person's yes.
 fn protection(store: &Store) -> String {
     match store.key_in_force() {
         InForce::Unprotected => "approvals are not protected: `reflex pin` sets a passphrase".into(),
@@ -150,7 +150,7 @@ fn show(store: &Store) {
     ));
 }
 
-/// Warnings about old clients, and the assurance level of each guarded agent.
+/// Returns warnings about old clients, and the assurance level of each guarded agent.
 fn levels(rows: &[Row]) -> Vec<String> {
     let guarded: Vec<Wiring> = shown().into_iter().filter(|wiring| stands(wiring, rows)).collect();
     let open = guarded.iter().filter_map(fails_open);
@@ -176,7 +176,7 @@ fn stands(wiring: &Wiring, rows: &[Row]) -> bool {
     rows.iter().any(|row| row.agent.name == wiring.agent() && row.broken.is_none())
 }
 
-/// The tools of such calls, once for each. A log that cannot be read counts none: `reflex audit` says why.
+/// Returns the tool of each unjudged call. An unreadable log yields none: `reflex audit` reports the error.
 fn unjudged(store: &Store) -> Vec<String> {
     let since = Some(timestamp(now().saturating_sub(DAYS * 24 * 60 * 60 * 1000)));
     let search = Search { since, fields: vec![("unjudged".into(), "true".into())], ..Search::default() };
@@ -184,7 +184,7 @@ fn unjudged(store: &Store) -> Vec<String> {
     records.iter().map(|record| field(record, "tool").to_owned()).collect()
 }
 
-/// Each once, at most as many as a line holds.
+/// Returns each tool once, at most as many as fit on a line.
 fn tools(calls: &[String]) -> Vec<&str> {
     const MOST: usize = 8;
     let mut tools: Vec<&str> = calls.iter().map(String::as_str).collect();
@@ -194,14 +194,14 @@ fn tools(calls: &[String]) -> Vec<&str> {
     tools
 }
 
-/// What `reflex verify --live` saw last.
+/// Describes the last result of `reflex verify --live`.
 fn proven(proof: &Kept) -> String {
     let version = if proof.version.is_empty() { String::new() } else { format!(", version {}", proof.version) };
     let told = format!("{} live, {}{version}", proof.state, ago(proof.time));
     visible(&format!("{told}, in {}", proof.folder))
 }
 
-/// The agent, and each surface with the strongest evidence that its calls are seen. A star says that a remark follows.
+/// Prints the agent, and each surface with the strongest evidence that its calls are seen. A star marks a remark below.
 fn surfaces(row: &Row) {
     let word = |cell: &Cell| {
         let mark = if cell.except.is_empty() { "" } else { "*" };
@@ -218,7 +218,7 @@ fn surfaces(row: &Row) {
     print(&format!("  {}", row.cells.iter().map(word).collect::<Vec<_>>().join(" · ")));
 }
 
-/// Each reason once, with the surfaces that it is about.
+/// Prints each reason once, with the surfaces that it concerns.
 fn remarks(row: &Row) {
     let mut told: Vec<(String, Vec<&str>)> = Vec::new();
     for cell in &row.cells {

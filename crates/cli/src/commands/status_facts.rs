@@ -1,4 +1,4 @@
-//! The parts of `reflex status` that its forms share.
+//! Facts shared by the forms of `reflex status`.
 
 use crate::commands::chosen::{self, wired_in_project};
 use crate::terminal::age::ago;
@@ -12,14 +12,14 @@ use reflex_host::{Host, Mode, Wiring, now, timestamp};
 use serde_json::Value;
 use std::path::Path;
 
-/// Days for which calls of unknown tools are counted.
+/// Number of days for which calls of unknown tools are counted.
 pub(super) const DAYS: u64 = 7;
 
-/// The agents that are used here; where none is, the first that is known.
+/// Returns the agents that are used here, or the first known agent if none is used.
 pub(super) fn shown() -> Vec<Wiring> {
     let mut wirings = chosen::chosen(None);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
-    // An agent that has the hook in the project here alone has it all the same.
+    // An agent with the hook only in this project is guarded as well.
     for of_project in wired_in_project() {
         match wirings.iter_mut().find(|wiring| wiring.agent() == of_project.agent()) {
             Some(of_user) if row(of_user, &[]).broken.is_some() => *of_user = of_project,
@@ -30,7 +30,7 @@ pub(super) fn shown() -> Vec<Wiring> {
     wirings
 }
 
-/// The row of an agent. Where its client was seen to run what the hook refuses, a call that came proves nothing.
+/// Returns the row of an agent. If its client was seen to run refused calls, further calls prove nothing.
 pub(super) fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row {
     let mut row = row(wiring, beats);
     let ignored = store.proof(wiring.agent()).filter(|proof| proof.outcome == Outcome::Ignored.name());
@@ -43,7 +43,7 @@ pub(super) fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &Store) -> Row 
     row
 }
 
-/// The home of the guard's files, if the environment leads elsewhere or is its only source.
+/// Describes the home of the guard's files, if the environment points elsewhere or is its only source.
 pub(super) fn places() -> Vec<String> {
     let host = Host::new(Mode::default());
     let folders = host.folders();
@@ -57,7 +57,7 @@ pub(super) fn places() -> Vec<String> {
     moved.into_iter().chain(unproven).collect()
 }
 
-/// Errors in the rules and policies of people that are in force here.
+/// Returns the errors in people's rules and policies that are in force here.
 pub(super) fn policy_problems() -> Vec<String> {
     let host = Host::new(Mode::default());
     let workspace = host.placed(Event::default()).workspace;
@@ -66,7 +66,7 @@ pub(super) fn policy_problems() -> Vec<String> {
     problems.map(|problem| format!("{problem}: run `reflex rules validate`")).collect()
 }
 
-/// Problems of the reflexes that are named for this folder, each with its remedy.
+/// Returns the problems of the reflexes that are listed for this folder, each with its remedy.
 pub(super) fn reflex_problems() -> Vec<(String, String)> {
     let host = Host::new(Mode::default());
     let here = host.placed(Event::default());
@@ -76,7 +76,7 @@ pub(super) fn reflex_problems() -> Vec<(String, String)> {
     lists.iter().filter_map(Lodged::told).chain(missing).chain(missed(&host.store())).collect()
 }
 
-/// Words that reflexes asked for lately and may not see, each once.
+/// Returns the words that reflexes recently requested but may not see, each once.
 fn missed(store: &Store) -> Vec<(String, String)> {
     const MOST: usize = 200;
     let since = Some(timestamp(now().saturating_sub(DAYS * 24 * 60 * 60 * 1000)));

@@ -1,4 +1,4 @@
-//! `reflex status --line`: one line for the status line of a client, of tmux or of a prompt.
+//! `reflex status --line`: prints one line for the status line of a client, of tmux or of a prompt.
 
 use crate::commands::chosen::{self, has_hook, wired_in_project};
 use crate::status;
@@ -21,24 +21,24 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// Who shows a status line has written its JSON before it starts us, or writes none.
+/// Time to wait for the client's JSON. A client writes it before it starts this command, or never.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// No client's JSON is longer.
+/// Maximum size of a client's JSON, in bytes.
 const MOST: u64 = 256 * 1024;
 
-/// What is known of an agent, best first.
+/// State of an agent, best first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum State {
     Guarded,
     NotProven,
     Paused(String),
-    /// Never installed, or removed with `reflex uninstall`. Entries that went otherwise are `Off`.
+    /// Never installed, or removed with `reflex uninstall`. Entries removed by other means are `Off`.
     NotInstalled,
     Off(String),
 }
 
-/// Always a success: what shows a status line hides it otherwise.
+/// Prints the line. Always succeeds: otherwise the client hides the output.
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let given = given();
     let asked = matches.get_one::<String>("agent").map(String::as_str);
@@ -54,7 +54,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// The modes in force here. The client that shows the line is an agent itself; its tools have its variable.
+/// Returns the modes in force here. The client that shows the line is itself an agent; its tools have its variable.
 fn modes() -> String {
     let host = Host::new(Mode::default());
     let here = host.placed(Event::default()).workspace;
@@ -62,13 +62,13 @@ fn modes() -> String {
     modes.iter().map(|mode| format!(" · {}", visible(&mode.name))).collect()
 }
 
-/// The worst of what is known of the agents.
+/// Returns the worst state of the agents.
 fn state(asked: Option<&str>) -> State {
     let host = Host::new(Mode::default());
     let store = host.store();
     let here = host.placed(Event::default()).workspace;
     if let Some(pause) = store.pause().filter(|pause| pause.holds_in(&here)) {
-        // `2026-11-22T14:05:00.000Z`: its hours and minutes.
+        // `2026-11-22T14:05:00.000Z`: the hours and minutes.
         let until = timestamp(pause.until);
         return State::Paused(until.get(11..16).unwrap_or(&until).to_owned());
     }
@@ -85,7 +85,7 @@ fn state(asked: Option<&str>) -> State {
     wirings.iter().map(of).max().unwrap_or(State::NotProven)
 }
 
-/// The files that count: the project's where the user's has no hook.
+/// Returns the files to check: the project's if the user's has no hook.
 fn wirings(asked: Option<&str>) -> Vec<Wiring> {
     let mut wirings = chosen::chosen(asked);
     wirings.retain(|wiring| !wiring.is_written_by_agent());
@@ -98,7 +98,7 @@ fn wirings(asked: Option<&str>) -> Vec<Wiring> {
     wirings
 }
 
-/// `name` stands before what is said, where there are several agents.
+/// Returns the state of an agent. `name` precedes the message if several agents are shown.
 fn state_of(wiring: &Wiring, name: &str, (beats, store): (&[Heartbeat], &Store)) -> State {
     let row = row(wiring, beats);
     if let Some(why) = row.broken {
@@ -109,7 +109,7 @@ fn state_of(wiring: &Wiring, name: &str, (beats, store): (&[Heartbeat], &Store))
         Coverage::Configured | Coverage::Blind(..) | Coverage::Off(..) => None,
     });
     let last = seen.max();
-    // A hook that is called proves nothing where its refusals are ignored; else each later call proves again.
+    // If refusals are ignored, calls of the hook prove nothing; otherwise each later call is new proof.
     let counts = |proof: &Kept| {
         proof.outcome == Outcome::Ignored.name()
             || (proof.state == Outcome::Off.word() && last.is_none_or(|last| last <= proof.time))
@@ -130,7 +130,7 @@ fn shown(state: &State) -> String {
     }
 }
 
-/// Claude Code and terminals know these colours; a line that is piped elsewhere has none.
+/// Colors the line. Claude Code and terminals support colors; a pipe to another program gets none.
 fn painted(state: &State, line: &str, is_for_claude: bool) -> String {
     let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     if unwanted || !(is_for_claude || std::io::stdout().is_terminal()) {
@@ -144,7 +144,7 @@ fn painted(state: &State, line: &str, is_for_claude: bool) -> String {
     format!("\u{1b}[{code}m{line}\u{1b}[0m")
 }
 
-/// The JSON on standard input, if some comes at once.
+/// Reads the JSON on standard input, if it arrives at once.
 fn given() -> Option<Value> {
     if std::io::stdin().is_terminal() {
         return None;
@@ -153,14 +153,14 @@ fn given() -> Option<Value> {
     thread::spawn(move || {
         let mut text = String::new();
         let read = std::io::stdin().lock().take(MOST).read_to_string(&mut text);
-        // Nobody may be waiting any more.
+        // The receiver may have timed out.
         let _ = send.send(read.is_ok().then_some(text));
     });
     let text = receive.recv_timeout(PATIENCE).ok().flatten()?;
     serde_json::from_str::<Value>(&text).ok().filter(Value::is_object)
 }
 
-/// The folder that a client's JSON names.
+/// Returns the folder that a client's JSON names.
 fn folder(given: &Value) -> Option<String> {
     let named = given.pointer("/workspace/current_dir").or_else(|| given.get("cwd")).and_then(Value::as_str)?;
     Path::new(named).is_dir().then(|| named.to_owned())

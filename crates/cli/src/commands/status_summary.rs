@@ -1,4 +1,4 @@
-//! `reflex status` without `--all`: a headline, one row for each agent, and what needs a person.
+//! `reflex status` without `--all`: a headline, one row for each agent, and the items that need a person.
 
 use super::mode;
 use super::status_facts::{places, policy_problems, reflex_problems, shown, truth};
@@ -69,7 +69,7 @@ pub(super) fn show(store: &Store) {
     print(&paint.faint("Details and gaps: reflex status --all"));
 }
 
-/// Whether the guard is on for the agents that are used here, in a sentence, and whether it is on for all of them.
+/// Returns a sentence on whether the guard is on for the agents that are used here, and whether it is on for all.
 pub(super) fn headline(store: &Store, rows: &[&Row]) -> (String, bool) {
     if let Some(pause) = store.pause() {
         let (end, place) = (until(pause.until), pause.place());
@@ -83,7 +83,7 @@ pub(super) fn headline(store: &Store, rows: &[&Row]) -> (String, bool) {
     }
 }
 
-/// The passphrase, calls that wait and backups.
+/// Describes the passphrase, the waiting calls and the backups.
 fn facts(store: &Store) -> String {
     let key = match store.key_in_force() {
         InForce::Unprotected => "no passphrase (reflex pin)",
@@ -110,7 +110,7 @@ fn agent(wiring: &Wiring, row: &Row, store: &Store, paint: Paint) -> Vec<String>
     vec![title, version, mark, proof, assurance(wiring).name().to_owned(), gaps]
 }
 
-/// The strongest evidence that the client asks the hook, and its age.
+/// Returns the strongest evidence that the client calls the hook, and its age.
 fn proof(row: &Row, store: &Store) -> Option<String> {
     let live = store.proof(row.agent.name).filter(|proof| proof.state == "PROVEN").map(|proof| proof.time);
     let called = row.cells.iter().filter_map(|cell| match cell.sight {

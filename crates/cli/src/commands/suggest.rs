@@ -1,4 +1,4 @@
-//! `reflex grants --suggest`: what a person said yes to again and again, as one narrow entry of a policy.
+//! `reflex grants --suggest`: turns repeated approvals into one narrow entry of a policy.
 
 use crate::commands::audit_record::field;
 use crate::status;
@@ -9,16 +9,16 @@ use reflex_host::store::Store;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// So often a person must have said yes.
+/// Minimum number of approvals for a suggestion.
 const OFTEN: usize = 5;
 
-/// Programs whose first words say nothing about what they do.
+/// Programs whose first words do not determine their effect.
 const OPEN_ENDED: [&str; 19] = [
     "sh", "bash", "zsh", "dash", "fish", "python", "python3", "node", "ruby", "perl", "php", "ssh", "sudo", "env",
     "xargs", "eval", "make", "npx", "docker",
 ];
 
-/// Calls about which a person was asked, alike but for their last words.
+/// Calls about which a person was asked, equal except for their last words.
 #[derive(Default)]
 struct Habit {
     commands: BTreeSet<String>,
@@ -26,7 +26,7 @@ struct Habit {
     approved: usize,
 }
 
-/// Where and about what: the workspace, the finding, the first two words.
+/// Workspace, finding and first two words of a habit.
 pub(super) type Key = (String, String, String);
 
 pub(super) fn run(store: &Store, matches: &ArgMatches) -> u8 {
@@ -72,12 +72,12 @@ fn as_json((workspace, rule, _): &Key, habit: &Habit) -> Value {
     })
 }
 
-/// JSON is YAML too, and nothing in it has to be quoted by hand.
+/// Returns the entry as JSON: JSON is also YAML and needs no manual quoting.
 fn entry(rule: &str, habit: &Habit) -> Value {
     json!({"argv": words(habit), "rule": rule, "reason": format!("approved {} times", habit.approved)})
 }
 
-/// The words that all commands of a habit begin with.
+/// Returns the longest common prefix of a habit's commands, in words.
 fn words(habit: &Habit) -> Vec<&str> {
     let mut commands = habit.commands.iter().map(|command| command.split_whitespace().collect::<Vec<_>>());
     let first = commands.next().unwrap_or_default();
@@ -86,7 +86,7 @@ fn words(habit: &Habit) -> Vec<&str> {
     })
 }
 
-/// Why an entry would cover more than a person has seen.
+/// Returns the reason if an entry would cover more than a person has seen.
 fn broad(words: &[&str]) -> Option<&'static str> {
     match words {
         [] | [_] => Some("it covers whatever this program does"),
@@ -96,7 +96,8 @@ fn broad(words: &[&str]) -> Option<&'static str> {
     }
 }
 
-/// Everything a person was asked about, by habit. Of the core nothing is suggested: it passes once and not as a habit.
+/// Groups all calls about which a person was asked by habit. Core findings are excluded: their approval holds once and
+/// not as a habit.
 fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
     let (mut calls, mut yes) = (BTreeMap::new(), BTreeSet::new());
     store.log().each(&mut |line| {
@@ -126,7 +127,7 @@ fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
     Ok(habits)
 }
 
-/// Only a plain command can be allowed: of another nobody knows which part was meant.
+/// Returns the habit of a call and its command. Only a plain command qualifies: else the approved part is unclear.
 pub(super) fn key_and_command(record: &Map<String, Value>) -> Option<(Key, String)> {
     let findings = record.get("findings")?.as_array()?;
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();

@@ -1,4 +1,4 @@
-//! `reflex task`: what a person and their agents work on, and what became of it so far.
+//! `reflex task`: the current work of a person and their agents, and its results so far.
 
 use crate::commands::audit_record::field;
 use crate::status;
@@ -17,10 +17,10 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// So many records of a task are counted.
+/// Maximum number of records counted for a task.
 const MAX_RECORDS: usize = 100_000;
 
-/// So many changed files are named.
+/// Maximum number of changed files that are listed.
 const MAX_FILES: usize = 200;
 
 pub(super) fn grammar() -> Command {
@@ -106,7 +106,7 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
     }
 }
 
-/// A scope that can never hold would stop everything, and one that leads out of the workspace nothing.
+/// Rejects an invalid scope: one that can never match would stop everything, and one outside the workspace nothing.
 fn sound(task: &Declared) -> Result<(), String> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.#/".contains(letter);
     if task.id.is_empty() || task.id.len() > 64 || !task.id.chars().all(plain) {
@@ -132,7 +132,7 @@ fn tell(task: &Declared) {
     task.accept_runs.iter().for_each(|run| print(&format!("  accept  `{}` exits with 0", visible(run))));
 }
 
-/// `reflex task met`: only a person says that what no program can check is met.
+/// `reflex task met`: marks a criterion that no program can check as met. Only a person may do so.
 fn met(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
     let Some(task) = store.task(workspace) else {
         complain("no task declared here");
@@ -226,7 +226,7 @@ fn end(store: &Store, workspace: &str) -> u8 {
     }
 }
 
-/// What was done for a task, by the audit log.
+/// Work done for a task, from the audit log.
 #[derive(Default)]
 struct Done {
     calls: usize,
@@ -237,9 +237,9 @@ struct Done {
     files: BTreeSet<String>,
     /// Lines added and removed since the last commit, at the last verification.
     lines: BTreeMap<String, (u64, u64)>,
-    /// How the last verification ended; empty if there was none.
+    /// Result of the last verification; empty before the first.
     verified: String,
-    /// How many of the last verifications failed in a row.
+    /// Number of the last verifications that failed in a row.
     failed_in_a_row: usize,
 }
 
@@ -270,7 +270,7 @@ impl Done {
                     "ask" => self.asked += 1,
                     _ => self.passed += 1,
                 }
-                // What was asked about may not have run: its outcome tells.
+                // A call that was asked about may not have run: its outcome record decides.
                 if text("decision") == "pass" {
                     self.name_files(record);
                 }
@@ -310,7 +310,7 @@ impl Done {
         }
     }
 
-    /// What the agent says has run, as the effects name it.
+    /// Adds the files that the agent reports as changed, named like those of the effects.
     fn name_changed(&mut self, record: &Map<String, Value>) {
         let changed = record.get("changed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for path in changed {

@@ -1,4 +1,4 @@
-//! `reflex trust`: a person accepts exactly the files that lie in a workspace's `.reflex`.
+//! `reflex trust`: a person accepts the exact files in a workspace's `.reflex`.
 
 use crate::status;
 use crate::terminal::arguments::text;
@@ -74,7 +74,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// To take it back makes things safer: anybody may.
+/// Revokes the acceptance. This only makes things safer, so anyone may do it.
 fn take_back(store: &Store, workspace: &str, reflexes: &[Offer]) -> u8 {
     let revoked = trust::revoke(store, Path::new(workspace));
     let further = reflexes.iter().map(|offered| trust::revoke_as(store, offered.subject()));
@@ -96,7 +96,7 @@ fn take_back(store: &Store, workspace: &str, reflexes: &[Offer]) -> u8 {
     }
 }
 
-/// The files, or what changed in them since a person accepted some.
+/// Shows the files, or their changes since a person accepted some.
 fn show(offered: &Offer) {
     let paint = Paint::of_stdout();
     for file in &offered.files {

@@ -1,4 +1,4 @@
-//! `reflex ui` and `reflex serve`: the page on this machine, for as long as its terminal lives.
+//! `reflex ui` and `reflex serve`: serve the page on this machine, for as long as the terminal lives.
 
 use super::audit::found;
 use super::backtest::as_json as backtest;
@@ -57,7 +57,7 @@ pub(super) fn run(matches: &ArgMatches, opens: bool) -> u8 {
     }
 }
 
-/// The code stands behind `#`: no server and no log is told it, and it works once.
+/// Opens or prints the address. The one-time code is in the fragment after `#`, so it reaches no server and no log.
 fn tell(address: &Address, opens: bool, is_signed: bool) {
     let Address { url, code } = address;
     if opens && open_browser(&format!("{url}#code={code}")) {

@@ -1,5 +1,5 @@
-//! `reflex undo` and `reflex gc`: what was kept before calls is listed, given back and let go. Only a person restores in
-//! place; anybody may list, and restore to a folder of their own.
+//! `reflex undo` and `reflex gc`: list, restore and delete the backups that were made before calls. Only a person
+//! restores in place; anyone may list, and restore to a folder of their own.
 
 use crate::status;
 use crate::terminal::age::{age, ago};
@@ -22,10 +22,10 @@ use std::fs;
 use std::io::{ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// Of more places than these only the number is told.
+/// Maximum number of paths or lines that are listed; only the number of further paths is shown.
 const MAX_SHOWN: usize = 20;
 
-/// Larger files are not compared line by line.
+/// Maximum size of a file that is compared line by line, in bytes.
 const MAX_COMPARED: u64 = 256 * 1024;
 
 pub(super) fn grammar() -> Vec<Command> {
@@ -87,7 +87,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// Who reads what is printed. An agent is told no contents: they may be keys, and a reader of files is judged by that.
+/// Reader of the output. An agent does not see file contents: they may be keys, and the guard judges reads of files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reader {
     Person,
@@ -100,8 +100,8 @@ impl Reader {
     }
 }
 
-/// Where an agent may restore to: below a folder of its project and under the names that the files had in it, by which
-/// they are known as keys. Nothing where one of them lay elsewhere.
+/// Returns the folder to which an agent may restore: below a folder of its project, under the paths that the files had
+/// in the project, by which rules recognize them as keys. `None` if one of the files was outside the project.
 fn in_project(host: &Host, backup: &Backup, folder: &Path) -> Option<PathBuf> {
     let project = PathBuf::from(host.placed(Event::default()).workspace).canonicalize().ok()?;
     let is_inside = |path: &Path| path.starts_with(&project);
@@ -115,7 +115,7 @@ fn in_project(host: &Host, backup: &Backup, folder: &Path) -> Option<PathBuf> {
 pub(super) fn gc(matches: &ArgMatches) -> u8 {
     let host = Host::new(Mode::default());
     let store = host.backups();
-    // A clock set forward makes every backup old.
+    // A clock that is set forward makes every backup expire.
     if store.expired() > 0 && !may_weaken(&host.store(), "gc") {
         return status::FOUND;
     }
@@ -138,7 +138,7 @@ pub(super) fn gc(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// How much is kept, in a few words.
+/// Summarizes the number and size of the backups in a few words.
 pub(super) fn total(store: &BackupStore) -> String {
     let listed = store.listed();
     let bytes = listed.iter().map(Listed::stored).sum();
@@ -182,7 +182,7 @@ fn row(known: &Listed) -> Value {
     })
 }
 
-/// The words for what became of the files since they were kept.
+/// States of the files since the backup, and their descriptions.
 const STATES: [(&str, &str); 5] = [
     ("intact", "the files hold what they held"),
     ("changed", "files differ from the backup"),
@@ -191,8 +191,8 @@ const STATES: [(&str, &str); 5] = [
     ("damaged", "the backup cannot be read"),
 ];
 
-/// Whether the files are as the call left them. Git rewrites its index when it only looks, and a later commit moves
-/// refs: they count where a backup holds nothing else.
+/// Returns the state of the files relative to the backup. Files of Git count only if the backup holds no other files,
+/// and its index never counts: Git rewrites the index on mere reads, and a later commit moves refs.
 fn word(plan: &Plan) -> &'static str {
     let is_in_git = |step: &&Step| step.to.components().any(|part| part.as_os_str() == ".git");
     let is_index = |step: &&Step| step.to.ends_with(".git/index");
@@ -207,7 +207,7 @@ fn word(plan: &Plan) -> &'static str {
     }
 }
 
-/// What would be made, written over and taken away.
+/// Lists the paths that restoring would create, overwrite and remove.
 fn show(backup: &Backup, plan: &Plan, reader: Reader) {
     print(&format!("{}: {}, kept {}", backup.id, visible(&backup.about.what), ago(backup.time)));
     let mut shown = 0;
@@ -240,7 +240,7 @@ fn is_told(step: &Step) -> bool {
     step.state != State::Same && (step.item.kind != ItemKind::Folder || step.state == State::Missing)
 }
 
-/// The lines that restoring would take away and bring, of texts.
+/// Returns the lines that restoring would remove and add, for text files.
 fn difference(backup: &Backup, step: &Step) -> Vec<String> {
     let text = |path: &Path| {
         let is_short = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_COMPARED);
@@ -264,7 +264,7 @@ fn difference(backup: &Backup, step: &Step) -> Vec<String> {
     lines.take(MAX_SHOWN).collect()
 }
 
-/// Below a folder nothing is written over.
+/// Restores to a folder, without overwriting any file.
 fn aside(host: &Host, backup: &Backup, plan: &Plan, folder: &Path) -> u8 {
     if let Some(step) = plan.conflicts().next() {
         complain(&format!("`{}` is there already; name another folder", visible(&step.to.to_string_lossy())));
@@ -303,7 +303,7 @@ fn in_place(host: &Host, backup: &Backup, plan: &Plan) -> u8 {
     }
 }
 
-/// All of a session backwards: what was kept first is restored last. Each is asked about.
+/// Restores all backups of a session, newest first. Prompts for each.
 fn session(host: &Host, matches: &ArgMatches) -> u8 {
     let here = host.placed(Event::default()).workspace;
     let listed = host.backups().listed();
@@ -335,7 +335,7 @@ fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// A path without `.` and `..`; what was kept is named by such.
+/// Returns the path without `.` and `..`; backups use such paths.
 fn lexical(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! `reflex why` and `reflex report-fp`: the story of one decision, and a case that plays it again.
+//! `reflex why` and `reflex report-fp`: the history of one decision, and a test case that reproduces it.
 
 use crate::commands::audit_record::field;
 use crate::commands::judge;
@@ -15,8 +15,8 @@ use reflex_host::{Host, Mode, local, moment};
 use serde_json::{Map, Value};
 use std::io::Write;
 
-/// The record of a call, by the id a person was given, that of its backup or its own; of several the newest. However often the id was named
-/// later, the call is found.
+/// Returns the record of a call by the id given to a person, the id of its backup or its own; the newest if several
+/// match. Later records that mention the id do not hide the call.
 pub(super) fn record(host: &Host, id: &str) -> Option<Map<String, Value>> {
     let by = |field: &str| {
         let fields = [(field, id), ("kind", "call")].map(|(field, value)| (field.to_owned(), value.to_owned()));
@@ -71,7 +71,7 @@ pub(super) fn why(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// What became of a call. What a person said is about every time that it was tried.
+/// Returns the later records about a call. A person's answer applies to every attempt of the call.
 fn told_later(host: &Host, record: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let by = |name: &str, text: &str| {
         let search = Search { fields: vec![(name.into(), text.into())], ..Search::default() };
@@ -90,7 +90,7 @@ fn told_later(host: &Host, record: &Map<String, Value>) -> Vec<Map<String, Value
 /// Maximum number of later records that are shown.
 const MAX_LATER: usize = 40;
 
-/// What a policy would say so that a call like this is only recorded; of the core nothing is suggested.
+/// Returns the policy entries that would only record a call like this; `None` for core rules.
 fn lasting(record: &Map<String, Value>) -> Option<String> {
     let findings = record.get("findings")?.as_array()?;
     let entry = |finding: &Value| {
@@ -101,7 +101,7 @@ fn lasting(record: &Map<String, Value>) -> Option<String> {
     entries.filter(|entries| !entries.is_empty()).map(|entries| entries.join(", "))
 }
 
-/// The command line that judges the same command again, where it is one line and all of it is kept.
+/// Returns the command line that judges the same command again, if it is one line and was kept in full.
 fn replay(record: &Map<String, Value>) -> Option<String> {
     let [action] = record.get("actions")?.as_array()?.as_slice() else { return None };
     let command = action.get("command")?.as_str()?;
@@ -110,7 +110,7 @@ fn replay(record: &Map<String, Value>) -> Option<String> {
     (visible(&line) == line).then_some(line)
 }
 
-/// The local time of a record; as written if it cannot be read.
+/// Returns the local time of a record, or the text as written if it cannot be parsed.
 fn shown_time(record: &Map<String, Value>) -> String {
     let written = field(record, "time");
     moment(written).map_or_else(|| visible(written), local)

@@ -1,4 +1,4 @@
-//! `reflex init` and `reflex uninstall`: the guard's hook in an agent's settings, and out again.
+//! `reflex init` and `reflex uninstall`: add the guard's hook to an agent's settings, and remove it.
 
 use super::live;
 use super::pin::{self, Named};
@@ -62,7 +62,7 @@ pub(super) fn uninstall(matches: &ArgMatches) -> u8 {
     what_stays(&host, matches)
 }
 
-/// Lists the files that stay once the hooks are removed; `--purge` deletes them.
+/// Lists the files that remain once the hooks are removed; `--purge` deletes them.
 fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
     let folders = host.folders();
     let (state, kept) = (&folders.state, host.backups());
@@ -100,7 +100,7 @@ fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
     }
 }
 
-/// Writes a settings file, once the program that it names lies where no package manager cleans it away.
+/// Writes a settings file, after copying the program out of a cache folder that a package manager may clean.
 pub(super) fn put(wiring: &Wiring, change: &Change) -> Result<(), String> {
     if change.after.is_some()
         && let Some(copy) = settle()?
@@ -113,7 +113,7 @@ pub(super) fn put(wiring: &Wiring, change: &Change) -> Result<(), String> {
     wiring.write(change)
 }
 
-/// The hooks of git, in or out.
+/// Adds or removes the hooks of Git.
 fn of_git(matches: &ArgMatches, work: Work) -> Result<(), String> {
     let here = here()?;
     let entries = if matches.get_flag("global") { Entries::of_user(&here) } else { Entries::of_repository(&here) }?;
@@ -156,7 +156,7 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     if matches.get_flag("mcp") {
         return wire_mcp::change(matches, work);
     }
-    // First of all, for a program that is removed afterwards starts no server.
+    // Runs first: once removed, the program can start no server.
     if work == Work::TakeOut
         && let Err(problem) = wire_mcp::take_out(matches)
     {
@@ -204,7 +204,7 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
     result
 }
 
-/// The settings files that the arguments name.
+/// Returns the settings files that the arguments name.
 fn selected(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     let wirings = match matches.get_one::<String>("scope").map(String::as_str) {
@@ -220,16 +220,15 @@ fn selected(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     if wirings.is_empty() { Err(unknown(asked)) } else { Ok(wirings) }
 }
 
-/// Names a home other than the environment's, and finds out whether the state folder can be written: both before a diff
-/// is shown.
+/// Names a home other than the environment's and checks that the state folder is writable, before a diff is shown.
 fn ready(is_dry: bool) -> Result<(), String> {
     places().iter().for_each(|line| print(&visible(line)));
     let obstacle = if is_dry { None } else { obstacle(Host::new(Mode::default()).folders()) };
     obstacle.map_or(Ok(()), |trouble| Err(format!("{}; no file was changed. Remedy: {}", trouble.what, trouble.fix)))
 }
 
-/// Whether an entry names a key other than the one in force: `--home` with another home and a variable such as
-/// `CLAUDE_CONFIG_DIR` would otherwise change it without its passphrase.
+/// Whether an entry names a key other than the one in force: otherwise `--home` with another home and a variable such
+/// as `CLAUDE_CONFIG_DIR` could change it without its passphrase.
 fn names_another_key(wirings: &[Wiring]) -> bool {
     let store = Host::new(Mode::default()).store();
     let in_force = if let InForce::Key(key) = store.key_in_force() { Some(key.to_string()) } else { None };
@@ -243,7 +242,7 @@ fn names_another_key(wirings: &[Wiring]) -> bool {
     foreign.is_some()
 }
 
-/// The entries with the key that they are to name, once a person has agreed to what would loosen.
+/// Returns the entries with the key that they are to name, once a person has agreed to any loosening.
 fn keyed(matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, String> {
     ready(matches.get_flag("dry-run"))?;
     if matches.get_flag("dry-run") {
@@ -265,7 +264,7 @@ fn keyed(matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, Stri
     Ok(wirings.into_iter().map(with).collect())
 }
 
-/// The change that puts the hook in, in place of a guard that came before if a person wants it so.
+/// Returns the change that adds the hook, and replaces an older guard on request.
 fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
     if matches.get_flag("repair") {
         return wiring.install_repaired();
@@ -280,7 +279,7 @@ fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
     wiring.install()
 }
 
-/// Takes hooks of guards that came before out of the agent's other files, the project's too.
+/// Removes the hooks of older guards from the agent's other files, including the project's.
 fn without_older(matches: &ArgMatches, wiring: &Wiring) -> Result<(), String> {
     for (file, change) in wiring.without_older(&here()?)? {
         let shown = visible(&file.display().to_string());
@@ -299,7 +298,7 @@ fn without_older(matches: &ArgMatches, wiring: &Wiring) -> Result<(), String> {
     Ok(())
 }
 
-/// Taking back what the agent wrote is told only if there is something to take back.
+/// Removes the hook. A file that the agent wrote is mentioned only if it changes.
 fn taken_out(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), String> {
     if wiring.is_written_by_agent() && change.before == change.after {
         return Ok(());
@@ -307,7 +306,7 @@ fn taken_out(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(
     apply(matches, wiring, (Work::TakeOut, change)).map(drop)
 }
 
-/// Some agents run a hook only once it is trusted.
+/// Trusts the hook: some agents run a hook only once it is trusted.
 fn trust(wiring: &Wiring) -> Result<(), String> {
     match wiring.trust() {
         None => Ok(()),
@@ -323,7 +322,7 @@ fn trust(wiring: &Wiring) -> Result<(), String> {
     }
 }
 
-/// Writes the change if it is wanted; whether it stands there now.
+/// Writes the change if it is wanted; returns whether it is in place now.
 fn apply(matches: &ArgMatches, wiring: &Wiring, (work, change): (Work, &Change)) -> Result<bool, String> {
     let file = visible(&wiring.file().display().to_string());
     if change.before == change.after {

@@ -1,4 +1,4 @@
-//! `reflex init --mcp` and `reflex uninstall --mcp`: `reflex mcp` in front of the servers of clients, and out again.
+//! `reflex init --mcp` and `reflex uninstall --mcp`: add `reflex mcp` in front of the clients' servers, and remove it.
 
 use super::planned::{Work, confirmed, here, project_here, show};
 use crate::status;
@@ -33,14 +33,14 @@ pub(super) fn change(matches: &ArgMatches, work: Work) -> u8 {
     result
 }
 
-/// Takes the proxy out of the files that name it; other files are not mentioned.
+/// Removes the proxy from the files that name it; other files are not mentioned.
 pub(super) fn take_out(matches: &ArgMatches) -> Result<(), String> {
     let is_guarded = |list: &ServerList| !names(list, |reach| matches!(reach, Reach::Guarded(_))).is_empty();
     let lists = lists(matches).unwrap_or_default();
     lists.iter().filter(|list| is_guarded(list)).try_for_each(|list| one(matches, list, Work::TakeOut))
 }
 
-/// The servers that start without the proxy, by client; what `doctor` tells.
+/// Returns the servers that start without the proxy, by client, for `doctor`.
 pub(super) fn bypassing() -> Vec<String> {
     let here = here().unwrap_or_else(|_| "/".into());
     let lists = ServerList::all().into_iter().chain(ServerList::of_project_around(&here));
@@ -61,7 +61,7 @@ pub(super) fn bypassing() -> Vec<String> {
     lists.filter_map(told).collect()
 }
 
-/// Names of the servers that are reached so, each once.
+/// Returns the names of the servers with a matching reach, each once.
 fn names(list: &ServerList, wanted: impl Fn(&Reach) -> bool) -> Vec<String> {
     let servers = list.servers().unwrap_or_default().into_iter();
     let mut names: Vec<String> = servers.filter(|(_, reach)| wanted(reach)).map(|(name, _)| name).collect();
@@ -95,7 +95,7 @@ fn one(matches: &ArgMatches, list: &ServerList, work: Work) -> Result<(), String
         }
         return Ok(());
     }
-    // Lines around the changed ones hold the environment of servers.
+    // Context lines could contain the environment of servers.
     show(&file, &change, 0, masked);
     if matches.get_flag("dry-run") {
         return Ok(());
@@ -112,7 +112,7 @@ fn one(matches: &ArgMatches, list: &ServerList, work: Work) -> Result<(), String
     Ok(())
 }
 
-/// Names the servers that stay as they are, and the reason.
+/// Names the servers that stay unchanged, and the reason.
 fn left_out(list: &ServerList) {
     let title = list.client().title;
     let remote = names(list, |reach| *reach == Reach::Remote);

@@ -1,4 +1,4 @@
-//! Another program in the place of this one.
+//! Replaces this process by another program.
 
 #[cfg(unix)]
 mod unix;

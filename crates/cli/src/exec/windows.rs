@@ -1,12 +1,12 @@
-//! Windows: no process becomes another program, so this one waits for it and ends as it did.
+//! Windows: a process cannot become another program, so this one waits for it and exits with its status.
 
 use std::io;
 use std::process::Command;
 
-/// Starts it and ends with its status; comes back only with the reason why it could not.
+/// Runs the program and exits with its status; returns only on failure, with the error.
 pub(crate) fn replace(command: &mut Command) -> io::Error {
     match command.status() {
-        // 2 is a refusal for whoever calls a hook, and any other status of a program that was ended might let the call run.
+        // Callers of a hook treat 2 as a refusal; any other status of a killed program might let the call run.
         Ok(status) => std::process::exit(status.code().unwrap_or(2)),
         Err(problem) => problem,
     }

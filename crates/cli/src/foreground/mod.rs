@@ -1,4 +1,4 @@
-//! A program that has the terminal to itself until it ends, as a shell runs one.
+//! Runs a program in the foreground of the terminal until it ends, like a shell.
 
 #[cfg(unix)]
 mod unix;

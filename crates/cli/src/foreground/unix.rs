@@ -1,4 +1,4 @@
-//! Linux and macOS: signals of the terminal are the program's, those for this process alone are passed on.
+//! Linux and macOS: the program handles the terminal's signals; signals for this process alone are passed on to it.
 #![expect(unsafe_code, reason = "what becomes of a signal is set up through libc")]
 
 use std::io;
@@ -6,19 +6,19 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// Who is told of a signal that would end this process.
+/// Process id of the child that receives the signals that would end this process.
 static CHILD: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn pass_on(signal: libc::c_int) {
     let child = CHILD.load(Ordering::Relaxed);
     if child > 0 {
-        // SAFETY: `kill` takes two numbers and may be called by a handler.
+        // SAFETY: `kill` takes two numbers and is async-signal-safe.
         unsafe { libc::kill(child, signal) };
     }
 }
 
-/// Runs it with this terminal to its end; its status as a shell has it. What the terminal sends goes to both, and the
-/// program alone decides what to make of it.
+/// Runs the program in this terminal to its end and returns its status as a shell would. The terminal's signals go to
+/// both processes, and the program alone decides how to handle them.
 pub(crate) fn through(command: &mut Command) -> io::Result<u8> {
     let mut child = command.spawn()?;
     CHILD.store(i32::try_from(child.id()).unwrap_or(0), Ordering::Relaxed);
@@ -27,7 +27,7 @@ pub(crate) fn through(command: &mut Command) -> io::Result<u8> {
         unsafe { libc::signal(signal, libc::SIG_IGN) };
     }
     for signal in [libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: the handler only calls what a handler may.
+        // SAFETY: the handler only calls async-signal-safe functions.
         unsafe { libc::signal(signal, pass_on as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
     let status = child.wait()?;

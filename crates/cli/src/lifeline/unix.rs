@@ -1,5 +1,4 @@
-//! Linux and macOS: signals. The handlers run on a stack of their own and call nothing but `write`, `mkdir`, `open` and
-//! `_exit`.
+//! Linux and macOS: signals. The handlers run on their own stack and call only `write`, `mkdir`, `open` and `_exit`.
 #![expect(unsafe_code, reason = "signal handlers and their stack are set up through libc")]
 
 use std::ffi::CString;
@@ -10,13 +9,13 @@ use std::sync::OnceLock;
 
 const ALTERNATE_STACK: usize = 64 * 1024;
 
-/// The stack of the handlers. It costs nothing until one runs: memory that was filled with zeros would cost its pages.
+/// Stack of the handlers. It costs nothing until one runs: filling the memory with zeros would cost its pages.
 static mut STACK: [u8; ALTERNATE_STACK] = [0; ALTERNATE_STACK];
 
-/// What the handlers end in.
+/// Function in which the handlers end.
 static END: OnceLock<fn() -> !> = OnceLock::new();
 
-/// The watchdog's own signals, and those by which a fault of the process itself is told.
+/// Signals of the watchdog, and those that report a fault of the process itself.
 const OWN: [libc::c_int; 9] = [
     libc::SIGALRM,
     libc::SIGPROF,
@@ -29,7 +28,7 @@ const OWN: [libc::c_int; 9] = [
     libc::SIGSYS,
 ];
 
-/// A file in a folder of its own, and what stands in it.
+/// A file in its own folder, and its content.
 pub(super) struct Left {
     folder: CString,
     file: CString,
@@ -42,11 +41,11 @@ impl Left {
         Some(Left { folder: file.parent().and_then(name)?, file: name(file)?, text: text.into_bytes() })
     }
 
-    /// Writes it with nothing but `mkdir`, `open` and `write`; where it cannot be written, the reply was said.
+    /// Writes the file, using only `mkdir`, `open` and `write`. Errors are ignored: the reply was already written.
     pub(super) fn put(&self) {
         const FLAGS: libc::c_int = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC | libc::O_NOFOLLOW;
         const MODE: libc::c_uint = 0o600;
-        // SAFETY: the names are strings of C that live as long as the process.
+        // SAFETY: the names are C strings that live as long as the process.
         let descriptor = unsafe {
             libc::mkdir(self.folder.as_ptr(), 0o700);
             libc::open(self.file.as_ptr(), FLAGS, MODE)
@@ -57,7 +56,7 @@ impl Left {
     }
 }
 
-/// The process ends in `end` after so many seconds by the clock.
+/// Ends the process through `end` after this many seconds of wall-clock time.
 pub(super) fn end_in_time(seconds: u32, end: fn() -> !) {
     let _ = END.set(end);
     handle(libc::SIGALRM);
@@ -66,7 +65,7 @@ pub(super) fn end_in_time(seconds: u32, end: fn() -> !) {
     unsafe { libc::alarm(seconds) };
 }
 
-/// Every fault of the process ends in `end`.
+/// Makes every fault of the process end in `end`.
 pub(super) fn catch_faults(end: fn() -> !) {
     let _ = END.set(end);
     use_alternate_stack();
@@ -91,24 +90,24 @@ pub(super) fn catch_faults(end: fn() -> !) {
     ] {
         handle(signal);
     }
-    // A file that may not grow is an error of writing like a full disk, and no reason to end without a word.
+    // A file size limit becomes a write error like a full disk, instead of ending the process silently.
     let_through(&OWN);
     // SAFETY: `signal` takes two numbers and touches no memory.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// From now on the process may use so many seconds of the processor and of the clock, and any number with 0.
+/// Limits the process to this many further seconds of processor and wall-clock time; 0 removes a limit.
 pub(super) fn may_take(processor: u32, clock: u32) {
     let none = libc::timeval { tv_sec: 0, tv_usec: 0 };
     let timer = libc::itimerval { it_interval: none, it_value: libc::timeval { tv_sec: processor.into(), tv_usec: 0 } };
-    // SAFETY: the structure lives through the call, and nothing is asked back; `alarm` takes a number.
+    // SAFETY: the structure lives through the call, and the old value is not requested; `alarm` takes a number.
     unsafe {
         libc::setitimer(libc::ITIMER_PROF, &timer, ptr::null_mut());
         libc::alarm(clock);
     }
 }
 
-/// Whoever started this process may have blocked signals, and a blocked watchdog does not bite.
+/// Unblocks signals: the parent process may have blocked them, which would disable the watchdog.
 fn let_through(signals: &[libc::c_int]) {
     // SAFETY: the set is plain memory that `sigemptyset` fills before it is read.
     unsafe {
@@ -129,7 +128,7 @@ extern "C" fn on_signal(_signal: libc::c_int) {
 }
 
 fn handle(signal: libc::c_int) {
-    // SAFETY: the structure is plain data for which zero is valid; the handler only calls what a handler may.
+    // SAFETY: the structure is plain data for which zero is valid; the handler only calls async-signal-safe functions.
     unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_signal as extern "C" fn(libc::c_int) as usize;
@@ -138,11 +137,11 @@ fn handle(signal: libc::c_int) {
     }
 }
 
-/// A stack overflow leaves no room for its own handler.
+/// Sets up the alternate stack: a stack overflow leaves no room for its own handler.
 fn use_alternate_stack() {
     let stack = (&raw mut STACK).cast();
     let description = libc::stack_t { ss_sp: stack, ss_flags: 0, ss_size: ALTERNATE_STACK };
-    // SAFETY: the memory is static, and nobody but the kernel uses it.
+    // SAFETY: the memory is static, and only the kernel uses it.
     unsafe { libc::sigaltstack(&description, ptr::null_mut()) };
 }
 

@@ -1,4 +1,4 @@
-//! Windows: a filter for faults and a thread that watches the clock. The time of the processor is not watched.
+//! Windows: a filter for faults and a thread that watches the clock. Processor time is not limited.
 #![expect(unsafe_code, reason = "the filter for faults is set through the system's own function")]
 
 use std::ffi::c_void;
@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What a fault and the watchdog end in.
+/// Function in which a fault and the watchdog end.
 static END: OnceLock<fn() -> !> = OnceLock::new();
 
-/// Milliseconds since [`BEGUN`] at which the time is over; 0 where nothing is watched.
+/// Deadline in milliseconds since [`BEGUN`]; 0 disables it.
 static OVER: AtomicU64 = AtomicU64::new(0);
 
 static BEGUN: OnceLock<Instant> = OnceLock::new();
@@ -26,7 +26,7 @@ unsafe extern "system" {
     fn SetUnhandledExceptionFilter(filter: Option<Filter>) -> Option<Filter>;
 }
 
-/// A file in a folder of its own, and what stands in it.
+/// A file in its own folder, and its content.
 pub(super) struct Left {
     file: PathBuf,
     text: String,
@@ -38,7 +38,7 @@ impl Left {
         Some(Left { file: file.to_owned(), text })
     }
 
-    /// Writes it; where it cannot be written, the reply was said.
+    /// Writes the file. Errors are ignored: the reply was already written.
     pub(super) fn put(&self) {
         let _ = self.file.parent().map(fs::create_dir);
         if let Ok(mut file) = OpenOptions::new().write(true).create_new(true).open(&self.file) {
@@ -47,16 +47,16 @@ impl Left {
     }
 }
 
-/// The process ends in `end` after so many seconds by the clock.
+/// Ends the process through `end` after this many seconds of wall-clock time.
 pub(super) fn end_in_time(seconds: u32, end: fn() -> !) {
     let _ = END.set(end);
     may_take(0, seconds);
 }
 
-/// Every fault of the process ends in `end`.
+/// Makes every fault of the process end in `end`.
 pub(super) fn catch_faults(end: fn() -> !) {
     let _ = END.set(end);
-    // SAFETY: the filter is a function of this program, and never comes back.
+    // SAFETY: the filter is a function of this program and never returns.
     unsafe { SetUnhandledExceptionFilter(Some(on_fault)) };
 }
 
@@ -71,7 +71,7 @@ fn over() -> ! {
     }
 }
 
-/// From now on the process may take so many seconds by the clock, and any number with 0.
+/// Limits the process to this many further seconds of wall-clock time; 0 removes the limit.
 pub(super) fn may_take(_processor: u32, clock: u32) {
     let begun = *BEGUN.get_or_init(|| {
         thread::spawn(watch);
@@ -93,7 +93,7 @@ fn watch() {
     }
 }
 
-/// Writes to standard output and standard error, past the locks that whoever hangs may hold.
+/// Writes to standard output and standard error, bypassing locks that a hanging thread may hold.
 pub(super) fn say(out: &[u8], errors: &[u8]) {
     write_all(std::io::stdout().as_handle(), out);
     write_all(std::io::stderr().as_handle(), errors);

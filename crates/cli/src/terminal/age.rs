@@ -1,19 +1,19 @@
-//! How long ago something was, in the largest unit.
+//! Durations and times in words, in the largest unit.
 
-/// How long ago, in the largest unit.
+/// Formats a time before now, such as `5m ago`, in the largest unit.
 pub(crate) fn ago(time: u64) -> String {
     format!("{} ago", age(time))
 }
 
-/// The time at which something ends, and how long that is: `15m, until 14:34`.
+/// Formats the remaining duration and the end time: `15m, until 14:34`.
 pub(crate) fn until(time: u64) -> String {
     let left = time.saturating_sub(reflex_host::now()).div_ceil(1000);
-    // Two hours that began a moment ago are two hours.
+    // Rounds up: two hours that began a moment ago are still two hours.
     let left = if left < 60 { left } else { left.div_ceil(60) * 60 };
     format!("{}, until {}", length(left), reflex_host::local(time))
 }
 
-/// The same without `ago`.
+/// Formats the time since `time`, without `ago`.
 pub(crate) fn age(time: u64) -> String {
     length(reflex_host::now().saturating_sub(time) / 1000)
 }

@@ -1,4 +1,4 @@
-//! Arguments of the commands: how they are declared and read.
+//! Declares and reads the arguments of the commands.
 
 use clap::{Arg, ArgAction, ArgMatches};
 
@@ -14,7 +14,7 @@ pub(crate) fn json() -> Arg {
     flag("json", "Print JSON")
 }
 
-/// A text of an option that always has one.
+/// Returns the text of an option that always has one.
 pub(crate) fn text<'a>(matches: &'a ArgMatches, name: &str) -> &'a str {
     matches.get_one::<String>(name).map_or("", String::as_str)
 }

@@ -1,19 +1,19 @@
-//! A person's answer to a question, at the terminal itself.
+//! Reads a person's answer at the terminal itself.
 
 use std::io::Write;
 
-/// The person's answer at the terminal itself, whatever stands on standard input.
+/// Asks for a yes at the terminal itself, independent of standard input.
 pub(crate) fn confirmed(question: &str) -> bool {
     answer(question).is_some_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// The same where an empty line is a yes; a terminal that is closed gives none.
+/// Asks for a yes, where an empty line also counts as one; a closed terminal does not.
 pub(crate) fn agreed(question: &str) -> bool {
     answer(question)
         .is_some_and(|answer| matches!(answer.as_str(), "\n" | "\r\n") || matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
-/// The line that the person types, with its end; `None` where there is no terminal.
+/// Returns the line that the person types, with its line ending, or `None` without a terminal.
 pub(crate) fn answer(question: &str) -> Option<String> {
     let mut terminal = reflex_host::terminal().ok()?;
     let _ = terminal.write_all(question.as_bytes());

@@ -1,4 +1,4 @@
-//! A person's yes at the terminal, signed with their passphrase where one is set.
+//! A person's yes at the terminal, signed with their passphrase if one is set.
 
 use super::confirm::confirmed;
 use super::hidden::hidden;
@@ -8,47 +8,47 @@ use super::visible::visible;
 use reflex_host::signing::{InForce, Signer};
 use reflex_host::store::Store;
 
-/// Nobody mistypes more often.
+/// Maximum number of attempts at the passphrase.
 const MAX_TRIES: usize = 3;
 
-/// Who is asked, and whether they have unlocked their key for more than one yes.
+/// A request for a person's yes, with the signing key if it is unlocked for more than one yes.
 pub(crate) struct Consent<'s> {
     store: &'s Store,
     held: Option<Signer>,
 }
 
 impl<'s> Consent<'s> {
-    /// Each yes is asked for by itself.
+    /// Prompts for each yes separately.
     pub(crate) fn each(store: &'s Store) -> Consent<'s> {
         Consent { store, held: None }
     }
 
-    /// The key stays unlocked in this process, until it ends.
+    /// Keeps the key unlocked in this process until it ends.
     ///
     /// # Errors
-    /// Why nothing can be signed.
+    /// The reason why signing is not possible.
     pub(crate) fn held(store: &'s Store) -> Result<Option<Consent<'s>>, String> {
         let signer = unlocked(store, "Passphrase for your answers: ")?;
         Ok(signer.map(|signer| Consent { store, held: Some(signer) }))
     }
 
-    /// Who signs, where the key is unlocked.
+    /// Returns the signer, if the key is unlocked.
     pub(crate) fn signer(&self) -> Option<&Signer> {
         self.held.as_ref()
     }
 
-    /// The signature for what the person has said yes to just now: only a passphrase is still asked for.
+    /// Returns the signer for a yes that the person has just given: only a passphrase is still requested.
     ///
     /// # Errors
-    /// Why nothing can be signed.
+    /// The reason why signing is not possible.
     pub(crate) fn sign(store: &Store, question: &str) -> Result<Option<Signer>, String> {
         unlocked(store, &format!("{question} Passphrase (empty: no): "))
     }
 
-    /// The person's yes to a question such as `Let it run?`; `None` is a no. With a passphrase, entering it is the yes.
+    /// Asks a question such as `Let it run?`; `None` is a no. With a passphrase, entering it is the yes.
     ///
     /// # Errors
-    /// Why nothing can be signed.
+    /// The reason why signing is not possible.
     pub(crate) fn ask(&mut self, question: &str) -> Result<Option<&Signer>, String> {
         if self.held.is_some() || *self.store.key_in_force() == InForce::Unprotected {
             if !confirmed(&format!("{question} [y/N] ")) {
@@ -82,7 +82,7 @@ pub(crate) fn may_weaken(store: &Store, what: &str) -> bool {
     }
 }
 
-/// Whoever signs, once the passphrase is right; `None` if the person would rather not.
+/// Returns the signer once the passphrase is correct, or `None` if the person declines.
 fn unlocked(store: &Store, prompt: &str) -> Result<Option<Signer>, String> {
     if *store.key_in_force() == InForce::Unprotected {
         return store.signer(|| None).map(Some);

@@ -1,4 +1,4 @@
-//! The terminal below the commands: what is printed there, and what a person answers.
+//! Terminal layer of the commands: output, and a person's answers.
 
 pub(crate) mod age;
 pub(crate) mod arguments;

@@ -1,4 +1,4 @@
-//! What is printed, and whether something that was to be printed was lost.
+//! Prints output, and records whether any of it was lost.
 
 use super::visible::visible_json;
 use super::wrap::{columns, rows};
@@ -13,20 +13,20 @@ pub(crate) fn print(text: &str) {
     }
 }
 
-/// Prints a line that may be copied: a diff, a command, data. A reader that went away is no error.
+/// Prints a line that may be copied: a diff, a command, data. A closed pipe is not an error.
 pub(crate) fn print_whole(line: &str) {
     note(writeln!(std::io::stdout(), "{line}"));
 }
 
-/// Prints a document of which no part is a command to the terminal.
+/// Prints a JSON document, with terminal control sequences escaped.
 pub(crate) fn print_json(document: &str) {
     print_whole(&visible_json(document));
 }
 
-/// Set once something that was to be printed could not be.
+/// Set once some output could not be printed.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Remembers whether a write to standard output failed, and not only because nobody reads it.
+/// Records a failed write to standard output, except if the reader closed the pipe.
 pub(crate) fn note(printed: std::io::Result<()>) {
     if printed.is_err_and(|error| error.kind() != ErrorKind::BrokenPipe) {
         LOST.store(true, Ordering::Relaxed);
@@ -41,7 +41,7 @@ pub(crate) fn complain(line: &str) {
     rows.iter().for_each(|row| drop(writeln!(std::io::stderr(), "{row}")));
 }
 
-/// Whether something that was to be printed was lost.
+/// Whether some output could not be printed.
 pub(crate) fn was_lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }

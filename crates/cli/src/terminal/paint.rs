@@ -1,13 +1,13 @@
-//! Colours for people: only on a terminal, and never against `NO_COLOR`.
+//! Colors for people: only on a terminal, and never if `NO_COLOR` is set.
 
 use std::io::IsTerminal;
 
-/// Whether standard output is painted.
+/// Whether standard output is colored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paint(bool);
 
 impl Paint {
-    /// `NO_COLOR` wins over `CLICOLOR_FORCE`, which wins over the terminal.
+    /// Decides about colors. `NO_COLOR` overrides `CLICOLOR_FORCE`, which overrides the terminal check.
     pub(crate) fn of_stdout() -> Paint {
         let set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         let forced = std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0");
@@ -15,7 +15,7 @@ impl Paint {
         Paint(!set("NO_COLOR") && (forced || (std::io::stdout().is_terminal() && !dumb)))
     }
 
-    /// Whether anything is painted.
+    /// Whether output is colored.
     pub(crate) fn is_on(self) -> bool {
         self.0
     }
@@ -40,12 +40,12 @@ impl Paint {
         self.code("31", text)
     }
 
-    /// A decision's word in its colour.
+    /// Colors a decision's name.
     pub(crate) fn decision(self, word: &str) -> String {
         self.decision_as(word, word)
     }
 
-    /// A text in the colour of a decision.
+    /// Colors a text like a decision.
     pub(crate) fn decision_as(self, word: &str, text: &str) -> String {
         let code = match word {
             "block" => "1;31",

@@ -1,4 +1,4 @@
-//! The person at the terminal, and the record of what they did.
+//! The person at the terminal, and the record of their actions.
 
 use super::output::complain;
 use reflex_host::answers::record;
@@ -6,7 +6,7 @@ use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use serde_json::json;
 
-/// The person at the terminal; an attempt of anybody else is recorded.
+/// Returns the person at the terminal; an attempt by any other caller is recorded.
 pub(crate) fn person(store: &Store, what: &str, id: &str) -> Option<Person> {
     match at_terminal() {
         Ok(person) => Some(person),

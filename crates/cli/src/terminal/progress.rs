@@ -1,8 +1,8 @@
-//! How far a long work is, for a person who waits for it.
+//! Progress of long work, for a person who waits for it.
 
 use std::io::{self, IsTerminal, Write};
 
-/// How far a long work is, for a person who waits for it at a terminal; gone when the work is done.
+/// Progress of long work, shown at a terminal and erased when the work is done.
 #[derive(Default)]
 pub(crate) struct Progress {
     shown: bool,

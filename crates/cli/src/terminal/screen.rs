@@ -1,4 +1,4 @@
-//! The whole terminal for one program: rows are drawn where they changed, and what was there before comes back, also
+//! Full-screen mode of the terminal. Only changed rows are drawn, and the previous content is restored at the end, also
 //! after a panic.
 
 use super::hidden::can_be_drawn_on;
@@ -11,7 +11,7 @@ use std::io::{self, IsTerminal, Write};
 use std::time::Duration;
 use unicode_width::UnicodeWidthChar;
 
-/// How a part of a row looks: without colours, so that `NO_COLOR` has nothing to forbid.
+/// Style of a part of a row. It uses no colors, so `NO_COLOR` does not apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     Plain,
@@ -21,10 +21,10 @@ pub(crate) enum Look {
     Reversed,
 }
 
-/// A row of the screen, in parts. No part holds a command to the terminal: see `visible`.
+/// A row of the screen, in parts. No part contains a terminal control sequence: see `visible`.
 pub(crate) type Row = Vec<(Look, String)>;
 
-/// What a person typed.
+/// A key that a person pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
     Letter(char),
@@ -35,28 +35,28 @@ pub(crate) enum Key {
     Enter,
     Escape,
     Backspace,
-    /// Ctrl-C, which makes no signal here, or a terminal that is gone.
+    /// Ctrl-C, which sends no signal here, or a terminal that has hung up.
     Cancel,
-    /// The size may have changed, or the time was over.
+    /// No key: the size may have changed, or the wait timed out.
     Nothing,
 }
 
-/// The terminal, until this goes.
+/// Exclusive use of the terminal, until dropped.
 pub(crate) struct Screen {
     shown: Vec<Row>,
     size: (u16, u16),
 }
 
 impl Screen {
-    /// Whether there is a terminal that can be drawn on.
+    /// Whether standard input and output are a terminal that supports drawing.
     pub(crate) fn is_possible() -> bool {
         can_be_drawn_on() && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
-    /// Takes the terminal.
+    /// Takes over the terminal.
     ///
     /// # Errors
-    /// It cannot be put into the mode in which every key is told at once.
+    /// The terminal cannot be put into raw mode, which reports every key at once.
     pub(crate) fn begin() -> io::Result<Screen> {
         let before = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
@@ -69,16 +69,16 @@ impl Screen {
         Ok(screen)
     }
 
-    /// Columns and rows; those of a small terminal where nobody says.
+    /// Returns columns and rows; assumes a small terminal if the size is unknown.
     pub(crate) fn size(&self) -> (usize, usize) {
         let (width, height) = terminal::size().unwrap_or((80, 24));
         (usize::from(width.max(20)), usize::from(height.max(8)))
     }
 
-    /// Shows these rows, one below the other.
+    /// Draws these rows, one below the other.
     ///
     /// # Errors
-    /// The terminal is gone.
+    /// The terminal has hung up.
     pub(crate) fn draw(&mut self, rows: &[Row]) -> io::Result<()> {
         let mut output = io::stdout().lock();
         let size = terminal::size().unwrap_or((80, 24));
@@ -104,7 +104,7 @@ impl Screen {
         output.flush()
     }
 
-    /// The next key, waited for so long.
+    /// Waits for the next key for at most this duration.
     pub(crate) fn key(&self, wait: Duration) -> Key {
         // The input of a terminal that hung up is always ready and always empty. Its SIGHUP may be ignored.
         if !io::stdin().is_terminal() {
@@ -153,7 +153,7 @@ fn named(code: KeyCode, control: bool) -> Key {
     }
 }
 
-/// The parts of a row that stand within so many columns.
+/// Returns the parts of the row that fit into `width` columns.
 fn fitting(row: &Row, width: usize) -> Row {
     let mut left = width;
     let cut = |(look, text): &(Look, String)| {
@@ -172,7 +172,7 @@ fn fitting(row: &Row, width: usize) -> Row {
     row.iter().map(cut).collect()
 }
 
-/// A text in lines of so many columns.
+/// Wraps a text into lines of `width` columns.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut left = width.max(1);

@@ -1,19 +1,19 @@
-//! Rows in columns. On a terminal the last column wraps below itself.
+//! Prints rows in columns. On a terminal the last column wraps below itself.
 
 use super::output::print_whole;
 use super::wrap::{columns, rows, width};
 
-/// Columns that the last column of a table gets at least.
+/// Minimum width of the last column of a table.
 const MIN_LAST: usize = 24;
 
-/// Prints rows with their columns below each other, two blanks apart. `margin` is the number of blanks before each row.
+/// Prints rows in aligned columns, separated by two blanks. `margin` is the number of blanks before each row.
 pub(crate) fn print_table(margin: usize, table: &[Vec<String>]) {
     lines(margin, table, columns()).iter().for_each(|line| print_whole(line));
 }
 
 fn lines(margin: usize, table: &[Vec<String>], columns: Option<usize>) -> Vec<String> {
     let count = table.iter().map(Vec::len).max().unwrap_or(0);
-    // A row that ends early has its last cell across the columns that it leaves out.
+    // The last cell of a short row spans the columns that the row leaves out.
     let padded = |row: &Vec<String>, at: usize| (at + 1 < row.len()).then(|| row.get(at).map_or(0, |cell| width(cell)));
     let widest = |at: usize| table.iter().filter_map(|row| padded(row, at)).max().unwrap_or(0);
     let widths: Vec<usize> = (0..count.saturating_sub(1)).map(widest).collect();

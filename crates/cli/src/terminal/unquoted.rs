@@ -1,4 +1,4 @@
-//! `reflex check npm test`: a command whose words nobody put in quotes.
+//! Unquoted commands such as `reflex check npm test`.
 
 use clap::Command;
 use reflex_engine::shell::{is_plain, quoted};
@@ -6,8 +6,8 @@ use reflex_engine::shell::{is_plain, quoted};
 /// Subcommands that take a shell command.
 const TAKE_COMMANDS: [&str; 2] = ["check", "explain"];
 
-/// The command line with the words of a shell command as one argument behind `--`. Options of the subcommand stand before
-/// them; behind a single word they may also follow, as they may behind a command in quotes.
+/// Returns the command line with the words of a shell command joined into one argument after `--`. Options of the
+/// subcommand precede the words; after a single word, as after a quoted command, they may also follow.
 pub(crate) fn joined(words: Vec<String>, grammar: &Command) -> Vec<String> {
     let Some((at, subcommand)) = subcommand(&words, grammar) else { return words };
     let behind = words.get(at + 1..).unwrap_or_default();
@@ -18,7 +18,7 @@ pub(crate) fn joined(words: Vec<String>, grammar: &Command) -> Vec<String> {
         _ => (false, command),
     };
     let [one, more @ ..] = command else { return words };
-    // An unknown option is an error, which is told.
+    // An unknown option is an error, which clap reports.
     let is_whole = one.contains(char::is_whitespace) || one.starts_with('-');
     if more.is_empty() || !is_marked && (is_whole || all_options(more, subcommand)) {
         return words;
@@ -29,7 +29,7 @@ pub(crate) fn joined(words: Vec<String>, grammar: &Command) -> Vec<String> {
     before.chain(["--".to_owned(), text.join(" ")]).collect()
 }
 
-/// The subcommand that takes a shell command, and where it stands.
+/// Returns the position of the subcommand that takes a shell command, and its grammar.
 fn subcommand<'g>(words: &[String], grammar: &'g Command) -> Option<(usize, &'g Command)> {
     let at = 1 + first_operand(words.get(1..)?, grammar)?;
     let name = words.get(at)?.as_str();
@@ -37,7 +37,7 @@ fn subcommand<'g>(words: &[String], grammar: &'g Command) -> Option<(usize, &'g 
     TAKE_COMMANDS.contains(&subcommand.get_name()).then_some((at, subcommand))
 }
 
-/// Where the first word stands that is neither an option nor its value; `--` is one.
+/// Returns the index of the first word that is neither an option nor its value; `--` counts as one.
 fn first_operand(words: &[String], command: &Command) -> Option<usize> {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -60,7 +60,7 @@ enum Takes {
     NextWord,
 }
 
-/// What an option of the subcommand takes; `None` if it is none.
+/// Returns whether an option takes the next word, or `None` if the word is not an option of the command.
 fn option(word: &str, command: &Command) -> Option<Takes> {
     let name = word.strip_prefix("--").filter(|name| !name.is_empty());
     if matches!(word, "-h" | "--help" | "-V" | "--version") {

@@ -1,10 +1,10 @@
-//! Texts of others as a terminal may show them: nothing hidden, and nothing of it a command to the terminal.
+//! Makes foreign text safe for a terminal: hidden characters are shown, and control sequences have no effect.
 
 use reflex_host::is_hidden;
 use std::borrow::Cow;
 use unicode_width::UnicodeWidthChar;
 
-/// The whole text in one line.
+/// Returns the full text on one line.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for character in text.chars() {
@@ -16,7 +16,7 @@ pub(crate) fn visible(text: &str) -> String {
     shown
 }
 
-/// A document with what cannot be seen as JSON's own escapes: it means the same, and no terminal obeys it.
+/// Replaces invisible characters of a JSON document by JSON escapes, which keep its meaning and are safe on a terminal.
 pub(crate) fn visible_json(document: &str) -> String {
     let mut shown = String::with_capacity(document.len());
     for character in document.chars() {
@@ -32,7 +32,7 @@ pub(crate) fn visible_json(document: &str) -> String {
     shown
 }
 
-/// A character as it is shown, and how many columns that takes.
+/// Returns a character as shown, and its width in columns.
 pub(crate) fn cell(character: char, column: usize) -> (Cow<'static, str>, usize) {
     const TAB: usize = 4;
     match character {
@@ -51,7 +51,7 @@ pub(crate) fn cell(character: char, column: usize) -> (Cow<'static, str>, usize)
     }
 }
 
-/// Unicode has a picture for each control character of ASCII.
+/// Returns the picture that Unicode has for each ASCII control character.
 fn pictured(code: u32) -> Cow<'static, str> {
     char::from_u32(0x2400 + code).unwrap_or('␀').to_string().into()
 }

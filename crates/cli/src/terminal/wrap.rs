@@ -1,9 +1,9 @@
-//! Lines of a terminal, broken at blanks. Pipes get them whole.
+//! Wraps lines of a terminal at blanks. Pipes get unwrapped lines.
 
 use std::io::IsTerminal;
 use unicode_width::UnicodeWidthChar;
 
-/// The columns of standard output, if it is a terminal.
+/// Returns the width of standard output in columns, if it is a terminal.
 pub(crate) fn columns() -> Option<usize> {
     const FEWEST: u16 = 40;
     let (columns, _) = std::io::stdout().is_terminal().then(crossterm::terminal::size)?.ok()?;
@@ -11,7 +11,7 @@ pub(crate) fn columns() -> Option<usize> {
     (columns > 0).then(|| usize::from(columns.max(FEWEST)))
 }
 
-/// Wraps a line to `columns`. Further rows begin below the text after its label. Longer words stay whole.
+/// Wraps a line to `columns`. Further rows begin below the text after its label. Longer words are not broken.
 pub(crate) fn rows(line: &str, columns: usize) -> Vec<String> {
     if width(line) <= columns {
         return vec![line.to_owned()];
@@ -35,7 +35,7 @@ pub(crate) fn rows(line: &str, columns: usize) -> Vec<String> {
     rows
 }
 
-/// The indent of further rows: the end of a label that two blanks follow, else the line's own margin.
+/// Returns the indent of further rows: the end of a label followed by two blanks, else the line's own margin.
 fn indent(line: &str, columns: usize) -> usize {
     let margin = line.len() - line.trim_start_matches(' ').len();
     let rest = line.get(margin..).unwrap_or("");
@@ -47,7 +47,7 @@ fn indent(line: &str, columns: usize) -> usize {
     if label > 0 && after_label <= columns / 2 { after_label } else { margin.min(columns / 3) }
 }
 
-/// The columns that a text takes. Escape sequences for colours take none.
+/// Returns the width of a text in columns. Escape sequences for colors have no width.
 pub(crate) fn width(text: &str) -> usize {
     let (mut columns, mut is_escape) = (0, false);
     for character in text.chars() {

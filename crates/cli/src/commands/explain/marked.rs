@@ -1,4 +1,5 @@
-//! Texts of a call as a terminal can show them: nothing hidden, nothing that steers it, the guilty part underlined.
+//! Renders texts of a call for a terminal: hidden characters are shown, control sequences have no effect, and the
+//! guilty part is underlined.
 
 use crate::terminal::visible::cell;
 use reflex_engine::shell::Span;
@@ -7,21 +8,21 @@ use std::collections::BTreeSet;
 /// A line of a text, or the marks below one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// Words.
+    /// Text.
     Said(String),
-    /// `^` below what is guilty, `~` below what else is found.
+    /// `^` below the guilty part, `~` below other findings.
     Mark(String),
 }
 
 impl Line {
-    /// What stands in it.
+    /// Returns the text of the line.
     pub(crate) fn text(&self) -> &str {
         match self {
             Line::Said(text) | Line::Mark(text) => text,
         }
     }
 
-    /// Moved to the right.
+    /// Shifts the line to the right.
     pub(crate) fn indented(self, columns: usize) -> Line {
         let moved = |text: String| format!("{}{text}", " ".repeat(columns));
         match self {
@@ -31,16 +32,16 @@ impl Line {
     }
 }
 
-/// No line is wider: a terminal that wraps would tear the marks from what they mark.
+/// Maximum width of a line: wrapping by the terminal would separate the marks from their text.
 const WIDTH: usize = 100;
 
-/// So much of a wide line is shown before what is marked in it.
+/// Width of the context shown before the marks of a wide line.
 const BEFORE: usize = 30;
 
-/// Texts of no more lines are shown whole.
+/// Maximum number of lines of a text that is shown in full.
 const MAX_LINES: usize = 12;
 
-/// The text with `guilty` underlined, and more faintly the `others`; long lines and texts are shortened around them.
+/// Returns the text with `guilty` underlined, and more faintly the `others`; shortens long lines and texts around them.
 pub(crate) fn marked(text: &str, guilty: Option<Span>, others: &[Span]) -> Vec<Line> {
     let lines = placed_lines(text);
     let of_line = |line: &Placed<'_>| {
@@ -61,7 +62,7 @@ pub(crate) fn marked(text: &str, guilty: Option<Span>, others: &[Span]) -> Vec<L
     shown
 }
 
-/// The text in one line of at most `columns`.
+/// Returns the text in one line of at most `columns`.
 pub(crate) fn short(text: &str, columns: usize) -> String {
     let mut shown = String::new();
     let mut column = 0usize;
@@ -92,7 +93,7 @@ fn placed_lines(text: &str) -> Vec<Placed<'_>> {
     placed.collect()
 }
 
-/// Which lines are shown: all of a short text, else its beginning and what is near the marks.
+/// Returns the indices of the lines to show: all of a short text, else its beginning and the lines near the marks.
 fn wanted(count: usize, hits: &[usize]) -> BTreeSet<usize> {
     if count <= MAX_LINES {
         return (0..count).collect();
@@ -145,7 +146,7 @@ impl Placed<'_> {
         }
     }
 
-    /// The byte at which a line that is too wide begins to be shown: a little before the first mark.
+    /// Returns the byte offset at which a line that is too wide begins to be shown: a little before the first mark.
     fn beginning<'s>(&self, spans: impl Iterator<Item = &'s Span>) -> usize {
         let fits = self.text.len() <= WIDTH || (self.text.len() <= 4 * WIDTH && columns(self.text) <= WIDTH);
         let in_line = |span: &&Span| (self.start..self.start + self.text.len()).contains(&(span.start as usize));

@@ -9,19 +9,19 @@ use reflex_engine::shell::{
 };
 use reflex_engine::{Action, Effect, Event, Finding, Judgement, RuleTrace, Target, Ternary};
 
-/// A stage of the work and what it found.
+/// A stage of the analysis and its findings.
 pub(super) struct Stage {
     pub(super) number: u8,
     pub(super) name: &'static str,
     pub(super) lines: Vec<Line>,
-    /// What is said if there are no lines.
+    /// Text for a stage without lines.
     pub(super) nothing: &'static str,
 }
 
-/// A stage shows no more lines: nobody reads on.
+/// Maximum number of lines of a stage.
 const MAX_LINES: usize = 60;
 
-/// Commands and values are shown in one line of at most this width.
+/// Maximum width of a command or value, shown in one line.
 const WIDTH: usize = 90;
 
 /// The stages of a call.
@@ -123,7 +123,7 @@ impl<'a> Work<'a> {
         changes.for_each(|change| self.change(change, view, command));
     }
 
-    /// The place of the first finding of this action, and those of the others.
+    /// Returns the span of the first finding of this action, and those of the others.
     fn spans(&self, view: View<'_>, raw: &str) -> (Option<Span>, Vec<Span>) {
         let mut spans: Vec<Span> = Vec::new();
         for finding in &self.judgement.verdict.findings {
@@ -138,7 +138,7 @@ impl<'a> Work<'a> {
         (first, spans.into_iter().skip(1).take(8).collect())
     }
 
-    /// The effect for which a finding is told.
+    /// Returns the effect that caused a finding.
     fn guilty_effect(&self, finding: &Finding) -> Option<&'a Effect> {
         let fired = self.judgement.weighed.iter().find(|weighed| weighed.fires && weighed.rule == finding.id)?;
         self.judgement.analysis.effects.get(fired.effect)
@@ -191,7 +191,7 @@ impl<'a> Work<'a> {
             if from.is_some_and(|from| from.text.trim_end() == derivation.text.trim_end()) {
                 continue;
             }
-            // A text that is only handed on is told once, and so are the marks in it.
+            // A text that is passed on unchanged is shown once, and so are its marks.
             let same = |(id, _): &&(usize, Vec<String>)| {
                 derivations.get(*id).is_some_and(|other| other.text.trim_end() == derivation.text.trim_end())
             };
@@ -202,7 +202,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The words of the guilty commands that come out of a derivation, by its number.
+    /// Returns the words of the guilty commands that a derivation produced, with the number of the derivation.
     fn guilty_words(&self, view: View<'_>) -> Vec<(usize, Vec<String>)> {
         let effects = self.judgement.verdict.findings.iter().filter_map(|finding| self.guilty_effect(finding));
         let here = effects.filter(|effect| effect.action == view.index);
@@ -295,7 +295,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// What the finding that a rule's firing leads to weighs. A rule that fires again is told once.
+    /// Returns the weight of the finding that a fired rule produced; empty if the rule fired earlier already.
     fn weight(&self, fired: &RuleTrace) -> String {
         let first = self.judgement.weighed.iter().find(|weighed| weighed.fires && weighed.rule == fired.rule);
         let finding = self.judgement.verdict.findings.iter().find(|finding| finding.id == fired.rule);
@@ -329,10 +329,10 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Where what has no number begins: as far to the right as what has one.
+/// Indent of lines without a number, equal to the width of a number.
 const INDENT: usize = 3;
 
-/// The parts of a word that only show when it runs.
+/// Returns the parts of a word whose values are known only at run time.
 fn open_parts(word: &Value) -> Vec<String> {
     let open = |piece: &Piece| match piece {
         Piece::Variable(_) | Piece::Unknown(_) => true,
@@ -351,7 +351,7 @@ fn words(values: &[Value]) -> String {
     values.iter().map(Value::shown).collect::<Vec<_>>().join(" ")
 }
 
-/// What was written, if it stands in the text as it is.
+/// Returns the source text, if the origin is a span of the text itself.
 fn source(origin: Origin, raw: &str) -> Option<String> {
     let written = origin.span.slice(raw);
     let stands = origin.derivation.is_none() && !written.is_empty();
@@ -363,7 +363,7 @@ fn parent_of<'r>(derivations: &'r [Derivation], derivation: &Derivation) -> Opti
     derivations.get(usize::from(before))
 }
 
-/// The place of these words in a text: one behind the other, with nothing but blanks and quotes between them.
+/// Returns the span of these words in a text: in sequence, separated only by blanks, quotes and backslashes.
 fn place_of(words: &[String], text: &str) -> Option<Span> {
     let (first, rest) = words.split_first()?;
     if first.is_empty() {
@@ -379,7 +379,8 @@ fn place_of(words: &[String], text: &str) -> Option<Span> {
     })
 }
 
-/// Where an effect comes from in the text. What is only handed on, as a heredoc is, may stand there word for word.
+/// Returns the span of an effect in the text. A text that is passed on, such as a here-document, may contain the
+/// command verbatim.
 fn place(effect: &Effect, view: View<'_>, raw: &str) -> Span {
     let whole = effect.origin.span;
     let command = effect.command.and_then(|id| view.reading.commands.get(id));
@@ -391,14 +392,14 @@ fn place(effect: &Effect, view: View<'_>, raw: &str) -> Span {
     }
 }
 
-/// How many commands run this one, as far as it is worth showing.
+/// Returns the number of commands that enclose this one, up to `DEEPEST`.
 fn depth(command: &Command, commands: &[Command]) -> usize {
     const DEEPEST: usize = 8;
     let parents = std::iter::successors(command.parent, |id| commands.get(*id)?.parent);
     parents.take(DEEPEST).count()
 }
 
-/// Who runs the command, where, and what flows in and out.
+/// Returns notes about a command: its caller, its place, its input and output.
 fn notes(command: &Command) -> String {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(command.parent.map(|id| format!("run by {}", id + 1)));
@@ -435,7 +436,7 @@ fn notes(command: &Command) -> String {
     if notes.is_empty() { String::new() } else { format!("   ({})", notes.join(", ")) }
 }
 
-/// Whether more than quotes, blanks and redirections lies between what is written and what it becomes.
+/// Whether the written text and its value differ in more than quotes, blanks and redirections.
 fn is_substituted(written: &str, plain: &str) -> bool {
     let bare = |text: &str| text.chars().filter(|c| !matches!(c, '\'' | '"' | '\\') && !c.is_whitespace()).collect();
     let (one, other): (String, String) = (bare(written), bare(plain));

@@ -1,4 +1,4 @@
-//! One row for each record, for spreadsheets.
+//! Formats records as CSV rows for spreadsheets.
 
 use crate::commands::audit_record::{Record, subject};
 use crate::terminal::visible::visible;
@@ -24,8 +24,8 @@ pub(super) fn row(record: &Record) -> String {
     COLUMNS.iter().map(field).map(|text| quoted(&text)).collect::<Vec<_>>().join(",")
 }
 
-/// By RFC 4180. A spreadsheet takes what begins with these signs for a formula, also behind blanks: a quote in front keeps
-/// it text.
+/// Quotes a field as in RFC 4180. A spreadsheet parses a field that begins with one of these signs as a formula, also
+/// after blanks; a leading apostrophe keeps it text.
 fn quoted(text: &str) -> String {
     let shown = visible(text);
     let formula =

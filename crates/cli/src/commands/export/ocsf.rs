@@ -1,5 +1,5 @@
-//! Records as events of the Open Cybersecurity Schema Framework 1.3: a call with findings is a Detection Finding, all else
-//! is an API Activity. Nothing is lost: the whole record stands in `unmapped`.
+//! Records as events of the Open Cybersecurity Schema Framework 1.3: a call with findings is a Detection Finding, any
+//! other record an API Activity. The conversion is lossless: `unmapped` holds the full record.
 
 use crate::commands::audit_record::{Record, field, subject};
 use reflex_host::moment;
@@ -84,7 +84,7 @@ fn severity(risk: &str) -> (u32, &'static str) {
     }
 }
 
-/// What was done with the call: action, its name, disposition (1 allowed, 2 blocked, 99 other: a person was asked).
+/// Returns the action on the call, its name and the disposition (1 allowed, 2 blocked, 99 other: a person was asked).
 fn control(decision: &str) -> Option<(u32, &'static str, u32)> {
     match decision {
         "pass" => Some((1, "Allowed", 1)),

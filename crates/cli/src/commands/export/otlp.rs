@@ -1,10 +1,10 @@
-//! Records as logs of OpenTelemetry's protocol in its JSON form.
+//! Records as OpenTelemetry logs, in the JSON encoding of OTLP.
 
 use crate::commands::audit_record::{Record, field, subject};
 use reflex_host::moment;
 use serde_json::{Value, json};
 
-/// One request with these log records.
+/// Returns a request with these log records.
 pub(super) fn request(records: Vec<Value>) -> Value {
     json!({"resourceLogs": [{
         "resource": {"attributes": [attribute("service.name", "reflex")]},
@@ -12,7 +12,7 @@ pub(super) fn request(records: Vec<Value>) -> Value {
     }]})
 }
 
-/// One record; numbers of 64 bits are texts in this form.
+/// Returns a record as a log record; 64-bit numbers are strings in this encoding.
 pub(super) fn log_record(record: &Record) -> Value {
     let nanos = moment(field(record, "time")).map_or(0, |millis| u128::from(millis) * 1_000_000).to_string();
     let (number, name) = severity(field(record, "risk"));
@@ -58,7 +58,7 @@ fn severity(risk: &str) -> (u32, &'static str) {
     }
 }
 
-/// How many records a collector did not take, as its answer says.
+/// Returns the number of records that a collector rejected, from its answer.
 pub(super) fn rejected(answer: &str) -> u64 {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let count = answer.get("partialSuccess").and_then(|partial| partial.get("rejectedLogRecords"));

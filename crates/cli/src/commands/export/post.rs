@@ -1,4 +1,4 @@
-//! Sends JSON to a collector on this machine. To other machines the collector passes it on, with its own encryption and
+//! Sends JSON to a collector on this machine. The collector forwards it to other machines with its own encryption and
 //! credentials: the guard has no credentials.
 
 use reflex_host::http::{Bounds, Request, send};
@@ -7,27 +7,27 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::thread;
 use std::time::Duration;
 
-/// A collector answers in this time, and no longer than this.
+/// Limits of a request: the maximum time and size of the answer.
 const BOUNDS: Bounds =
     Bounds { within: Duration::from_secs(10), bytes: 1024 * 1024, redirects: 0, is_local: true, is_encrypted: false };
 
-/// A collector that is busy is asked so often, with a pause in between.
+/// Maximum number of attempts at a busy collector, with a growing pause between them.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Where records go.
+/// The collector that receives records.
 pub(super) struct Collector {
     host: String,
     path: String,
-    /// What the host was found to be: to ask again could lead elsewhere.
+    /// Resolved addresses of the host: a second lookup could give others.
     addresses: Vec<SocketAddr>,
 }
 
 impl Collector {
-    /// The collector of a URL such as `http://127.0.0.1:4318`.
+    /// Parses a URL such as `http://127.0.0.1:4318`.
     ///
     /// # Errors
-    /// In words: another scheme, or another machine.
+    /// A message: the URL has another scheme, or names another machine.
     pub(super) fn parse(url: &str, usual: &str) -> Result<Collector, String> {
         let rest = url.strip_prefix("http://").ok_or_else(|| {
             "only http:// to a collector on this machine is supported, e.g. http://127.0.0.1:4318".to_owned()
@@ -49,12 +49,12 @@ impl Collector {
         Ok(Collector { host: host.into(), path: path.into(), addresses })
     }
 
-    /// As it stands in the log.
+    /// Returns the URL as the log shows it.
     pub(super) fn shown(&self) -> String {
         format!("http://{}{}", self.host, self.path)
     }
 
-    /// Sends a body; the text of the answer.
+    /// Sends a body and returns the text of the answer.
     pub(super) fn post(&self, body: &str) -> io::Result<String> {
         let mut tries = 1;
         loop {

@@ -1,4 +1,4 @@
-//! The open list as rows of a screen.
+//! Renders the open list as rows of a screen.
 
 use super::state::{List, Question};
 use crate::terminal::age::age;
@@ -8,7 +8,7 @@ use crate::terminal::wrap;
 use reflex_host::now;
 use reflex_host::store::approvals::Pending;
 
-/// What each key does.
+/// Keys and their effects.
 const KEYS: [(&str, &str); 10] = [
     ("j k", "next and previous call"),
     ("space b", "scroll the call; a yes needs all of it on the screen"),
@@ -22,7 +22,7 @@ const KEYS: [(&str, &str); 10] = [
     ("", ""),
 ];
 
-/// The rows of a screen of this size; notes of which call all is shown.
+/// Returns the rows for a screen of this size. Records which calls are shown in full.
 pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row> {
     let count = list.calls.len();
     let waits = match count {
@@ -55,7 +55,7 @@ fn foot(list: &List<'_>, width: usize) -> Vec<Row> {
     const MAX_LINES: usize = 4;
     let asked = list.asked();
     let mut lines = words(&asked, width);
-    // Of what is typed the end is shown.
+    // Only the end of long input is shown.
     lines = lines.split_off(lines.len().saturating_sub(MAX_LINES));
     let mut foot: Vec<Row> = lines.into_iter().map(|line| vec![(Look::Bold, line)]).collect();
     let keys = " a once  A longer  d deny  m tell  e edit  j/k move  space more  ? help  q quit";
@@ -67,7 +67,7 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text:width$}")
 }
 
-/// The part of the list around the chosen call.
+/// Returns the part of the list around the selected call.
 fn entries(list: &List<'_>, most: usize, width: usize) -> Vec<Row> {
     if list.calls.is_empty() {
         return vec![vec![(
@@ -95,13 +95,13 @@ fn entries(list: &List<'_>, most: usize, width: usize) -> Vec<Row> {
     list.calls.iter().skip(first).take(most).map(one).collect()
 }
 
-/// The beginning of a line that is too long.
+/// Returns the beginning of a line that is too long.
 fn cut(line: &str, width: usize) -> String {
     let first = wrapped(line, width.saturating_sub(1)).into_iter().next().unwrap_or_default();
     format!("{first}…")
 }
 
-/// How long its hook still waits.
+/// Returns the time for which the call's hook still waits.
 fn left(call: &Pending) -> String {
     let left = call.until.saturating_sub(now()) / 1000;
     if left > 0 { format!("{left}s") } else { String::new() }
@@ -111,12 +111,12 @@ fn folder_name(path: &str) -> &str {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path)
 }
 
-/// The story of the chosen call, from the line on to which it was scrolled.
+/// Returns the details of the selected call from its scroll position on.
 fn story_rows(list: &mut List<'_>, room: usize, width: usize) -> Vec<Row> {
     let Some(call) = list.call() else { return Vec::new() };
     let (id, all) = (call.id.clone(), story(call, width));
     let top = list.top.min(all.len().saturating_sub(room));
-    // The last line of what does not fit says how much is hidden.
+    // If the rest does not fit, the last line shows how much is hidden.
     let hides = all.len() > top + room;
     let shown = if hides { room.saturating_sub(1) } else { room };
     (list.top, list.story) = (top, (all.len(), shown));
@@ -130,7 +130,7 @@ fn story_rows(list: &mut List<'_>, room: usize, width: usize) -> Vec<Row> {
     rows
 }
 
-/// All that is known of a call, in lines.
+/// Returns all known details of a call, in lines.
 fn story(call: &Pending, width: usize) -> Vec<Row> {
     let within = width.saturating_sub(2);
     let mut rows: Vec<Row> = vec![vec![(
@@ -138,7 +138,7 @@ fn story(call: &Pending, width: usize) -> Vec<Row> {
         format!("{} in {} (session {})", visible(&call.client), visible(&call.cwd), visible(&call.session)),
     )]];
     for line in call.text.split('\n') {
-        // The bar stands in front of every line of the call: none of them can pass for a line of ours.
+        // Every line of the call has a bar in front, so no line can pass for Reflex's own output.
         let lines = underlined(&visible(line), &call.guilty, within);
         rows.extend(lines.into_iter().map(|line| [vec![(Look::Plain, "| ".to_owned())], line].concat()));
     }
@@ -165,12 +165,12 @@ fn story(call: &Pending, width: usize) -> Vec<Row> {
     rows
 }
 
-/// A text broken at blanks; longer words are broken at the edge.
+/// Breaks a text at blanks; words longer than a line are broken at the edge.
 fn words(text: &str, width: usize) -> Vec<String> {
     wrap::rows(text, width).iter().flat_map(|row| wrapped(row, width)).collect()
 }
 
-/// A line broken to a width, with what it was stopped for underlined.
+/// Wraps a line to a width and underlines the part for which the call was stopped.
 fn underlined(line: &str, guilty: &[String], width: usize) -> Vec<Row> {
     let part = guilty.iter().map(|part| visible(part)).find(|part| !part.is_empty() && line.contains(part.as_str()));
     let (from, to) = match part.as_deref().and_then(|part| Some((line.find(part)?, part.len()))) {

@@ -1,4 +1,4 @@
-//! What the open list holds, and what each key does.
+//! State of the open list, and the effect of each key.
 
 use crate::terminal::screen::Key;
 use crate::terminal::visible::visible;
@@ -11,29 +11,29 @@ use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::{Host, Mode};
 
-/// What the person is asked at the lower edge.
+/// The question at the lower edge of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Question {
-    /// Nothing: keys are commands.
+    /// No question: keys are commands.
     None,
-    /// Whether this yes is meant.
+    /// Confirmation of a yes.
     Yes(Box<Grant>),
-    /// The same where programs can press keys too: the passphrase is the yes, and without one the call's id, which no
-    /// agent may write.
+    /// Confirmation where programs can press keys too. The passphrase is the yes; without one it is the call's id,
+    /// which an agent may not write.
     Proof(Box<Grant>),
-    /// For what it shall hold.
+    /// Scope of the yes.
     Scope,
-    /// How long.
+    /// Duration of the yes.
     Length(Scope),
-    /// Why.
+    /// Reason for the yes.
     Reason(Scope, u64),
-    /// Whether the call is to be denied.
+    /// Confirmation of a denial.
     No,
-    /// What the agent is told beside the no.
+    /// Message passed to the agent with the denial.
     Message,
-    /// What the agent should run in its place.
+    /// Command that the agent should run instead.
     Edit,
-    /// Which keys there are.
+    /// Overview of the keys.
     Help,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Next {
     End,
 }
 
-/// The open list.
+/// The open list of waiting calls.
 pub(super) struct List<'l> {
     store: &'l Store,
     person: &'l Person,
@@ -55,20 +55,20 @@ pub(super) struct List<'l> {
     is_shared: bool,
     /// Newest first.
     pub(super) calls: Vec<Pending>,
-    /// The id of the chosen call: what comes later does not move it.
+    /// Id of the selected call. New calls do not move the selection.
     pub(super) chosen: String,
-    /// The first line of its story that is shown.
+    /// Index of the first visible line of the details.
     pub(super) top: usize,
-    /// The lines of the story, and how many of them fit.
+    /// Number of lines in the details, and number of them that fit.
     pub(super) story: (usize, usize),
-    /// The ids of the calls of which all was shown.
+    /// Ids of the calls that were shown in full.
     pub(super) seen: Vec<String>,
     pub(super) question: Question,
-    /// What was typed in answer to it.
+    /// Text typed in answer to the question.
     pub(super) typed: String,
-    /// What became of the last key.
+    /// Result of the last key.
     pub(super) said: String,
-    /// The names of the modes in force.
+    /// Names of the modes in force.
     pub(super) mode: String,
 }
 
@@ -91,9 +91,9 @@ impl<'l> List<'l> {
         }
     }
 
-    /// The calls that wait now. A question about one that waits no more is dropped.
+    /// Replaces the waiting calls. Drops a question about a call that no longer waits.
     pub(super) fn take(&mut self, calls: Vec<Pending>) {
-        // A call that comes again is another story: what it would do may have changed.
+        // A call that returns with other content counts as unseen: its effects may have changed.
         let changed = |id: &String| {
             let of = |calls: &[Pending]| calls.iter().find(|call| call.id == *id).map(|call| call.exact.clone());
             of(&calls) != of(&self.calls)
@@ -112,12 +112,12 @@ impl<'l> List<'l> {
         }
     }
 
-    /// The chosen call.
+    /// Returns the selected call.
     pub(super) fn call(&self) -> Option<&Pending> {
         self.calls.iter().find(|call| call.id == self.chosen)
     }
 
-    /// Its place in the list.
+    /// Returns the index of the selected call in the list.
     pub(super) fn place(&self) -> usize {
         self.calls.iter().position(|call| call.id == self.chosen).unwrap_or(0)
     }
@@ -127,7 +127,7 @@ impl<'l> List<'l> {
         self.top = 0;
     }
 
-    /// What a key does.
+    /// Handles a key.
     pub(super) fn press(&mut self, key: Key) -> Next {
         if key == Key::Cancel {
             return Next::End;
@@ -172,7 +172,7 @@ impl<'l> List<'l> {
         }
     }
 
-    /// Asks whether a yes is meant, if one can be given to what was shown.
+    /// Asks for confirmation of a yes, if the call that was shown can be approved.
     fn ask_yes(&mut self, scope: Scope, length: u64, reason: &str) {
         self.question = Question::None;
         let Some(call) = self.call() else { return };
@@ -202,7 +202,7 @@ impl<'l> List<'l> {
         }
     }
 
-    /// One key answers.
+    /// Handles a key for a question that one key answers.
     fn choice(&mut self, key: Key) {
         let question = std::mem::replace(&mut self.question, Question::None);
         let Some(call) = self.call().cloned() else { return };
@@ -226,7 +226,7 @@ impl<'l> List<'l> {
         }
     }
 
-    /// A line is typed.
+    /// Handles a key while a line is typed.
     fn line(&mut self, key: Key) {
         match key {
             Key::Letter(letter) => self.typed.push(letter),
@@ -266,12 +266,12 @@ impl<'l> List<'l> {
         }
     }
 
-    /// Whether a yes takes a passphrase.
+    /// Whether a yes requires the passphrase.
     fn is_signed(&self) -> bool {
         *self.store.key_in_force() != InForce::Unprotected
     }
 
-    /// A yes that no program can have typed which knows neither the passphrase nor the id.
+    /// Records a yes that only a person can have typed: a program knows neither the passphrase nor the id.
     fn proven(&mut self, (call, grant): (&Pending, &Grant), proof: String) {
         let done = if self.is_signed() {
             let signer = self.store.signer(|| Some(proof));
@@ -282,13 +282,13 @@ impl<'l> List<'l> {
             Err("that is not the id of the call".into())
         };
         if done.is_err() {
-            // What is typed next still belongs to the question: as keys of the list it could deny or edit a call.
+            // Further input still belongs to the question: as list keys it could deny or edit a call.
             self.question = Question::Proof(Box::new(grant.clone()));
         }
         self.done(done, APPROVED);
     }
 
-    /// Tells the agent to run another command, if that would run without a question.
+    /// Tells the agent to run another command, if that command would run without a prompt.
     fn instead(&mut self, call: &Pending, command: &str) {
         let words = Host::new(Mode::default()).instead(call, command);
         let done = words.and_then(|words| refuse(self.store, (call, self.person), &words, self.signer));
@@ -299,7 +299,7 @@ impl<'l> List<'l> {
         self.said = done.map_or_else(|problem| visible(&problem), |()| said.to_owned());
     }
 
-    /// The beginning of the chosen call, for a question about it.
+    /// Returns the beginning of the selected call, for a question about it.
     fn named(&self) -> String {
         const MAX_LETTERS: usize = 60;
         let text = self.call().map(|call| visible(call.text.lines().next().unwrap_or(""))).unwrap_or_default();
@@ -308,7 +308,7 @@ impl<'l> List<'l> {
         format!("`{}{cut}`:", text.get(..end).unwrap_or(""))
     }
 
-    /// The question at the lower edge, in a sentence.
+    /// Returns the question at the lower edge as a sentence.
     pub(super) fn asked(&self) -> String {
         let typed = visible(&self.typed);
         match &self.question {

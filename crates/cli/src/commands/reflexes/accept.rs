@@ -1,4 +1,4 @@
-//! What a person has seen of a workspace's reflexes stays accepted when they add one, and nothing else is with it.
+//! Keeps a workspace's reflexes accepted after a person adds one, without accepting anything unseen.
 
 use super::here::Here;
 use crate::terminal::consent::Consent;
@@ -6,11 +6,11 @@ use reflex_host::catalog::{Home, Package};
 use reflex_host::layers::{Offer, trust};
 use reflex_host::reflexes::offers;
 
-/// The list and the files that a person had accepted before a change; `None` where something stood there unseen.
+/// The list and the files that a person had accepted before a change; `None` if the folder held unaccepted reflexes.
 pub(super) struct Before(Option<Vec<(String, String)>>);
 
 impl Before {
-    /// As it is now.
+    /// Reads the current state.
     pub(super) fn read(here: &Here, home: &Home) -> Before {
         let listed = home.entries().map_or(1, |entries| entries.len());
         Before(match offered(here, home) {
@@ -20,16 +20,16 @@ impl Before {
         })
     }
 
-    /// Accepts what stands there now, if it is what was accepted before and this package. Gives whether it did.
+    /// Accepts the current files if they consist of the files accepted before and this package. Returns whether it did.
     pub(super) fn with(self, here: &Here, home: &Home, package: Option<&Package>, by: &str) -> Result<bool, String> {
         let Some(mut seen) = self.0 else { return Ok(false) };
-        // The list of a user counts by itself.
+        // A user's own list is not subject to this acceptance.
         let Some(offer) = offered(here, home) else { return Ok(true) };
         let own = package.iter().flat_map(|package| {
             package.files.iter().map(|(path, text)| (format!("{}/{path}", package.name), text.clone()))
         });
         seen.extend(own);
-        // We have written the list ourselves just now.
+        // The list was just written by this command.
         let is_seen = |(name, text): &(String, String)| {
             name == "config.json" || seen.iter().any(|(known, own)| known == name && own == text)
         };
@@ -44,7 +44,7 @@ impl Before {
     }
 }
 
-/// What a person may accept of this list; a user's own is accepted by its lock file.
+/// Returns the files of this list that a person may accept; a user's own are accepted by their lock file.
 fn offered(here: &Here, home: &Home) -> Option<Offer> {
     let below = home.folder.strip_prefix(&here.workspace).ok()?.display().to_string();
     let all = offers(here.host.folders(), (&here.workspace, &here.workspace), &here.host.store());

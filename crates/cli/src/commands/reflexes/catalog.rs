@@ -1,4 +1,4 @@
-//! `reflexes catalog`: search the list that ships or a registry; make a registry.
+//! `reflexes catalog`: searches the bundled list or a registry; creates a registry.
 
 use super::here::{Here, failed};
 use crate::status;
@@ -48,7 +48,7 @@ fn find(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// What a registry lists. Another machine is asked by a person only: what is asked for tells it something.
+/// Returns the entries of a registry. Only a person queries another machine: the query itself discloses something.
 fn listed(word: &str) -> Result<Vec<Listed>, String> {
     let here = Here::new();
     let registry = Registry::named(word, &here.cwd)?;

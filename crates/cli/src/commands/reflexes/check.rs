@@ -1,4 +1,4 @@
-//! `reflexes publish --check`: what a reflex lacks before others take it. Nothing is uploaded anywhere.
+//! `reflexes publish --check`: reports the problems of a reflex before publication. It uploads nothing.
 
 use super::here::failed;
 use super::show;

@@ -1,4 +1,4 @@
-//! Where a command about reflexes works, and how it says that it failed.
+//! Context of the commands about reflexes, and their error output.
 
 use crate::status;
 use crate::terminal::output::complain;
@@ -9,7 +9,7 @@ use reflex_host::catalog::Home;
 use reflex_host::{Host, Mode};
 use std::path::PathBuf;
 
-/// Where we are.
+/// The host, the workspace and the working directory of a command.
 pub(super) struct Here {
     pub(super) host: Host,
     pub(super) workspace: PathBuf,
@@ -24,7 +24,7 @@ impl Here {
         Here { host, workspace, cwd }
     }
 
-    /// The list that the command is about.
+    /// Returns the list that the command uses.
     pub(super) fn home(&self, matches: &ArgMatches) -> Home {
         if matches.get_flag("user") { self.of_user() } else { Home::of_workspace(&self.workspace) }
     }
@@ -34,7 +34,7 @@ impl Here {
     }
 }
 
-/// What went wrong, for a person's terminal.
+/// Reports a problem at the terminal and returns the exit status.
 pub(super) fn failed(problem: &str) -> u8 {
     complain(&visible(problem));
     status::FOUND

@@ -1,4 +1,4 @@
-//! `reflexes list`: what is listed for a folder, and whether it is what was added.
+//! `reflexes list`: lists the reflexes of a folder, and whether each still matches the added version.
 
 use super::here::{Here, failed};
 use crate::status;

@@ -1,4 +1,4 @@
-//! What a person sees of a reflex before a yes: what it may do, what changed, its files.
+//! Shows a reflex before a person's yes: its powers, its changes, its files.
 
 use crate::terminal::output::print;
 use crate::terminal::paint::Paint;
@@ -6,7 +6,7 @@ use crate::terminal::visible::visible;
 use reflex_host::catalog::{MANIFEST, Package};
 use similar::{ChangeTag, TextDiff};
 
-/// Its name, what it says about itself and what it may do.
+/// Prints its name, its description and its powers.
 pub(super) fn card(package: &Package, from: &str) {
     let paint = Paint::of_stdout();
     print(&format!("{} {}", paint.bold(&visible(&package.name)), visible(package.text("version"))));
@@ -25,7 +25,7 @@ pub(super) fn card(package: &Package, from: &str) {
     print(&format!("  digest    {}", package.digest()));
 }
 
-/// What it may answer, see and touch, in words.
+/// Describes the answers, data and files that a reflex has access to.
 pub(super) fn powers(package: &Package) -> Vec<(&'static str, String)> {
     if package.manifest.is_none() {
         return vec![
@@ -45,7 +45,7 @@ pub(super) fn powers(package: &Package) -> Vec<(&'static str, String)> {
     powers
 }
 
-/// Every file in full, or what differs from before.
+/// Prints every file in full, or its difference from the previous version.
 pub(super) fn files(package: &Package, before: Option<&Package>) {
     let paint = Paint::of_stdout();
     for (path, text) in &package.files {
@@ -53,7 +53,7 @@ pub(super) fn files(package: &Package, before: Option<&Package>) {
         if old == text && before.is_some() {
             continue;
         }
-        // Data beside the modules may be nobody's to print.
+        // Data beside the modules may be confidential.
         let is_data = path.ends_with(".json") && path != MANIFEST && !path.ends_with("examples.json");
         if is_data {
             print(&format!("{} ({} lines of data)", paint.bold(&visible(path)), text.lines().count()));

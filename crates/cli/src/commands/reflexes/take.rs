@@ -1,4 +1,4 @@
-//! `reflexes add`, `remove`, `update`: what decides over calls is changed by a person who saw it, and by nobody else.
+//! `reflexes add`, `remove`, `update`: only a person who saw the change changes what decides over calls.
 
 use super::accept::Before;
 use super::here::{Here, failed};
@@ -24,7 +24,7 @@ pub(super) fn add(matches: &ArgMatches) -> u8 {
         Ok(wanted) => wanted,
         Err(problem) => return failed(&problem),
     };
-    // What stops one reflex of a pack stops those behind it.
+    // A failed reflex of a pack stops the reflexes after it.
     for (source, with) in wanted {
         let done = match plan(matches, &here, (&source, with)) {
             Ok(plan) if matches.get_flag("show") => {
@@ -42,7 +42,7 @@ pub(super) fn add(matches: &ArgMatches) -> u8 {
     status::OK
 }
 
-/// What is to be added, with its options: of a pack each of its reflexes.
+/// Returns the reflexes to add, with their options. A pack yields each of its reflexes.
 fn wanted(matches: &ArgMatches, here: &Here) -> Result<Vec<(String, Option<Value>)>, String> {
     let source = text(matches, "source");
     let with = match matches.get_one::<String>("with") {
@@ -65,7 +65,7 @@ fn wanted(matches: &ArgMatches, here: &Here) -> Result<Vec<(String, Option<Value
     Ok(pack.reflexes.into_iter().map(|(path, own)| (format!("{folder}/{path}"), with.clone().or(own))).collect())
 }
 
-/// What would be added where.
+/// A planned addition: the reflex and the list that takes it.
 struct Plan {
     home: Home,
     origin: Origin,
@@ -76,7 +76,7 @@ struct Plan {
 fn plan(matches: &ArgMatches, here: &Here, (written, with): (&str, Option<Value>)) -> Result<Plan, String> {
     let home = here.home(matches);
     let registry = matches.get_one::<String>("registry").map(|word| Registry::named(word, &here.cwd)).transpose()?;
-    // `./x` may also be meant from where the list lies.
+    // `./x` may also be relative to the folder of the list.
     let beside = home.path(written).filter(|path| !here.cwd.join(written).exists() && path.exists());
     let base = if beside.is_some() { home.folder.as_path() } else { here.cwd.as_path() };
     let origin = Origin::named(written, base, registry.as_ref())?;
@@ -101,7 +101,8 @@ fn plan(matches: &ArgMatches, here: &Here, (written, with): (&str, Option<Value>
     Ok(Plan { home, origin, package, with })
 }
 
-/// Whether what the list names is a copy of what lies elsewhere, or the same to the byte: what a person wrote there is kept.
+/// Whether the entry may be replaced: it is a copy, and either its origin is elsewhere or it is identical to the byte.
+/// A person's own files are kept.
 fn may_replace(home: &Home, entry: &Entry, package: &Package) -> bool {
     if !home.is_copy(&entry.source, &package.name) {
         return false;
@@ -111,7 +112,7 @@ fn may_replace(home: &Home, entry: &Entry, package: &Package) -> bool {
         || same.is_some_and(|copy| copy.digest() == package.digest())
 }
 
-/// Another machine is asked by a person only: what is asked for tells it something.
+/// Fetches a package. Only a person fetches from another machine: the request itself discloses something to it.
 fn fetched(here: &Here, origin: &Origin) -> Result<Package, String> {
     if !origin.is_remote() {
         return origin.here();
@@ -143,7 +144,7 @@ fn carry_out(here: &Here, plan: &Plan) -> u8 {
     }
 }
 
-/// Writes it down; gives whether all that is listed there counts now.
+/// Records the addition; returns whether everything listed there is now in force.
 fn taken(here: &Here, plan: &Plan, by: &str) -> Result<bool, String> {
     let (home, package) = (&plan.home, &plan.package);
     let before = Before::read(here, home);
@@ -164,7 +165,7 @@ fn taken(here: &Here, plan: &Plan, by: &str) -> Result<bool, String> {
     before.with(here, home, Some(package), by)
 }
 
-/// What a reflex of the user's own may reach is signed, where the user has a key; a project's is accepted with its list.
+/// Signs the access of a user's own reflex, if the user has a key. A project's reflex is accepted with its list.
 fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> {
     let store = here.host.store();
     if home.folder.starts_with(&here.workspace) || *store.key_in_force() == InForce::Unprotected {
@@ -174,7 +175,7 @@ fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> 
     accept_reflex(&store, digest, by, &signer).map_err(|error| format!("cannot write: {error}"))
 }
 
-/// What is still to be done by a person.
+/// The step that a person still has to take.
 fn condition(accepted: bool) -> &'static str {
     match accepted {
         true => "",
@@ -182,7 +183,7 @@ fn condition(accepted: bool) -> &'static str {
     }
 }
 
-/// How the list names what lies beside it already and needs no copy.
+/// Returns the list's name for a reflex that is beside it already and needs no copy.
 fn in_place(home: &Home, origin: &Origin) -> Option<String> {
     let (Origin::Folder(path) | Origin::File(path)) = origin else { return None };
     let folder = home.folder.canonicalize().ok()?;
@@ -190,7 +191,7 @@ fn in_place(home: &Home, origin: &Origin) -> Option<String> {
     (!below.is_empty()).then(|| format!("./{below}"))
 }
 
-/// Where it came from, so that the lock file means the same on another machine if it can.
+/// Returns the origin as the lock file records it, portable to another machine if possible.
 fn written(home: &Home, origin: &Origin) -> String {
     in_place(home, origin).unwrap_or_else(|| match origin {
         Origin::Folder(path) | Origin::File(path) | Origin::Archive(path) => {
@@ -259,10 +260,10 @@ pub(super) fn update(matches: &ArgMatches) -> u8 {
     worst
 }
 
-/// Looks at one; what changed needs a yes of its own.
+/// Checks one reflex for an update; a change needs a yes of its own.
 fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     let origin = Origin::again(&locked.from, &home.folder)?;
-    // Who wrote a project's lock file chose what would be asked there.
+    // The author of a project's lock file chose the host that would be contacted.
     let is_theirs = origin.is_remote() && home.folder != here.of_user().folder;
     if is_theirs && person(&here.host.store(), "reflexes update", &origin.shown()).is_some() {
         let question = format!("Fetch {} from {}? [y/N] ", locked.name, origin.shown());
@@ -305,7 +306,7 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     Ok(status::OK)
 }
 
-/// Powers that differ stand first: they are what a yes is about.
+/// Shows the differences between two versions. Changed powers come first: the yes is about them.
 fn differences(before: &Package, now: &Package) {
     let old = show::powers(before);
     for (title, said) in show::powers(now) {

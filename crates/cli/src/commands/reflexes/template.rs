@@ -1,4 +1,4 @@
-//! `reflexes new`: a reflex to begin with, with its manifest, its examples and the types.
+//! `reflexes new`: creates a starter reflex with its manifest, its examples and the types.
 
 use super::here::{Here, failed};
 use crate::status;
@@ -41,7 +41,7 @@ fn files(name: &str) -> Vec<(String, String)> {
     ]
 }
 
-/// Beside the module, so that an editor finds the types.
+/// Configuration beside the module, so that an editor finds the types.
 const TSCONFIG: &str = r#"{
   "compilerOptions": {
     "strict": true, "noEmit": true, "target": "es2022", "module": "esnext", "moduleResolution": "bundler",

@@ -1,4 +1,4 @@
-//! `reflexes test`: plays the examples of reflexes, or asks one about a call of any agent.
+//! `reflexes test`: runs the examples of reflexes, or asks one about a call of any agent.
 
 use super::here::{Here, failed};
 use crate::status;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::io::Read;
 use std::path::Path;
 
-/// A call on standard input is at most so long.
+/// Maximum length of a call on standard input, in bytes.
 const MAX_INPUT: u64 = 16 * 1024 * 1024;
 
 pub(super) fn grammar() -> Command {
@@ -50,7 +50,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     }
 }
 
-/// The reflexes that the command line names, else those that are listed here.
+/// Returns the reflexes named on the command line, else those listed here.
 fn meant(matches: &ArgMatches, here: &Here) -> Result<Vec<Package>, String> {
     let homes = [Home::of_workspace(&here.workspace), here.of_user()];
     let words: Vec<&String> = matches.get_many::<String>("reflex").into_iter().flatten().collect();
@@ -67,7 +67,7 @@ fn meant(matches: &ArgMatches, here: &Here) -> Result<Vec<Package>, String> {
     words.iter().map(|word| one(word, &homes, &here.cwd)).collect()
 }
 
-/// A listed one, one that was begun here, an official one, or a path.
+/// Finds a reflex: a listed one, a draft in this folder, an official one, or a path.
 fn one(word: &str, homes: &[Home; 2], cwd: &Path) -> Result<Package, String> {
     for home in homes {
         let listed = home.entries()?.into_iter().find(|entry| name_of(&entry.source) == word);
@@ -78,7 +78,7 @@ fn one(word: &str, homes: &[Home; 2], cwd: &Path) -> Result<Package, String> {
             return Package::of_folder(&begun);
         }
     }
-    // To try something fetches nothing.
+    // A test does not fetch anything.
     Origin::named(word, cwd, None)?.here()
 }
 
@@ -114,7 +114,7 @@ fn play_all(matches: &ArgMatches, packages: &[Package]) -> u8 {
     if wrong.is_empty() { status::OK } else { status::FOUND }
 }
 
-/// The call that the command line describes.
+/// Builds the call that the command line describes.
 fn made_up(matches: &ArgMatches, call: &str) -> Result<Example, String> {
     let call = if call == "-" { read_input()? } else { call.to_owned() };
     let is_object = call.trim_start().starts_with('{');
@@ -153,7 +153,7 @@ fn read_input() -> Result<String, String> {
     read.map(|_| text).map_err(|error| format!("cannot read the input: {error}"))
 }
 
-/// What each says; the strictest is the status.
+/// Prints the answer of each reflex; the exit status is that of the strictest answer.
 fn ask_all(matches: &ArgMatches, packages: &[Package], example: &Example) -> u8 {
     let mut worst = status::OK;
     let mut rows = Vec::new();
@@ -172,7 +172,7 @@ fn ask_all(matches: &ArgMatches, packages: &[Package], example: &Example) -> u8 
     if matches.get_flag("json") {
         print(&json!({"schema": "reflex/asked-v1", "reflexes": rows}).to_string());
     }
-    // A deny weighs more than a question, whatever their numbers.
+    // A deny outweighs an ask, although its exit status is the smaller number.
     match worst {
         3 => status::BLOCK,
         2 => status::ASK,

@@ -1,9 +1,9 @@
-//! The page as one HTML file that loads nothing and runs nothing.
+//! Renders the page as one HTML file without scripts and external resources.
 
 use super::page::{Page, Section};
 use crate::terminal::visible::visible;
 
-/// Whoever opens the file elsewhere asks nobody for anything.
+/// Start of the file. Its policy blocks every request, wherever the file is opened.
 const HEAD: &str = "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
 <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
 <meta name=\"referrer\" content=\"no-referrer\">\n\
@@ -36,7 +36,7 @@ fn section(section: &Section) -> String {
     format!("<h2>{title}</h2>\n<table>\n{rows}</table>\n{more}")
 }
 
-/// What an agent wrote is text here, whatever it looks like; letters that hide or turn others are named.
+/// Escapes text from agents as plain text; characters that hide or reorder others are shown by name.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for letter in visible(text).chars() {

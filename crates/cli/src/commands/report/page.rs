@@ -1,4 +1,4 @@
-//! What one page of the report holds.
+//! Content of a report page.
 
 /// One page.
 pub(super) struct Page {
@@ -7,12 +7,12 @@ pub(super) struct Page {
     pub(super) sections: Vec<Section>,
 }
 
-/// A part of the page: a number for each row, and what it counts.
+/// A section of the page: rows with a number and the item that it counts.
 pub(super) struct Section {
     pub(super) title: &'static str,
     pub(super) rows: Vec<(usize, String)>,
-    /// What is said where there is nothing to count.
+    /// Text for a section without rows.
     pub(super) nothing: &'static str,
-    /// Rows that are left out.
+    /// Number of rows that are left out.
     pub(super) more: usize,
 }

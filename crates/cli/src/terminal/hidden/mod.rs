@@ -1,4 +1,4 @@
-//! A line that the terminal does not show: a file for each operating system says how it is kept quiet.
+//! Reads a line without echo; each operating system has a file.
 
 #[cfg(unix)]
 mod unix;
@@ -12,12 +12,12 @@ use windows::{CANCEL, NAMED_BY_TERM, Quiet};
 
 use std::io::{BufRead, BufReader, Write};
 
-/// Whether the terminal can be drawn on, as far as its name tells.
+/// Whether the terminal supports drawing, judging by its name.
 pub(crate) fn can_be_drawn_on() -> bool {
     std::env::var_os("TERM").map_or(!NAMED_BY_TERM, |name| !name.is_empty() && name != "dumb")
 }
 
-/// A line that the terminal does not show; `None` where there is no terminal, or after Ctrl-C.
+/// Reads a line without echo; `None` without a terminal, or after Ctrl-C.
 pub(crate) fn hidden(prompt: &str) -> Option<String> {
     let terminal = reflex_host::terminal().ok()?;
     let quiet = Quiet::begin(&terminal)?;

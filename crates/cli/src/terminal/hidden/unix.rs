@@ -3,13 +3,13 @@
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
 use std::fs::File;
 
-/// Ctrl-C, as the terminal gives it while it makes no signal of it.
+/// Ctrl-C, as the terminal delivers it while signals are off.
 pub(super) const CANCEL: char = '\u{3}';
 
-/// Whether a terminal that can be drawn on says so in `TERM`.
+/// Whether `TERM` names a terminal that supports drawing.
 pub(super) const NAMED_BY_TERM: bool = true;
 
-/// A terminal that shows nothing of what is typed, until this goes.
+/// Turns echo off for a terminal until dropped.
 pub(super) struct Quiet<'t> {
     terminal: &'t File,
     before: Termios,
@@ -19,7 +19,7 @@ impl<'t> Quiet<'t> {
     pub(super) fn begin(terminal: &'t File) -> Option<Quiet<'t>> {
         let before = tcgetattr(terminal).ok()?;
         let mut quiet = before.clone();
-        // Without signals Ctrl-C cannot leave a terminal behind that shows nothing: it ends the line instead.
+        // With signals off, Ctrl-C cannot leave the terminal without echo: it ends the line instead.
         quiet.local_modes.remove(LocalModes::ECHO | LocalModes::ISIG);
         quiet.special_codes[SpecialCodeIndex::VEOL] = CANCEL as u8;
         tcsetattr(terminal, OptionalActions::Drain, &quiet).ok()?;

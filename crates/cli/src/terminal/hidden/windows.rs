@@ -1,15 +1,15 @@
-//! Windows: a console cannot be kept quiet yet, so nobody is asked for what must not be seen.
+//! Windows: turning echo off is not supported yet, so hidden input is not requested.
 
 use std::fs::File;
 use std::marker::PhantomData;
 
-/// Ctrl-C, as a console gives it.
+/// Ctrl-C, as a console delivers it.
 pub(super) const CANCEL: char = '\u{3}';
 
-/// A console says nothing in `TERM`, and can be drawn on.
+/// Whether `TERM` names a terminal that supports drawing. A console does not set it, but supports drawing.
 pub(super) const NAMED_BY_TERM: bool = false;
 
-/// A console that shows nothing of what is typed: there is none.
+/// A console without echo, which never exists.
 pub(super) struct Quiet<'t>(PhantomData<&'t File>);
 
 impl<'t> Quiet<'t> {
