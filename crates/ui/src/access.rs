@@ -1,8 +1,9 @@
-//! Which browsers and tabs are this person's.
+//! Authentication of browsers and tabs.
 //!
-//! A browser shows that it is by a code that worked once, or by the passphrase: it gets a cookie, and may see. A tab
-//! that gave the passphrase gets a key which it keeps in its memory and sends with each answer. Codes, cookies and keys
-//! are random, live in this process only, and are compared by nothing but a lookup of the whole.
+//! A browser proves that it belongs to this person with a one-time code or the passphrase; it gets a cookie and read
+//! access. A tab in which the passphrase was entered gets a key, which it keeps in memory and sends with each answer.
+//! Codes, cookies and keys are random, exist only in this process, and are only compared by a lookup of the complete
+//! value.
 
 use reflex_host::signing::Signer;
 use reflex_host::store::Store;
@@ -11,32 +12,32 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A code has so many letters of 31.
+/// Length of a code in characters, from an alphabet of 31.
 const CODE_LETTERS: usize = 10;
 
-/// Cookies and keys have so many.
+/// Length of cookies and keys in characters.
 const LETTERS: usize = 32;
 
-/// A tab that answered nothing for so long has to give the passphrase again.
+/// Idle time after which a tab has to enter the passphrase again.
 const TAB_HOLDS: Duration = Duration::from_secs(60 * 60);
 
-/// No more browsers and tabs are remembered: the oldest goes.
+/// Maximum number of browsers and of tabs; the oldest is dropped.
 const MAX_KEPT: usize = 64;
 
-/// After a wrong code or passphrase the next try waits, twice as long after each, up to this.
+/// Maximum pause after a wrong code or passphrase; the pause doubles with each one.
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 
-/// Who may see, and who may answer.
+/// Controls which browsers may read and which tabs may answer.
 pub(crate) struct Access {
     inner: Mutex<Inner>,
 }
 
 struct Inner {
-    /// The code that was not used yet.
+    /// The one-time code, until it is used.
     code: Option<String>,
     /// Cookies, oldest first.
     browsers: Vec<String>,
-    /// By its key, each tab that may answer, with the cookie of its browser and its last answer.
+    /// Tabs that may answer, by key, each with the cookie of its browser and the time of its last answer.
     tabs: BTreeMap<String, Tab>,
     wrong: u32,
     not_before: Option<Instant>,
@@ -48,12 +49,12 @@ struct Tab {
     last: Instant,
 }
 
-/// Why a browser or tab gets nothing.
+/// The reason for refusing a browser or tab.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refused {
-    /// Too many wrong ones: try again after so many seconds.
+    /// Too many wrong attempts; the value is the remaining pause in seconds.
     TooSoon(u64),
-    /// It is wrong, or was used before.
+    /// The code or passphrase is wrong, or the code was used before.
     Wrong(String),
 }
 
@@ -78,7 +79,7 @@ impl Access {
         self.inner().code.clone()
     }
 
-    /// A cookie for the browser that knows the code, which is used up by this.
+    /// Returns a cookie for a browser that presents the code, and invalidates the code.
     pub(crate) fn by_code(&self, code: &str) -> Result<String, Refused> {
         let mut inner = self.inner();
         inner.may_try()?;
@@ -89,18 +90,18 @@ impl Access {
         Ok(inner.let_in())
     }
 
-    /// A cookie for the browser whose person knows the passphrase.
+    /// Returns a cookie for a browser in which the passphrase was entered.
     pub(crate) fn by_passphrase(&self, store: &Store, passphrase: String) -> Result<String, Refused> {
         self.unlock(store, passphrase)?;
         Ok(self.inner().let_in())
     }
 
-    /// Whether this cookie was given to a browser.
+    /// Whether the cookie was issued to a browser.
     pub(crate) fn knows(&self, cookie: &str) -> bool {
         self.inner().browsers.iter().any(|known| known == cookie)
     }
 
-    /// The key for the tab whose person knows the passphrase.
+    /// Returns a key for a tab in which the passphrase was entered.
     pub(crate) fn open_tab(&self, store: &Store, browser: &str, passphrase: String) -> Result<String, Refused> {
         let signer = self.unlock(store, passphrase)?;
         let mut inner = self.inner();
@@ -116,7 +117,7 @@ impl Access {
         Ok(key)
     }
 
-    /// Who signs for the tab of this key in this browser.
+    /// Returns the signer for the tab with this key in this browser.
     pub(crate) fn signer(&self, browser: &str, key: &str) -> Option<Arc<Signer>> {
         let mut inner = self.inner();
         inner.tabs.retain(|_, tab| tab.last.elapsed() < TAB_HOLDS);
@@ -125,12 +126,13 @@ impl Access {
         Some(Arc::clone(&tab.signer))
     }
 
-    /// The tab answers no more.
+    /// Revokes the key of a tab.
     pub(crate) fn close_tab(&self, key: &str) {
         self.inner().tabs.remove(key);
     }
 
-    /// Who signs, if the passphrase is right. One try at a time: the work that a try takes is what keeps tries few.
+    /// Returns the signer if the passphrase is right. Attempts are serialized: the cost of an attempt limits their
+    /// rate.
     pub(crate) fn unlock(&self, store: &Store, passphrase: String) -> Result<Signer, Refused> {
         let mut inner = self.inner();
         inner.may_try()?;
@@ -153,7 +155,7 @@ impl Inner {
 
     fn was_wrong(&mut self, why: &str) -> Refused {
         self.wrong = self.wrong.saturating_add(1);
-        // Two slips cost nothing.
+        // The first two wrong attempts cause no pause.
         if let Some(power) = self.wrong.checked_sub(3) {
             let pause = Duration::from_secs(1_u64 << power.min(5)).min(MAX_PAUSE);
             self.not_before = Some(Instant::now() + pause);

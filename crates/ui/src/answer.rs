@@ -1,4 +1,4 @@
-//! A person's answer from the page: the same yes or no as `reflex approve` and `reflex deny` write.
+//! A person's answer from the page: the same approval or refusal that `reflex approve` and `reflex deny` write.
 
 use reflex_host::answers::{
     covers, give, obstacle, once, refuse, reject, scoped, usual_length, waiting, written_length,
@@ -10,43 +10,43 @@ use reflex_host::store::approvals::{Grant, Pending, Scope};
 use reflex_host::{Host, Mode};
 use serde::Deserialize;
 
-/// What the page sends.
+/// An answer as sent by the page.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Answer {
     /// The call's id.
     pub(crate) id: String,
-    /// What made the call the one that was shown: under its id another may wait by now.
+    /// Exact identity of the call that was shown: by now another call may be waiting under the same id.
     pub(crate) exact: String,
     /// `allow` or `deny`.
     pub(crate) decision: String,
-    /// For what a yes holds; `once` where nothing is said.
+    /// Scope of an approval; `once` if empty.
     pub(crate) scope: String,
-    /// How long, as a person writes it; the scope's usual time where nothing is said.
+    /// Duration in the notation of the command line; the default duration of the scope if empty.
     #[serde(rename = "for")]
     pub(crate) length: String,
     pub(crate) reason: String,
-    /// What the agent is told with a no.
+    /// Message to the agent with a refusal.
     pub(crate) message: String,
-    /// What the agent shall run instead, with a no.
+    /// Command that the agent should run instead, with a refusal.
     pub(crate) command: String,
 }
 
-/// Why an answer is none.
+/// The reason for rejecting an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// The words make no answer.
+    /// The answer is invalid.
     Words(String),
-    /// The call waits no more, or is another by now.
+    /// The call does not wait any more, or was replaced by another.
     Gone,
-    /// A yes to it cannot be given.
+    /// The call cannot be approved.
     Refused(String),
-    /// It could not be logged or written.
+    /// The answer could not be logged or written.
     Failed(String),
 }
 
 impl Answer {
-    /// The call that was seen, if it still waits.
+    /// Returns the call that was shown, if it is still waiting.
     fn call(&self, store: &Store) -> Result<Pending, Problem> {
         let call = waiting(store).into_iter().find(|call| call.id == self.id);
         call.filter(|call| call.exact == self.exact).ok_or(Problem::Gone)
@@ -65,13 +65,13 @@ impl Answer {
         scoped(once(call, person, self.reason.trim()), call, scope, length).map_err(Problem::Refused)
     }
 
-    /// What a yes would let run, in a sentence.
+    /// Describes in a sentence what an approval would let run.
     pub(crate) fn preview(&self, store: &Store, person: &Person) -> Result<String, Problem> {
         let call = self.call(store)?;
         self.grant(&call, person).map(|grant| covers(&grant))
     }
 
-    /// Writes the answer; what became of it, in a sentence.
+    /// Writes the answer and returns the outcome as a sentence.
     pub(crate) fn take(&self, store: &Store, person: &Person, signer: &Signer) -> Result<&'static str, Problem> {
         let call = self.call(store)?;
         let (message, command) = (self.message.trim(), self.command.trim());
@@ -102,7 +102,7 @@ impl Answer {
     }
 }
 
-/// What a call came to: `None` while it waits.
+/// The answer to a call: `None` while it waits.
 pub(crate) fn outcome(store: &Store, id: &str) -> Option<Grant> {
     store.grants().into_iter().find(|grant| grant.id == id && grant.vouched)
 }

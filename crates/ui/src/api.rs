@@ -1,4 +1,4 @@
-//! Every address of the server, and what it takes to be answered there.
+//! All routes of the server, with the credentials that each requires.
 
 use crate::access::Refused;
 use crate::answer::{Answer, Problem, outcome};
@@ -25,33 +25,33 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::timeout;
 
-/// What it takes to be answered.
+/// Credentials that a route requires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
-    /// Nothing: it holds nothing of the machine.
+    /// None: the response contains no data of the machine.
     Nothing,
-    /// The cookie of a browser that was let in.
+    /// The cookie of an authenticated browser.
     Browser,
-    /// The key of a tab in which the passphrase was given, in the header `x-reflex-tab`, beside that cookie.
+    /// The key of a tab in which the passphrase was entered, in the header `x-reflex-tab`, in addition to the cookie.
     Tab,
-    /// The passphrase itself, beside that cookie.
+    /// The passphrase itself, in addition to the cookie.
     Passphrase,
 }
 
-/// An address of the server.
+/// A route of the server.
 #[derive(Debug, Clone, Copy)]
 pub struct Route {
     /// `GET` or `POST`.
     pub method: &'static str,
-    /// With `{id}` where an id stands.
+    /// Path, with `{id}` in place of an id.
     pub path: &'static str,
-    /// What it takes.
+    /// Required credentials.
     pub needs: Needs,
-    /// What it does, in a sentence.
+    /// Description in one sentence.
     pub what: &'static str,
 }
 
-/// Every address but those of the page's own files.
+/// All routes except the static files of the page.
 pub const ROUTES: [Route; 19] = [
     route(
         "POST",
@@ -83,22 +83,22 @@ const fn route(method: &'static str, path: &'static str, needs: Needs, what: &'s
     Route { method, path, needs, what }
 }
 
-/// The header with the key of a tab.
+/// Header with the key of a tab.
 const TAB: &str = "x-reflex-tab";
 
-/// A request is no longer than this: commands are what is sent.
+/// Maximum size of a request body in bytes; requests contain commands.
 const MAX_BODY: usize = 256 * 1024;
 
-/// A request that changes something is answered by then.
+/// Time limit for a request that changes something.
 const POST_WITHIN: Duration = Duration::from_secs(30);
 
-/// A policy is tried on so many calls: what is done within a POST's time.
+/// Maximum number of calls for trying a policy, so that it finishes within the time limit of a POST.
 const MAX_TRIED: usize = 1000;
 
-/// So many records at once.
+/// Maximum number of records in one response.
 const MAX_RECORDS: usize = 2000;
 
-/// The cookie of the browser that asks.
+/// The cookie of the requesting browser.
 #[derive(Clone)]
 struct Browser(String);
 
@@ -134,12 +134,12 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .with_state(server)
 }
 
-/// Before anything else: whether the request comes from the page.
+/// Rejects requests that do not come from the page, before any other processing.
 async fn from_page_only(State(server): All, request: Request, next: Next) -> Response {
     let is_post = request.method() == Method::POST;
     let answer = match refusal(&request, server.port) {
         Some(refusal) => refusal,
-        // What is sent drop by drop holds a connection for no longer than this.
+        // A slow sender holds a connection for no longer than this.
         None if is_post => match timeout(POST_WITHIN, next.run(request)).await {
             Ok(answer) => answer,
             Err(_) => problem(StatusCode::REQUEST_TIMEOUT, "that took too long"),
@@ -149,7 +149,7 @@ async fn from_page_only(State(server): All, request: Request, next: Next) -> Res
     sealed(answer)
 }
 
-/// Whether the browser was let in.
+/// Rejects browsers that are not authenticated.
 async fn let_in_only(State(server): All, mut request: Request, next: Next) -> Response {
     let known = cookie(request.headers(), server.port).filter(|cookie| server.access.knows(cookie)).map(str::to_owned);
     let Some(known) = known else { return problem(StatusCode::UNAUTHORIZED, "this browser was not let in") };
@@ -157,7 +157,7 @@ async fn let_in_only(State(server): All, mut request: Request, next: Next) -> Re
     next.run(request).await
 }
 
-/// The page's own files.
+/// Serves the static files of the page.
 async fn file(request: Request) -> Response {
     match find(request.uri().path()) {
         Some(asset) => ([(header::CONTENT_TYPE, asset.kind)], asset.bytes).into_response(),
@@ -165,7 +165,7 @@ async fn file(request: Request) -> Response {
     }
 }
 
-/// How a browser shows that it is the person's.
+/// Credentials of a browser: code or passphrase.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[derive(Default)]
@@ -250,7 +250,7 @@ async fn pending(State(server): All) -> Response {
     blocking(move || Json(listed(&store(), &server.page.person)).into_response()).await
 }
 
-/// As long as it takes: whoever asks ends it by going away.
+/// Waits for the answer without a time limit; the requester stops waiting by closing the connection.
 async fn response(State(server): All, Path(id): Path<String>) -> Response {
     let Ok(_waits) = server.waiters.try_acquire() else {
         return problem(StatusCode::TOO_MANY_REQUESTS, "too many wait for an answer already");
@@ -270,7 +270,7 @@ async fn response(State(server): All, Path(id): Path<String>) -> Response {
                     .into_response();
             }
             None if waits => waited = true,
-            // It is off the list: somebody said no.
+            // The call is off the list, so it was refused.
             None if waited => {
                 return Json(json!({"id": id, "decision": "deny", "by": "", "reason": ""})).into_response();
             }
@@ -303,7 +303,7 @@ async fn approve(
     said.map_or_else(IntoResponse::into_response, |said| Json(json!({"said": said})).into_response())
 }
 
-/// What is searched for.
+/// Query of a search.
 #[derive(Deserialize)]
 struct Asked {
     #[serde(default)]
@@ -347,7 +347,7 @@ async fn policy(State(server): All) -> Response {
     blocking(move || Json((server.page.commands.config)()).into_response()).await
 }
 
-/// A policy to try.
+/// A policy to try on recorded calls.
 #[derive(Deserialize)]
 struct Tried {
     policy: String,
@@ -389,7 +389,7 @@ async fn plain_enter(State(server): All, entered: Result<Form<Entered>, FormReje
     }
 }
 
-/// An answer from a form: the passphrase comes with it.
+/// An answer from an HTML form, which includes the passphrase.
 #[derive(Deserialize)]
 struct FormAnswer {
     passphrase: String,
@@ -416,16 +416,16 @@ async fn plain_answer(State(server): All, form: Result<Form<FormAnswer>, FormRej
     .await
 }
 
-/// The store as it is now: a key that was set a moment ago counts.
+/// Opens the store anew, so that a key set in the meantime is used.
 fn store() -> Store {
     Host::new(Mode::default()).store()
 }
 
-/// Files are read and written beside the connections.
+/// Runs file operations on a thread of their own, so that other connections are served meanwhile.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(done) => done,
-        // It panicked: the process ends with it, and no hook waits for a page that cannot answer.
+        // After a panic the process aborts, so that no hook waits for a page that cannot answer.
         Err(_) => std::process::abort(),
     }
 }
@@ -473,7 +473,7 @@ impl IntoResponse for Problem {
     }
 }
 
-/// The description of these addresses (OpenAPI 3.1).
+/// The OpenAPI 3.1 description of the routes.
 fn openapi() -> Value {
     let mut paths: Map<String, Value> = Map::new();
     for route in ROUTES {

@@ -1,6 +1,6 @@
-//! The page itself: built from `ui/` by `npm run build`, and embedded as it lies there.
+//! Static files of the page, built from `ui/` by `npm run build` and embedded unchanged.
 
-/// A file of the page.
+/// A static file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Asset {
     /// Its media type.
@@ -15,7 +15,7 @@ const ASSETS: [(&str, Asset); 4] = [
     ("/icon.svg", Asset { kind: "image/svg+xml", bytes: include_bytes!("../dist/icon.svg") }),
 ];
 
-/// The file of this address.
+/// Returns the file at this path.
 pub(crate) fn find(path: &str) -> Option<Asset> {
     ASSETS.iter().find(|(name, _)| *name == path).map(|(_, asset)| *asset)
 }

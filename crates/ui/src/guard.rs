@@ -1,4 +1,4 @@
-//! Turns away what does not come from the page, before anything else looks at it: another host's name for this machine
+//! Rejects requests that do not come from the page, before any other processing: another host name for this machine
 //! (DNS rebinding), another site's form or script (CSRF), a frame around the page.
 
 use crate::assets::find;
@@ -6,8 +6,8 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-/// What every answer says to the browser. Nothing comes from or goes to another host, no script or style stands in the
-/// page itself, nobody frames it, and nothing is kept. A form's `Origin` would be `null` under a stricter `Referrer-Policy`.
+/// Headers of every response. The page loads from and sends to its own origin only, has no inline script or style,
+/// cannot be framed, and is not cached. A stricter `Referrer-Policy` would make the `Origin` of a form `null`.
 const HEADERS: [(&str, &str); 7] = [
     (
         "content-security-policy",
@@ -22,10 +22,10 @@ const HEADERS: [(&str, &str); 7] = [
     ("cache-control", "no-store"),
 ];
 
-/// The names of this machine under which the page may be asked for.
+/// Host names of this machine that are accepted in the `Host` header.
 const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// Why a request is turned away; `None` if it comes from the page.
+/// The response to a rejected request; `None` if the request comes from the page.
 pub(crate) fn refusal(request: &Request<Body>, port: u16) -> Option<Response> {
     let headers = request.headers();
     let Some(host) = only(headers, header::HOST).filter(|host| is_ours(host, port)) else {
@@ -39,7 +39,7 @@ pub(crate) fn refusal(request: &Request<Body>, port: u16) -> Option<Response> {
     if changes && !from_page {
         return Some(say(StatusCode::FORBIDDEN, "only the page itself may ask for this"));
     }
-    // What is not the page itself, no other site may even load.
+    // Other sites may not even load anything except the page's static files.
     let site = only(headers, "sec-fetch-site".parse().ok()?).unwrap_or("none");
     let is_shell = find(request.uri().path()).is_some();
     if !matches!(site, "same-origin" | "none") && !is_shell {
@@ -48,7 +48,7 @@ pub(crate) fn refusal(request: &Request<Body>, port: u16) -> Option<Response> {
     None
 }
 
-/// The header's value, if it stands there once.
+/// Returns the value of a header that occurs exactly once.
 fn only(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
     let mut all = headers.get_all(name).iter();
     let one = all.next()?.to_str().ok()?;
@@ -60,13 +60,13 @@ fn is_ours(host: &str, port: u16) -> bool {
     named.is_some_and(|(name, _)| HOSTS.contains(&name))
 }
 
-/// A short answer in words.
+/// A short plain-text response.
 pub(crate) fn say(status: StatusCode, words: &str) -> Response {
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     (status, [kind], format!("{words}\n")).into_response()
 }
 
-/// The answer with what every answer says to the browser.
+/// Adds the common headers to a response.
 pub(crate) fn sealed(mut response: Response) -> Response {
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -74,12 +74,12 @@ pub(crate) fn sealed(mut response: Response) -> Response {
     response
 }
 
-/// The name of our cookie: browsers tell no ports apart.
+/// Name of the cookie. It contains the port, because browsers share cookies across ports.
 pub(crate) fn cookie_name(port: u16) -> String {
     format!("reflex-{port}")
 }
 
-/// The value of our cookie.
+/// Returns the value of the cookie.
 pub(crate) fn cookie(headers: &HeaderMap, port: u16) -> Option<&str> {
     let name = cookie_name(port);
     let all = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());

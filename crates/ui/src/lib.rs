@@ -1,22 +1,22 @@
-//! The page on this machine where a person answers what waits and sees what agents did.
+//! The local web page on which a person answers waiting calls and sees what agents did.
 //!
-//! A server for one person on one machine. Everything may be seen once a browser has proved that it is this person's
-//! (`access`); an answer takes the passphrase too, typed once in a tab. What signs stays in this process alone and
-//! goes with it, and no word of it comes into a file, an argument or the page.
+//! The server serves one person on one machine. A browser gets read access once it has proved that it belongs to this
+//! person (`access`). An answer also requires the passphrase, entered once per tab. The signing key exists only in this
+//! process's memory and is never written to a file, an argument or the page.
 //!
-//! The modules from the ground up; each imports only those above it in this list:
+//! The modules, bottom up; each imports only modules above it in this list:
 //!
-//! - `assets` is the page itself, built from `ui/` and embedded.
-//! - `page` is what the server is started with.
-//! - `access` knows which browsers and tabs are this person's.
-//! - `guard` turns away what does not come from the page before anything else looks at it.
-//! - `waiting` is the list of calls that wait, as it is sent.
-//! - `answer` takes a person's answer.
-//! - `server` is what all addresses share.
-//! - `watch` tells open tabs what changes.
+//! - `assets` holds the static files, built from `ui/` and embedded.
+//! - `page` holds the parameters of the server.
+//! - `access` authenticates browsers and tabs.
+//! - `guard` rejects requests that do not come from the page, before any other processing.
+//! - `waiting` builds the list of waiting calls.
+//! - `answer` writes a person's answer.
+//! - `server` holds the state shared by all routes.
+//! - `watch` sends updates to open tabs.
 //! - `plain` is the page for browsers without JavaScript.
-//! - `api` names every address.
-//! - `serve` listens.
+//! - `api` defines all routes.
+//! - `serve` listens for connections.
 
 mod access;
 mod answer;

@@ -1,31 +1,31 @@
-//! What the server is started with.
+//! Parameters of the server.
 
 use reflex_host::person::Person;
 use serde_json::{Map, Value};
 
-/// What the server is started with.
+/// Parameters of the server.
 pub struct Page {
-    /// Who started it: what is answered here is recorded under this name.
+    /// The person who started the server; answers are recorded under this name.
     pub person: Person,
-    /// The port, or 0 for a free one.
+    /// The port; 0 picks a free one.
     pub port: u16,
-    /// What the commands of the same names answer as JSON.
+    /// The commands whose JSON output the page shows.
     pub commands: Commands,
 }
 
-/// The commands whose answers the page shows: they are asked for as they would print them.
+/// The commands whose output the page shows, as functions that return what the command would print.
 #[derive(Clone, Copy)]
 pub struct Commands {
     /// `reflex status --json`.
     pub status: fn() -> Value,
-    /// `reflex explain --json` of a question with `command`, `cwd`, `agent` and `mode`.
+    /// `reflex explain --json` for a query with `command`, `cwd`, `agent` and `mode`.
     pub explain: fn(&Map<String, Value>) -> Result<Value, String>,
     /// `reflex rules list --json`.
     pub rules: fn() -> Value,
     /// `reflex config show --json`.
     pub config: fn() -> Value,
-    /// `reflex policy backtest --json` of a policy's text and the newest so many calls.
+    /// `reflex policy backtest --json` for a policy's text and a number of most recent calls.
     pub backtest: fn(&str, usize) -> Result<Value, String>,
-    /// `reflex audit search --json` for these words, at most so many records, oldest first.
+    /// `reflex audit search --json` for these words and a maximum number of records, oldest first.
     pub search: fn(&[String], usize) -> Result<Vec<Value>, String>,
 }

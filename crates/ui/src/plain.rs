@@ -1,11 +1,11 @@
-//! The page for browsers without JavaScript: the calls that wait, each with a form that takes the passphrase.
+//! The page for browsers without JavaScript: the waiting calls, each with a form that takes the passphrase.
 
 use crate::waiting::visible;
 use reflex_host::answers::{covers, obstacle, once};
 use reflex_host::person::Person;
 use reflex_host::store::approvals::Pending;
 
-/// The calls that wait, below what became of the last answer.
+/// The waiting calls, preceded by the outcome of the last answer.
 pub(crate) fn list(calls: &[Pending], person: &Person, said: &str) -> String {
     let said = if said.is_empty() { String::new() } else { format!("<p role=\"status\">{}</p>", escaped(said)) };
     let rows: String = calls.iter().map(|call| row(call, person)).collect();
@@ -13,7 +13,7 @@ pub(crate) fn list(calls: &[Pending], person: &Person, said: &str) -> String {
     whole(&format!("{said}{none}{rows}<p><a href=\"/plain\">Look again</a></p>"))
 }
 
-/// What a browser is shown that is not let in yet.
+/// The page for a browser that is not authenticated yet.
 pub(crate) fn door(said: &str) -> String {
     whole(&format!(
         "<p role=\"status\">{}</p><form method=\"post\" action=\"/plain/enter\">\
@@ -64,7 +64,7 @@ fn whole(body: &str) -> String {
     )
 }
 
-/// A text of others as HTML shows it: no tag, and nothing hidden.
+/// Escapes untrusted text for HTML and makes invisible characters visible.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in visible(text).chars() {

@@ -1,4 +1,4 @@
-//! Listens on this machine alone, with bounds on every connection.
+//! Listens on loopback only and limits every connection.
 
 use crate::api::router;
 use crate::page::Page;
@@ -14,31 +14,31 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-/// More connections at once wait.
+/// Maximum number of concurrent connections; further ones wait.
 const MAX_CONNECTIONS: usize = 256;
 
-/// A request that has not said all of its head by then is dropped.
+/// Time limit for the head of a request; slower connections are dropped.
 const HEAD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Where the page is, and what lets the first browser in.
+/// Address of the page, and the code for the first browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Address {
     /// `http://127.0.0.1:PORT/`.
     pub url: String,
-    /// Works once.
+    /// One-time code.
     pub code: String,
 }
 
-/// Serves the page until the process ends; `ready` is told the address once it answers.
+/// Serves the page until the process ends; calls `ready` with the address once the port accepts connections.
 ///
 /// # Errors
-/// The port cannot be had.
+/// The port cannot be bound.
 pub fn serve(page: Page, ready: impl FnOnce(&Address)) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     runtime.block_on(async {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, page.port)).await?;
         let port = listener.local_addr()?.port();
-        // A machine without IPv6 has one way in less.
+        // Without IPv6 the page is only served on IPv4.
         let other = TcpListener::bind((Ipv6Addr::LOCALHOST, port)).await.ok();
         let server = Arc::new(Server::new(page, port));
         tokio::spawn(keep(Arc::clone(&server)));
@@ -66,7 +66,7 @@ async fn listen(listener: TcpListener, service: TowerToHyperService<axum::Router
                     drop(slot);
                 });
             }
-            // Out of files, mostly: some are given back in a moment.
+            // Usually the process is out of file descriptors; some are freed shortly.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
@@ -75,6 +75,6 @@ async fn listen(listener: TcpListener, service: TowerToHyperService<axum::Router
 async fn answer(stream: TcpStream, service: TowerToHyperService<axum::Router>) {
     let mut connection = http1::Builder::new();
     connection.timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN).max_buf_size(64 * 1024);
-    // Whoever goes away in the middle is nobody's trouble.
+    // A client that disconnects in the middle of a response is not an error.
     let _ = connection.serve_connection(TokioIo::new(stream), service).await;
 }

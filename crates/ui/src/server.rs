@@ -1,4 +1,4 @@
-//! What all addresses share.
+//! State shared by all routes.
 
 use crate::access::Access;
 use crate::page::Page;
@@ -7,19 +7,19 @@ use reflex_host::store::presence::Presence;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Semaphore, watch};
 
-/// So many wait for an answer at once.
+/// Maximum number of requests that wait for an answer at once.
 const MAX_WAITERS: usize = 32;
 
-/// What all addresses share.
+/// State shared by all routes.
 pub(crate) struct Server {
     pub(crate) page: Page,
     pub(crate) port: u16,
     pub(crate) access: Access,
-    /// The list as it was sent last.
+    /// The list as last sent.
     pub(crate) news: watch::Sender<Arc<String>>,
     /// Held while a tab is open.
     pub(crate) present: Present,
-    /// Who waits for an answer.
+    /// Limits the requests that wait for an answer.
     pub(crate) waiters: Semaphore,
 }
 
@@ -37,12 +37,12 @@ impl Server {
     }
 }
 
-/// Somebody is there to answer, from the moment at which a tab is told the first list.
+/// Marks that a person is present to answer, from the moment a tab is sent its first list.
 #[derive(Default)]
 pub(crate) struct Present(Mutex<Option<Presence>>);
 
 impl Present {
-    /// Another page or list may be there already; then that is the one.
+    /// Marks presence, unless it is already marked by an earlier tab.
     pub(crate) fn begin(&self, store: &Store) {
         let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if held.is_none() {
@@ -50,7 +50,7 @@ impl Present {
         }
     }
 
-    /// No tab is open any more.
+    /// Ends presence when no tab is open.
     pub(crate) fn end(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

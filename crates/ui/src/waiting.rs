@@ -1,4 +1,4 @@
-//! The list of calls that wait, as it is sent to the page.
+//! The list of waiting calls, as sent to the page.
 
 use reflex_host::answers::{covers, obstacle, once, scoped, usual_length, usual_length_in_words, waiting};
 use reflex_host::is_hidden;
@@ -7,10 +7,10 @@ use reflex_host::store::Store;
 use reflex_host::store::approvals::{Pending, Scope};
 use serde_json::{Value, json};
 
-/// Longer lists are cut: nobody reads them, and the next page shows the rest once some are answered.
+/// Maximum number of listed calls. The rest appears once some of these are answered.
 const MAX_LISTED: usize = 500;
 
-/// Every call that waits, newest first, with what a yes would say.
+/// The waiting calls, newest first, each with the effect of an approval.
 pub(crate) fn listed(store: &Store, person: &Person) -> Value {
     let all = waiting(store);
     let rows: Vec<Value> = all.iter().take(MAX_LISTED).map(|call| row(call, person)).collect();
@@ -37,9 +37,9 @@ fn row(call: &Pending, person: &Person) -> Value {
     })
 }
 
-/// What a yes of this scope would let run, or why there can be none.
+/// Describes what an approval of this scope would let run, or why it is not possible.
 fn choice(call: &Pending, person: &Person, scope: Scope, name: &str) -> Value {
-    // The reason is asked for with the answer; what else stands in the way is told before.
+    // The real reason comes with the answer; a placeholder here reveals the other obstacles beforehand.
     let yes = scoped(once(call, person, "…"), call, scope, usual_length(scope));
     let (grant, problem) = match yes {
         Ok(grant) => (Some(visible(&covers(&grant))), None),
@@ -48,7 +48,7 @@ fn choice(call: &Pending, person: &Person, scope: Scope, name: &str) -> Value {
     json!({"scope": name, "usual": usual_length_in_words(scope), "grant": grant, "problem": problem})
 }
 
-/// The text with what cannot be seen named, so that what is shown is what would run. Lines stay lines.
+/// Replaces invisible characters by their code points, so that the text shows what would run. Line breaks are kept.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Tells open tabs what changes. While a tab is open, somebody is there to answer, and hooks wait.
+//! Sends updates to open tabs. While a tab is open, a person is present to answer, and hooks wait.
 
 use crate::server::Server;
 use crate::waiting::listed;
@@ -11,16 +11,16 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// So often is looked whether something changed: an answer waits for its hook, not for this.
+/// Interval between checks for changes. It does not delay an answer, which goes directly to its hook.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Of a list whose names stay the same, what stands in it is read again after so many pauses.
+/// Number of checks after which the calls are read again although their ids are unchanged.
 const READ_AGAIN: u32 = 5;
 
-/// A connection that nobody reads is noticed by this.
+/// Keep-alive interval, after which a dead connection is noticed.
 const ALIVE: Duration = Duration::from_secs(10);
 
-/// What is looked at between two pauses.
+/// State between two checks.
 #[derive(Default)]
 struct Seen {
     ids: Vec<String>,
@@ -28,13 +28,13 @@ struct Seen {
     calls: Value,
 }
 
-/// Looks after the list for as long as the server lives.
+/// Keeps the list up to date as long as the server runs.
 pub(crate) async fn keep(server: Arc<Server>) {
     let mut seen = Seen::default();
     loop {
         tokio::time::sleep(PAUSE).await;
         if server.news.receiver_count() == 0 {
-            // Nobody looks: hooks wait no more.
+            // Without an open tab hooks do not wait.
             server.present.end();
             seen = Seen::default();
             continue;
@@ -48,7 +48,7 @@ pub(crate) async fn keep(server: Arc<Server>) {
     }
 }
 
-/// The list, if it is another than before.
+/// Returns the list if it has changed.
 fn look(server: &Server, mut seen: Seen) -> (Seen, Option<String>) {
     let store = Host::new(Mode::default()).store();
     server.present.begin(&store);
@@ -69,7 +69,7 @@ fn look(server: &Server, mut seen: Seen) -> (Seen, Option<String>) {
     (seen, Some(list.to_string()))
 }
 
-/// What a tab is told: the list as it is, and then whenever it changes.
+/// Event stream of a tab: the current list, then each changed list.
 pub(crate) fn told(
     first: String,
     news: watch::Receiver<Arc<String>>,
