@@ -1,9 +1,9 @@
 //! A tree of values in one position-independent byte blob, read in place.
 //!
-//! The library that ships is compiled into such a blob when Reflex is built, a user's files into one in the cache, by the
-//! same code (feature `compile`). Reading allocates nothing and relocates nothing: a [`Node`] is one word plus the
-//! bytes. Only what is touched is read, and every read is bounds-checked, so a damaged blob yields [`Node::NIL`] and
-//! never a panic.
+//! The library that ships is compiled into such a blob when Reflex is built; a user's files are compiled into one in
+//! the cache, by the same code (feature `compile`). Reading neither allocates nor relocates: a [`Node`] is one word
+//! plus the bytes. Only the pages that are accessed are read, and every read is bounds-checked, so a damaged blob
+//! yields [`Node::NIL`] and never a panic.
 
 #[cfg(feature = "compile")]
 pub mod compile;

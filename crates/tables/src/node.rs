@@ -1,13 +1,13 @@
 //! Reads a blob in place.
 //!
-//! Layout, little-endian: `RFXTAB02`, the root's word, then the data. A word is `payload << 3 | tag`; the payload of
-//! a number is the number, that of a text, list or map the offset of its record. Records: text `len bytes`, list
-//! `count words`, map `count start* (key-offset word)*` with the keys sorted by their bytes; a start is the first four
-//! bytes of a key as a number, so that a search reads one row of numbers and hardly any key.
+//! Layout, little-endian: `RFXTAB02`, the root's word, then the data. A word is `payload << 3 | tag`; the payload of a
+//! number is the number itself, the payload of a text, list or map is the byte offset of its record. Records: text `len
+//! bytes`, list `count words`, map `count start* (key-offset word)*` with the keys sorted by their bytes. A start is
+//! the first four bytes of a key as a number: a lookup searches one contiguous array of numbers and compares few keys.
 
 use std::cmp::Ordering;
 
-/// The first eight bytes of every blob; the digits are the layout's version.
+/// Magic bytes of every blob; the digits are the version of the layout.
 pub const MAGIC: &[u8; 8] = b"RFXTAB02";
 
 pub(crate) const NIL: u32 = 0;
@@ -17,7 +17,7 @@ pub(crate) const TEXT: u32 = 3;
 pub(crate) const LIST: u32 = 4;
 pub(crate) const MAP: u32 = 5;
 
-/// The root of a blob; [`Node::NIL`] if the bytes are not a blob of this version.
+/// Returns the root of a blob; [`Node::NIL`] if the bytes are not a blob of this version.
 pub fn root(bytes: &[u8]) -> Node<'_> {
     if bytes.get(..8) != Some(MAGIC) {
         return Node::NIL;
@@ -28,7 +28,7 @@ pub fn root(bytes: &[u8]) -> Node<'_> {
     }
 }
 
-/// One value of the tree. Copying it is free.
+/// One value of the tree. Cheap to copy.
 #[derive(Clone, Copy)]
 pub struct Node<'a> {
     bytes: &'a [u8],
@@ -49,7 +49,7 @@ impl std::fmt::Debug for Node<'_> {
 }
 
 impl<'a> Node<'a> {
-    /// The absent value: what every question about something that is not there answers.
+    /// The absent value: the result of every lookup that fails.
     pub const NIL: Node<'static> = Node { bytes: &[], word: NIL };
 
     fn tag(self) -> u32 {
@@ -60,7 +60,7 @@ impl<'a> Node<'a> {
         (self.word >> 3) as usize
     }
 
-    /// What tells it from every other value of the same blob.
+    /// Identifies the value among all values of the same blob.
     pub fn record(self) -> u32 {
         self.word
     }
@@ -90,12 +90,12 @@ impl<'a> Node<'a> {
         self.tag() == TEXT
     }
 
-    /// The number, 0 if it is none.
+    /// Returns the number, or 0 if the value is not a number.
     pub fn number(self) -> u32 {
         if self.tag() == NUMBER { self.word >> 3 } else { 0 }
     }
 
-    /// The text, empty if it is none.
+    /// Returns the text, or an empty string if the value is not a text.
     pub fn text(self) -> &'a str {
         if self.tag() != TEXT {
             return "";
@@ -103,12 +103,12 @@ impl<'a> Node<'a> {
         std::str::from_utf8(text_at(self.bytes, self.payload())).unwrap_or("")
     }
 
-    /// The bytes of the text, without a look at whether they are UTF-8; empty if it is none.
+    /// Returns the bytes of the text without a UTF-8 check; empty if the value is not a text.
     pub fn bytes(self) -> &'a [u8] {
         if self.tag() == TEXT { text_at(self.bytes, self.payload()) } else { &[] }
     }
 
-    /// The number of items of a list or entries of a map, which is never larger than the blob has room for.
+    /// Number of items of a list or entries of a map, bounded by the size of the blob.
     pub fn len(self) -> usize {
         let size = match self.tag() {
             LIST => 4,
@@ -119,12 +119,12 @@ impl<'a> Node<'a> {
         (word(self.bytes, self.payload()).unwrap_or(0) as usize).min(room)
     }
 
-    /// Whether there are no items or entries.
+    /// Whether the value has no items or entries.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The item at `index` of a list.
+    /// Returns the item of a list at `index`.
     pub fn at(self, index: usize) -> Node<'a> {
         if self.tag() != LIST || index >= self.len() {
             return Node::NIL;
@@ -132,14 +132,14 @@ impl<'a> Node<'a> {
         self.node_at(self.payload() + 4 + 4 * index)
     }
 
-    /// The items of a list; a single value stands for a list of one, an absent one for none.
+    /// The items of a list. A single value is treated as a list of one, an absent value as an empty list.
     pub fn items(self) -> impl Iterator<Item = Node<'a>> + Clone {
         let single = !matches!(self.tag(), NIL | LIST);
         let count = if self.tag() == LIST { self.len() } else { 0 };
         single.then_some(self).into_iter().chain((0..count).map(move |index| self.at(index)))
     }
 
-    /// The texts of a list, as [`Node::items`].
+    /// The texts of a list, with the same treatment of single and absent values as [`Node::items`].
     pub fn texts(self) -> impl Iterator<Item = &'a str> + Clone {
         self.items().map(Node::text)
     }
@@ -153,18 +153,18 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// The value of `key` in a map.
+    /// Returns the value of `key` in a map.
     pub fn get(self, key: &str) -> Node<'a> {
         self.index_of(key).map_or(Node::NIL, |index| self.value_at(index, self.len()))
     }
 
-    /// The key as it stands in a map, which lives as long as the map, and its value.
+    /// Returns the key as stored in the map, with the lifetime of the blob, and its value.
     pub fn entry(self, key: &str) -> Option<(&'a str, Node<'a>)> {
         let (index, count) = (self.index_of(key)?, self.len());
         Some((std::str::from_utf8(self.key_at(index, count)).unwrap_or(""), self.value_at(index, count)))
     }
 
-    /// The place of `key` among the keys of a map.
+    /// Returns the index of `key` among the keys of a map.
     pub fn index_of(self, key: &str) -> Option<usize> {
         if self.tag() != MAP {
             return None;
@@ -199,7 +199,8 @@ impl<'a> Node<'a> {
         self.node_at(self.payload() + 8 + 4 * count + 8 * index)
     }
 
-    /// What a list or map holds was written before it: where damage says otherwise it would lead in circles.
+    /// Reads the word at `offset`. The encoder writes children before their parent, so a record at a higher offset than
+    /// its parent is damage and yields [`Node::NIL`]; this rules out cycles.
     fn node_at(self, offset: usize) -> Node<'a> {
         let held = word(self.bytes, offset).map_or(Node::NIL, |word| Node { bytes: self.bytes, word });
         let is_record = held.tag() >= TEXT;
@@ -207,7 +208,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// The first four bytes of a key as a number: numbers are in the order of the keys, where they are not equal.
+/// The first four bytes of a key as a number. Numbers that differ are ordered like their keys.
 pub(crate) fn start(key: &[u8]) -> u32 {
     if let Some(first) = key.first_chunk() {
         return u32::from_be_bytes(*first);

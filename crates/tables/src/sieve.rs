@@ -1,26 +1,28 @@
-//! Where in a text one of many words may begin: a set of three-byte sequences that is asked once for each byte.
+//! Finds the positions in a text at which one of many words may begin: a set of three-byte sequences, queried once per
+//! byte.
 //!
-//! The set is small enough to stay in the processor's cache, and asking costs a multiplication. A sequence that is not
-//! in the set may be said to be in it, about once in thirty times for the library that ships; the other way round never.
-//! What begins with a sequence stands in one of a number of lists, which is found without a search.
+//! The set fits into the processor's cache, and a query costs one multiplication. The set has false positives, about
+//! one in thirty queries for the library that ships, but no false negatives. The candidates that begin with a sequence
+//! are in one of [`BUCKETS`] lists, which is found without a search.
 
-/// How many sequences it can tell from each other.
+/// Number of slots of the set.
 pub const SLOTS: usize = 1 << 15;
 
-/// Four slots stand in each byte, above this letter: the set is a text of the blob.
+/// Each byte of the set holds four slots in its low bits, on top of this character, so that the set is a valid text of
+/// the blob.
 const FIRST: u8 = b'@';
 
-/// A set of three-byte sequences, as it stands in a blob.
+/// A set of three-byte sequences, as stored in a blob.
 #[derive(Debug, Clone, Copy)]
 pub struct Sieve<'a>(&'a [u8]);
 
 impl<'a> Sieve<'a> {
-    /// The set of this text; of any other text nothing is held.
+    /// Reads a set from its text, as written by [`encode`]. An empty text is the empty set.
     pub fn new(text: &'a [u8]) -> Sieve<'a> {
         Sieve(text)
     }
 
-    /// Whether the last three bytes of a number, the first of them the highest, may be in the set.
+    /// Whether the set may contain the low three bytes of `three`, most significant byte first.
     #[inline]
     pub fn holds(self, three: u32) -> bool {
         let slot = slot(three);
@@ -28,22 +30,22 @@ impl<'a> Sieve<'a> {
     }
 }
 
-/// How many lists what begins with the sequences is divided into.
+/// Number of lists that the candidates are divided into.
 pub const BUCKETS: usize = 1 << 11;
 
-/// In which list that stands which begins with the last three bytes of a number.
+/// Index of the list for candidates that begin with the low three bytes of `three`.
 #[inline]
 pub fn bucket(three: u32) -> usize {
     slot(three) >> 4
 }
 
-/// The set of all letters: what may follow where nothing more is known.
+/// The set of all bytes: any byte may follow.
 pub const ANY: u32 = (1 << LETTERS) - 1;
 
-/// A number in a blob has so many bits: letters that have the same are not told apart.
+/// Number of bits of a number in a blob. Bytes that map to the same bit are not distinguished.
 const LETTERS: u32 = 29;
 
-/// The set of one letter, whatever its case.
+/// The set of one byte, ignoring case.
 #[inline]
 pub fn only(letter: u8) -> u32 {
     1 << (u32::from(letter | 0x20) % LETTERS)
@@ -54,7 +56,7 @@ fn slot(three: u32) -> usize {
     (three.wrapping_mul(0x9E37_79B1) >> 17) as usize
 }
 
-/// The text of the set that holds these sequences.
+/// Encodes the set of these sequences as a text.
 pub fn encode(sequences: impl IntoIterator<Item = [u8; 3]>) -> String {
     let mut fours = vec![FIRST; SLOTS / 4];
     for [first, second, third] in sequences {

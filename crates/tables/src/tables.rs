@@ -1,31 +1,31 @@
-//! A whole blob, as it is passed around.
+//! A compiled blob as a set of named tables.
 
 use crate::node::{Node, root};
 
-/// A compiled library, or what people's files were compiled into. Copying it is free.
+/// The compiled library, or a user's compiled files. Cheap to copy.
 #[derive(Debug, Clone, Copy)]
 pub struct Tables(Node<'static>);
 
 impl Tables {
-    /// Tables in which nothing stands.
+    /// Empty tables.
     pub const EMPTY: Tables = Tables(Node::NIL);
 
-    /// The tables in the bytes of a blob; empty ones if the bytes are not a blob of this version.
+    /// Reads the tables of a blob; empty if the bytes are not a blob of this version.
     pub fn new(blob: &'static [u8]) -> Tables {
         Tables(root(blob))
     }
 
-    /// The table of this name; [`Node::NIL`] if there is none.
+    /// Returns the table of this name; [`Node::NIL`] if it does not exist.
     pub fn get(self, name: &str) -> Node<'static> {
         self.0.get(name)
     }
 
-    /// What stands below this name, as tables of their own.
+    /// Returns the subtree of this name as tables.
     pub fn part(self, name: &str) -> Tables {
         Tables(self.get(name))
     }
 
-    /// Whether nothing stands in them.
+    /// Whether the tables are empty.
     pub fn is_empty(self) -> bool {
         self.0.is_nil()
     }

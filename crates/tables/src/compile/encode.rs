@@ -1,24 +1,24 @@
-//! Writes blobs: a tree of values in, bytes out; equal parts are stored once.
+//! Writes blobs: takes a tree of values and returns bytes. Equal parts are stored once.
 
 use crate::node::{BOOL, LIST, MAGIC, MAP, NIL, NUMBER, TEXT, start};
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// The bytes of a blob that holds `value`.
+/// Encodes `value` as a blob.
 ///
-/// Numbers are whole and below 2^29; strings, lists and maps are as large as their offsets allow (512 MiB in all).
+/// Numbers must be integers below 2^29; strings, lists and maps are limited only by their offsets (512 MiB in total).
 ///
 /// # Errors
-/// A number that does not fit, or a blob that would be too large.
+/// A number out of range, or a blob that would be too large.
 pub fn encode(value: &Value) -> Result<Vec<u8>, String> {
     encode_apart(value, &[])
 }
 
-/// As [`encode`], with the texts under these keys of maps in a part of their own: what is hardly ever read lies on no
-/// page with what always is.
+/// Like [`encode`], but stores the texts under the map keys `seldom` in a separate part, so that rarely read data does
+/// not share pages with data that every call reads.
 ///
 /// # Errors
-/// As [`encode`].
+/// Like [`encode`].
 pub(super) fn encode_apart(value: &Value, seldom: &[&str]) -> Result<Vec<u8>, String> {
     let mut writer = Writer { bytes: MAGIC.to_vec(), known: HashMap::new() };
     writer.bytes.extend([0; 4]);
@@ -39,7 +39,7 @@ struct Writer {
 }
 
 impl Writer {
-    /// Writes the texts that stand directly under one of these keys; what refers to them later finds them.
+    /// Writes the texts directly under one of these keys; later references to equal texts reuse them.
     fn texts_under(&mut self, value: &Value, keys: &[&str]) {
         match value {
             Value::Object(map) => {

@@ -1,4 +1,4 @@
-//! The compiler of the library and of people's files: YAML in, a blob out.
+//! The compiler for the library and for users' files: takes YAML and returns a blob.
 
 mod encode;
 mod secrets;

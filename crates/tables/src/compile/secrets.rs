@@ -1,15 +1,17 @@
-//! Formats of keys and passwords: their patterns taken apart, so that one pass over a text finds where each may begin.
+//! Formats of keys and passwords. Their patterns are taken apart, so that a single pass over a text finds all
+//! candidates.
 
 use crate::sieve;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A run without an upper bound ends here, so that one start never costs a look at the whole text.
+/// Maximum length of an unbounded run, so that one candidate never scans the entire text.
 const LONGEST_RUN: u32 = 4096;
 
-/// What a candidate is, in its second place; the first holds the text at which it is looked for, the third its entry.
-/// Behind them a form has what stands before and after that text, a name the patterns of its value, a shape its word.
+/// Type of a candidate, its second item; the first item is the text that the search looks for, the third is its entry.
+/// After these, a form has the segments before and after that text, a name has the patterns of its value, and a shape
+/// has its word.
 const FORMED: u32 = 0;
 const NAMED: u32 = 1;
 const SHAPED: u32 = 2;
@@ -18,31 +20,31 @@ const SHAPED: u32 = 2;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Format {
-    /// `github/token`; with a dash for the slash it is the tag that stands in place of such a secret.
+    /// Id such as `github/token`. With a dash for the slash it is the tag that replaces such a secret.
     pub(super) id: String,
     about: String,
     severity: String,
-    /// Hosts to which it is given when it is used, with all below them. None: that is not known, or anybody's.
+    /// Hosts that legitimately receive the secret, including their subdomains. Empty if unknown or unrestricted.
     #[serde(default)]
     hosts: Vec<String>,
-    /// Patterns of the whole secret.
+    /// Patterns of the entire secret.
     #[serde(default)]
     forms: Vec<String>,
-    /// Words in the name of a variable, whose value has one of `values`.
+    /// Words in the name of a variable whose value matches one of `values`.
     #[serde(default)]
     named: Vec<String>,
-    /// Patterns of a value, with `named`.
+    /// Patterns of the value, with `named`.
     #[serde(default)]
     values: Vec<String>,
-    /// How a secret is found that has no format of its own, and the words at which it is looked for.
+    /// Method for finding a secret without a format of its own, and the words that the search looks for.
     #[serde(default)]
     shape: Option<String>,
     #[serde(default)]
     words: Vec<String>,
-    /// At least so many tenths of a bit for each letter behind the prefix.
+    /// Minimum entropy per character after the prefix, in tenths of a bit.
     #[serde(default)]
     entropy: Option<u32>,
-    /// What else must hold: `jwt`.
+    /// Additional check: `jwt`.
     #[serde(default)]
     check: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -51,7 +53,7 @@ pub(super) struct Format {
     quiet: Vec<Value>,
 }
 
-/// All formats, by the three bytes at which each is looked for.
+/// All formats, indexed by the first three bytes that the search looks for.
 #[derive(Default)]
 pub(super) struct Formats {
     starts: BTreeMap<[u8; 3], Vec<(usize, Value)>>,
@@ -60,10 +62,10 @@ pub(super) struct Formats {
 }
 
 impl Formats {
-    /// Takes one entry.
+    /// Adds one entry.
     ///
     /// # Errors
-    /// An id that is used twice, a pattern that is not understood, or one with nothing to look for.
+    /// A duplicate id, a pattern that cannot be parsed, or a pattern without a text to search for.
     pub(super) fn add(&mut self, format: Format) -> Result<(), String> {
         let kind = format.id.replace('/', "-");
         if !self.kinds.insert(kind.clone()) {
@@ -129,7 +131,7 @@ impl Formats {
         Ok(())
     }
 
-    /// A word as names are written: `token`, `TOKEN`, `Token`, and as it stands in the entry.
+    /// Adds a word in the spellings that occur in names: `token`, `TOKEN`, `Token`, and as written in the entry.
     fn word(&mut self, word: &str, node: &Value) -> Result<(), String> {
         let start = word.get(..3).filter(|_| word.is_ascii()).ok_or(format!("`{word}` is too short"))?;
         let (lower, upper) = (start.to_ascii_lowercase(), start.to_ascii_uppercase());
@@ -146,8 +148,8 @@ impl Formats {
         }
     }
 
-    /// The tree: `sieve`, `starts` (what may begin with three bytes, by their bucket, the longest first), `fourths` (the
-    /// letters that may follow them, by the same), `spaced`, `kinds`.
+    /// The tree: `sieve`, `starts` (the candidates for three bytes by bucket, longest first), `fourths` (the bytes that
+    /// may follow them, by bucket), `spaced`, `kinds`.
     pub(super) fn lower(self) -> Value {
         let sieve = sieve::encode(self.starts.keys().copied());
         let mut buckets: Vec<Vec<(usize, Value)>> = vec![Vec::new(); sieve::BUCKETS];
@@ -172,18 +174,18 @@ impl Formats {
     }
 }
 
-/// The letters that may stand fourth where a candidate begins: that of its text, if it is so long.
+/// The possible fourth bytes of a candidate: the fourth byte of its text, or any if the text is shorter.
 fn fourth(node: &Value) -> u32 {
     let text = node.get(0).and_then(Value::as_str).unwrap_or("");
     text.as_bytes().get(3).map_or(sieve::ANY, |letter| sieve::only(*letter))
 }
 
-/// A part of a pattern.
+/// One part of a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Segment {
-    /// This text.
+    /// A literal text.
     Literal(String),
-    /// A run of letters of a set, which is written as pairs of first and last.
+    /// A run of characters from a set; the set is written as pairs of first and last.
     Run { set: String, least: u32, most: u32 },
 }
 
@@ -195,7 +197,7 @@ fn lower(segments: &[Segment]) -> Value {
     segments.iter().map(one).collect()
 }
 
-/// The text at which a pattern is looked for: the first of three letters or more, else the longest.
+/// Index of the text that the search looks for: the first with at least three characters, else the longest.
 fn anchor(segments: &[Segment]) -> Option<usize> {
     let length = |segment: &Segment| match segment {
         Segment::Literal(text) => text.len(),
@@ -209,7 +211,7 @@ fn anchor(segments: &[Segment]) -> Option<usize> {
     long.or_else(longest)
 }
 
-/// All three bytes with which a short text and the run behind it may begin.
+/// All three-byte sequences that a short text and the run after it may begin with.
 fn continued(text: &str, after: &[Segment]) -> Result<Vec<String>, String> {
     let missing = 3 - text.len();
     let Some(Segment::Run { set, least, .. }) = after.first().filter(|_| missing < 3) else {
@@ -231,10 +233,11 @@ fn members(set: &str) -> Vec<char> {
     ends.chunks(2).flat_map(|pair| pair.first().copied().unwrap_or(' ')..=pair.last().copied().unwrap_or(' ')).collect()
 }
 
-/// Takes a pattern apart, one list of segments for each way through its groups.
+/// Parses a pattern into one list of segments per combination of its alternatives.
 ///
-/// Known are letters, `\` before a sign, `\d` `\w` `\h` (a digit, a letter of a name, a hexadecimal digit in lower
-/// case), `[…]` with ranges, `(a|b)` of patterns, and behind a letter, a class or a set `{n}`, `{n,m}`, `{n,}`, `?`.
+/// Supported are literal characters, `\` before a symbol, `\d` `\w` `\h` (a digit, a word character, a lower-case
+/// hexadecimal digit), `[…]` with ranges, `(a|b)` of patterns, and the quantifiers `{n}`, `{n,m}`, `{n,}`, `?` after a
+/// character, a class or a set.
 fn parse(pattern: &str) -> Result<Vec<Vec<Segment>>, String> {
     if !pattern.is_ascii() {
         return Err(format!("`{pattern}` is not ASCII"));
@@ -299,7 +302,7 @@ fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
     Ok(found)
 }
 
-/// `A-Za-z0-9_-` as pairs: `AZaz09__--`.
+/// Converts `A-Za-z0-9_-` to pairs: `AZaz09__--`.
 fn ranges(set: &str) -> String {
     let letters: Vec<char> =
         set.replace("\\d", "0-9").replace("\\w", "A-Za-z0-9_").replace("\\h", "0-9a-f").chars().collect();
@@ -315,7 +318,7 @@ fn ranges(set: &str) -> String {
 
 type Times = Option<(u32, u32)>;
 
-/// What stands behind a letter or set, and what is left.
+/// Parses an optional quantifier and returns it with the remaining text.
 fn times(rest: &str) -> Result<(Times, &str), String> {
     if let Some(behind) = rest.strip_prefix('?') {
         return Ok((Some((0, 1)), behind));
@@ -331,7 +334,7 @@ fn times(rest: &str) -> Result<(Times, &str), String> {
     Ok((Some(times), behind))
 }
 
-/// A run takes what it can and gives nothing back: what follows must begin with another letter.
+/// Runs are greedy and never backtrack, so the next segment must begin with a character outside the run's set.
 fn swallows_nothing(segments: &[Segment]) -> Result<(), String> {
     for pair in segments.windows(2) {
         let [Segment::Run { set, least, most }, next] = pair else { continue };

@@ -1,4 +1,4 @@
-//! The YAML that people write, and its lowering to the tree that is compiled.
+//! The YAML sources, and their lowering to the tree that is compiled.
 
 mod cues;
 mod loads;
@@ -34,42 +34,42 @@ use std::fmt;
 use tools::Words;
 use words::WordList;
 
-/// Texts that are only read when something is said to somebody.
+/// Keys whose texts are only read when a message is shown.
 const FOR_PEOPLE: [&str; 3] = ["about", "message", "remedy"];
 
-/// What a file holds; the folder it lies in says which.
+/// The content of a file, determined by its folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// How programs' arguments turn into effects and inner commands.
+    /// Syntax of programs' arguments: their effects and inner commands.
     Programs,
-    /// What is dangerous.
+    /// Dangerous effects.
     Rules,
     /// Classes of paths.
     Places,
-    /// What a severity is worth.
+    /// Mapping of severities to decisions.
     Policies,
-    /// What words mean that orders to a model are made of.
+    /// Meanings of words that occur in orders to a model.
     Meanings,
-    /// How texts try to give a model orders.
+    /// Phrases by which texts try to give a model orders.
     Cues,
-    /// What keys and passwords look like.
+    /// Formats of keys and passwords.
     Secrets,
-    /// What the words of a tool's name and the keys of its arguments say.
+    /// Meanings of the words in a tool's name and of its argument keys.
     Tools,
-    /// How clients read their settings files.
+    /// The way clients read their settings files.
     Settings,
-    /// Where programs take a password.
+    /// Places at which programs take a password.
     Logins,
-    /// Which files programs take orders from without being told.
+    /// Files that programs read commands from by default.
     Orders,
-    /// What a run reads next from disk.
+    /// Files that a run loads from disk.
     Loads,
-    /// Words by which a text is judged.
+    /// Word lists for judging a text.
     Words,
 }
 
 impl Kind {
-    /// Every kind with the name of its folder.
+    /// All kinds, each with the name of its folder.
     pub const ALL: [(Kind, &'static str); 13] = [
         (Kind::Programs, "programs"),
         (Kind::Rules, "rules"),
@@ -87,12 +87,12 @@ impl Kind {
     ];
 }
 
-/// A file that could not be taken, with its place and what to mend.
+/// A file that was rejected, with the location and the required fix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// `rules/git.yaml`
+    /// The file, such as `rules/git.yaml`.
     pub file: String,
-    /// What is wrong, with line and column where they are known.
+    /// The error, with line and column if known.
     pub message: String,
 }
 
@@ -102,20 +102,20 @@ impl fmt::Display for Problem {
     }
 }
 
-/// One entry with the file it stands in: what tests walk over.
+/// One entry with its file; the tests iterate over these.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// What it is.
+    /// The kind of the entry.
     pub kind: Kind,
-    /// The file it stands in.
+    /// The file that contains it.
     pub file: String,
-    /// The id of a rule, the name of a program, class or policy.
+    /// Id of a rule; name of a program, class or policy.
     pub name: String,
-    /// The entry with its examples, as it stands in the file.
+    /// The entry with its examples, as written in the file.
     pub value: Value,
 }
 
-/// Collects entries from files and lowers them to one tree.
+/// Collects the entries of files and lowers them to one tree.
 #[derive(Default)]
 pub struct Sources {
     programs: BTreeMap<String, Value>,
@@ -138,7 +138,7 @@ pub struct Sources {
     entries: Vec<Entry>,
 }
 
-/// Adds every entry of a file; the names under which they are known.
+/// Adds every entry of a file and returns the names of the entries.
 fn each<T: for<'de> Deserialize<'de>>(
     text: &str,
     add: impl FnMut(T) -> Result<String, String>,
@@ -147,10 +147,10 @@ fn each<T: for<'de> Deserialize<'de>>(
 }
 
 impl Sources {
-    /// Takes the entries of one file.
+    /// Adds the entries of one file.
     ///
     /// # Errors
-    /// Text that is not YAML of this kind, an id used twice, or an option whose spelling is not understood.
+    /// Text that is not YAML of this kind, a duplicate id, or an option spelling that cannot be parsed.
     pub fn add(&mut self, kind: Kind, file: &str, text: &str) -> Result<(), Problem> {
         self.add_entries(kind, file, text).map_err(|message| Problem { file: file.into(), message })
     }
@@ -215,7 +215,7 @@ impl Sources {
         Ok(())
     }
 
-    /// What a language or programs load; gives its name.
+    /// Adds the loads of a language or of programs and returns the name of the entry.
     fn add_loads(&mut self, loads: &Loads) -> String {
         let lowered = loads.lower();
         if loads.language.is_empty() {
@@ -231,7 +231,7 @@ impl Sources {
             self.aliases.push((alias, program.key()));
         }
         let name = program.key();
-        // No program's name begins with a dollar sign: variables stand beside the programs that run them.
+        // Program names never begin with a dollar sign, so variables share the map with the programs that run them.
         for (variable, how) in std::mem::take(&mut program.variables) {
             once(&mut self.programs, format!("${variable}"), json!({"how": how, "program": name}))?;
         }
@@ -283,23 +283,23 @@ impl Sources {
         }
     }
 
-    /// Every entry taken so far, with its examples.
+    /// All entries added so far, with their examples.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The blob of all of it.
+    /// Returns the blob with all entries.
     ///
     /// # Errors
-    /// An alias of a program that is also a program, or more than a blob can hold.
+    /// An alias that is also the name of a program, or data beyond the size limit of a blob.
     pub fn blob(self) -> Result<Vec<u8>, String> {
         encode_apart(&self.tree()?, &FOR_PEOPLE)
     }
 
-    /// The tree to compile.
+    /// Returns the tree to compile.
     ///
     /// # Errors
-    /// An alias of a program that is also a program.
+    /// An alias that is also the name of a program.
     pub fn tree(mut self) -> Result<Value, String> {
         for (alias, name) in std::mem::take(&mut self.aliases) {
             let program = self.programs.get(&name).cloned().unwrap_or_default();
@@ -326,14 +326,14 @@ impl Sources {
     }
 }
 
-/// The line, from 1, on which the entry of this id begins.
+/// Line, from 1, at which the entry with this id begins.
 fn line_of(text: &str, id: &str) -> usize {
     let begins =
         |line: &str| line.trim_start_matches(['-', ' ']).strip_prefix("id:").is_some_and(|rest| rest.trim() == id);
     text.lines().position(begins).map_or(1, |index| index + 1)
 }
 
-/// The items of a YAML list.
+/// Parses the items of a YAML list.
 ///
 /// # Errors
 /// Text that is not a YAML list.
@@ -345,7 +345,7 @@ fn read<T: for<'de> Deserialize<'de>>(text: &str) -> Result<T, String> {
     serde_saphyr::from_str(text).map_err(|error| error.to_string())
 }
 
-/// Notes an entry for each of the programs that it is for; gives its name.
+/// Registers an entry under each of its programs and returns the name of the entry.
 fn of_programs(all: &mut BTreeMap<String, Vec<Value>>, programs: &[String], lowered: &Value) -> String {
     for program in programs {
         all.entry(program.clone()).or_default().push(lowered.clone());

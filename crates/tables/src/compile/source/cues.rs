@@ -1,4 +1,4 @@
-//! Cues: words in a row, or a text as it stands, by which an order to a model is known.
+//! Cues: word sequences or literal texts that identify an order to a model.
 
 use super::meanings;
 use serde::Deserialize;
@@ -13,20 +13,20 @@ pub(super) struct Cue {
     pub(super) family: String,
     #[serde(rename = "about")]
     _about: String,
-    /// What one of its family adds to a text's score.
+    /// Score that a match of the cue's family adds to a text.
     pub(super) weight: u32,
-    /// So many other words may stand between two of its words; of meanings, between the first and the last.
+    /// Maximum number of other words between two of its words; with `together`, between the first and the last.
     gap: Option<u32>,
-    /// One after the other, each as `this|that|begin*`.
+    /// Words in sequence, each as `this|that|begin*`.
     #[serde(default)]
     pub(super) words: Vec<String>,
-    /// Any of these, for languages that put no blanks between words.
+    /// Literal texts, any of which matches; for languages that put no spaces between words.
     #[serde(default)]
     pub(super) text: Vec<String>,
-    /// Words of all these meanings in one sentence, in any order.
+    /// Meanings, all of which must occur in one sentence, in any order.
     #[serde(default)]
     pub(super) together: Vec<String>,
-    /// And none of these.
+    /// Meanings, none of which may occur.
     #[serde(default)]
     pub(super) without: Vec<String>,
     #[serde(rename = "fires")]
@@ -36,20 +36,21 @@ pub(super) struct Cue {
 }
 
 impl Cue {
-    /// In how many ways it says what it is.
+    /// Number of matching methods that the cue uses.
     pub(super) fn ways(&self) -> usize {
         [self.words.is_empty(), self.text.is_empty(), self.together.is_empty()].iter().filter(|empty| !**empty).count()
     }
 }
 
-/// So many words may stand between those of a cue that does not say.
+/// Default for the maximum number of words between two words of a cue.
 const GAP: u32 = 2;
 
-/// So far apart meanings that meet may stand.
+/// Default for the maximum number of words between the first and the last of several meanings.
 const APART: u32 = 40;
 
-/// `all`: the cues; `first`: by the words a cue can begin with, which ones; `text`: each text with its cue; `together`:
-/// the bits of each meeting of meanings with its cue and the bits that must not be there.
+/// The tables of the cues: `all` holds the cues, `first` maps the first word of a cue to its cues, `text` maps each
+/// literal text to its cue, and `together` holds the bits of each combination of meanings, its cue, and the bits that
+/// must be absent.
 pub(super) fn lower(cues: &[Cue], known: &BTreeMap<String, u32>) -> Result<Value, String> {
     let mut together: Vec<Value> = Vec::new();
     let mut first: Map<String, Value> = Map::new();

@@ -1,10 +1,10 @@
-//! What a run reads next from disk: an entry of `library/loads`.
+//! Files that a program or script loads from disk when it runs: an entry of `library/loads`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
-/// How the texts of a language name the files that they load, or which files programs read by themselves.
+/// The syntax by which a language names the files that it loads, or the files that programs read on their own.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Loads {
@@ -14,56 +14,56 @@ pub(super) struct Loads {
     pub(super) programs: Vec<String>,
     #[expect(dead_code, reason = "for readers of the file and the generated manual")]
     about: String,
-    /// Functions that load the file which their first argument names; `import` for statements.
+    /// Functions that load the file named by their first argument; `import` for statements.
     #[serde(default)]
     functions: Vec<String>,
-    /// What stands behind the name in the file's path; a name that has it already stays as it is.
+    /// Suffixes appended to the name to get the file's path; a name that already has one is left unchanged.
     #[serde(default)]
     endings: Vec<String>,
-    /// Folders below the project's root in which files are looked for too.
+    /// Folders below the project's root that are searched too.
     #[serde(default)]
     folders: Vec<String>,
-    /// Dots part the folders of a name.
+    /// Whether dots separate the folders of a name.
     #[serde(default)]
     dots: bool,
-    /// A name of a file begins with a dot or a slash; any other is that of a package.
+    /// Whether the name of a file must begin with a dot or a slash; any other name is that of a package.
     #[serde(default)]
     relative: bool,
-    /// The program reads them only with one of these words, …
+    /// Words of which one must be present for the program to read the files, …
     #[serde(default)]
     when: Vec<String>,
-    /// … and with none of these.
+    /// … and words of which none may be present.
     #[serde(default)]
     unless: Vec<String>,
-    /// Files from the folder in which the program runs; a part of a pattern may hold stars.
+    /// Files, relative to the program's working directory; a part of a pattern may contain stars.
     #[serde(default)]
     files: Vec<String>,
-    /// They are looked for in the folders above too.
+    /// Whether the folders above are searched too.
     #[serde(default)]
     above: bool,
-    /// They are looked for beside the files and in the folders that are named too.
+    /// Whether the folders of named files and named folders are searched too.
     #[serde(default)]
     beside: bool,
-    /// Files among its words, by how they end.
+    /// Suffixes of files among the program's words.
     #[serde(default)]
     named: Vec<String>,
-    /// How such a file is read.
+    /// Format in which such a file is read.
     #[serde(default, rename = "as")]
     form: String,
-    /// Only the tasks that are named run.
+    /// Whether only the named tasks run.
     #[serde(default)]
     tasks: bool,
-    /// What a task of Python is given.
+    /// Python expression for the argument that a task is called with.
     #[serde(default)]
     given: String,
-    /// Where its commands run, if that is not this machine: `remote`, `container`.
+    /// Site where its commands run, if not on this machine: `remote`, `container`.
     #[serde(default)]
     site: String,
-    /// Of a file that is only written all that it does counts, not only what it takes from others and gives to them.
+    /// Whether every effect of a file that is only written counts, not only its transfers from and to others.
     #[serde(default)]
     whole: bool,
-    /// How such a file is read when it is only written, if that is not how it is read for a run; nothing where a class
-    /// of files is understood by itself.
+    /// Format in which such a file is read when it is only written, if it differs from the format for a run; empty for
+    /// a class of files that is recognized on its own.
     written: Option<Vec<String>>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     examples: Vec<Value>,
@@ -77,7 +77,7 @@ impl Loads {
             "tasks": self.tasks, "given": self.given})
     }
 
-    /// The files that run or say what runs, for when one of them is written: their paths, and how they are read.
+    /// The files that run or determine what runs, checked when one of them is written: their paths and formats.
     pub(super) fn files(&self) -> Option<(Vec<String>, Value)> {
         let forms = self.written.clone().unwrap_or_else(|| vec![self.form.clone()]);
         let of_programs = self.language.is_empty() && !forms.is_empty() && !self.files.is_empty();
@@ -93,7 +93,7 @@ impl Loads {
     }
 }
 
-/// All such files: what is read by a name alone is found by it, the rest by patterns.
+/// Index of all such files: an exact file name is looked up, every other pattern is matched.
 pub(super) fn index(all: Vec<(Vec<String>, Value)>) -> Value {
     let mut names: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     let (mut patterns, mut entries) = (Vec::new(), Vec::new());

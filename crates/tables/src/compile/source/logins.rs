@@ -1,33 +1,33 @@
-//! Where programs take a password: an entry of `library/logins`.
+//! Places at which programs take a password: an entry of `library/logins`.
 
 use super::map::put;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// A place of a command where a password stands.
+/// The position of a password in a command.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Login {
     pub(super) programs: Vec<String>,
-    /// One of these words is there too, or the place is another one.
+    /// Words of which one must be present for the entry to apply.
     #[serde(default)]
     with: Vec<String>,
-    /// Options whose value it is.
+    /// Options whose value is the password.
     #[serde(default)]
     options: Vec<String>,
-    /// The value is joined to its option, and what stands apart is something else.
+    /// Whether the value must be joined to its option; a separate word is not the password.
     #[serde(default)]
     joined: bool,
-    /// It is the last operand (1), the one before (2), …
+    /// Position of the password among the operands, counted from the end: 1 is the last operand. …
     #[serde(default)]
     last: u32,
-    /// … if there are so many.
+    /// … and the number of operands required for that.
     #[serde(default)]
     of: u32,
-    /// The program reads it.
+    /// Whether the program reads the password from standard input.
     #[serde(default)]
     input: bool,
-    /// Before it stands the name of a user and this sign.
+    /// Separator between a user name and the password.
     #[serde(default)]
     sign: String,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]

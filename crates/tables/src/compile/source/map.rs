@@ -1,4 +1,4 @@
-//! Entries in maps: none twice, and none that is empty.
+//! Insertion into maps without duplicate keys and empty values.
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;

@@ -1,35 +1,35 @@
-//! Meanings: the words, in many languages, by which a text speaks of one idea that orders to a model are made of.
+//! Meanings: the words, in many languages, for one idea that occurs in orders to a model.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// So many meanings are kept in two numbers of a table, each with [`HALF`] of them.
+/// Maximum number of meanings: they are stored as two numbers of a table with [`HALF`] bits each.
 const MOST: usize = 2 * HALF as usize;
 
-/// The bits of a number of a table.
+/// Number of bits of a number in a table.
 const HALF: u32 = 29;
 
-/// A stem is found by so many of its first letters.
+/// Number of leading characters by which a stem is looked up.
 const HEAD: usize = 3;
 
 /// An entry of `library/injection-lexicon`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Meaning {
-    /// The entry's own name: several may have the same meanings in other languages.
+    /// The entry's own name: several entries may have the same meanings in other languages.
     pub(super) name: String,
     #[serde(rename = "about")]
     _about: String,
-    /// What its words mean.
+    /// The meanings of its words.
     means: Vec<String>,
-    /// Its words count only where they command: at the beginning of a clause, and not forbidden.
+    /// Whether its words count only as commands: at the beginning of a clause and not negated.
     #[serde(default)]
     commands: bool,
-    /// Words, and several in a row; `begin*` is every word that begins so. As they are folded: small, without accents.
+    /// Words, or sequences of words; `begin*` matches every word with that prefix. Folded: lower case, without accents.
     #[serde(default)]
     words: Vec<String>,
-    /// Parts of words, for scripts that put no blanks between words or put others before them.
+    /// Substrings of words, for scripts that put no spaces between words or attach other words as prefixes.
     #[serde(default)]
     parts: Vec<String>,
     #[serde(rename = "heard")]
@@ -38,7 +38,7 @@ pub(super) struct Meaning {
     _quiet: Vec<String>,
 }
 
-/// Each meaning with the number of its bit.
+/// Maps each meaning to the number of its bit.
 pub(super) fn names(meanings: &[Meaning]) -> Result<BTreeMap<String, u32>, String> {
     let mut known: BTreeMap<String, u32> = BTreeMap::new();
     for name in meanings.iter().flat_map(|meaning| &meaning.means) {
@@ -51,8 +51,8 @@ pub(super) fn names(meanings: &[Meaning]) -> Result<BTreeMap<String, u32>, Strin
     }
 }
 
-/// `heads`: by its first letters, each run of words with what it means; `parts`: by its first letter, each part of words;
-/// `names`: by bit.
+/// The tables of the meanings: `heads` maps leading characters to word sequences and their meanings, `parts` maps the
+/// leading character to substrings, `names` lists the meanings by bit.
 pub(super) fn lower(meanings: &[Meaning], known: &BTreeMap<String, u32>) -> Value {
     let (mut heads, mut parts) = (Map::new(), Map::new());
     for meaning in meanings {
@@ -76,12 +76,12 @@ fn push(map: &mut Map<String, Value>, key: String, value: Value) {
     list.as_array_mut().into_iter().for_each(|list| list.push(value.clone()));
 }
 
-/// The bits of several meanings; an unknown one has none.
+/// The bits of several meanings; an unknown meaning has no bit.
 pub(super) fn bits<'n>(names: impl Iterator<Item = &'n str>, known: &BTreeMap<String, u32>) -> u64 {
     names.filter_map(|name| known.get(name)).fold(0, |bits, bit| bits | 1 << bit)
 }
 
-/// Bits as two numbers of a table, the lower ones first.
+/// Splits bits into two numbers of a table, lower half first.
 pub(super) fn halves(bits: u64) -> Value {
     json!([bits & ((1 << HALF) - 1), bits >> HALF])
 }

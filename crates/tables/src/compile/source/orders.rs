@@ -1,39 +1,39 @@
-//! Which files a program takes orders from without being told: an entry of `library/orders`.
+//! Files that a program reads commands from by default: an entry of `library/orders`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Files that programs take orders from without being told.
+/// Files that programs read commands from by default.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct OrderFiles {
     pub(super) programs: Vec<String>,
     #[expect(dead_code, reason = "for readers of the file and the generated manual")]
     about: String,
-    /// Paths from the folder in which the program runs, or from the home; the last part may hold a star.
+    /// Paths relative to the working directory of the program or to the home folder; the last part may contain a star.
     files: Vec<String>,
-    /// Keys of options that name another folder to look in.
+    /// Keys of options that name another folder to search.
     #[serde(default)]
     folders: Vec<String>,
-    /// Whether they are looked for in the folders above too.
+    /// Whether the folders above are searched too.
     #[serde(default)]
     above: bool,
-    /// Whether they are the program itself.
+    /// Whether the files are the program itself.
     #[serde(default)]
     runs: bool,
-    /// Whether files among its words may hold orders.
+    /// Whether files among the program's words may contain commands.
     #[serde(default = "yes")]
     words: bool,
-    /// Whether it goes by a repository's settings.
+    /// Whether the program follows a repository's git settings.
     #[serde(default)]
     git: bool,
-    /// Environment variables that name such files, several parted by colons.
+    /// Environment variables that name such files, separated by colons.
     #[serde(default)]
     variables: Vec<String>,
-    /// How one of these files names others: the word that begins such a line, and the file it stands for.
+    /// Syntax by which such a file includes others: the word that begins the line, and the file that it refers to.
     #[serde(default)]
     includes: Vec<String>,
-    /// Options behind which a module's name stands that `includes` know.
+    /// Options whose value is the name of a module known to `includes`.
     #[serde(default)]
     modules: Vec<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]

@@ -1,4 +1,4 @@
-//! What a severity is worth: an entry of `library/policies`.
+//! Mapping of severities to decisions: an entry of `library/policies`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,18 +13,18 @@ pub(super) struct Policy {
     medium: String,
     high: String,
     critical: String,
-    /// What an ask becomes where no person answers: `ask` or `deny`.
+    /// Decision that replaces an ask if no person can answer: `ask` or `deny`.
     ask: String,
-    /// What is asked about whatever its severity: effects by name.
+    /// Effects, by name, that require approval at any severity.
     #[serde(default)]
     asks: Vec<String>,
-    /// Where `asks` is given: the commands that only look, as patterns; all others are asked about.
+    /// With `asks`: patterns of read-only commands. Every other command requires approval.
     #[serde(default)]
     looks: Vec<String>,
-    /// What becomes of a call that cannot be recorded: nothing, or `deny`.
+    /// Decision on a call that cannot be recorded: empty, or `deny`.
     #[serde(default)]
     unrecorded: String,
-    /// What becomes of a question about a loss that was kept first: `warn`, or `ask`; without it nothing is kept.
+    /// Decision on a loss that was backed up first: `warn` or `ask`. Backups are only made if it is set.
     #[serde(default)]
     kept: String,
 }

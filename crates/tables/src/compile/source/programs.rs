@@ -1,4 +1,4 @@
-//! How a program reads its arguments, with what they do: an entry of `library/programs`.
+//! The syntax of a program's arguments and their effects: an entry of `library/programs`.
 
 use super::map::put;
 use serde::Deserialize;
@@ -15,16 +15,16 @@ pub(super) struct Program {
     pub(super) aliases: Vec<String>,
     #[serde(default)]
     pub(super) style: Style,
-    /// Its name is no word of other programs: behind one that is not known, it is what that one runs.
+    /// Whether its name is never an ordinary argument: after an unknown program, it is the program that that one runs.
     #[serde(default)]
     pub(super) distinct: bool,
-    /// Scripts of projects often have its name too: by a path where no programs are installed, one of those is meant.
+    /// Whether project scripts often share its name: a path outside the usual program folders refers to such a script.
     #[serde(default)]
     pub(super) common: bool,
-    /// Its subcommands whose words reach other people or agents; `*` if all do.
+    /// Subcommands whose words reach other people or agents; `*` for all.
     #[serde(default)]
     pub(super) publishes: Vec<String>,
-    /// How many operands are its own before the program that it runs: `chroot FOLDER PROGRAM`.
+    /// Number of its own operands before the program that it runs: `chroot FOLDER PROGRAM`.
     #[serde(default)]
     leading: u32,
     #[serde(default)]
@@ -35,35 +35,36 @@ pub(super) struct Program {
     runs: Vec<Value>,
     #[serde(default)]
     effects: Vec<Value>,
-    /// Which files it fills, and from where.
+    /// Files that it writes, each with its source.
     #[serde(default, rename = "copies-to")]
     copies_to: Vec<Value>,
-    /// Paths among the operands are texts and are not opened.
+    /// Whether paths among the operands are plain text and never opened.
     #[serde(default, rename = "opaque-operands")]
     opaque_operands: bool,
-    /// What kind of text it prints: a word, or a list of `{what, when, unless}` of which the first that fits counts.
+    /// Kind of text that it prints: a word, or a list of `{what, when, unless}` of which the first match applies.
     #[serde(default)]
     prints: Option<Value>,
-    /// The word that stands between several of its commands: `tmux new ; split-window`.
+    /// Word that separates its commands: `tmux new ; split-window`.
     #[serde(default)]
     pub(super) separator: Option<String>,
-    /// Environment variables whose values it runs, and how: `script`, `program`, `file`, `options`.
+    /// Environment variables whose values it runs, each with the form of the value: `script`, `program`, `file`,
+    /// `options`.
     #[serde(default)]
     pub(super) variables: BTreeMap<String, String>,
-    /// Where it looks for the host, context or account that it works on: options, `operand`, variables, settings files.
+    /// Sources of the host, context or account that it works on: options, `operand`, variables, settings files.
     #[serde(default)]
     pub(super) points: Vec<String>,
-    /// What else may tell production from the rest, in the same words.
+    /// Further sources that may distinguish production from other targets, in the same form.
     #[serde(default)]
     pub(super) names: Vec<String>,
-    /// By its name or alias, the command that keeps a copy of the database it works on; `{name}` is the database, `{file}`
-    /// the file that holds it.
+    /// Backup commands for the database that it works on, by program name or alias; `{name}` is the database, `{file}`
+    /// the file that contains it.
     #[serde(default)]
     pub(super) dump: BTreeMap<String, String>,
-    /// Keys of its configuration whose values it runs, in lower case, `*` for any part: `script`, `file`, `alias`.
+    /// Configuration keys whose values it runs, in lower case, `*` for any part: `script`, `file`, `alias`.
     #[serde(default)]
     pub(super) settings: BTreeMap<String, String>,
-    /// The parameter that takes what comes through PowerShell's pipe.
+    /// Parameter that takes the input of a PowerShell pipeline.
     #[serde(default)]
     piped: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
@@ -75,7 +76,7 @@ pub(super) struct Program {
 struct Subcommand {
     #[serde(default)]
     style: Style,
-    /// How many operands are its own before the program that it runs: `chroot FOLDER PROGRAM`.
+    /// Number of its own operands before the program that it runs: `chroot FOLDER PROGRAM`.
     #[serde(default)]
     leading: u32,
     #[serde(default)]
@@ -86,40 +87,40 @@ struct Subcommand {
     runs: Vec<Value>,
     #[serde(default)]
     effects: Vec<Value>,
-    /// Which files it fills, and from where.
+    /// Files that it writes, each with its source.
     #[serde(default, rename = "copies-to")]
     copies_to: Vec<Value>,
-    /// Paths among the operands are texts and are not opened.
+    /// Whether paths among the operands are plain text and never opened.
     #[serde(default, rename = "opaque-operands")]
     opaque_operands: bool,
-    /// What kind of text it prints: a word, or a list of `{what, when, unless}` of which the first that fits counts.
+    /// Kind of text that it prints: a word, or a list of `{what, when, unless}` of which the first match applies.
     #[serde(default)]
     prints: Option<Value>,
-    /// The parameter that takes what comes through PowerShell's pipe.
+    /// Parameter that takes the input of a PowerShell pipeline.
     #[serde(default)]
     piped: Option<String>,
 }
 
-/// How a program reads its arguments.
+/// Syntax of a program's arguments.
 #[derive(Deserialize, Default, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Style {
-    /// Options and operands in any order, short options may be joined (`-rf`).
+    /// Options and operands in any order; short options may be combined (`-rf`).
     #[default]
     Mixed,
-    /// Options end at the first operand: programs that run another one.
+    /// Options end at the first operand, as in programs that run another program.
     PosixlyCorrect,
-    /// Words with one dash are whole names (`find -name`).
+    /// Words with a single dash are long names (`find -name`).
     SingleDash,
-    /// `-Name value`, `-Name:value`; names have no case and may be cut short, commas make lists.
+    /// `-Name value`, `-Name:value`; names are case-insensitive and may be abbreviated, commas make lists.
     #[serde(rename = "powershell")]
     PowerShell,
-    /// The same, but options end at the first operand.
+    /// As `PowerShell`, but options end at the first operand.
     #[serde(rename = "powershell-first")]
     PowerShellFirst,
-    /// `/s /q`, `/t:5`; names have no case.
+    /// `/s /q`, `/t:5`; names are case-insensitive.
     Slash,
-    /// The same, but options end at the first operand.
+    /// As `Slash`, but options end at the first operand.
     SlashFirst,
 }
 
@@ -129,7 +130,7 @@ impl Style {
     }
 }
 
-/// Parameters that every cmdlet has. With `-WhatIf` it does nothing.
+/// Common parameters of all cmdlets. With `-WhatIf` a cmdlet has no effect.
 const OF_EVERY_CMDLET: [(&str, &str); 4] = [
     ("what-if", "-WhatIf -wi"),
     ("confirm", "-Confirm -cf"),
@@ -142,7 +143,7 @@ const OF_EVERY_CMDLET: [(&str, &str); 4] = [
 ];
 
 impl Program {
-    /// The name that it is found by.
+    /// The name by which the program is looked up.
     pub(super) fn key(&self) -> String {
         let caseless = self.style.is_windows() || self.name.starts_with("powershell:");
         if caseless { self.name.to_lowercase() } else { self.name.clone() }
@@ -206,7 +207,7 @@ impl Subcommand {
     }
 }
 
-/// Names in lower case; the last word, which says what follows, as it is.
+/// Lowercases the option names; the last word, which describes the value, is left unchanged.
 fn names_without_case(spelling: &str) -> String {
     let words = spelling.split_whitespace().map(|word| match word.as_bytes().first() {
         Some(b'-' | b'/') => word.to_lowercase(),
@@ -215,7 +216,7 @@ fn names_without_case(spelling: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// With `-WhatIf` a cmdlet only tells what it would do.
+/// Excludes an effect under `-WhatIf`, with which a cmdlet only reports the effect.
 fn unless_only_told(effect: &mut Value) {
     let Value::Object(effect) = effect else { return };
     if let Value::Array(unless) = effect.entry("unless").or_insert_with(|| json!([])) {
@@ -229,8 +230,9 @@ fn is_several(word: &str) -> bool {
 
 /// `{directory: "-C --directory DIR"}` -> `{"-C": {key, value: one}, "--directory": {…}}`.
 ///
-/// The last word says what follows: nothing, `NAME` a value, `NAME+NAME` two words (or more), `[NAME]` a value that is joined or absent, `…;` all words
-/// up to `;` or `+`, `...` all that follow. The name `-NUM` stands for any number behind a dash.
+/// The last word describes the value: none, `NAME` one value, `NAME+NAME` two words (or more), `[NAME]` an optional
+/// joined value, `…;` all words up to `;` or `+`, `...` all following words. The name `-NUM` matches any number after a
+/// dash.
 fn options(written: &BTreeMap<String, String>) -> Result<Value, String> {
     let mut map = Map::new();
     for (key, spelling) in written {

@@ -1,4 +1,4 @@
-//! What is dangerous: an entry of `library/rules`.
+//! Dangerous effects: an entry of `library/rules`.
 
 use super::map::put;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ pub(super) struct Rule {
     pub(super) id: String,
     category: String,
     severity: String,
-    /// In percent.
+    /// Confidence in percent.
     confidence: u32,
     #[serde(default)]
     tier: Option<String>,
@@ -19,26 +19,26 @@ pub(super) struct Rule {
     pub(super) on: Vec<String>,
     #[serde(default)]
     when: Value,
-    /// What happens when `when` cannot be known: `fire` or `quiet` (default).
+    /// Result if `when` cannot be determined: `fire` or `quiet` (default).
     #[serde(default)]
     unknown: Option<String>,
     message: String,
     #[serde(default)]
     remedy: String,
-    /// The severity where the command points to this machine.
+    /// Severity if the command targets this machine.
     #[serde(default)]
     local: Option<String>,
-    /// The severity where the command points to production.
+    /// Severity if the command targets production.
     #[serde(default)]
     production: Option<String>,
-    /// What is kept before the call so that it need not be asked about: `files`, the effect's targets, `repository`, the
-    /// work tree's changes with the index and the refs, or `silent`: the targets, and nobody is told.
+    /// Backup that is made before the call so that no prompt is needed: `files` (the effect's targets), `repository`
+    /// (the work tree's changes with the index and the refs), or `silent` (the targets, without a notice).
     #[serde(default)]
     undo: Option<String>,
-    /// Whether a model may answer the rule's question. Requires that `undo` brings back the loss.
+    /// Whether a model may answer the rule's prompt. Requires an `undo` that restores the loss.
     #[serde(default)]
     judge: bool,
-    /// The reason for which the loss is not final.
+    /// The reason why the loss is not final.
     #[serde(default)]
     why: Option<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]

@@ -1,51 +1,52 @@
-//! How a client reads a settings file: an entry of `library/settings`.
+//! The way a client reads a settings file: an entry of `library/settings`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// How a client reads a settings file. What is not said is not read: a comment, a byte-order mark, an empty file.
+/// The way a client reads a settings file. Anything not listed is rejected: a comment, a byte-order mark, an empty
+/// file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SettingsForm {
     pub(super) form: String,
     agent: String,
-    /// The client that was seen to read it so.
+    /// Version of the client for which this was observed.
     version: String,
     #[expect(dead_code, reason = "for readers of the file and the generated manual")]
     about: String,
     paths: Vec<String>,
-    /// `json`, or anything else for a file of which only the bytes are looked at.
+    /// `json`, or any other value for a file that is compared by its bytes only.
     format: String,
-    /// What it reads beyond strict JSON: `comments`, `commas` behind the last entry, a byte-order `mark`, `bytes` that are
-    /// no UTF-8, an `empty` file, `halves` of surrogate pairs, a key that stands `twice`.
+    /// Extensions to strict JSON that it accepts: `comments`, `commas` after the last entry, a byte-order `mark`,
+    /// `bytes` that are not UTF-8, an `empty` file, `halves` of surrogate pairs, a key that occurs `twice`.
     #[serde(default)]
     reads: Vec<String>,
-    /// Whether the client does not start with a text that it cannot read, a project's too, or loses all hooks with it.
+    /// Whether an unreadable file, including a project's, keeps the client from starting or disables all its hooks.
     #[serde(default)]
     stops: bool,
-    /// Variables with which it runs no hook of the user.
+    /// Environment variables under which the client runs no user hooks.
     #[serde(default)]
     variables: Vec<String>,
-    /// The keys at the top on which its hooks hang; all where none are named.
+    /// Top-level keys that its hooks depend on; all keys if empty.
     #[serde(default)]
     weighty: Vec<String>,
-    /// Other files on which its hooks hang.
+    /// Other files that its hooks depend on.
     #[serde(default)]
     with: Vec<String>,
-    /// The only keys that may stand at the top; any if there are none.
+    /// Top-level keys that are allowed; any key if empty.
     #[serde(default)]
     known: Vec<String>,
-    /// The events that the client knows.
+    /// Events that the client supports.
     #[serde(default)]
     events: Vec<String>,
-    /// `key.key: type`, each of a value with which the client drops the whole file if it has another type.
+    /// Types as `key.key: type`: the client drops the entire file if the value has another type.
     #[serde(default)]
     types: Vec<String>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     taken: Vec<Value>,
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     dropped: Vec<Value>,
-    /// Other files, and what the user's hook does beside each: `fires` or `silent`.
+    /// Other files, each with the resulting behavior of the user's hook: `fires` or `silent`.
     #[serde(default)]
     #[expect(dead_code, reason = "examples are read from the raw entry by the tests")]
     beside: Vec<Value>,

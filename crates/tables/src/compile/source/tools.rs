@@ -1,4 +1,4 @@
-//! What the words of a tool's name and the keys of its arguments say, lowered to one map for each sort of word.
+//! Meanings of the words in a tool's name and of its argument keys, lowered to one map per kind of word.
 
 use super::map::once;
 use serde::Deserialize;
@@ -10,22 +10,23 @@ use std::collections::BTreeMap;
 #[serde(deny_unknown_fields)]
 pub(super) struct Words {
     pub(super) name: String,
-    /// Whether they are verbs or objects of a name, or keys of arguments.
+    /// Whether the words are verbs or objects in names, argument keys, or an operation.
     of: WordKind,
     #[serde(rename = "about")]
     _about: String,
     #[serde(default)]
     words: Vec<String>,
-    /// What the call of an operation says, one of each group: `[kill|terminate, process]`.
+    /// Words that a call of the operation must contain, one of each group: `[kill|terminate, process]`.
     #[serde(default)]
     says: Vec<String>,
-    /// The operation is told by names that hold nothing else than these and words that only say that something is run.
+    /// Whether the operation is only recognized in names without any other words, except words that merely mean
+    /// running.
     #[serde(default)]
     bare: bool,
-    /// The keys without which it is none, one of each group.
+    /// Required argument keys, one of each group.
     #[serde(default)]
     needs: Vec<String>,
-    /// The pieces of the command line that it stands for.
+    /// Pieces of the equivalent command line.
     #[serde(default)]
     line: Vec<String>,
     #[serde(rename = "examples")]
@@ -41,7 +42,7 @@ enum WordKind {
     Operation,
 }
 
-/// Each sort of words, with what each word of it says.
+/// Tables for each kind of word, with the meaning of each word.
 #[derive(Default)]
 pub(super) struct Tables {
     verbs: BTreeMap<String, Value>,
@@ -51,10 +52,10 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Takes one entry.
+    /// Adds one entry.
     ///
     /// # Errors
-    /// A word that says something else already.
+    /// A word that already has a meaning.
     pub(super) fn add(&mut self, words: Words) -> Result<(), String> {
         let map = match words.of {
             WordKind::Verb => &mut self.verbs,
@@ -65,7 +66,7 @@ impl Tables {
         words.words.into_iter().try_for_each(|word| once(map, word, words.name.as_str().into()))
     }
 
-    /// An operation is found by the words of its first group.
+    /// Operations are indexed by the words of their first group.
     fn add_operation(&mut self, words: &Words) -> Result<(), String> {
         let groups = |groups: &[String]| groups.iter().map(|group| choices(group)).collect::<Vec<_>>();
         let says = groups(&words.says);
@@ -82,7 +83,7 @@ impl Tables {
         Ok(())
     }
 
-    /// The tree to compile.
+    /// Returns the tree to compile.
     pub(super) fn lower(self) -> Value {
         json!({"verb": self.verbs, "object": self.objects, "key": self.keys, "operation": self.operations})
     }
@@ -92,7 +93,8 @@ fn choices(group: &str) -> Vec<String> {
     group.split('|').map(str::to_owned).collect()
 }
 
-/// `-v {binds|volumes}`: what stands before a value, how the value is written, the keys that hold it, and what stands behind.
+/// Parses `-v {binds|volumes}` into the text before the value, the form of the value, the keys that hold it, and the
+/// text after it.
 fn lower_piece(piece: &str) -> Result<Value, String> {
     let Some((before, rest)) = piece.split_once('{') else { return Ok(json!({"before": piece})) };
     let (slot, after) = rest.split_once('}').ok_or_else(|| format!("`{piece}` has no end"))?;

@@ -1,4 +1,4 @@
-//! Lists of words by which a text is judged: an entry of `library/words`.
+//! Word lists for judging a text: an entry of `library/words`.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -18,7 +18,7 @@ pub(super) struct WordList {
     no_match: Vec<String>,
 }
 
-/// What of a text is compared with a word.
+/// The part of a text that is compared with a word.
 #[derive(Deserialize, Clone, Copy)]
 #[serde(rename_all = "kebab-case")]
 enum Compare {
@@ -29,10 +29,10 @@ enum Compare {
 }
 
 impl WordList {
-    /// A map, so that a word is found without reading them all.
+    /// Lowers the list to a map, so that a lookup does not read all words.
     ///
     /// # Errors
-    /// A word that stands there twice.
+    /// A duplicate word.
     pub(super) fn lower(&self) -> Result<Value, String> {
         let mut words = Map::new();
         for word in &self.words {
