@@ -1,6 +1,6 @@
-//! Modules as the code of the interpreter: reading their text at every call took longer than running them. That of our own
-//! is made when Reflex is built. The interpreter does not check the code that it loads, so every other place that code comes
-//! from has to be one that only the guard itself writes to; whoever loads it says so by `unsafe`.
+//! Modules as the interpreter's bytecode: to parse their text at every call took longer than to run them. The bytecode
+//! of our own modules is made when Reflex is built. The interpreter does not verify bytecode, so any other source of it
+//! must be writable by the guard alone; the loading code vouches for that with `unsafe`.
 #![allow(unsafe_code, reason = "the interpreter believes the code that it loads")]
 
 use crate::needs::Needs;
@@ -9,49 +9,49 @@ use rquickjs::module::{Declared, WriteOptions, WriteOptionsEndianness};
 use rquickjs::{Context, Ctx, Module, Result as JsResult, Runtime};
 use std::result::Result;
 
-/// A module's code.
+/// The bytecode of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Compiled(&'static [u8]);
 
 impl Compiled {
-    /// The code of a module.
+    /// Wraps the bytecode of a module.
     ///
     /// # Safety
-    /// It was made by [`compile`] or [`written`] of this version.
+    /// The bytecode was made by [`compile`] or [`written`] of this version.
     pub const unsafe fn trusted(code: &'static [u8]) -> Compiled {
         Compiled(code)
     }
 
-    /// The module, not evaluated yet; its name is the one under which it was compiled.
+    /// Loads the module without evaluating it. Its name is the one under which it was compiled.
     ///
     /// # Errors
-    /// There is no room for it.
+    /// The interpreter is out of memory.
     pub fn load<'js>(self, ctx: &Ctx<'js>) -> JsResult<Module<'js, Declared>> {
-        // SAFETY: whoever made this value promised that the code is the compiler's.
+        // SAFETY: the creator of this value guarantees that the bytecode is the compiler's.
         unsafe { Module::load(ctx.clone(), self.0) }
     }
 }
 
-/// The code of a module that an interpreter was given, with all that the text says of itself.
+/// The bytecode of a module in an interpreter, including its source and debug information.
 ///
 /// # Errors
-/// There is no room for it.
+/// The interpreter is out of memory.
 pub fn written(module: &Module<'_, Declared>) -> JsResult<Vec<u8>> {
     module.write(WriteOptions { endianness: WriteOptionsEndianness::Little, ..WriteOptions::default() })
 }
 
-/// What is kept of a module so that its text need not be read again: its code by the path below its folder, and what it
-/// names.
+/// The cached parts of a module, so that its text is not parsed again: its bytecode by the path below its folder, and
+/// the features that it needs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Code {
-    /// By path.
+    /// Bytecode by path.
     pub files: &'static [(&'static str, Compiled)],
-    /// What they name.
+    /// The features that the files need.
     pub needs: Needs,
 }
 
 impl Code {
-    /// The bytes of code that was [`written`], by path.
+    /// Serializes bytecode from [`written`], by path.
     pub fn packed(files: &[(&str, Vec<u8>)], needs: Needs) -> Vec<u8> {
         let mut bytes = needs.bits().to_le_bytes().to_vec();
         for (path, code) in files {
@@ -63,10 +63,10 @@ impl Code {
         bytes
     }
 
-    /// The code in such bytes; nothing where they are something else.
+    /// Parses the output of [`Code::packed`]; `None` for other data.
     ///
     /// # Safety
-    /// The code in them was [`written`] by this version.
+    /// The bytecode in it was [`written`] by this version.
     pub unsafe fn unpacked(bytes: &'static [u8]) -> Option<Code> {
         let (needs, mut rest) = bytes.split_first_chunk()?;
         let mut files = Vec::new();
@@ -78,17 +78,17 @@ impl Code {
                 Some(part)
             };
             let (path, code) = (std::str::from_utf8(part()?).ok()?, part()?);
-            // SAFETY: as the caller promises.
+            // SAFETY: guaranteed by the caller.
             files.push((path, unsafe { Compiled::trusted(code) }));
         }
         Some(Code { files: files.leak(), needs: Needs::of_bits(u16::from_le_bytes(*needs)) })
     }
 }
 
-/// The code of a module, without its text.
+/// The bytecode of a module, without source and debug information.
 ///
 /// # Errors
-/// The text is no module.
+/// The text is not a valid module.
 pub fn compile(name: &str, text: &str) -> Result<Vec<u8>, String> {
     let told = |error: rquickjs::Error| format!("{name}: {error}");
     let runtime = Runtime::new().map_err(told)?;
@@ -106,7 +106,7 @@ pub fn compile(name: &str, text: &str) -> Result<Vec<u8>, String> {
     })
 }
 
-/// Stands for whatever a module imports: that is looked at when it is loaded.
+/// A placeholder for every import: imports are resolved when the module is loaded.
 struct Anything;
 
 impl Resolver for Anything {

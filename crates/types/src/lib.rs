@@ -1,4 +1,4 @@
-//! A module before it runs: its types taken away, what it names of what an interpreter has, and its code.
+//! Prepares a module: strips its types, finds the features that it needs, and compiles it.
 
 mod compiled;
 mod needs;

@@ -1,17 +1,17 @@
-//! What an interpreter is set up with: what its modules name, for all the rest takes longer than they do.
+//! Features of an interpreter that modules use. Only these are set up: to set up all takes longer than to run a module.
 
-/// What modules name of what an interpreter can have.
+/// The features of an interpreter that modules name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Needs {
-    /// All that the language has, and not only what every module uses.
+    /// All built-ins of the language, beyond those that every module uses.
     pub all: bool,
-    /// What reads commands.
+    /// The command parser.
     pub commands: bool,
-    /// What prints.
+    /// The console.
     pub console: bool,
     /// Timers.
     pub timers: bool,
-    /// Texts as bytes, base64, copies, digests.
+    /// Encoding, base64, structured clones, digests.
     pub web: bool,
     /// URLs.
     pub url: bool,
@@ -19,30 +19,30 @@ pub struct Needs {
     pub process: bool,
     /// Files.
     pub files: bool,
-    /// Bytes as node has them.
+    /// Node's buffers.
     pub buffer: bool,
-    /// Events that are sent to whoever listens, and what ends work early.
+    /// Event targets, and abort signals.
     pub events: bool,
-    /// What CommonJS is written with.
+    /// CommonJS: `require` and `exports`.
     pub common: bool,
-    /// Where relative paths begin.
+    /// The working directory, for relative paths.
     pub cwd: bool,
 }
 
 impl Needs {
-    /// What a text names.
+    /// Scans the source text of a module.
     pub fn from_source(text: &str) -> Needs {
         let mut needs = Needs::default();
         needs.look(text);
         needs
     }
 
-    /// All that there is.
+    /// All features.
     pub fn everything() -> Needs {
         Needs::of_bits(u16::MAX)
     }
 
-    /// What either needs.
+    /// The union of both.
     pub fn and(self, other: Needs) -> Needs {
         Needs::of_bits(self.bits() | other.bits())
     }
@@ -52,19 +52,19 @@ impl Needs {
         [all, commands, console, timers, web, url, process, files, buffer, events, common, cwd]
     }
 
-    /// A bit for each, in the order in which they stand here.
+    /// One bit per feature, in declaration order.
     pub fn bits(mut self) -> u16 {
         self.each().iter().rev().fold(0, |bits, needed| bits << 1 | u16::from(**needed))
     }
 
-    /// What such bits say.
+    /// The inverse of [`Needs::bits`].
     pub fn of_bits(bits: u16) -> Needs {
         let mut needs = Needs::default();
         needs.each().into_iter().enumerate().for_each(|(at, needed)| *needed = bits >> at & 1 == 1);
         needs
     }
 
-    /// Whether all of it is of no use for what comes after a call: then another module may follow in the same interpreter.
+    /// Whether no feature keeps state after a call, so that another module may run in the same interpreter.
     pub fn leaves_nothing(&self) -> bool {
         !(self.timers || self.process || self.files)
     }
@@ -102,14 +102,14 @@ impl Needs {
             "timers" => (self.timers, self.all) = (true, true),
             "fs" => (self.files, self.web, self.buffer, self.all) = (true, true, true, true),
             "import" | "export" => self.take_import(after),
-            // What reaches a name that is put together.
+            // Ways to reach a name that the text does not contain, and built-ins beyond the common ones.
             "Date" | "Map" | "Set" | "Proxy" | "Atomics" | "DataView" | "performance" | "globalThis" | "eval"
             | "Function" | "constructor" => self.all = true,
             word => self.all |= is_of_all(word),
         }
     }
 
-    /// What is imported as a whole may be used as a whole; what is imported by a name that is worked out may be anything.
+    /// A namespace import may use every export; an import with a computed name may be of any module.
     fn take_import(&mut self, after: &str) {
         let head = after.split(['"', '\'', '`', ';', '{']).next().unwrap_or("");
         let is_open = after.trim_start().starts_with(['(', '/']);
@@ -123,7 +123,7 @@ impl Needs {
         }
     }
 
-    /// The end of a text, as the name of what is imported may be.
+    /// Checks the last word of a string, which may be the name of an imported module.
     fn take_name(&mut self, word: &str) {
         match word {
             "path" | "posix" => self.cwd = true,
@@ -135,7 +135,7 @@ impl Needs {
     }
 }
 
-/// Whether a word is one of several that only the whole language knows, or a large number.
+/// Whether a word names a less common built-in, or is a `BigInt` literal.
 fn is_of_all(word: &str) -> bool {
     let begins = ["Weak", "Int", "Uint", "Float", "Big", "Shared", "Finalization", "DOM"];
     let is_number = || word.starts_with(|letter: char| letter.is_ascii_digit()) && word.ends_with('n');

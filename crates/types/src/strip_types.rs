@@ -1,5 +1,5 @@
-//! TypeScript as JavaScript: types and comments are replaced by blanks, so that every place stays where it was. What is more than a
-//! type (`enum`, `namespace`, parameters that are properties) is refused by name.
+//! Converts TypeScript to JavaScript: types and comments are replaced by blanks, so that source positions stay valid.
+//! TypeScript syntax with runtime behavior (`enum`, `namespace`, parameter properties) is rejected by name.
 
 use oxc_allocator::Allocator;
 use oxc_ast::ast::{
@@ -16,10 +16,10 @@ use oxc_span::{GetSpan, SourceType, Span};
 use oxc_syntax::scope::ScopeFlags;
 use std::borrow::Cow;
 
-/// The JavaScript of a file; unchanged if its name does not say that it is TypeScript.
+/// The JavaScript of a file. A file without a TypeScript extension is returned unchanged.
 ///
 /// # Errors
-/// It cannot be read as TypeScript, or uses what is more than a type.
+/// The file is not valid TypeScript, or uses syntax with runtime behavior.
 pub fn javascript<'t>(path: &str, text: &'t str) -> Result<Cow<'t, str>, String> {
     let typed = [".ts", ".mts", ".cts"].iter().any(|end| path.ends_with(end));
     if !typed {
@@ -49,13 +49,13 @@ pub fn javascript<'t>(path: &str, text: &'t str) -> Result<Cow<'t, str>, String>
     }
 }
 
-/// A larger file is no module that a person wrote.
+/// Maximum size of a file in bytes. Handwritten modules are smaller.
 const MOST: usize = 1 << 20;
 
-/// The parser goes down once for each bracket: more would be too much for its stack.
+/// Maximum depth of brackets. The parser recurses for each bracket, and its stack is limited.
 const DEEPEST: usize = 200;
 
-/// How deep brackets are nested, whatever they stand in.
+/// Maximum depth of brackets, including those in strings and comments.
 fn nesting(text: &str) -> usize {
     let (mut depth, mut deepest) = (0usize, 0);
     for byte in text.bytes() {
@@ -69,7 +69,7 @@ fn nesting(text: &str) -> usize {
     deepest
 }
 
-/// The text with blanks in place of what is cut; lines stay lines.
+/// The text with blanks in place of the cuts. Line breaks are kept.
 fn without(text: &str, mut cuts: Vec<Cut>) -> String {
     cuts.sort_by_key(|cut| (cut.span.start, std::cmp::Reverse(cut.span.end)));
     let mut out = String::with_capacity(text.len());
@@ -93,22 +93,22 @@ fn without(text: &str, mut cuts: Vec<Cut>) -> String {
     out
 }
 
-/// A part that goes.
+/// A part to erase.
 struct Cut {
     span: Span,
-    /// Whether a semicolon takes its place, so that what stands before and after it stays apart.
+    /// Whether to put a semicolon in its place, so that the code before and after it stays separate.
     ends: bool,
 }
 
-/// A name that is imported as a value, if it is, and its place.
+/// An imported name, if it is imported as a value, and its span.
 type Named = (Option<String>, Span);
 
 struct Eraser<'t> {
     text: &'t str,
     cuts: Vec<Cut>,
-    /// Names that stand for values.
+    /// Names that are used as values.
     used: Vec<String>,
-    /// Imports: the whole, and each name with its place.
+    /// Imports: the full span, and each name with its span.
     imports: Vec<(Span, Vec<Named>)>,
     refused: Option<(&'static str, u32)>,
 }
@@ -130,7 +130,7 @@ impl Eraser<'_> {
         self.text.get(start as usize..end as usize).unwrap_or("")
     }
 
-    /// A sign between two places: the `?` of what may be left out, the `!` of what is set elsewhere.
+    /// Cuts a sign between two positions: the `?` of an optional member, the `!` of a definite assignment.
     fn cut_sign(&mut self, sign: char, start: u32, end: u32) {
         if let Some(at) = self.between(start, end).find(sign) {
             let at = start + u32::try_from(at).unwrap_or(0);
@@ -138,7 +138,7 @@ impl Eraser<'_> {
         }
     }
 
-    /// Words before a member's name that only types know.
+    /// Cuts the modifiers before a member's name that only TypeScript has.
     fn cut_words(&mut self, start: u32, end: u32) {
         const WORDS: [&str; 7] = ["public", "private", "protected", "readonly", "abstract", "override", "declare"];
         let mut found = Vec::new();
@@ -155,7 +155,7 @@ impl Eraser<'_> {
         }
     }
 
-    /// Imports whose names only types use are none.
+    /// Cuts imports that are only used as types.
     fn unused_imports(&mut self) {
         for (whole, names) in std::mem::take(&mut self.imports) {
             let is_used = |name: &Option<String>| name.as_ref().is_some_and(|name| self.used.contains(name));
@@ -168,7 +168,7 @@ impl Eraser<'_> {
         }
     }
 
-    /// One of a list, with the comma behind it.
+    /// Cuts an item of a list, including the comma after it.
     fn cut_listed(&mut self, span: Span) {
         let rest = self.text.get(span.end as usize..).unwrap_or("");
         let blank = rest.len() - rest.trim_start().len();
@@ -369,12 +369,12 @@ impl<'a> Visit<'a> for Eraser<'_> {
     }
 }
 
-/// Where a declared name ends, before its type.
+/// The start of a declared name.
 fn name_end(pattern: &BindingPattern<'_>) -> u32 {
     pattern.span().start
 }
 
-/// Whether a member of a class has no code.
+/// Whether a member of a class is abstract, and so has no code.
 trait Abstract {
     fn type_is_abstract(&self) -> bool;
 }
