@@ -1,5 +1,5 @@
-//! One budget of work for a whole call: all readers and all that judges draw from it, so that many small expansions cost
-//! no more together than one large one.
+//! One work budget for an entire call: all parsers and detectors draw from it, so that many small expansions cost no
+//! more together than one large one.
 //!
 //! ```
 //! use reflex_work::{has_ended, spend, within};
@@ -11,8 +11,8 @@
 //! assert!(ended);
 //! ```
 //!
-//! Work is counted, not timed: the same call takes the same. A unit is about a thousand instructions. Beside what is
-//! spent by name, memory that was handed out counts, where somebody measures it: whatever grows takes memory.
+//! Work is counted, not timed: the same call always costs the same. A unit is about a thousand instructions. Besides
+//! explicit spending, allocated memory counts, if a meter is set: any growth takes memory.
 
 use std::cell::{Cell, RefCell};
 
@@ -22,25 +22,25 @@ const BYTES: u64 = 128;
 thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
     static METER: Cell<Option<fn() -> usize>> = const { Cell::new(None) };
-    /// Whether more was asked for than there was.
+    /// Whether a request exceeded the budget.
     static ENDED: Cell<bool> = const { Cell::new(false) };
-    /// What the meter may show at most.
+    /// Maximum value of the meter in bytes.
     static MAX_BYTES: Cell<u64> = const { Cell::new(u64::MAX) };
     /// The first part that was left unread because of another limit.
     static UNREAD: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// From here on the memory that this tells counts as work too.
+/// Sets the meter of allocated bytes. From now on, memory counts as work, too.
 pub fn measure_memory(meter: fn() -> usize) {
     METER.set(Some(meter));
 }
 
-/// Does something that may spend so many units. Within another budget it draws from that.
+/// Runs work with a budget of `most` units. Within another budget, it draws from that one.
 pub fn within<T>(most: u64, run: impl FnOnce() -> T) -> T {
     if LEFT.get() != u64::MAX {
         return run();
     }
-    /// Ends the budget however the work ends.
+    /// Clears the budget on return and on panic.
     struct Ended;
     impl Drop for Ended {
         fn drop(&mut self) {
@@ -55,8 +55,8 @@ pub fn within<T>(most: u64, run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Does something that may be left out with at most so many units of those that are left. That they were not enough, or
-/// that a part was left unread, is not told.
+/// Runs optional work with at most `most` of the remaining units. It does not count as an end of the outer budget, or
+/// as an unread part, if they are not enough.
 pub fn aside<T>(most: u64, run: impl FnOnce() -> T) -> T {
     let (left, bytes, ended) = (LEFT.get(), MAX_BYTES.get(), ENDED.get());
     if left == u64::MAX {
@@ -73,7 +73,7 @@ pub fn aside<T>(most: u64, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// So many units are there from here on, whatever was spent before: what was understood is still to be judged.
+/// Raises the remaining budget to at least `units`, so that the parsed part can still be judged.
 pub fn reserve(units: u64) {
     if LEFT.get() < units {
         set(units);
@@ -85,7 +85,7 @@ fn set(units: u64) {
     MAX_BYTES.set(memory().saturating_add(units.saturating_mul(BYTES)));
 }
 
-/// Takes so many units; whether there were as many. Once there were not, there are none.
+/// Spends units. Returns false if the budget is exceeded; then no units remain.
 pub fn spend(units: u64) -> bool {
     match LEFT.get() {
         u64::MAX => true,
@@ -101,18 +101,18 @@ pub fn spend(units: u64) -> bool {
     }
 }
 
-/// The same for work on so many bytes, at about so many instructions for each.
+/// Spends units for work on `bytes` bytes, at about `each` instructions per byte.
 pub fn spend_bytes(bytes: usize, each: u64) -> bool {
     spend((bytes as u64).saturating_mul(each) / 1000 + 1)
 }
 
-/// Whether the budget has ended once, even if more was reserved since.
+/// Whether the budget was exceeded, even if more units were reserved since.
 pub fn has_ended() -> bool {
     LEFT.get() != u64::MAX && ENDED.get()
 }
 
-/// Tells that instructions (code, scripts, recipes, aliases) were left unread because of a limit of whoever reads them,
-/// and which: `the chain of scripts behind `x` is longer than 64 files`.
+/// Reports instructions (code, scripts, recipes, aliases) that a parser left unread because of a limit of its own, such
+/// as `the chain of scripts that ends in x is longer than 64 files`. Only the first report is kept.
 pub fn cut(what: impl FnOnce() -> String) {
     if LEFT.get() != u64::MAX {
         UNREAD.with_borrow_mut(|unread| {
@@ -121,17 +121,17 @@ pub fn cut(what: impl FnOnce() -> String) {
     }
 }
 
-/// What was left unread first because of another limit than the budget.
+/// The first unread part that another limit than the budget caused.
 pub fn unread() -> Option<String> {
     UNREAD.with_borrow(Clone::clone)
 }
 
-/// Whether nothing is left.
+/// Whether no units remain.
 pub fn is_over() -> bool {
     LEFT.get() == 0
 }
 
-/// What is left; `None` where nothing is counted.
+/// The remaining units; `None` without a budget.
 pub fn left() -> Option<u64> {
     Some(LEFT.get()).filter(|left| *left != u64::MAX)
 }
