@@ -1,4 +1,4 @@
-//! As much HTTP as the scripted model needs: one request and one answer per connection.
+//! The subset of HTTP that the scripted model needs: one request and one response per connection.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -7,9 +7,9 @@ use std::time::Duration;
 const LARGEST_BODY: u64 = 64 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// One request, its path without the query.
+/// One request.
 pub(crate) struct Request {
-    /// The method, in capitals as it came.
+    /// The method as received.
     pub(crate) method: String,
     /// The path without the query.
     pub(crate) path: String,
@@ -17,7 +17,7 @@ pub(crate) struct Request {
     pub(crate) body: Vec<u8>,
 }
 
-/// Reads one request; `None` when the other side leaves without a word.
+/// Reads one request; `None` if the client closes the connection without sending one.
 pub(crate) fn read(stream: &TcpStream) -> io::Result<Option<Request>> {
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -49,7 +49,7 @@ fn content_length(reader: &mut impl BufRead) -> io::Result<u64> {
     }
 }
 
-/// Answers with status 200 and closes.
+/// Sends a response with status 200 and closes the connection.
 pub(crate) fn write(mut stream: &TcpStream, content_type: &str, body: &[u8]) -> io::Result<()> {
     let length = body.len();
     let head = format!(

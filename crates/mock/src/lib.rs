@@ -1,4 +1,4 @@
-//! A scripted model on loopback, in the languages that agents' clients speak with theirs. It decides nothing.
+//! A scripted model on loopback that speaks the protocols of the agents' clients. It makes no decisions.
 
 mod http;
 mod model;

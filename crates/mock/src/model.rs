@@ -1,5 +1,5 @@
-//! A model that plays a script on loopback, asking for one tool call after the other: Anthropic Messages, OpenAI
-//! Responses, OpenAI Chat Completions or Gemini's content, whichever the client speaks.
+//! A model on loopback that plays a script, requesting one tool call after another. It speaks Anthropic Messages,
+//! OpenAI Responses, OpenAI Chat Completions or Gemini's `generateContent`, depending on the client.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
@@ -21,13 +21,13 @@ pub struct Model {
     accepting: Option<JoinHandle<()>>,
 }
 
-/// One tool call that the model asks for.
+/// One tool call that the model requests.
 pub struct Call {
     tool: &'static str,
     input: Value,
-    /// The MCP server, where the language names it apart.
+    /// The MCP server, if the protocol names it separately.
     server: Option<&'static str>,
-    /// Whether the input is a text and not an object.
+    /// Whether the input is a text instead of an object.
     is_custom: bool,
 }
 
@@ -44,7 +44,7 @@ struct Script {
 }
 
 impl Model {
-    /// Starts to listen on a free port.
+    /// Starts a model on a free port.
     pub fn start(calls: Vec<Call>) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         let address = listener.local_addr()?;
@@ -59,17 +59,17 @@ impl Model {
         Ok(Self { address, script, accepting })
     }
 
-    /// The address to give to the client.
+    /// The base URL to configure in the client.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// How many of its calls were answered so far.
+    /// Number of calls answered so far.
     pub fn answered(&self) -> usize {
         self.script.answered.load(Ordering::SeqCst)
     }
 
-    /// What the model was told; `None` as long as no request with tools has reached it.
+    /// The conversation as received by the model; `None` until a request with tools has arrived.
     pub fn told(&self) -> Option<Conversation> {
         let bodies = self.script.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies
@@ -83,7 +83,7 @@ impl Model {
 impl Drop for Model {
     fn drop(&mut self) {
         self.script.closing.store(true, Ordering::SeqCst);
-        // The loop waits in accept: a last connection wakes it.
+        // The thread blocks in `accept`; a final connection wakes it.
         let woken = TcpStream::connect(self.address).is_ok();
         if let Some(accepting) = self.accepting.take().filter(|_| woken) {
             drop(accepting.join());
@@ -92,7 +92,7 @@ impl Drop for Model {
 }
 
 impl Call {
-    /// A tool with an object of arguments.
+    /// A tool whose input is an object.
     pub fn function(tool: &'static str, input: Value) -> Self {
         Self { tool, input, server: None, is_custom: false }
     }
@@ -102,7 +102,7 @@ impl Call {
         Self { server: Some(server), ..Self::function(tool, input) }
     }
 
-    /// A tool that takes a text.
+    /// A tool whose input is a text.
     pub fn custom(tool: &'static str, input: String) -> Self {
         Self { is_custom: true, ..Self::function(tool, input.into()) }
     }
@@ -114,7 +114,7 @@ fn accept(listener: &TcpListener, script: &Arc<Script>) {
             return;
         }
         let script = Arc::clone(script);
-        // A client that hangs up early is no concern of the model's.
+        // A client that disconnects early is not an error.
         thread::spawn(move || drop(serve(&stream, &script)));
     }
 }
@@ -144,7 +144,7 @@ fn serve(stream: &TcpStream, script: &Script) -> io::Result<()> {
     http::write(stream, content_type, answer.as_bytes())
 }
 
-/// What a client speaks with its model.
+/// The protocol between client and model.
 #[derive(Clone, Copy)]
 enum Language {
     Messages,
@@ -153,7 +153,7 @@ enum Language {
     Content,
 }
 
-/// How one language asks for a stream: by its address.
+/// Suffix of the path by which Gemini's protocol requests a stream.
 const STREAM: &str = ":streamGenerateContent";
 
 fn elsewhere(request: &Request) -> Value {
@@ -167,7 +167,7 @@ fn elsewhere(request: &Request) -> Value {
 }
 
 impl Script {
-    /// Keeps no place: the number of results in the request says which call comes next.
+    /// Stateless: the number of results in the request determines the next call.
     fn turn(&self, body: &Value) -> Turn<'_> {
         let step = tool_results(body).count();
         let call = self.calls.get(step).filter(|_| offers_tools(body));

@@ -1,25 +1,25 @@
-//! Reads a request of the client, in any of three languages: what it tells the model.
+//! Parses a client's request in any of the supported protocols: the results and texts passed to the model.
 
 use serde_json::Value;
 
-/// What the client told the model in the course of the run.
+/// The texts that the client passed to the model during the run.
 pub struct Conversation {
-    /// One for each tool call that was answered, in order.
+    /// Results of the answered tool calls, in order.
     pub results: Vec<ToolResult>,
-    /// All plain text: the prompt, the client's reminders, what hooks add.
+    /// All other text: the prompt, the client's reminders, additions by hooks.
     pub beside: String,
 }
 
-/// The answer to one tool call.
+/// The result of one tool call.
 pub struct ToolResult {
-    /// Whether the client called it an error; `None` where its language has no word for that.
+    /// Whether the client marked it as an error; `None` if the protocol has no such field.
     pub is_error: Option<bool>,
-    /// What it says.
+    /// Text of the result.
     pub text: String,
 }
 
 impl Conversation {
-    /// Reads the last request of a run.
+    /// Parses the last request of a run.
     pub fn from_request(body: &Value) -> Self {
         let results =
             tool_results(body).map(|result| ToolResult { is_error: is_error(result), text: text(result) }).collect();
@@ -31,18 +31,18 @@ impl Conversation {
         Self { results, beside }
     }
 
-    /// The answer to the call at this place in the script.
+    /// Returns the result of the script's call with this index.
     pub fn answer(&self, step: usize) -> Result<&ToolResult, String> {
         self.results.get(step).ok_or_else(|| format!("call {step} was not answered"))
     }
 }
 
-/// Side requests, such as for a title, offer none.
+/// Whether the request offers tools. Side requests, such as for a title, do not.
 pub(crate) fn offers_tools(body: &Value) -> bool {
     list(body, "tools").next().is_some() || list(body, "input").any(|item| string(item, "type") == "additional_tools")
 }
 
-/// The answers to tool calls in a request, in order: blocks of a message, whole messages, or items beside messages.
+/// The tool results in a request, in order: blocks of a message, separate messages, or items next to messages.
 pub(crate) fn tool_results(body: &Value) -> impl Iterator<Item = &Value> {
     messages(body)
         .flat_map(|message| [message].into_iter().chain(list(message, "content")).chain(list(message, "parts")))
@@ -55,7 +55,7 @@ fn is_result(part: &Value) -> bool {
         || part.get(RESPONSE).is_some()
 }
 
-/// What one language calls an answer to a call.
+/// Key of a tool result in Gemini's protocol.
 const RESPONSE: &str = "functionResponse";
 
 fn messages(body: &Value) -> impl Iterator<Item = &Value> {
@@ -70,7 +70,7 @@ fn is_error(result: &Value) -> Option<bool> {
     has_word.then(|| result.get("is_error").and_then(Value::as_bool).unwrap_or(false))
 }
 
-/// Content is a string or a list of blocks; both are sent by the clients.
+/// Returns the text of a result, whose content is a string or a list of blocks.
 fn text(result: &Value) -> String {
     if let Some(answer) = result.get(RESPONSE).and_then(|answer| answer.get("response")) {
         let said = ["output", "error"]
@@ -85,7 +85,7 @@ fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + us
     value.get(key).and_then(Value::as_array).into_iter().flatten()
 }
 
-/// The text under a key, empty when there is none.
+/// The text under a key; empty if missing.
 pub(crate) fn string<'a>(value: &'a Value, key: &str) -> &'a str {
     value.get(key).and_then(Value::as_str).unwrap_or_default()
 }
