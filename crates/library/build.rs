@@ -1,4 +1,4 @@
-//! Compiles `data/`, which is `library/` at the root, into one blob, and lists the official reflexes.
+//! Compiles `data/`, which is `library/` at the root, into one blob, and generates the list of official reflexes.
 
 use reflex_tables::compile::{Kind, Sources};
 use reflex_types::{Needs, compile};
@@ -27,8 +27,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// The official reflexes as a list of Rust: each with its files, whose texts are included as they are, with the code of
-/// those that run and what they name, and with the digest by which a person's yes names it.
+/// Generates the official reflexes as a Rust list: each with its files, included by path, the compiled code of its
+/// modules, the interpreter features that they name, and the digest that a person's approval refers to.
 fn catalog(folder: &Path, out: &Path) -> Result<String, Box<dyn std::error::Error>> {
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut list = String::from("&[\n");

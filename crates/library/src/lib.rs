@@ -3,7 +3,7 @@
 use reflex_tables::Tables;
 use reflex_types::{Compiled, Needs};
 
-/// With a name the linker can keep it away from the small constants, which then lie on few pages.
+/// A separate static, so that the linker can place it away from the small constants, which then share few pages.
 static TABLES: [u8; include_bytes!(concat!(env!("OUT_DIR"), "/library.tables")).len()] =
     *include_bytes!(concat!(env!("OUT_DIR"), "/library.tables"));
 
@@ -12,46 +12,46 @@ pub fn tables() -> Tables {
     Tables::new(&TABLES)
 }
 
-/// The rules of the recommended tier, in the form in which people write theirs.
+/// The rules of the recommended tier, in the format of user rules.
 pub const RECOMMENDED: &str = include_str!("../data/recommended/recommended.yaml");
 
 /// Labelled cases for the model of auto-pilot, as JSON lines: a universal event with `prompts`, `label` (`allow` or
 /// `refuse`) and `injected`.
 pub const JUDGE_CASES: &str = include_str!("../data/judge/cases.jsonl");
 
-/// The first 16 digits of the SHA-256 of the compiled library: which rules were in force.
+/// The first 16 digits of the SHA-256 of the compiled library; records which rules were in force.
 pub const DIGEST: &str = env!("REFLEX_LIBRARY_DIGEST");
 
-/// An official reflex as it ships: its folder in `library/reflexes`.
+/// An official reflex, from its folder in `library/reflexes`.
 #[derive(Debug, Clone, Copy)]
 pub struct Packaged {
-    /// Its name, which is its folder's.
+    /// Name of the reflex and of its folder.
     pub name: &'static str,
-    /// What names exactly these files: `sha256:` and its digits.
+    /// Digest of its files: `sha256:` and the hexadecimal digits.
     pub digest: &'static str,
     /// Its files by name, sorted.
     pub files: &'static [(&'static str, &'static str)],
-    /// The code of its modules, by the file's name.
+    /// Compiled code of its modules, by file name.
     pub code: &'static [(&'static str, Compiled)],
-    /// What they name.
+    /// The interpreter features that its modules name.
     pub needs: Needs,
 }
 
 impl Packaged {
-    /// The text of a file.
+    /// Returns the text of a file.
     pub fn file(&self, name: &str) -> Option<&'static str> {
         self.files.iter().find(|(own, _)| *own == name).map(|(_, text)| *text)
     }
 }
 
-/// The types of the module that reflexes are written against, for editors.
+/// TypeScript declarations of the module that reflexes import, for editors.
 pub const CORE_TYPES: &str = include_str!("../core.d.ts");
 
 /// The official reflexes, sorted by name.
 #[expect(unsafe_code, reason = "their code is made by the build script and is part of the program")]
 pub const REFLEXES: &[Packaged] = include!(concat!(env!("OUT_DIR"), "/reflexes.rs"));
 
-/// The official reflex of this name, with or without `official/` before it.
+/// Returns the official reflex of this name, with or without the prefix `official/`.
 pub fn reflex(name: &str) -> Option<&'static Packaged> {
     let name = name.strip_prefix("official/").unwrap_or(name);
     REFLEXES.iter().find(|reflex| reflex.name == name)
