@@ -1,4 +1,4 @@
-//! What an adapter costs: reading a payload and writing its answer, in instructions and in time, without the judgement.
+//! Cost of an adapter: parsing a payload and writing the answer, in instructions and in time, without the judgement.
 
 use std::fs;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use reflex_engine::{Decision, Reason, Verdict};
 
 use crate::project::Project;
 
-/// Each agent, and a recorded call of its shell.
+/// The agents, each with a recorded call of its shell.
 const PAYLOADS: [(&str, &str); 9] = [
     ("claude", "claude/PreToolUse-Bash.json"),
     ("codex", "codex/PreToolUse-Bash.json"),
@@ -24,10 +24,10 @@ const PAYLOADS: [(&str, &str); 9] = [
     ("windsurf", "windsurf/pre_run_command.json"),
 ];
 
-/// An adapter may take so long.
+/// Maximum time of an adapter.
 const MOST: Duration = Duration::from_micros(100);
 
-/// Enough that what the program does once does not count.
+/// Number of rounds, enough to make the program's startup negligible.
 const COUNTED: u32 = 20;
 const TIMED: u32 = 2000;
 
@@ -36,7 +36,7 @@ const HEAD: &str = "<!-- Written by `cargo xtask adapters`; do not edit. -->\n\n
     thousands of instructions by callgrind, and the quickest of 2,000 times in microseconds. Goal: below 100 µs.\n\n\
     | agent | payload | instructions, thousands | µs |\n|---|---|--:|--:|\n";
 
-/// Measures every adapter and writes docs/reference/adapters.md.
+/// Measures all adapters and writes docs/reference/adapters.md.
 pub(crate) fn write(project: &Project) -> Result<(), String> {
     let mut page = HEAD.to_owned();
     for (agent, name) in PAYLOADS {
@@ -57,7 +57,7 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads the payload and writes the answer so often; what is counted starts this.
+/// Parses the payload and writes the answer `rounds` times; run as a separate process by the measurement.
 pub(crate) fn work(agent: &str, file: &Path, rounds: &str) -> Result<(), String> {
     let rounds: u32 = rounds.parse().map_err(|_| format!("`{rounds}` is not a number of rounds"))?;
     let round = round(agent, file)?;
@@ -89,7 +89,7 @@ fn quickest(agent: &str, file: &Path) -> Result<Duration, String> {
     (0..TIMED).map(timed).min().ok_or_else(|| "nothing was measured".to_owned())
 }
 
-/// The instructions of this very program with so many rounds.
+/// Counts the instructions of this program with a number of rounds.
 fn counted(agent: &str, file: &Path, rounds: u32) -> Result<u64, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let counts: PathBuf = std::env::temp_dir().join(format!("reflex-adapters-{}.out", std::process::id()));

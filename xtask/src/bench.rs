@@ -1,4 +1,4 @@
-//! The speed report: what one call of the hook costs, beside starting a program that does nothing.
+//! The speed report: the cost of one call of the hook, compared with starting a program that does nothing.
 
 mod discard;
 mod dispatch;
@@ -24,10 +24,10 @@ use page::{Report, Row};
 use payloads::Kind;
 pub(crate) use payloads::{CALLS, shell};
 
-/// Growth up to this share is noise: of compilers, of the length of paths.
+/// Growth in percent that counts as noise: of compilers, of the length of paths.
 const GROWTH_PERCENT: u32 = 15;
 
-/// Measures MCP servers alone, and leaves the rest of the page as it is.
+/// Measures MCP servers only, and leaves the rest of the page unchanged.
 fn write_mcp(project: &Project) -> Result<(), String> {
     let release = release::build(project)?;
     let ground = step("ground", Ground::prepare)?;
@@ -37,7 +37,7 @@ fn write_mcp(project: &Project) -> Result<(), String> {
     fs::write(&file, text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
 }
 
-/// Measures and writes the page, or the part of it about MCP servers.
+/// Measures and writes the page, or only its part about MCP servers.
 pub(crate) fn write(project: &Project, part: &[&str]) -> Result<(), String> {
     if !part.is_empty() {
         return write_mcp(project);
@@ -45,7 +45,8 @@ pub(crate) fn write(project: &Project, part: &[&str]) -> Result<(), String> {
     let release = release::build(project)?;
     let ground = step("ground", Ground::prepare)?;
     let hooks = hooks(&release, &ground)?;
-    // First, as `check` counts them: what the rounds below refuse waits for a person, and each later call looks for it.
+    // Instructions are counted first, as in `check`: calls refused in the rounds below wait for a person, and each
+    // later call looks for them.
     let instructions = instructions(&hooks)?;
     let ratios = step("time", || measure::ratios(&hooks))?;
     let measured = CALLS.iter().zip(ratios).zip(instructions);
@@ -74,7 +75,7 @@ pub(crate) fn write(project: &Project, part: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// Counts instructions again: an error if a call takes far more than the page says, or more than its goal.
+/// Counts instructions again: an error if a call takes far more than the page states, or more than its goal.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
     let stored = page::read(&project.root)?;
     let release = release::build(project)?;
@@ -84,15 +85,15 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     for ((call, now), row) in CALLS.iter().zip(counts).zip(&stored.rows) {
         let Some(now) = now else { return Ok(()) };
         println!("      {:<24} {:>8}", call.name, page::millions(now));
-        // Loading a C library is no growth of ours.
+        // Loading a C library does not count as growth.
         let before = row.instructions.filter(|_| stored.linkage == release.linkage);
         problems.extend(before.and_then(|before| grown(call.name, before, now)));
-        // A goal that is missed stands on the page; what was reached must not be lost.
+        // A missed goal is shown on the page; a goal that was met before must not be missed now.
     }
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
-/// Why the page is not what this generator writes, if it is not.
+/// Describes the difference if the page is not what this generator writes.
 pub(crate) fn stale(project: &Project) -> Result<Option<String>, String> {
     let stored = page::read(&project.root)?;
     let file = page::file(&project.root);
@@ -108,7 +109,7 @@ fn grown(name: &str, before: u32, now: u32) -> Option<String> {
     })
 }
 
-/// The hook with each payload. A wrong answer is not worth measuring.
+/// The hook with each payload. Fails on a wrong answer, which would be useless to measure.
 fn hooks<'a>(release: &'a Release, ground: &'a Ground) -> Result<Vec<Hook<'a>>, String> {
     let hooks: Vec<Hook<'_>> = CALLS
         .iter()
@@ -127,7 +128,7 @@ fn hooks<'a>(release: &'a Release, ground: &'a Ground) -> Result<Vec<Hook<'a>>, 
     Ok(hooks)
 }
 
-/// For each payload, in thousands; nothing without valgrind.
+/// Thousands of instructions for each payload; `None` without valgrind.
 fn instructions(hooks: &[Hook<'_>]) -> Result<Vec<Option<u32>>, String> {
     if !measure::has_valgrind() {
         println!("skip  instructions: valgrind is not there");
@@ -136,7 +137,7 @@ fn instructions(hooks: &[Hook<'_>]) -> Result<Vec<Option<u32>>, String> {
     step("instructions", || hooks.iter().map(|hook| hook.instructions().map(Some)).collect())
 }
 
-/// What a call may cost: hundredths of the program that does nothing, and thousands of instructions.
+/// Limits for a call: hundredths of the time of a program that does nothing, and thousands of instructions.
 fn goal(kind: Kind, linkage: Linkage) -> (u32, u32) {
     match (kind, linkage.is_static()) {
         (Kind::Allow, true) => (100, 1000),

@@ -1,4 +1,4 @@
-//! Whether the documentation is true: links lead somewhere, the generated page is as its generator writes it.
+//! Checks the documentation: links resolve, and generated pages are up to date.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::project::Project;
 use crate::{bench, linear, reference};
 
-/// Checks every Markdown page of the project.
+/// Checks all Markdown pages of the project.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
     let mut problems = Vec::new();
     for page in pages(&project.root)? {
@@ -21,7 +21,7 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }
 
-/// The pages at the root and everything below the folders that hold prose.
+/// The pages at the root and in the folders with prose.
 fn pages(root: &Path) -> Result<Vec<PathBuf>, String> {
     let mut pages = Vec::new();
     let mut folders = vec![root.join("docs"), root.join("library")];
@@ -52,7 +52,7 @@ fn read(page: &Path) -> Result<String, String> {
     fs::read_to_string(page).map_err(|error| format!("cannot read `{}`: {error}", page.display()))
 }
 
-/// The files that a page links to, outside of code; addresses and anchors are not ours to check.
+/// The files that a page links to, outside of code. URLs and anchors are not checked.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let prose = text.split("```").step_by(2).flat_map(|part| part.split('`').step_by(2));
     let targets = prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next());

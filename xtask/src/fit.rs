@@ -1,5 +1,5 @@
-//! The manual's page about agents, from their tables: what can be said to whom and when, what is never seen, which files
-//! hold the hook.
+//! The manual's page about agents, generated from their tables: the responses they accept and when, the calls they
+//! never report, and the files with the hook.
 
 use reflex_agents::{AGENTS, Agent, Ask, Extent, HookCapabilities, Limit, Line, Settings, Surface};
 use reflex_engine::Moment;
@@ -14,7 +14,7 @@ const HEAD: &str = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The 
     first, *partial* where some of that comes to none or no client was ever driven, *post-hoc-only* where nothing can be\n\
     refused.\n";
 
-/// The page.
+/// Renders the page.
 pub(crate) fn page() -> String {
     let agents = || AGENTS.iter().filter_map(|agent| Some((agent, agent.settings?)));
     let mut page = HEAD.to_owned();

@@ -1,8 +1,9 @@
-//! Which functions a hook call runs, and the linker's script that puts them side by side.
+//! Counts which functions a hook call runs, and writes a linker script that places them side by side.
 //!
-//! A call runs a tenth of the binary, spread over all of it. Side by side its functions lie on fewer pages: a call for
-//! `git status` takes 105 page faults instead of 161, and 1.22 ms instead of 1.44 where `/bin/true` takes 1.25. The linker
-//! of the static build gets their names in the order of how many calls run them; a name that is not there is passed over.
+//! A call runs a tenth of the binary, spread over all of it. Side by side, these functions occupy fewer pages: a call
+//! for `git status` takes 105 page faults instead of 161, and 1.22 ms instead of 1.44 where `/bin/true` takes 1.25. The
+//! script for the static build lists the names ordered by the number of calls that run them; the linker ignores unknown
+//! names.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,10 +11,10 @@ use std::path::{Path, PathBuf};
 
 use crate::bench::{CALLS, Ground, profile, shell};
 
-/// Of the ordinary commands of the library every so many are asked about.
+/// Sampling interval for the library's ordinary commands.
 const EVERY: usize = 24;
 
-/// The first calls of a session have no past to look at.
+/// Number of rounds. The first calls of a session have no history to check.
 const ROUNDS: usize = 3;
 
 const HEAD: &str = "\
@@ -40,7 +41,7 @@ SECTIONS
 INSERT BEFORE .rodata;
 ";
 
-/// Counts which functions calls of a program with names run, and writes the script into a folder.
+/// Counts the functions that calls of an unstripped program run, and writes the script into a folder.
 pub(crate) fn write(root: &Path, binary: &Path, folder: &Path) -> Result<PathBuf, String> {
     let ground = Ground::prepare()?;
     let names = counted(binary, &ground, &commands(root)?)?;
@@ -49,7 +50,7 @@ pub(crate) fn write(root: &Path, binary: &Path, folder: &Path) -> Result<PathBuf
     Ok(file)
 }
 
-/// Names of functions, the most common first.
+/// Names of functions, the most frequent first.
 fn counted(binary: &Path, ground: &Ground, texts: &[String]) -> Result<Vec<String>, String> {
     let mut counts: HashMap<String, usize> = HashMap::new();
     let measured = (0..ROUNDS).flat_map(|_| CALLS.iter().map(|call| call.payload(&ground.repo)));
@@ -63,10 +64,10 @@ fn counted(binary: &Path, ground: &Ground, texts: &[String]) -> Result<Vec<Strin
     Ok(names.into_iter().map(|(name, _)| name).collect())
 }
 
-/// The functions that callgrind names in its file: each is named once, where it first stands.
+/// The names of the functions in callgrind's file, which spells out a name only at its first occurrence.
 fn names(profile: &str) -> Vec<String> {
     let named = profile.lines().filter_map(|line| line.strip_prefix("fn=").or_else(|| line.strip_prefix("cfn=")));
-    // A function that calls itself stands there again, as `name'2`.
+    // A recursive function occurs again as `name'2`.
     let mut names: Vec<String> = named
         .filter_map(|name| name.split_once(") "))
         .map(|(_, name)| name.split('\'').next().unwrap_or(name).to_owned())
@@ -77,7 +78,7 @@ fn names(profile: &str) -> Vec<String> {
     names
 }
 
-/// Ordinary commands of the library: those that stand in YAML as they are.
+/// Ordinary commands of the library: those written without YAML quoting.
 fn commands(root: &Path) -> Result<Vec<String>, String> {
     let folder = root.join("library/benign");
     let shown = |error| format!("cannot read `{}`: {error}", folder.display());
@@ -97,7 +98,7 @@ fn script(names: &[String]) -> String {
     text + FOOT
 }
 
-/// A mangled name as the linker's pattern: the hash of a crate, between `Cs` and `_`, is another one for another compiler.
+/// A mangled name as a linker pattern: the crate hash, between `Cs` and `_`, depends on the compiler.
 fn pattern(name: &str) -> String {
     let mut parts = name.split("Cs");
     let mut pattern = parts.next().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Whether the work grows with the size of the text and not faster: instructions at four sizes of each construct.
+//! Checks that work grows linearly with the size of the text: instructions at four sizes of each construct.
 
 mod texts;
 
@@ -11,10 +11,11 @@ use crate::release::{self, Linkage};
 use crate::steps::step;
 use texts::{CONSTRUCTS, Construct};
 
-/// Bytes of the text; each is twice the one before.
+/// Sizes of the text in bytes, each twice the previous.
 const SIZES: [usize; 4] = [4 * 1024, 8 * 1024, 16 * 1024, 32 * 1024];
 
-/// Twice the text may take 2 to the power of this times the instructions: sorted maps cost a little more than linear.
+/// Doubling the text may multiply the instructions by 2 to the power of this: sorted maps cost slightly more than
+/// linear.
 const MAX_GROWTH: f64 = 1.15;
 
 const HEAD: &str = "\
@@ -62,10 +63,10 @@ const FOOT: &str = "\
 `cargo xtask linear` measures again and writes this page.
 ";
 
-/// What was counted of one construct.
+/// The counts of one construct.
 struct Row {
     construct: &'static Construct,
-    /// Thousands, by size.
+    /// Thousands of instructions, by size.
     counts: Vec<u32>,
 }
 
@@ -82,7 +83,7 @@ impl Row {
     }
 }
 
-/// Measures and writes the page; an error if a construct takes more than its share.
+/// Measures and writes the page; an error if a construct exceeds its budget.
 pub(crate) fn write(project: &Project) -> Result<(), String> {
     if !has_valgrind() {
         println!("skip  linear: valgrind is not there");
@@ -112,7 +113,7 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     fs::write(&file, page).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
 }
 
-/// Why the page is not one of this generator, if it is not.
+/// Describes the difference if the page is not what this generator writes.
 pub(crate) fn stale(project: &Project) -> Result<Option<String>, String> {
     let file = file(&project.root);
     let page = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;

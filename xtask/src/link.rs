@@ -1,7 +1,7 @@
-//! Links the release a second time, without compiling it again: by then it is known which functions a call runs.
+//! Links the release a second time, without compiling it again, once the functions that a call runs are known.
 //!
-//! Cargo has the program linked by `xtask`, which keeps what it was linked from. Optimising across all crates takes
-//! minutes and is part of the same step as linking; what is kept here links in a second.
+//! Cargo uses `xtask` as the linker, which keeps the inputs of the link. Optimization across all crates takes minutes
+//! and is part of the link step; linking the kept inputs takes a second.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -12,24 +12,24 @@ use std::process::{Command, ExitCode};
 
 use crate::steps::succeed;
 
-/// Names the folder to keep it in; who is started with it is meant as a linker.
+/// Variable for the folder of the kept inputs. A process started with it acts as the linker.
 const FOLDER: &str = "REFLEX_KEEP_LINK";
 
-/// Strips what it links.
+/// Linker flag that strips symbols.
 const STRIP: &str = "-Wl,--strip-all";
 
-/// What a program was linked from.
+/// The kept inputs of a link.
 pub(crate) struct Link {
     folder: PathBuf,
 }
 
 impl Link {
-    /// Kept in this folder.
+    /// The inputs kept in this folder.
     pub(crate) fn kept_in(folder: PathBuf) -> Link {
         Link { folder }
     }
 
-    /// Has cargo keep it.
+    /// Makes cargo use this program as the linker, so that the inputs are kept.
     pub(crate) fn keep_by(&self, cargo: &mut Command, target: &str) -> Result<(), String> {
         let own = env::current_exe().map_err(|error| format!("the path of xtask cannot be found: {error}"))?;
         let variable = format!("CARGO_TARGET_{}_LINKER", target.replace('-', "_").to_uppercase());
@@ -37,12 +37,12 @@ impl Link {
         Ok(())
     }
 
-    /// The file that the last link was written to; newer than what was made of an older one.
+    /// The file with the arguments of the last link; it is newer than the output of an earlier one.
     pub(crate) fn words(&self) -> PathBuf {
         self.folder.join("words")
     }
 
-    /// Links it again to another file, stripped, with more words.
+    /// Links the program to another file, stripped, with additional arguments.
     pub(crate) fn again(&self, binary: &Path, more: &[OsString]) -> Result<(), String> {
         let file = self.words();
         let words = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
@@ -56,7 +56,7 @@ impl Link {
     }
 }
 
-/// Links, if this process was started as a linker.
+/// Acts as the linker if this process was started as one.
 pub(crate) fn as_linker() -> Option<ExitCode> {
     let folder = PathBuf::from(env::var_os(FOLDER)?);
     let words: Vec<String> = env::args().skip(1).collect();
@@ -73,13 +73,13 @@ fn linked(folder: &Path, words: &[String]) -> io::Result<u8> {
     if is_program {
         keep(folder, words)?;
     }
-    // With its names it tells what it runs; the second link takes them away.
+    // The symbols are needed to profile the program; the second link strips them.
     let words = words.iter().filter(|word| !is_program || *word != STRIP);
     let status = Command::new("cc").args(words).status()?;
     Ok(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1))
 }
 
-/// Objects, and libraries of which only the parts in C are left, are removed once they are linked, so they are copied.
+/// Copies the inputs, because objects and libraries reduced to their C parts are deleted after the link.
 fn keep(folder: &Path, words: &[String]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mut kept = String::new();

@@ -1,4 +1,4 @@
-//! What developers and CI run on this project: checks, all tests, the real client, the speed report.
+//! Development and CI tasks: checks, all tests, the real clients, the speed report.
 
 mod adapters;
 mod bench;
@@ -58,7 +58,7 @@ usage: cargo xtask COMMAND
   linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
 ";
 
-/// The status of a command line that says nothing we know, as in sysexits.
+/// Exit status for an unknown command line, as in sysexits.
 const WRONG_USAGE: u8 = 64;
 
 fn main() -> ExitCode {
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
     let done = match words.as_slice() {
         ["check"] => project().and_then(|project| check(&project)),
         ["test"] => project().and_then(|project| test(&project)),
-        // Started in a hostile home, see `hermetic`.
+        // Started inside a hostile home, see `hermetic`.
         [hermetic::ENCLOSED, reflex, words @ ..] => hermetic::enclosed(reflex, words),
         [TESTS, selection @ ..] => project().and_then(|project| run_tests(&project, selection)),
         ["bench", part @ ..] if matches!(part, [] | ["mcp"]) => project().and_then(|own| bench::write(&own, part)),
@@ -94,7 +94,7 @@ fn main() -> ExitCode {
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => hermetic_release(&words, bench::check),
         #[cfg(unix)]
-        // Started by the clients, not by people.
+        // Started by the clients.
         ["mcp"] => {
             clients::serve_mcp();
             Ok(())
@@ -127,10 +127,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs test executables: the command that `test` and `check` start in a hostile home.
+/// The command that runs test executables; `test` and `check` start it in a hostile home.
 const TESTS: &str = "tests";
 
-/// Plays a suite that works with the release in a hostile home, where this machine has one.
+/// Runs a suite that uses the release in a hostile home, if this machine supports it.
 fn hermetic_release(words: &[&str], suite: impl FnOnce(&Project) -> Result<(), String>) -> Result<(), String> {
     let project = project()?;
     let release = release::build(&project)?;
@@ -147,14 +147,14 @@ fn project() -> Result<Project, String> {
 
 fn check(project: &Project) -> Result<(), String> {
     format_and_lints(project)?;
-    // The library's own examples are what most changes break, so they belong to the inner loop.
+    // Most changes break examples of the library, so these belong to the inner loop.
     let quick = ["--workspace", "--lib", "--bins", "--test", "house", "--test", "library"];
     tests(project, "quick tests", &quick)
 }
 
 fn test(project: &Project) -> Result<(), String> {
     format_and_lints(project)?;
-    // What is quickly known to be wrong comes first.
+    // Fast checks run first.
     step("rustdoc", || {
         let mut rustdoc = project.cargo(&["doc", "--workspace", "--no-deps", "--locked", "--document-private-items"]);
         succeed(rustdoc.env("RUSTDOCFLAGS", "-D warnings")).map(drop)
@@ -180,7 +180,7 @@ fn tests(project: &Project, name: &str, selection: &[&str]) -> Result<(), String
     })
 }
 
-/// Thousands of calls: a build without optimising would take three times as long as all other tests.
+/// Thousands of calls: an unoptimized build would take three times as long as all other tests together.
 fn attacks(project: &Project) -> Result<(), String> {
     let release = release::build(project)?;
     let executables = suite::build(project, &["--workspace", "--test", "attacks"])?;
@@ -199,7 +199,7 @@ fn format_and_lints(project: &Project) -> Result<(), String> {
     })
 }
 
-/// Advisories are left out: their database has to be fetched.
+/// Advisories are skipped, because their database would have to be downloaded.
 fn dependencies(project: &Project) -> Result<(), String> {
     let there = succeed(&mut project.cargo(&["deny", "--version"])).is_ok();
     if !there && std::env::var_os("CI").is_none() {

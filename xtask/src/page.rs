@@ -1,4 +1,4 @@
-//! The page: built from `ui/`, compared with what the crate embeds, and played in a real browser.
+//! The web page: built from `ui/`, compared with the files embedded in the crate, and tested in a real browser.
 
 use crate::project::{Project, tool};
 use crate::{release, steps};
@@ -8,13 +8,13 @@ use std::process::Command;
 use std::time::SystemTime;
 use steps::step;
 
-/// What the crate `ui` embeds.
+/// The build output, which the crate `ui` embeds.
 const BUILT: &str = "crates/ui/dist";
 
-/// The recording of the README.
+/// The recording in the README.
 const RECORDING: &str = "docs/pictures/demo.svg";
 
-/// Builds the page; what the crate embeds has to be that already. Then plays it with the release.
+/// Builds the page, fails if the embedded files differ, and then tests the page with the release.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
     let built = project.root.join(BUILT);
     let (before, times) = (files(&built)?, times(&built)?);
@@ -22,7 +22,7 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     if before != files(&built)? {
         return Err(format!("{BUILT} was not what `ui` builds: it is written anew, commit it"));
     }
-    // The same bytes with a new time would make cargo build the release again.
+    // Identical files with new modification times would make cargo build the release again, so the times are restored.
     for (path, time) in times {
         let opened = fs::File::options().write(true).open(&path);
         let restored = opened.and_then(|file| file.set_modified(time));
@@ -31,13 +31,13 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     play(project, None)
 }
 
-/// Builds the page and takes the pictures of the manual.
+/// Builds the page and takes the manual's screenshots.
 pub(crate) fn write(project: &Project) -> Result<(), String> {
     build(&project.root)?;
     play(project, Some(&project.root.join("docs/pictures")))
 }
 
-/// Takes pictures of the commands in a terminal and writes the recording of the README.
+/// Takes screenshots of the commands in a terminal and writes the recording for the README.
 pub(crate) fn terminal(project: &Project) -> Result<(), String> {
     let release = release::build(project)?;
     if !project.root.join("ui/node_modules").exists() {
@@ -68,7 +68,7 @@ fn play(project: &Project, pictures: Option<&Path>) -> Result<(), String> {
     Ok(())
 }
 
-/// Path and time of the last change of each file.
+/// Path and modification time of each file.
 fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime)>, String> {
     let unread = |error: std::io::Error| format!("{}: {error}", folder.display());
     let entries = fs::read_dir(folder).map_err(unread)?;
@@ -80,7 +80,7 @@ fn times(folder: &Path) -> Result<Vec<(PathBuf, SystemTime)>, String> {
         .collect()
 }
 
-/// Name and bytes of each file, in the order of the names.
+/// Name and bytes of each file, sorted by name.
 fn files(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, String> {
     let unread = |error: std::io::Error| format!("{}: {error}", folder.display());
     let mut all = Vec::new();

@@ -1,7 +1,7 @@
-//! Checks that what is written on one operating system compiles for the others.
+//! Checks that the code compiles for other operating systems.
 //!
-//! Nothing is linked and nothing runs, so it takes the standard library of each target and no compiler of C: what build
-//! scripts would compile is not looked at. Whether it works there, only a machine of that kind can tell.
+//! The check neither links nor runs the result, so it requires only the standard library of each target and no C
+//! compiler; C code of build scripts is not compiled. Correct behavior can only be tested on a machine of that kind.
 
 use std::env::consts::OS;
 use std::process::Command;
@@ -9,10 +9,10 @@ use std::process::Command;
 use crate::project::Project;
 use crate::steps::{step, succeed};
 
-/// A system for which everything is checked but what is named.
+/// A target for which all packages but the listed ones are checked.
 struct Target {
     name: &'static str,
-    /// Packages that do not compile there yet, each behind those that it is built on. The list may only become shorter.
+    /// Packages that do not compile there yet, each after its dependencies. The list may only become shorter.
     not_yet: &'static [&'static str],
 }
 
@@ -22,7 +22,7 @@ const TARGETS: [Target; 3] = [
     Target { name: "x86_64-pc-windows-gnu", not_yet: &["xtask"] },
 ];
 
-/// Checks the named targets, or each, with the whole workspace. The system it runs on is left out: the tests cover it.
+/// Checks the named targets, or all, with the entire workspace. The host system is skipped, because the tests cover it.
 pub(crate) fn check(project: &Project, names: &[&str]) -> Result<(), String> {
     if let Some(unknown) = names.iter().find(|name| !TARGETS.iter().any(|target| target.name == **name)) {
         return Err(format!("unknown target `{unknown}`"));
@@ -39,7 +39,7 @@ fn check_for(project: &Project, target: &Target) -> Result<(), String> {
     cargo.arg("--workspace").args(target.not_yet.iter().flat_map(|package| ["--exclude", package]));
     succeed(&mut cargo)
         .map_err(|problem| format!("{problem}\n`rustup target add {}` brings the target", target.name))?;
-    // What compiles has to go on doing so.
+    // A package that compiles must leave the list, so that it keeps compiling.
     let Some(next) = target.not_yet.first() else { return Ok(()) };
     match succeed(self::cargo(project, target).args(["--package", next])) {
         Ok(_) => Err(format!("{next} compiles for {}: take it off the list", target.name)),
@@ -50,7 +50,7 @@ fn check_for(project: &Project, target: &Target) -> Result<(), String> {
 fn cargo(project: &Project, target: &Target) -> Command {
     let mut cargo = project.cargo(&["check", "--quiet", "--locked", "--target", target.name]);
     let of_target = target.name.replace('-', "_");
-    // A compiler that makes nothing: only a linker would miss it.
+    // A C compiler that does nothing: only a linker would need its output.
     cargo.env(format!("CC_{of_target}"), "true").env(format!("AR_{of_target}"), "true");
     cargo
 }

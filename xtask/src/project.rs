@@ -1,4 +1,4 @@
-//! Where this project and its build products lie, and its cargo.
+//! Location of this project and its build products, and its cargo.
 
 use std::env;
 use std::ffi::OsStr;
@@ -14,11 +14,11 @@ pub(crate) struct Project {
 }
 
 impl Project {
-    /// The checkout that `cargo xtask` was called in.
+    /// The checkout in which `cargo xtask` was called.
     pub(crate) fn of_environment() -> Result<Self, String> {
         let manifest = env::var_os("CARGO_MANIFEST_DIR").ok_or("run this as `cargo xtask`")?;
         let root = Path::new(&manifest).parent().ok_or("xtask lies in no workspace")?.to_owned();
-        // A relative target folder is meant from where cargo was called, which is also our working directory.
+        // A relative target folder is relative to cargo's working directory, which is also ours.
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(folder) => std::path::absolute(folder).map_err(|error| format!("CARGO_TARGET_DIR: {error}"))?,
             None => root.join("target"),
@@ -26,7 +26,7 @@ impl Project {
         Ok(Self { root, target })
     }
 
-    /// Cargo with these arguments, in this checkout and with the same target folder.
+    /// A cargo command with these arguments, in this checkout and with the same target folder.
     pub(crate) fn cargo(&self, arguments: &[&str]) -> Command {
         let mut cargo = tool(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         cargo.args(arguments).current_dir(&self.root).env("CARGO_TARGET_DIR", &self.target);
@@ -34,13 +34,13 @@ impl Project {
     }
 }
 
-/// Names the home in which build tools keep their files, where a suite is played in another one.
+/// Variable for the home with the files of build tools, used while a suite runs in another home.
 pub(crate) const TOOLS_HOME: &str = "REFLEX_TOOLS_HOME";
 
-/// Variables that a hostile home sets beside `HOME`.
+/// Variables that a hostile home sets in addition to `HOME`.
 pub(crate) const XDG: [&str; 3] = ["XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME"];
 
-/// A build tool, with the home of whoever runs this: downloads and settings of the registry are there.
+/// A command for a build tool, with the user's real home, which contains downloads and registry settings.
 pub(crate) fn tool(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     if let Some(home) = env::var_os(TOOLS_HOME) {

@@ -1,8 +1,8 @@
-//! Finds constructions in comments and messages that give a translated text away, and subjects of commits that are too long.
+//! Finds wording in comments and messages that is typical of translations, and commit subjects that are too long.
 //!
-//! A few such lines are good English; their share is what gives a text away. `prose.txt` counts them for each file: a
-//! count may only become smaller, and a file that is not listed has none. `UPDATE=1 cargo xtask prose` writes smaller
-//! counts.
+//! A few such lines are good English; a high share is what reads like a translation. `prose.txt` lists the counts per
+//! file: a count may only decrease, and a file without an entry has a limit of 0. `UPDATE=1 cargo xtask prose` writes
+//! smaller counts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +13,7 @@ use regex_lite::Regex;
 use crate::project::{Project, tool};
 use crate::steps::succeed;
 
-/// Patterns for a comment line or a message, each with the wording that native speakers use instead.
+/// Patterns for a comment line or a message, each with the recommended wording.
 const MARKERS: [(&str, &str); 10] = [
     (r"^(What|Why|Who|Whoever|Where|How) [a-z][^?]*$", "name the thing: \"Commands the text would run\""),
     (r"\bstands?\b", "is, appears, lives in"),
@@ -27,21 +27,21 @@ const MARKERS: [(&str, &str); 10] = [
     (r"^Of (each|a|the|all)\b", "\"Each … has …\""),
 ];
 
-/// Good English that a marker would catch.
+/// Idioms that a marker would otherwise match.
 const IDIOMS: &str = r"\bstands? (for|alone|up|still|out)\b|\b[Ss]o (many|much) (that|as)\b";
 
-/// Shorter texts are names or fragments.
+/// Minimum length in words; shorter texts are names or fragments.
 const MIN_WORDS: usize = 3;
 
 const MAX_SUBJECT: usize = 72;
 
-/// Subjects of commits up to this one, which was made before the rule, may be longer. A release takes its place.
+/// Commits up to this one predate the limit and may have longer subjects. To be replaced by a release.
 const RULE_SINCE: &str = "695941b7";
 
 /// Folders whose sources are checked.
 const FOLDERS: [&str; 2] = ["crates", "xtask"];
 
-/// A comment line or a literal with its place.
+/// A comment line or a string literal with its line number.
 #[derive(Debug, PartialEq, Eq)]
 struct Text {
     line: usize,
@@ -49,7 +49,7 @@ struct Text {
 }
 
 /// # Errors
-/// A file has more marked lines than the baseline says, or fewer, or a subject is too long.
+/// A file has more or fewer marked lines than the baseline, or a commit subject is too long.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
     subjects(project)?;
     let file = project.root.join("xtask/src/prose.txt");
@@ -78,7 +78,7 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     Ok(())
 }
 
-/// Writes the counts, and their sum for each crate.
+/// Writes the counts, and their totals per crate.
 fn write(file: &Path, found: &BTreeMap<String, Vec<String>>) -> Result<(), String> {
     let lines = found.iter().filter(|(_, lines)| !lines.is_empty());
     let text: String = lines.map(|(name, lines)| format!("{name} {}\n", lines.len())).collect();
@@ -114,7 +114,7 @@ fn compiled() -> Result<Vec<(Regex, &'static str)>, String> {
     markers.collect::<Result<_, regex_lite::Error>>().map_err(|error| error.to_string())
 }
 
-/// The advice for the first marker in a text.
+/// Returns the advice for the first marker that matches a text.
 fn instead(markers: &[(Regex, &'static str)], idioms: &Regex, text: &str) -> Option<&'static str> {
     if text.split_whitespace().count() < MIN_WORDS {
         return None;
@@ -123,7 +123,7 @@ fn instead(markers: &[(Regex, &'static str)], idioms: &Regex, text: &str) -> Opt
     markers.iter().find(|(marker, _)| marker.is_match(&text)).map(|(_, instead)| *instead)
 }
 
-/// All sources except those of tests.
+/// All sources except tests.
 fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut files = Vec::new();
@@ -141,7 +141,7 @@ fn without_tests(source: &str) -> &str {
     source.split("\n#[cfg(test)]\nmod tests").next().unwrap_or_default()
 }
 
-/// The comment lines and string literals of a source.
+/// Extracts the comment lines and string literals of a source.
 fn texts(source: &str) -> Vec<Text> {
     let mut found = Vec::new();
     let (mut rest, mut line) = (source, 1);
@@ -162,14 +162,14 @@ fn texts(source: &str) -> Vec<Text> {
     found
 }
 
-/// A comment up to the end of its line, and its length.
+/// Parses a comment up to the end of the line; also returns its length.
 fn comment(rest: &str) -> (Option<String>, usize) {
     let length = rest.find('\n').unwrap_or(rest.len());
     let text = rest.get(..length).unwrap_or_default().trim_start_matches('/').trim_start_matches('!').trim();
     (Some(text.to_owned()), length)
 }
 
-/// A literal in one of the two forms that messages have, and its length.
+/// Parses a literal in one of the two forms used for messages; also returns its length.
 fn literal(rest: &str) -> Option<(Option<String>, usize)> {
     if let Some(raw) = rest.strip_prefix("r#\"") {
         return Some((None, raw.find("\"#").map_or(rest.len(), |end| end + 5)));
@@ -185,7 +185,7 @@ fn literal(rest: &str) -> Option<(Option<String>, usize)> {
     Some((text.get(..end).map(str::to_owned), (end + 2).min(rest.len())))
 }
 
-/// Subjects of commits since the rule was made.
+/// Checks the subjects of commits since the rule was introduced.
 fn subjects(project: &Project) -> Result<(), String> {
     let range = format!("{RULE_SINCE}..HEAD");
     let mut git = tool("git");

@@ -1,5 +1,5 @@
-//! Pages that are written from data: the rules and the secrets of the library, what agents can be told, and the schemas
-//! of what people write.
+//! Pages generated from data: the rules and secrets of the library, the capabilities of agents, and the schemas of
+//! users' files.
 
 use crate::fit;
 use crate::project::Project;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use std::fs;
 use std::path::Path;
 
-/// Writes every page.
+/// Writes all pages.
 pub(crate) fn write(project: &Project) -> Result<(), String> {
     for (file, text) in pages(project)? {
         let path = project.root.join(file);
@@ -19,7 +19,7 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     Ok(())
 }
 
-/// Pages that are not as they would be written now.
+/// The pages that differ from what would be generated now.
 pub(crate) fn stale(project: &Project) -> Result<Vec<String>, String> {
     let pages = pages(project)?;
     let is_stale = |(file, text): &(&str, String)| {
@@ -45,7 +45,7 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
     ])
 }
 
-/// The entries of a folder of the library, by id.
+/// The entries in a folder of the library, by id.
 fn entries(root: &Path, folder: &str, kind: Kind) -> Result<Vec<Entry>, String> {
     let folder = root.join("library").join(folder);
     let mut sources = Sources::default();
@@ -84,7 +84,7 @@ fn rules(root: &Path) -> Result<String, String> {
     Ok(page)
 }
 
-/// The rules that hold in the mode `allow-all`, with what becomes of a call under the default policy.
+/// The rules that apply in the mode `allow-all`, with their decisions under the default policy.
 fn core(root: &Path) -> Result<String, String> {
     let mut page = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# Calls that `allow-all` does not let pass\n\n\
          The rules of the tier `core`. They stop a call under `reflex mode allow-all` and `reflex run --allow-all`, too; a\n\
@@ -151,7 +151,7 @@ fn row(entry: &Entry) -> String {
     format!("| `{}` | {} | {tier} | {} | {example} |\n", entry.name, text("severity"), cell(text("message")))
 }
 
-/// The first command that a rule finds, if it fits into a cell.
+/// The first example command of a rule that fits into a table cell.
 fn example(entry: &Entry) -> String {
     let fires = entry.value.get("fires").and_then(Value::as_array);
     let example = fires.and_then(|all| all.iter().find_map(Value::as_str)).unwrap_or("");
@@ -159,7 +159,7 @@ fn example(entry: &Entry) -> String {
     if example.is_empty() || example.contains('`') { String::new() } else { format!("`{}`", cell(example)) }
 }
 
-/// Text that stays in its cell.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace(['\n', '<'], " ")
 }

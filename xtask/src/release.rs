@@ -1,4 +1,4 @@
-//! Builds the binary that people get: static where this machine can.
+//! Builds the binary for distribution: static if this machine supports it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,28 +10,28 @@ use crate::link::Link;
 use crate::project::{Project, tool};
 use crate::steps::{step, succeed};
 
-/// How a binary finds its C library.
+/// The way a binary is linked to its C library.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linkage {
-    /// musl, linked in: what is shipped for Linux.
+    /// musl, linked statically: the variant shipped for Linux.
     StaticMusl,
-    /// glibc, linked in.
+    /// glibc, linked statically.
     StaticGlibc,
-    /// Whatever the system has, loaded at each start.
+    /// The system's library, loaded at each start.
     Dynamic,
 }
 
 impl Linkage {
-    /// Every linkage with its word in the speed report.
+    /// All linkages, each with its name in the speed report.
     pub(crate) const ALL: [(Self, &'static str); 3] =
         [(Self::StaticMusl, "static (musl)"), (Self::StaticGlibc, "static (glibc)"), (Self::Dynamic, "dynamic")];
 
-    /// Its word in the speed report.
+    /// Its name in the speed report.
     pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(linkage, _)| *linkage == self).map_or("unknown", |(_, name)| name)
     }
 
-    /// Rust's name of the target on Linux; `None` for what this machine builds without naming one.
+    /// Rust's target triple on Linux; `None` for the default target of this machine.
     pub(crate) fn triple(self, arch: &str) -> Option<String> {
         match self {
             Self::StaticMusl => Some(format!("{arch}-unknown-linux-musl")),
@@ -40,7 +40,7 @@ impl Linkage {
         }
     }
 
-    /// Whether nothing is loaded when the binary starts.
+    /// Whether the binary loads no libraries at startup.
     pub(crate) fn is_static(self) -> bool {
         self != Self::Dynamic
     }
@@ -48,13 +48,13 @@ impl Linkage {
 
 /// A built `reflex`.
 pub(crate) struct Release {
-    /// Its file.
+    /// Path of the binary.
     pub(crate) binary: PathBuf,
-    /// How it is linked.
+    /// Its linkage.
     pub(crate) linkage: Linkage,
 }
 
-/// Builds the release as it is shipped, or the nearest that this machine can build.
+/// Builds the release as shipped, or the closest variant that this machine can build.
 pub(crate) fn build(project: &Project) -> Result<Release, String> {
     let arch = std::env::consts::ARCH;
     let (musl, gnu) = (format!("{arch}-unknown-linux-musl"), format!("{arch}-unknown-linux-gnu"));
@@ -70,7 +70,7 @@ pub(crate) fn build(project: &Project) -> Result<Release, String> {
     build_for(project, None, Linkage::Dynamic)
 }
 
-/// Builds the programs for another machine with zig as its linker and C compiler: the folder in which they are.
+/// Builds the programs for another machine with zig as linker and C compiler, and returns their folder.
 pub(crate) fn build_elsewhere(project: &Project, target: &str, deployment: &str) -> Result<PathBuf, String> {
     let mut cargo =
         project.cargo(&["zigbuild", "--release", "--locked", "--package", "reflex-guard", "--target", target]);
@@ -82,7 +82,7 @@ pub(crate) fn build_elsewhere(project: &Project, target: &str, deployment: &str)
     Ok(project.target.join(target).join("release"))
 }
 
-/// Keeps the folders of this machine out of the program, so that its bytes are the same wherever it is built.
+/// Removes local paths from the program, so that its bytes do not depend on the build machine.
 fn anonymous(project: &Project, cargo: &mut Command, target: &str) {
     let home = |variable: &str, below: &str| {
         let named = std::env::var_os(variable).map(PathBuf::from);
@@ -134,7 +134,7 @@ fn build_for(project: &Project, target: Option<&str>, linkage: Linkage) -> Resul
     Ok(Release { binary, linkage })
 }
 
-/// The same program with the functions that a call runs side by side, in a folder of its own.
+/// Links the program with the functions of a call side by side, in a folder of its own.
 fn ordered(project: &Project, link: &Link, named: &Path, folder: &Path) -> Result<PathBuf, String> {
     let binary = folder.join("reflex");
     let time = |file: &Path| fs::metadata(file).and_then(|data| data.modified()).ok();

@@ -1,4 +1,4 @@
-//! How well the library judges data that others labelled: the development corpora through `reflex eval`.
+//! The library's accuracy on data with independent labels: the development corpora through `reflex eval`.
 
 mod figures;
 mod page;
@@ -15,13 +15,13 @@ use figures::{Judged, Label, Outcome};
 use page::Page;
 use serde_json::Value;
 
-/// Names the folder of the corpora: `score.py`, which knows how a record becomes an event, and `dev/*.jsonl`.
+/// Variable for the folder of the corpora: `score.py`, which converts records to events, and `dev/*.jsonl`.
 const CORPORA: &str = "REFLEX_CORPORA";
 
-/// Labels believed wrong, as lines `{"id", "label", "reason"}`.
+/// Labels that are believed to be wrong, as lines `{"id", "label", "reason"}`.
 const DISPUTED: &str = "docs/reference/disputed.jsonl";
 
-/// At most one label in this many may be disputed.
+/// Minimum number of labels per disputed label.
 const LABELS_PER_DISPUTE: usize = 33;
 
 /// Judges the corpora and writes the page.
@@ -33,8 +33,8 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
     Ok(())
 }
 
-/// Judges the corpora and holds the outcome against the page: what was stopped shall stay stopped, what was quiet quiet.
-/// A case that the last commit's message names may change.
+/// Judges the corpora and compares the results with the page: cases that were stopped must still be stopped, and silent
+/// ones must stay silent. Exempt are cases named in the last commit message.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
     let Some(now) = measure(project)? else { return Ok(()) };
     let file = page::file(&project.root);
@@ -55,7 +55,7 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     ))
 }
 
-/// The page as it would be now; none if there are no corpora, which is said.
+/// Renders the page from current results; prints a notice and returns `None` if the corpora are missing.
 fn measure(project: &Project) -> Result<Option<Page>, String> {
     let Some(corpora) = corpora(project) else {
         println!("skip  score: no corpora; {CORPORA} names their folder");
@@ -103,7 +103,7 @@ fn records(corpora: &Path) -> Result<Vec<Value>, String> {
     Ok(records)
 }
 
-/// The records as universal events, one a line.
+/// Converts the records to universal events, one per line.
 fn events(corpora: &Path) -> Result<String, String> {
     let script = corpora.join("score.py");
     succeed(

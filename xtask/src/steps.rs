@@ -1,4 +1,4 @@
-//! Runs steps: one line each with its duration; the first that fails ends the run with its output.
+//! Runs steps and prints one line for each with its duration; the first failure ends the run with its output.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -12,12 +12,12 @@ pub(crate) fn step<T>(name: &str, work: impl FnOnce() -> Result<T, String>) -> R
     done
 }
 
-/// Seconds with a tenth.
+/// Formats a duration in seconds with one decimal.
 pub(crate) fn duration(duration: Duration) -> String {
     format!("{:.1} s", duration.as_secs_f64())
 }
 
-/// Runs a command without input to its end: what it prints on standard output. What a failed one printed is the error.
+/// Runs a command without input and returns its standard output. The error contains the output of a failed command.
 pub(crate) fn succeed(command: &mut Command) -> Result<String, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output =

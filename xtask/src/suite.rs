@@ -1,8 +1,8 @@
 //! Builds the test executables and runs several at a time, longest first.
 //!
-//! Most tests start the binary and wait for it, so that `cargo test`, which runs one executable after the other, leaves
-//! the cores idle. The harness reports in JSON, which gives the time of each test; on stable
-//! toolchains that takes `RUSTC_BOOTSTRAP`, as the plugins of editors set it.
+//! Most tests start the binary and wait for it, so `cargo test`, which runs one executable at a time, leaves cores
+//! idle. The harness reports in JSON, which includes the time of each test; on stable toolchains this requires
+//! `RUSTC_BOOTSTRAP`, which editor plugins also set.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -17,10 +17,10 @@ use serde_json::Value;
 use crate::project::Project;
 use crate::steps::succeed;
 
-/// Longest time for one executable: attacks take half of it on a loaded machine of two cores, others a tenth.
+/// Time limit for one executable: attacks take half of it on a loaded machine of two cores, others a tenth.
 const EXECUTABLE_DEADLINE: Duration = Duration::from_secs(1200);
 
-/// Executables that run at the same time for each core.
+/// Number of concurrent executables per core.
 const PER_CORE: usize = 2;
 
 /// The slowest executables. Started last, one of them would run alone at the end.
@@ -40,7 +40,7 @@ const SLOWEST: [&str; 10] = [
 /// Number of tests that the summary lists with their times.
 const LISTED: usize = 10;
 
-/// A test that has nothing to run on this machine prints a line that begins with this and passes.
+/// Prefix of the line that a test prints if it passes because it cannot run on this machine.
 const SKIPPED: &str = "skipped:";
 
 /// A test executable.
@@ -55,14 +55,14 @@ pub(crate) struct Executable {
 }
 
 impl Executable {
-    /// The same with a variable of its environment.
+    /// Adds an environment variable.
     pub(crate) fn with(mut self, name: &'static str, value: &Path) -> Self {
         self.environment.push((name, value.to_owned()));
         self
     }
 }
 
-/// Builds the tests that these arguments of `cargo test` select.
+/// Builds the tests selected by these arguments of `cargo test`.
 pub(crate) fn build(project: &Project, selection: &[&str]) -> Result<Vec<Executable>, String> {
     let mut cargo = project.cargo(&["test", "--no-run", "--locked", "--message-format", "json-render-diagnostics"]);
     let messages = succeed(cargo.args(selection))?;
@@ -71,13 +71,13 @@ pub(crate) fn build(project: &Project, selection: &[&str]) -> Result<Vec<Executa
     Ok(found)
 }
 
-/// The executable in a message of cargo.
+/// Parses the executable from a message of cargo.
 fn executable(message: &str) -> Option<Executable> {
     let message: Value = serde_json::from_str(message).ok()?;
     message.pointer("/profile/test")?.as_bool().filter(|is_test| *is_test)?;
     let folder = Path::new(message.get("manifest_path")?.as_str()?).parent()?;
     let package = message.get("package_id")?.as_str()?;
-    // `path+file:///checkout/crates/cli#reflex-guard@0.1.0`, or `…/xtask#0.1.0` where the folder has the package's name.
+    // `path+file:///checkout/crates/cli#reflex-guard@0.1.0`, or `…/xtask#0.1.0` if the folder has the package's name.
     let (path, id) = package.rsplit_once('#')?;
     let package = id.split_once('@').map_or(path.rsplit('/').next()?, |(name, _)| name);
     let target = message.pointer("/target/name")?.as_str()?;
@@ -91,13 +91,13 @@ fn executable(message: &str) -> Option<Executable> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Passed,
-    /// It passed because it had nothing to run here.
+    /// The test passed because it cannot run on this machine.
     Skipped,
     Ignored,
     Failed,
 }
 
-/// A test that has ended.
+/// A finished test.
 #[derive(Debug, Clone, PartialEq)]
 struct Ended {
     name: String,
@@ -109,7 +109,7 @@ struct Ended {
 /// Runs the executables with these arguments of the test harness and prints a summary.
 ///
 /// # Errors
-/// The output of each test that failed; or no test ran.
+/// The output of each failed test, or a message if no test ran.
 pub(crate) fn run(executables: Vec<Executable>, arguments: &[&str], logs: &Path) -> Result<(), String> {
     std::fs::create_dir_all(logs).map_err(|error| format!("cannot make `{}`: {error}", logs.display()))?;
     let workers = thread::available_parallelism().map_or(1, usize::from) * PER_CORE;
@@ -141,13 +141,13 @@ fn run_one(executable: &Executable, arguments: &[&str], logs: &Path) -> Vec<Ende
         Ok(status) => format!("{status}"),
         Err(error) => error.to_string(),
     };
-    // It crashed, or ran too long: the tests that had begun have no event of their own.
+    // The executable crashed or timed out, so the tests in progress have no event of their own.
     let output = format!("{problem}\n{}", std::fs::read_to_string(&err).unwrap_or_default());
     ended.push(Ended { name: executable.name.clone(), outcome: Outcome::Failed, seconds: 0.0, output });
     ended
 }
 
-/// Output goes to files: a program that outlives its test may hold a pipe open.
+/// Output goes to files, because a program that outlives its test may keep a pipe open.
 fn start(executable: &Executable, arguments: &[&str], out: &Path, err: &Path) -> std::io::Result<Child> {
     let mut command = Command::new(&executable.path);
     command.args(["-Zunstable-options", "--format=json", "--report-time", "--show-output"]).args(arguments);
@@ -171,7 +171,7 @@ fn finish(mut child: Child, deadline: Duration) -> std::io::Result<ExitStatus> {
     }
 }
 
-/// The test in an event of the harness; other events are about whole executables or tests that begin.
+/// Parses a test from an event of the harness. Other events concern executables or tests that start.
 fn event(executable: &str, line: &str) -> Option<Ended> {
     let event: Value = serde_json::from_str(line).ok()?;
     event.get("type")?.as_str().filter(|kind| *kind == "test")?;

@@ -1,4 +1,4 @@
-//! What it costs to ask git about a large repository: beside `git status` there, in turns.
+//! Cost of querying git about a large repository, compared with `git status` there, in turns.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,19 +9,19 @@ use super::payloads;
 
 const ROUNDS: usize = 15;
 
-/// Files of the large repository.
+/// Number of files in the large repository.
 const FILES: usize = 30_000;
 
-/// Paths of the longest call.
+/// Number of paths in the longest call.
 const PATHS: usize = 20_000;
 
-/// The calls by their names on the page; each may cost 1.5 × `git status`.
+/// The calls by name on the page; the limit for each is 1.5 × `git status`.
 pub(crate) const COMMANDS: [&str; 4] = ["git reset --hard", "git checkout .", "git clean -fd", "rm of 20,000 paths"];
 
-/// The median times in hundredths of that of `git status`, one for each of [`COMMANDS`].
+/// Median times, in hundredths of that of `git status`, one for each of [`COMMANDS`].
 pub(crate) fn measure(binary: &std::path::Path) -> Result<Vec<u32>, String> {
     let ground = Ground::large(FILES)?;
-    // The second look at the index is the usual one: the first refreshes it.
+    // The first `git status` refreshes the index; later ones show the usual time.
     status(&ground)?;
     let payload = |command: &str| payloads::shell(command, &ground.repo);
     let paths = (0..PATHS).map(|index| Ground::name(index % FILES)).collect::<Vec<_>>().join(" ");

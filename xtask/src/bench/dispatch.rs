@@ -1,6 +1,6 @@
-//! What rules cost that cannot apply: the same binary with a part of its rules and with all of them.
+//! Cost of rules that cannot apply: the same binary with a part of its rules and with all of them.
 //!
-//! The library's blob is position-independent data in the binary, so a shorter one is put in its place.
+//! The library's blob is position-independent data in the binary, so a shorter one can replace it.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -12,22 +12,22 @@ use super::ground::Ground;
 use super::measure::Check;
 use super::payloads::PIPELINE;
 
-/// So many rules are left in the smaller library.
+/// Maximum number of rules in the smaller library.
 const FEW: usize = 150;
 
-/// What is judged, by its name on the page.
+/// The commands to judge: name on the page, and text.
 pub(crate) const TEXTS: [(&str, &str); 3] =
     [("git status", "git status"), ("pipeline", PIPELINE), ("rm -rf of two build folders", "rm -rf node_modules dist")];
 
-/// What the calls need with so many rules: thousands of instructions, for each of [`TEXTS`].
+/// Instructions of the calls with a given number of rules.
 pub(crate) struct Dispatch {
-    /// How many rules there are.
+    /// Number of rules.
     pub(crate) rules: usize,
-    /// One for each call.
+    /// Thousands of instructions, one for each of [`TEXTS`].
     pub(crate) instructions: Vec<u32>,
 }
 
-/// With a part of the rules and with all.
+/// Measures with a part of the rules and with all.
 pub(crate) fn measure(root: &Path, binary: &Path, ground: &Ground) -> Result<Vec<Dispatch>, String> {
     let (whole, all) = blob(root, usize::MAX)?;
     let (part, few) = blob(root, FEW)?;
@@ -41,8 +41,8 @@ pub(crate) fn measure(root: &Path, binary: &Path, ground: &Ground) -> Result<Vec
         .collect()
 }
 
-/// The compiled library with at most so many rules, and how many it has. They are taken from all over: the n-th of each
-/// few, so that each effect loses some.
+/// Compiles the library with at most `most` rules and returns it with the number of rules. Every n-th rule is taken, so
+/// that each effect loses some.
 fn blob(root: &Path, most: usize) -> Result<(Vec<u8>, usize), String> {
     let mut sources = Sources::default();
     let (mut seen, mut taken) = (0, 0);
@@ -51,7 +51,7 @@ fn blob(root: &Path, most: usize) -> Result<(Vec<u8>, usize), String> {
         for file in files(&root.join("library").join(folder))? {
             let text =
                 fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
-            // What stands in a rule says its place: the same name as the build gives it, or the bytes differ.
+            // A rule contains the name of its file, which must be the same as in the build, or the bytes differ.
             let name = format!("{folder}/{}", file.file_name().unwrap_or_default().to_string_lossy());
             if kind != Kind::Rules || most >= all {
                 sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
@@ -87,13 +87,13 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
     Ok(files)
 }
 
-/// Where the root's record begins: its word stands behind the first eight bytes, its tag in three bits.
+/// Offset of the root's record: the root's word follows the first eight bytes, with the tag in its low three bits.
 fn root(blob: &[u8]) -> usize {
     let word = blob.get(8..12).and_then(|word| word.try_into().ok()).map_or(0, u32::from_le_bytes);
     word as usize >> 3
 }
 
-/// A copy of the binary with `part` where it holds `whole`.
+/// Copies the binary with `part` in place of `whole`.
 fn with_other_library(binary: &Path, ground: &Ground, whole: &[u8], part: &[u8]) -> Result<PathBuf, String> {
     let mut bytes = fs::read(binary).map_err(|error| format!("cannot read `{}`: {error}", binary.display()))?;
     let start = whole.get(..64).unwrap_or(whole);
@@ -102,7 +102,7 @@ fn with_other_library(binary: &Path, ground: &Ground, whole: &[u8], part: &[u8])
     let place = place.ok_or("the binary does not hold this library: build it again")?;
     place.fill(0);
     place.get_mut(..part.len()).ok_or("the smaller library is not smaller")?.copy_from_slice(part);
-    // The compiler has looked up where the root's record is, so that it must be there again; it is the last one.
+    // The compiler has inlined the offset of the root's record, which is the last one, so it is moved to that offset.
     let record = part.get(root(part)..).unwrap_or_default();
     let old = root(whole);
     let room = place.get_mut(old..old + record.len()).filter(|_| old >= part.len());

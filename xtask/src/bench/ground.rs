@@ -1,4 +1,4 @@
-//! The repository and the home in which calls are measured: the same on every machine.
+//! The repository and the home in which calls are measured, identical on every machine.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -10,23 +10,24 @@ use crate::steps::succeed;
 
 const PARTS: u32 = 20;
 const FILES: u32 = 25;
-/// A fixed moment long ago: git need not look twice at files that are older than its index.
+/// A fixed time in the past: git does not reread files that are older than its index.
 const DATE: u64 = 1_700_000_000;
 
-/// A home with a repository of 500 files in it; both go with this value.
+/// A home that contains a repository of 500 files; both are deleted when this value is dropped.
 pub(crate) struct Ground {
     /// The repository's root.
     pub(crate) repo: PathBuf,
     /// The home.
     pub(crate) home: PathBuf,
-    /// All of it.
+    /// The folder that contains both.
     pub(crate) folder: PathBuf,
 }
 
 impl Ground {
-    /// Makes it afresh, always at a path of the same length.
+    /// Creates a new ground, always at a path of the same length.
     ///
-    /// Not below this checkout: the home would lie in its repository, and its own place would be judged and measured.
+    /// The folder is outside of this checkout: inside, the home would be part of the checkout's repository and affect
+    /// the verdicts.
     pub(crate) fn prepare() -> Result<Self, String> {
         let folder = std::env::temp_dir().join(format!("reflex-bench-{:07}", std::process::id()));
         let home = folder.join("home");
@@ -41,7 +42,7 @@ impl Ground {
         Ok(ground)
     }
 
-    /// A repository of so many small files, in folders of a hundred.
+    /// Creates a repository with this number of small files, in folders of a hundred.
     pub(crate) fn large(files: usize) -> Result<Self, String> {
         let folder = std::env::temp_dir().join(format!("reflex-large-{:07}", std::process::id()));
         let home = folder.join("home");
@@ -56,7 +57,7 @@ impl Ground {
         Ok(ground)
     }
 
-    /// An empty repository in a home with these files of rules; the path is as long as that of any other.
+    /// Creates an empty repository in a home with these rule files; the path has the same length as any other.
     pub(crate) fn with_rules(name: usize, files: &[String]) -> Result<Self, String> {
         let folder = std::env::temp_dir().join(format!("reflex-{name:05}-{:07}", std::process::id()));
         let home = folder.join("home");
@@ -73,7 +74,7 @@ impl Ground {
         Ok(ground)
     }
 
-    /// A file of the large repository.
+    /// Path of a file in the large repository.
     pub(crate) fn name(index: usize) -> String {
         format!("src/part-{:03}/file-{index:05}.rs", index / 100)
     }
@@ -81,7 +82,7 @@ impl Ground {
     fn write_tracked(&self) -> io::Result<()> {
         self.file(".gitignore", "node_modules/\ndist/\n")?;
         self.file("package.json", "{\"name\": \"app\", \"scripts\": {\"build\": \"tsc\"}}\n")?;
-        // With these two there are 500.
+        // These two bring the number of files to 500.
         for part in 0..PARTS {
             let of_part = if part == 0 { 2 } else { 0 }..FILES;
             for file in of_part {
@@ -111,7 +112,7 @@ impl Ground {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=n", "-c", "user.email=n@example.invalid", "-c", "core.autocrlf=false"]);
         git.args(arguments).current_dir(&self.repo);
-        // The repository of whoever calls us is none of its business.
+        // The caller's repository must not affect git.
         git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
         git.env("HOME", &self.home).env("GIT_CONFIG_NOSYSTEM", "1").env_remove("XDG_CONFIG_HOME");
         let date = format!("{DATE} +0000");
@@ -122,7 +123,7 @@ impl Ground {
 
 impl Drop for Ground {
     fn drop(&mut self) {
-        // What is left behind by a failure here is one small folder among temporary files.
+        // A failure leaves only one small folder among the temporary files.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }

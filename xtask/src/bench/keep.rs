@@ -1,4 +1,4 @@
-//! What it costs to keep files before a call deletes them: beside `cp -a` of the same files, in turns.
+//! Cost of a backup before a call deletes files, compared with `cp -a` of the same files, in turns.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -12,11 +12,11 @@ use super::payloads;
 
 const ROUNDS: usize = 9;
 
-/// Of what is kept, so many files of so many bytes.
+/// The backups: name on the page, number of files, and size of a file in bytes.
 pub(crate) const CASES: [(&str, usize, usize); 2] =
     [("1,500 files of 10 kB", 1500, 10_000), ("60 files of 1 MB", 60, 1_000_000)];
 
-/// The shortest times in hundredths of that of `cp -a`, one for each of [`CASES`].
+/// Shortest times, in hundredths of that of `cp -a`, one for each of [`CASES`].
 pub(crate) fn measure(binary: &Path) -> Result<Vec<u32>, String> {
     CASES.iter().enumerate().map(|(number, (_, files, bytes))| of(binary, (90_000 + number, *files, *bytes))).collect()
 }
@@ -35,12 +35,12 @@ fn of(binary: &Path, (name, files, bytes): (usize, usize, usize)) -> Result<u32,
         kept.push(hook.time()?);
         copied.push(copy(&ground)?);
     }
-    // Both wait for the disk now and then, each for what the other has written: the least disturbed round is compared.
+    // Both occasionally wait for the disk because of the other's writes, so the fastest rounds are compared.
     let least = |times: Vec<Duration>| times.into_iter().min().unwrap_or_default().as_secs_f64();
     Ok((least(kept) / least(copied) * 100.0).round() as u32)
 }
 
-/// Files that are older than the session.
+/// Writes files that are older than the session.
 fn write(folder: &Path, files: usize, bytes: usize) -> std::io::Result<()> {
     fs::create_dir_all(folder)?;
     for index in 0..files {
@@ -51,7 +51,7 @@ fn write(folder: &Path, files: usize, bytes: usize) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Copied block by block, also where the file system could share them.
+/// Copies all blocks, even if the file system could share them.
 fn copy(ground: &Ground) -> Result<Duration, String> {
     let to = ground.folder.join("copy");
     let _ = fs::remove_dir_all(&to);

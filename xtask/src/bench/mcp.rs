@@ -1,4 +1,4 @@
-//! The time that `reflex mcp` adds to an allowed call of a tool, from the request to the response.
+//! Time that `reflex mcp` adds to an allowed tool call, from the request to the response.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -11,28 +11,28 @@ use super::ground::Ground;
 use super::measure::{Hook, median};
 use super::payloads;
 
-/// Calls in one session.
+/// Number of calls in one session.
 const CALLS: usize = 10_000;
 
-/// Calls of which the median counts, at the beginning and at the end.
+/// Number of calls for a median, at the start and at the end.
 const MEASURED: usize = 1_000;
 
-/// The time that a call may take longer than without the proxy.
+/// Maximum time that the proxy may add to a call.
 const MOST: Duration = Duration::from_millis(1);
 
-/// The two measurements, by their names on the page.
+/// The two measurements, by name on the page.
 pub(crate) const CASES: [&str; 2] = ["the first 1,000 of 10,000 calls", "the last 1,000 of them"];
 
-/// The time that was added to a call.
+/// The time added to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Added {
-    /// Hundredths of the time of the program that does nothing.
+    /// Time in hundredths of that of a program that does nothing.
     pub(crate) ratio: u32,
-    /// Whether it was below a millisecond here.
+    /// Whether the time was below one millisecond on this machine.
     pub(crate) in_time: bool,
 }
 
-/// One for each of [`CASES`].
+/// Measures each of [`CASES`].
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Added>, String> {
     let own = std::env::current_exe().map_err(|error| format!("cannot find xtask: {error}"))?;
     let mut direct = Conversation::start(Command::new(&own).arg("mcp"), ground)?;
@@ -60,7 +60,7 @@ pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Added>, Stri
     Ok(times.into_iter().map(added).collect())
 }
 
-/// A client and a server.
+/// A client connected to a server.
 struct Conversation {
     server: Child,
     input: ChildStdin,
@@ -90,7 +90,7 @@ impl Conversation {
         Ok(line)
     }
 
-    /// Equal calls would be a loop, so each has a text of its own.
+    /// Identical calls would be a loop, so each call has its own text.
     fn call(&mut self, number: usize) -> Result<Duration, String> {
         let params = json!({"name": "shout", "arguments": {"text": format!("text {number}")}});
         let request = json!({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}).to_string();

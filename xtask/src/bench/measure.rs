@@ -1,4 +1,4 @@
-//! Measures the hook: its time beside `/bin/true` in alternation, its instructions under callgrind.
+//! Measures the hook: its time in alternation with `/bin/true`, its instructions under callgrind.
 
 use std::fs;
 use std::io::Write;
@@ -10,40 +10,40 @@ use std::time::{Duration, Instant};
 use super::ground::Ground;
 use crate::steps::succeed;
 
-/// After these each session has its file.
+/// Number of warm-up calls, after which each session has its file.
 const WARM_UP: usize = 32;
 const ROUNDS: usize = 300;
 const NOTHING: &str = "/bin/true";
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// The hook and one payload.
+/// The hook with one payload.
 pub(crate) struct Hook<'a> {
-    /// The release.
+    /// The release binary.
     pub(crate) binary: &'a Path,
-    /// Where it runs.
+    /// The environment of the run.
     pub(crate) ground: &'a Ground,
-    /// What it reads.
+    /// The payload on standard input.
     pub(crate) payload: String,
 }
 
-/// `reflex check` and one command: what a hook judges too, and no watchdog ends it.
+/// `reflex check` with one command: the same judgement as by a hook, but not limited by the watchdog.
 pub(crate) struct Check<'a> {
-    /// The release.
+    /// The release binary.
     pub(crate) binary: &'a Path,
-    /// Where it runs.
+    /// The environment of the run.
     pub(crate) ground: &'a Ground,
     /// The command.
     pub(crate) text: &'a str,
 }
 
 impl Check<'_> {
-    /// Asks once under callgrind: thousands of instructions.
+    /// Runs once under callgrind and returns thousands of instructions.
     pub(crate) fn instructions(&self) -> Result<u32, String> {
         counted(self.ground, self.binary, &["check", "-"].map(str::to_owned), self.text)
     }
 }
 
-/// What the hook said.
+/// Exit status and output of the hook.
 pub(crate) struct Answer {
     status: ExitStatus,
     stdout: String,
@@ -51,24 +51,24 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Whether the agent goes on as if there were no hook.
+    /// Whether the agent proceeds as if it had no hook.
     pub(crate) fn is_silent(&self) -> bool {
         self.status.success() && self.stdout.is_empty() && self.stderr.is_empty()
     }
 
-    /// Whether the agent must not make the call.
+    /// Whether the hook denies the call.
     pub(crate) fn is_denial(&self) -> bool {
         self.status.code() == Some(2) && self.stdout.contains("\"permissionDecision\":\"deny\"")
     }
 
-    /// All of it in one line.
+    /// Formats the answer in one line.
     pub(crate) fn shown(&self) -> String {
         format!("{} {} {}", self.status, self.stdout.trim_end(), self.stderr.trim_end())
     }
 }
 
 impl Hook<'_> {
-    /// Asks once.
+    /// Runs the hook once.
     pub(crate) fn answer(&self) -> Result<Answer, String> {
         let mut command = self.command(self.binary);
         let output = run(command.args(arguments(self.ground)).stderr(Stdio::piped()), &self.payload)?;
@@ -76,12 +76,13 @@ impl Hook<'_> {
         Ok(Answer { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) })
     }
 
-    /// Asks once under callgrind: thousands of instructions.
+    /// Runs once under callgrind and returns thousands of instructions.
     pub(crate) fn instructions(&self) -> Result<u32, String> {
         counted(self.ground, self.binary, &arguments(self.ground), &self.payload)
     }
 
-    /// The median time in hundredths of the median time of doing nothing, of few rounds: a large call takes long.
+    /// Median time in hundredths of that of a program that does nothing. Uses few rounds, because a large call takes
+    /// long.
     pub(crate) fn ratio(&self) -> Result<u32, String> {
         const ROUNDS: usize = 20;
         let (mut times, mut nothing) = (Vec::new(), Vec::new());
@@ -96,7 +97,7 @@ impl Hook<'_> {
         command(self.ground, program)
     }
 
-    /// How long it takes once.
+    /// Time of one run.
     pub(crate) fn time(&self) -> Result<Duration, String> {
         let mut command = self.command(self.binary);
         let command = command.args(arguments(self.ground)).stderr(Stdio::null());
@@ -105,7 +106,7 @@ impl Hook<'_> {
         run(command, &payload).map(|_| start.elapsed())
     }
 
-    /// A program that ends at once, started and fed just the same.
+    /// Time of a program that exits at once, started with the same input.
     pub(crate) fn time_of_nothing(&self) -> Result<Duration, String> {
         let mut command = self.command(Path::new(NOTHING));
         let command = command.args(arguments(self.ground)).stderr(Stdio::null());
@@ -114,14 +115,13 @@ impl Hook<'_> {
     }
 }
 
-/// What stands in the entry of a user.
+/// The arguments in a user's hook entry.
 fn arguments(ground: &Ground) -> Vec<String> {
     let home = ground.home.to_string_lossy();
     ["hook", "--agent", "claude", "--event", "PreToolUse", "--home", &home].map(str::to_owned).to_vec()
 }
 
-/// The payload in the next of many sessions: who makes the same call in one again and again goes round in circles, and
-/// is told so.
+/// The payload in the next of many sessions: repeating the same call in one session would trigger the loop detector.
 fn in_turn(payload: &str) -> String {
     const SESSIONS: usize = 149;
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -129,7 +129,7 @@ fn in_turn(payload: &str) -> String {
     payload.replacen(super::payloads::SESSION, &format!("{session:036}"), 1)
 }
 
-/// The same program start for all: as little environment as an agent may leave.
+/// The same command for all programs, with as small an environment as an agent may pass.
 fn command(ground: &Ground, program: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(&ground.repo).env_clear();
@@ -142,12 +142,12 @@ fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) ->
     total(&text).ok_or_else(|| format!("valgrind counted nothing: {said}"))
 }
 
-/// What callgrind writes of one call of the hook, with the names of functions as the linker has them.
+/// Callgrind's output for one call of the hook, with the mangled names of functions.
 pub(crate) fn profile(ground: &Ground, binary: &Path, payload: &str) -> Result<String, String> {
     callgrind(ground, binary, &arguments(ground), payload).map(|(text, _)| text)
 }
 
-/// The file that callgrind writes, and what it says.
+/// Runs a command under callgrind and returns the contents of callgrind's file and its messages.
 fn callgrind(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<(String, String), String> {
     let counts = ground.folder.join("callgrind.out");
     let mut valgrind = command(ground, Path::new("valgrind"));
@@ -163,22 +163,22 @@ fn run(command: &mut Command, payload: &str) -> Result<std::process::Output, Str
     let shown = |error| format!("`{program}`: {error}");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(shown)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read closes the pipe, which is no failure of ours.
+        // A program that does not read its input closes the pipe, which is not an error here.
         let _ = stdin.write_all(payload.as_bytes());
     }
     child.wait_with_output().map_err(shown)
 }
 
-/// The median time of each hook in hundredths of the median time of doing nothing.
+/// Median time of each hook, in hundredths of that of a program that does nothing.
 pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>, String> {
     let mut medians = medians(hooks)?;
     let nothing = medians.pop().unwrap_or_default();
     Ok(medians.iter().map(|median| (median / nothing * 100.0).round() as u32).collect())
 }
 
-/// The median time of each hook in seconds, and behind them that of doing nothing.
+/// Median time of each hook in seconds, followed by that of a program that does nothing.
 ///
-/// All take turns within a round and the first turn moves on: a machine that is busy for a while is so for all.
+/// All of them take turns within a round and the first turn rotates, so that a temporary load affects all equally.
 pub(crate) fn medians(hooks: &[Hook<'_>]) -> Result<Vec<f64>, String> {
     let turns = hooks.len() + 1;
     let mut times = vec![Vec::with_capacity(ROUNDS); turns];
@@ -196,18 +196,18 @@ pub(crate) fn medians(hooks: &[Hook<'_>]) -> Result<Vec<f64>, String> {
     Ok(times.into_iter().map(median).collect())
 }
 
-/// The middle one, in seconds.
+/// The median, in seconds.
 pub(crate) fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
 }
 
-/// Whether instructions can be counted here.
+/// Whether valgrind is available to count instructions.
 pub(crate) fn has_valgrind() -> bool {
     succeed(Command::new("valgrind").arg("--version")).is_ok()
 }
 
-/// The sum in what callgrind wrote, in thousands.
+/// Total of callgrind's counts, in thousands.
 fn total(text: &str) -> Option<u32> {
     let line =
         text.lines().find_map(|line| line.strip_prefix("totals: ").or_else(|| line.strip_prefix("summary: ")))?;

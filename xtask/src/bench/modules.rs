@@ -1,5 +1,5 @@
-//! What each detector costs, as a share of what the description of the three detectors allows it: by the clock that
-//! stands in the audit log.
+//! Cost of each detector, as a share of the budget in the description of the three detectors, measured by the times in
+//! the audit log.
 
 use std::fs;
 
@@ -9,23 +9,23 @@ use super::ground::Ground;
 use super::measure::Hook;
 use super::payloads;
 
-/// Calls in one session, so that the detector of loops has a full memory to look at; the last of them count.
+/// Calls in one session, so that the loop detector's history is full; only the last of them count.
 const CALLS: usize = 64;
 const COUNTED: usize = 15;
 
-/// The detectors and all together: their parts of a judgement, and the microseconds that they may take.
+/// The detectors and their total: name, parts of a judgement, and budget in microseconds.
 pub(crate) const MODULES: [(&str, &[&str], u64); 4] = [
-    // What a command would do is worked out for all; it is counted to the first, which needs all of it.
+    // The analysis of a command serves all detectors; it is counted for the first, which needs all of it.
     ("Sentinel", &["analyze", "facts", "sentinel"], 8_000),
     ("Tripwire", &["tripwire"], 5_000),
     ("Loopbreaker", &["loopbreaker"], 3_000),
     ("all", &["analyze", "facts", "sentinel", "tripwire", "loopbreaker", "rules", "gatekeeper"], 12_000),
 ];
 
-/// The names of the texts.
+/// The texts, by name.
 pub(crate) const TEXTS: [&str; 3] = ["100 bytes", "500 bytes", "10 KB, encoded four times"];
 
-/// For each of [`TEXTS`] the share of each of [`MODULES`] in per cent, rounded up.
+/// Share of each of [`MODULES`] for each of [`TEXTS`], in percent, rounded up.
 pub(crate) fn measure(binary: &std::path::Path, ground: &Ground) -> Result<Vec<Vec<u32>>, String> {
     [plain(100), plain(500), encoded(10_000)].iter().map(|text| shares(binary, ground, text)).collect()
 }
@@ -50,7 +50,7 @@ fn shares(binary: &std::path::Path, ground: &Ground, text: &str) -> Result<Vec<u
     Ok(MODULES.iter().map(share).collect())
 }
 
-/// Ordinary commands of so many bytes.
+/// Ordinary commands of this length in bytes.
 fn plain(length: usize) -> String {
     let part = "grep -rn 'fn main' src | sort | uniq -c; ls -la src/part-03 && ";
     let mut text = part.repeat(length / part.len());
@@ -60,7 +60,7 @@ fn plain(length: usize) -> String {
     text
 }
 
-/// Ordinary commands, encoded again and again until they are so long.
+/// Ordinary commands, encoded repeatedly until they have this length.
 fn encoded(length: usize) -> String {
     const TIMES: u32 = 4;
     let mut text = plain(length * 3_usize.pow(TIMES) / 4_usize.pow(TIMES));

@@ -1,4 +1,4 @@
-//! The page `docs/reference/speed.md`: written from a report and read back into one.
+//! The page `docs/reference/speed.md`: rendered from a report and parsed back into one.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -59,7 +59,7 @@ call has an effect that the rule is about.
 
 ";
 
-/// The head of the first column of that table.
+/// Head of the first column of the table.
 const RULES: &str = "rules";
 
 const PEOPLE: &str = "\
@@ -70,7 +70,7 @@ rounds in turns, divided by that of `/bin/true`. Their difference may be half a 
 
 ";
 
-/// The head of the first column of that table.
+/// Head of the first column of the table.
 const PEOPLES: &str = "rules of the user";
 
 const SHARES: &str = "\
@@ -82,7 +82,7 @@ audit log. What a command would do is worked out once for all detectors and coun
 
 ";
 
-/// The head of the first column of that table.
+/// Head of the first column of the table.
 const TEXT: &str = "command";
 
 const SEARCH: &str = "\
@@ -103,10 +103,10 @@ earlier call.
 
 ";
 
-/// The head of the first column of that table.
+/// Head of the first column of the table.
 const SOUGHT: &str = "search";
 
-/// The head of the first column of that table.
+/// Head of the first column of the table.
 const CONFIGURED: &str = "reflexes";
 
 const MCP: &str = "\
@@ -118,53 +118,53 @@ millisecond on the machine that wrote this page. A call is judged by a process o
 
 ";
 
-/// The head of the first column of that table.
+/// Head of the first column of the table.
 const PASSED: &str = "through `reflex mcp`";
 
-/// Keeping may cost so many hundredths of a copy.
+/// Maximum time of a backup, in hundredths of that of a copy.
 const MAX_OF_COPY: u32 = 130;
 
-/// A discard may cost so many hundredths of `git status`.
+/// Maximum time of a discard, in hundredths of that of `git status`.
 const MAX_OF_STATUS: u32 = 150;
 
 const BUILD: &str = "Measured build: ";
 
-/// What was measured.
+/// The measurements.
 pub(crate) struct Report {
-    /// How the measured build is linked.
+    /// Linkage of the measured build.
     pub(crate) linkage: Linkage,
-    /// One for each call.
+    /// One row per call.
     pub(crate) rows: Vec<Row>,
     /// Hundredths of `git status`, one for each of [`discard::COMMANDS`].
     pub(crate) discards: Vec<u32>,
     /// Hundredths of `cp -a`, one for each of [`keep::CASES`].
     pub(crate) keeps: Vec<u32>,
-    /// A part of the rules, and all; nothing where nobody could count.
+    /// With a part of the rules and with all; empty if instructions could not be counted.
     pub(crate) dispatches: Vec<Dispatch>,
-    /// One for each of [`people::CASES`]; nothing where they were not measured.
+    /// One for each of [`people::CASES`]; empty if they were not measured.
     pub(crate) people: Vec<Cost>,
-    /// Per cent of its budget for each of [`modules::MODULES`], one line for each of [`modules::TEXTS`].
+    /// Percent of its budget for each of [`modules::MODULES`], one line for each of [`modules::TEXTS`].
     pub(crate) modules: Vec<Vec<u32>>,
-    /// One for each of [`SEARCHES`]; nothing where they were not measured.
+    /// One for each of [`SEARCHES`]; empty if they were not measured.
     pub(crate) searches: Vec<Searched>,
     /// One for each of [`mcp::CASES`]; empty if they were not measured.
     pub(crate) mcp: Vec<Added>,
-    /// One for each of [`reflexes::ROWS`]; nothing where they were not measured.
+    /// One for each of [`reflexes::ROWS`]; empty if they were not measured.
     pub(crate) reflexes: Vec<Spent>,
 }
 
-/// What was measured of one call.
+/// The measurements of one call.
 pub(crate) struct Row {
     /// The call.
     pub(crate) call: &'static Call,
-    /// Time in hundredths of the program that does nothing.
+    /// Time in hundredths of that of a program that does nothing.
     pub(crate) ratio: u32,
-    /// Thousands of instructions, unless nobody could count them.
+    /// Thousands of instructions; `None` if they could not be counted.
     pub(crate) instructions: Option<u32>,
 }
 
 impl Report {
-    /// The whole page.
+    /// Renders the page.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("{HEAD}\n{BUILD}{}.\n\n", self.linkage.name());
         text.push_str("| call | what it is | time | goal | instructions | goal |\n|---|---|--:|--:|--:|--:|\n");
@@ -203,7 +203,7 @@ impl Report {
         text
     }
 
-    /// The section about people's rules; nothing where they were not measured.
+    /// The section about users' rules; empty if they were not measured.
     fn peoples(&self) -> String {
         if self.people.is_empty() {
             return String::new();
@@ -219,7 +219,7 @@ impl Report {
         text
     }
 
-    /// The section about the detectors; nothing where they were not measured.
+    /// The section about the detectors; empty if they were not measured.
     fn shares(&self) -> String {
         if self.modules.is_empty() {
             return String::new();
@@ -233,7 +233,7 @@ impl Report {
         text
     }
 
-    /// The section about the audit log; nothing where it was not measured.
+    /// The section about the audit log; empty if it was not measured.
     fn searched(&self) -> String {
         if self.searches.is_empty() {
             return String::new();
@@ -246,7 +246,7 @@ impl Report {
         text
     }
 
-    /// The section about reflexes; nothing where they were not measured.
+    /// The section about reflexes; empty if they were not measured.
     fn of_reflexes(&self) -> String {
         if self.reflexes.is_empty() {
             return String::new();
@@ -273,7 +273,7 @@ impl Report {
         text
     }
 
-    /// Each goal that is missed, in words.
+    /// Describes each missed goal.
     pub(crate) fn misses(&self) -> Vec<String> {
         let mut misses: Vec<String> = self.rows.iter().flat_map(|row| row.misses(self.linkage)).collect();
         let over = discard::COMMANDS
@@ -298,7 +298,7 @@ impl Report {
         misses
     }
 
-    /// Reads a rendered page.
+    /// Parses a rendered page.
     fn parse(text: &str) -> Result<Self, String> {
         let linkage = text.lines().find_map(|line| {
             let name = line.strip_prefix(BUILD)?.strip_suffix('.')?;
@@ -367,7 +367,7 @@ impl Row {
         Some(Self { call, ratio, instructions })
     }
 
-    /// Each goal that is missed, in words.
+    /// Describes each missed goal.
     pub(crate) fn misses(&self, linkage: Linkage) -> Vec<String> {
         let (ratio, instructions) = goal(self.call.kind, linkage);
         let name = self.call.name;
@@ -382,12 +382,12 @@ impl Row {
     }
 }
 
-/// Where the page is.
+/// Path of the page.
 pub(crate) fn file(root: &Path) -> PathBuf {
     root.join("docs").join("reference").join("speed.md")
 }
 
-/// The stored report.
+/// Reads the stored report.
 pub(crate) fn read(root: &Path) -> Result<Report, String> {
     let file = file(root);
     let text = fs::read_to_string(&file).map_err(|error| error.to_string());
@@ -395,12 +395,12 @@ pub(crate) fn read(root: &Path) -> Result<Report, String> {
         .map_err(|problem| format!("{}: {problem}; `cargo xtask bench` writes it", file.display()))
 }
 
-/// Thousands as millions with three decimals.
+/// Formats thousands as millions with three decimals.
 pub(crate) fn millions(thousands: u32) -> String {
     format!("{}.{:03} M", thousands / 1000, thousands % 1000)
 }
 
-/// Only what throws work away has the goal: `rm` asks about each of its paths.
+/// Whether the goal for discards applies: not to `rm`, which examines each of its paths.
 fn is_discard(command: &str) -> bool {
     command.starts_with("git ")
 }
@@ -409,7 +409,7 @@ fn hundredths(ratio: u32) -> String {
     format!("{}.{:02} ×", ratio / 100, ratio % 100)
 }
 
-/// A number with decimals as if it had none; nothing for a dash.
+/// Parses a number with decimals as if it had no decimal point; `None` for a dash.
 fn digits(cell: &str) -> Option<u32> {
     cell.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
 }

@@ -1,30 +1,30 @@
-//! The calls that are measured: what a coding agent asks all day, and one that must not run.
+//! The measured calls: common requests of a coding agent, and one that must be denied.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// The right answer to a call.
+/// The correct answer to a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Silence.
+    /// No output.
     Allow,
-    /// A refusal.
+    /// A denial.
     Deny,
 }
 
 /// A measured call.
 pub(crate) struct Call {
-    /// Its name in the report.
+    /// Name in the report.
     pub(crate) name: &'static str,
-    /// What it shows.
+    /// Description for the report.
     pub(crate) about: &'static str,
-    /// The right answer.
+    /// The correct answer.
     pub(crate) kind: Kind,
     tool: fn(&Path) -> (&'static str, Value),
 }
 
-/// Every measured call, in the order of the report.
+/// The measured calls, in the order of the report.
 pub(crate) const CALLS: [Call; 5] = [
     Call { name: "allow-simple", about: "`git status`", kind: Kind::Allow, tool: simple },
     Call { name: "allow-pipeline", about: "300 bytes of `cd`, pipes and `&&`", kind: Kind::Allow, tool: pipeline },
@@ -33,14 +33,14 @@ pub(crate) const CALLS: [Call; 5] = [
     Call { name: "deny-home", about: "`rm -rf ~`", kind: Kind::Deny, tool: home },
 ];
 
-/// The text of `allow-pipeline`.
+/// The command of `allow-pipeline`.
 pub(crate) const PIPELINE: &str = "cd src/part-03 && grep -rn --include='*.rs' -E \"fn (read|write)_[a-z]+\" . \
     | sed -e 's/:.*//' | sort | uniq -c | sort -rn | head -20 && \
     cargo test --quiet --package app -- --skip slow 2>&1 | tail -n 40 && \
     git diff --stat HEAD -- src tests 2>/dev/null | tail -n 5; echo \"exit status: $?\"";
 
 impl Call {
-    /// The payload as Claude Code sends it before a tool runs.
+    /// The payload that Claude Code sends before a tool runs.
     pub(crate) fn payload(&self, repo: &Path) -> String {
         let (tool, input) = (self.tool)(repo);
         payload(tool, &input, repo)
@@ -53,14 +53,14 @@ pub(crate) fn shell(command: &str, repo: &Path) -> String {
     payload(tool, &input, repo)
 }
 
-/// The session of every payload.
+/// Session id of every payload.
 pub(super) const SESSION: &str = "5f0c1a52-8f0e-4d0e-9f43-0c8a3f6f2d11";
 
 fn payload(tool: &str, input: &Value, repo: &Path) -> String {
     payload_in(tool, input, repo, SESSION)
 }
 
-/// The payload of a call in a session.
+/// The payload of a call in the given session.
 pub(super) fn payload_in(tool: &str, input: &Value, repo: &Path, session: &str) -> String {
     json!({
         "session_id": session,

@@ -1,4 +1,4 @@
-//! What rules that people write cost a call they say nothing about: none, 200 in as many files, 200 in one.
+//! Cost of users' rules for a call that none of them matches: no rules, 200 in as many files, 200 in one file.
 
 use std::path::Path;
 use std::thread;
@@ -8,30 +8,30 @@ use super::ground::Ground;
 use super::measure::{Hook, has_valgrind, medians};
 use super::payloads;
 
-/// So many rules.
+/// Number of rules.
 const RULES: usize = 200;
 
-/// A call with them costs at most so many seconds more than one without.
+/// Maximum time in seconds that the rules may add to a call.
 const MOST: f64 = 0.0005;
 
-/// Their names in the report, each with how many files they lie in.
+/// Name in the report, and number of files.
 pub(crate) const CASES: [(&str, usize); 3] = [("none", 0), ("200 in 200 files", RULES), ("200 in one file", 1)];
 
-/// Files that changed just now are read at every call: the clock must have moved on.
+/// Pause before measuring: recently changed files are read at every call until the clock has moved on.
 const REST: Duration = Duration::from_secs(5);
 
-/// What was measured of one of [`CASES`].
+/// The measurement of one of [`CASES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// Time in hundredths of the program that does nothing.
+    /// Time in hundredths of that of a program that does nothing.
     pub(crate) ratio: u32,
-    /// Whether it is within the goal.
+    /// Whether the goal is met.
     pub(crate) is_within: bool,
-    /// Thousands of instructions; 0 where nobody could count.
+    /// Thousands of instructions; 0 if they could not be counted.
     pub(crate) instructions: u32,
 }
 
-/// Measures them in turns.
+/// Measures all cases in turns.
 pub(crate) fn measure(binary: &Path) -> Result<Vec<Cost>, String> {
     let grounds: Vec<Ground> =
         CASES.iter().map(|(_, files)| Ground::with_rules(*files, &texts(*files))).collect::<Result<_, _>>()?;
@@ -41,7 +41,7 @@ pub(crate) fn measure(binary: &Path) -> Result<Vec<Cost>, String> {
         .collect();
     thread::sleep(REST);
     for hook in &hooks {
-        // The first call compiles them.
+        // The first call compiles the rules.
         hook.answer()?;
         let answer = hook.answer()?;
         if !answer.is_silent() {
@@ -58,7 +58,7 @@ pub(crate) fn measure(binary: &Path) -> Result<Vec<Cost>, String> {
     hooks.iter().zip(&medians).map(cost).collect()
 }
 
-/// The texts of so many files.
+/// The rules, distributed over this number of files.
 fn texts(files: usize) -> Vec<String> {
     let rules: Vec<String> = (0..RULES).map(rule).collect();
     match files {
@@ -67,7 +67,7 @@ fn texts(files: usize) -> Vec<String> {
     }
 }
 
-/// A rule as a team may write it: three of four about commands, one about files.
+/// A realistic rule: three in four are about commands, one is about files.
 fn rule(number: usize) -> String {
     let (events, condition) = match number % 4 {
         0 => ("bash_command", format!("{{field: command, op: matches, pattern: 'git push --force{number}*'}}")),

@@ -1,4 +1,4 @@
-//! What reflexes add to a call: three that ship, and three that somebody wrote.
+//! Cost that reflexes add to a call: three that ship, and three of a user.
 
 use std::fs;
 use std::io;
@@ -8,22 +8,22 @@ use super::ground::Ground;
 use super::measure::{self, Hook, has_valgrind};
 use super::payloads;
 
-/// The rows of the page: what is configured.
+/// The rows of the page, each a configuration.
 pub(crate) const ROWS: [&str; 2] = ["three that ship", "three of one's own"];
 
-/// The hook with three reflexes may take so many hundredths of a program that does nothing.
+/// Maximum time of the hook with three reflexes, in hundredths of that of a program that does nothing.
 pub(crate) const MOST: u32 = 200;
 
-/// What one of [`ROWS`] costs.
+/// The measurement of one of [`ROWS`].
 #[derive(Clone)]
 pub(crate) struct Cost {
-    /// Hundredths of the program that does nothing.
+    /// Time in hundredths of that of a program that does nothing.
     pub(crate) ratio: u32,
-    /// Thousands of instructions, unless nobody could count them.
+    /// Thousands of instructions; `None` if they could not be counted.
     pub(crate) instructions: Option<u32>,
 }
 
-/// One for each of [`ROWS`]: `git status`, about which all of them are asked and say nothing.
+/// Measures each of [`ROWS`] with `git status`, which all reflexes inspect and pass.
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Cost>, String> {
     let told = rows(binary, ground)?;
     let costs: Vec<Cost> = told.lines().filter_map(Cost::parse).collect();
@@ -44,7 +44,7 @@ fn rows(binary: &Path, ground: &Ground) -> Result<String, String> {
         let shown = |error: io::Error| format!("cannot configure reflexes: {error}");
         configure(ground, row == 1).map_err(shown)?;
         let hook = Hook { binary, ground, payload: payloads::shell("git status", &ground.repo) };
-        // Counted in a session of its own: that of the others is long by now. What its first call keeps, the next finds.
+        // Counted in a new session, because the other one is long by now. The first call caches data for the next one.
         let session = format!("{row:036}");
         let counted = Hook { payload: hook.payload.replacen(payloads::SESSION, &session, 1), ..hook };
         counted.answer()?;
@@ -71,7 +71,7 @@ fn configure(ground: &Ground, own: bool) -> io::Result<()> {
     fs::write(ground.home.join(LIST), format!("{{\"reflexes\": [{}]}}\n", names.join(", ")))
 }
 
-/// A module as the documentation of the interface shows them.
+/// A module like those in the documentation of the interface.
 const OWN: &str = r#"// Looks at commands, once by their text and once by their words.
 import { commandMatches, defineReflex, deny, parseCommand, pass } from "@agentreflex/core";
 import type { ToolCallContext } from "@agentreflex/core";
@@ -89,7 +89,7 @@ export default defineReflex({
 });
 "#;
 
-/// Whether the last call's record names three reflexes that passed.
+/// Whether the record of the last call names three reflexes that passed.
 fn was_asked(ground: &Ground) -> Result<(), String> {
     let log = ground.home.join(".local/state/reflex/audit/current.jsonl");
     let lines = fs::read_to_string(&log).map_err(|error| format!("cannot read `{}`: {error}", log.display()))?;

@@ -1,4 +1,4 @@
-//! What it costs to search a large audit log: beside `cat` of the same bytes, in turns.
+//! Cost of a search in a large audit log, compared with `cat` of the same bytes, in turns.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
@@ -12,22 +12,22 @@ use super::ground::Ground;
 use super::measure::{Hook, median};
 use super::payloads;
 
-/// So many records are searched.
+/// Number of records in the log.
 const RECORDS: usize = 1_000_000;
 
-/// Rounds of which the median counts.
+/// Number of rounds for the median.
 const ROUNDS: usize = 9;
 
-/// A search takes less time than this.
+/// Upper limit for the time of a search.
 const MOST: Duration = Duration::from_millis(200);
 
-/// The log begins a new file after so many bytes.
+/// Size in bytes after which the log starts a new file.
 const PART: usize = 64 << 20;
 
-/// Stands in the oldest record alone.
+/// A text that occurs in the oldest record only.
 const OLDEST: &str = "the oldest of all";
 
-/// What is searched for, by its name on the page.
+/// The searches: name on the page, and arguments.
 pub(crate) const SEARCHES: [(&str, &[&str]); 4] = [
     ("the newest 20 refusals", &["decision=deny"]),
     ("one record, the oldest, by a field", &["tool=mcp__oldest__of_all"]),
@@ -35,21 +35,21 @@ pub(crate) const SEARCHES: [(&str, &[&str]); 4] = [
     ("two fields and a text that nothing holds", &["agent=claude", "decision=pass", "stands nowhere"]),
 ];
 
-/// What a search took.
+/// The measurement of one search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Searched {
     /// Hundredths of the time of `cat`.
     pub(crate) ratio: u32,
-    /// Whether it stayed below the goal here.
+    /// Whether the search met the goal on this machine.
     pub(crate) in_time: bool,
 }
 
-/// One for each of [`SEARCHES`].
+/// Measures each of [`SEARCHES`].
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>, String> {
     let home = ground.folder.join("many");
     let audit = home.join(".local/state/reflex/audit");
     let written = written(binary, ground, &audit).and_then(|()| times(binary, &home, &audit));
-    // It is large: it goes at once, not with the ground.
+    // The log is large, so it is removed right away and not with the ground.
     fs::remove_dir_all(&home).map_err(|error| format!("cannot remove `{}`: {error}", home.display()))?;
     let mut medians: Vec<f64> = written?.into_iter().map(median).collect();
     let floor = medians.pop().unwrap_or_default();
@@ -58,7 +58,7 @@ pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>, S
     Ok(medians.iter().map(searched).collect())
 }
 
-/// The times of each search, and behind them those of `cat`.
+/// The times of each search, followed by those of `cat`.
 fn times(binary: &Path, home: &Path, audit: &Path) -> Result<Vec<Vec<Duration>>, String> {
     let mut times = vec![Vec::new(); SEARCHES.len() + 1];
     for round in 0..=ROUNDS {
@@ -87,7 +87,7 @@ fn search(binary: &Path, home: &Path, words: &[&str]) -> Result<Duration, String
         [_] => 1,
         _ => 0,
     };
-    // A wrong answer is not worth measuring.
+    // Measuring a wrong answer would be useless.
     if found == expected { Ok(time) } else { Err(format!("{words:?}: {found} records, not {expected}")) }
 }
 
@@ -100,8 +100,8 @@ fn cat(audit: &Path) -> Result<Duration, String> {
     if status.success() { Ok(start.elapsed()) } else { Err("`cat` fails".into()) }
 }
 
-/// A log of calls as the hook has written them, each again and again with another name and moment. Its chain is not
-/// worked out, for no search asks for it.
+/// Writes a log from records of the hook, repeated with other ids and times. The hash chain is not computed, because a
+/// search does not check it.
 fn written(binary: &Path, ground: &Ground, audit: &Path) -> Result<(), String> {
     let shown = |error: std::io::Error| format!("cannot write into `{}`: {error}", audit.display());
     let samples = samples(binary, ground)?;
@@ -123,15 +123,15 @@ fn written(binary: &Path, ground: &Ground, audit: &Path) -> Result<(), String> {
     out.flush().map_err(shown)
 }
 
-/// Which of so many samples a record is: the last of them is the oldest record alone, of the others the first are the
-/// usual ones.
+/// Index of the sample for a record: the last sample is used for the oldest record only, and the first of the others
+/// are the most common.
 fn chosen(number: usize, samples: usize) -> usize {
     let Some(others) = samples.checked_sub(1).filter(|_| number > 0) else { return samples - 1 };
     let mixed = number.wrapping_mul(2_654_435_761) >> 8;
     (mixed % others) * (mixed / others % others) / others
 }
 
-/// A record of the hook without its name and moment.
+/// A record of the hook without its id and time.
 struct Sample {
     front: String,
     rest: String,
@@ -144,7 +144,7 @@ impl Sample {
         Some(Sample { front: front.into(), rest: rest.split_once('"')?.1.into() })
     }
 
-    /// One call every two seconds.
+    /// The record with this number: one call every two seconds.
     fn at(&self, number: usize) -> String {
         let (day, hour, minute, second) = (1 + number / 43_200, number / 1800 % 24, number / 30 % 60, number * 2 % 60);
         let Sample { front, rest } = self;
@@ -156,7 +156,7 @@ impl Sample {
     }
 }
 
-/// What the hook writes about calls of many kinds.
+/// The records that the hook writes for calls of many kinds.
 fn samples(binary: &Path, ground: &Ground) -> Result<Vec<Sample>, String> {
     let calls = calls(&ground.repo);
     for (session, (tool, input)) in calls.iter().enumerate() {
@@ -170,7 +170,7 @@ fn samples(binary: &Path, ground: &Ground) -> Result<Vec<Sample>, String> {
     if samples.len() == calls.len() { Ok(samples) } else { Err("a call is not in the audit log".into()) }
 }
 
-/// Calls of many tools, lengths and verdicts, the usual ones first; the last is the oldest record.
+/// Calls of many tools, lengths and verdicts, the common ones first; the last one is the oldest record.
 fn calls(repo: &Path) -> Vec<(String, Value)> {
     let file = |number: usize| repo.join(format!("src/part-{:02}/file-{:02}.rs", number % 20, number % 25));
     let mut calls = Vec::new();
@@ -191,7 +191,7 @@ fn calls(repo: &Path) -> Vec<(String, Value)> {
         put("mcp__tracker__find", json!({"query": format!("ticket {number}"), "limit": 20}));
         put("Bash", json!({"command": format!("git push --force origin topic-{number}")}));
         put("Bash", json!({"command": format!("rm -rf ~/old-{number}")}));
-        // Long scripts are not the rule.
+        // Long scripts are rare.
         if number % 3 == 2 {
             put(
                 "Bash",

@@ -1,4 +1,4 @@
-//! Claude Code: how it is started, and the calls that its model makes.
+//! Claude Code: its start, and the calls of its model.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -40,21 +40,21 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     client.env("ANTHROPIC_BASE_URL", model).env("ANTHROPIC_API_KEY", "none");
     client.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
     client.env("DISABLE_AUTOUPDATER", "1").env("DISABLE_TELEMETRY", "1");
-    // As root the client refuses to bypass permissions elsewhere.
+    // The client refuses to bypass permissions as root unless this is set.
     client.env("IS_SANDBOX", "1");
 }
 
-/// A shell command.
+/// A call of a shell command.
 pub(super) fn bash(command: &str) -> Call {
     Call::function("Bash", json!({"command": command, "description": "One step of the task"}))
 }
 
-/// A file with this content.
+/// A call that writes a file with this content.
 pub(super) fn write(path: &Path, content: &str) -> Call {
     Call::function("Write", json!({"file_path": path, "content": content}))
 }
 
-/// A look into a file.
+/// A call that reads a file.
 pub(super) fn read(path: &Path) -> Call {
     Call::function("Read", json!({"file_path": path}))
 }

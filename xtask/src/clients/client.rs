@@ -1,4 +1,4 @@
-//! What the cases need to know about a client: where it comes from, how it is started, and what is played with it.
+//! The properties of a client that the cases need: its package, its start, and its cases.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,22 +9,22 @@ use super::sandbox::{Mode, Sandbox};
 
 /// One real client.
 pub(super) struct Client {
-    /// The name that `--agent` takes.
+    /// The name for `--agent`.
     pub(super) name: &'static str,
-    /// Where it comes from.
+    /// Its npm package.
     pub(super) package: Package,
-    /// Sets arguments and environment so that it works through one prompt with the model at this address.
+    /// Sets arguments and environment so that the client handles one prompt with the model at this address.
     pub(super) start: fn(&Sandbox, &mut Command, &Mode, model: &str),
-    /// The file that `init` writes.
+    /// The settings file that `init` writes.
     pub(super) settings: fn(&Sandbox) -> PathBuf,
-    /// What is played with it, in this order.
+    /// Its cases, in order.
     pub(super) cases: &'static [Case],
 }
 
-/// What every client is asked to do; the scripted model decides what really happens.
+/// The prompt for every client; the scripted model decides the actual calls.
 pub(super) const PROMPT: &str = "Please do the task.";
 
-/// All clients, in the order in which they are played.
+/// All clients, in the order in which they are run.
 pub(super) const CLIENTS: &[Client] = &[
     super::claude::CLIENT,
     super::codex::CLIENT,

@@ -1,6 +1,6 @@
-//! Codex CLI: how it is started, the calls that its model makes, and what must be true under Reflex.
+//! Codex CLI: its start, the calls of its model, and its cases under Reflex.
 //!
-//! The hook's trust is never bypassed: that it runs at all shows that `reflex init` brought the client to trust it.
+//! Trust in hooks is never bypassed: the hook runs only if `reflex init` made the client trust it.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -65,7 +65,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
         Mode::Default => client.args(["--sandbox", "read-only"]),
         Mode::BypassPermissions => client.arg("--dangerously-bypass-approvals-and-sandbox"),
     };
-    // A model of this name is given the tool that applies patches.
+    // The client offers its patch tool to a model of this name.
     let mut settings = vec![
         r#"model="gpt-5.5""#.to_owned(),
         r#"model_provider="mock""#.to_owned(),
@@ -123,13 +123,13 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(3)?, &["hooks.json", " · "])
 }
 
-/// This client cannot ask: a question is a refusal that says how a person lets it pass.
+/// This client cannot prompt: an ask becomes a refusal that explains how a person approves the call.
 const UNASKED: [&str; 4] = ["Needs approval:", "notes.txt", "This agent cannot ask here", " · "];
 
-/// A file of a project that would switch hooks off.
+/// A project's file that would turn hooks off.
 const SWITCH: (&str, &str) = (".codex/config.toml", "[features]\nhooks = false\n");
 
-/// Calls that make three files.
+/// Calls that create three files.
 fn calls(sandbox: &Sandbox) -> Vec<Call> {
     let shouted = sandbox.workspace().join("shouted.txt");
     vec![shell("touch ran.txt"), patch("*** Add File: made.txt\n+made\n"), shout("hey", &shouted)]
@@ -155,7 +155,7 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
 fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     let told = other_calls_run(sandbox, vec![shell("touch original.txt")])?;
     ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")?;
-    // The word `allow` beside the new arguments lifts nothing.
+    // The `allow` next to rewritten arguments does not lift the restrictions of the client's sandbox.
     let changed = sandbox.workspace().join("changed.txt");
     std::fs::remove_file(&changed).map_err(|error| error.to_string())?;
     sandbox.converse(&Mode::Default, vec![shell("touch original.txt")])?;

@@ -1,4 +1,4 @@
-//! Copilot CLI: how it is started, the calls that its model makes, and what must be true under Reflex.
+//! Copilot CLI: its start, the calls of its model, and its cases under Reflex.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -68,7 +68,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     client.env("COPILOT_PROVIDER_BASE_URL", format!("{model}/v1")).env("COPILOT_PROVIDER_TYPE", "openai");
     client.env("COPILOT_PROVIDER_API_KEY", "none").env("COPILOT_MODEL", "mock-model");
     client.env("COPILOT_OFFLINE", "true").env("COPILOT_AUTO_UPDATE", "false");
-    // The client unpacks itself; once for all cases.
+    // The client unpacks itself; the cache lets it do so once for all cases.
     client.env("COPILOT_CACHE_HOME", sandbox.cache()).env("COPILOT_PKG_CACHE_HOME", sandbox.cache());
 }
 
@@ -84,10 +84,10 @@ fn shout(text: &str, path: &Path) -> Call {
     Call::function("echo-shout", json!({"text": text, "path": path}))
 }
 
-/// The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
+/// The client has its own prompt; without a terminal it has no answer, and the call does not run.
 const UNASKED: [&str; 3] = ["unable to ask user", "Needs approval:", "notes.txt"];
 
-/// A file of a project that would switch hooks off.
+/// A project's file that would turn hooks off.
 const SWITCH: (&str, &str) = (".github/hooks/off.json", "{\"version\": 1, \"disableAllHooks\": true, \"hooks\": {}}\n");
 
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -97,7 +97,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     all_denied(sandbox, &own, calls, &words)
 }
 
-/// Calls that make three files.
+/// Calls that create three files.
 fn calls(sandbox: &Sandbox) -> Vec<Call> {
     let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
     vec![bash("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)]
@@ -120,7 +120,8 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     quiet(&told)
 }
 
-/// A project in which `init` put Claude Code's hook: this client runs it too, in a dialect of its own, beside its own.
+/// A project in which `init` installed Claude Code's hook: this client runs that hook too, in its own dialect, in
+/// addition to its own hook.
 fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire_project("claude")?;
     let trusted = json!({"trustedFolders": [sandbox.workspace()]}).to_string();
@@ -132,7 +133,7 @@ fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     refused(told.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
     holds(sandbox, "made.txt", "hello\n")?;
-    // Each call by both hooks, and none of them a loop for that.
+    // Both hooks see each call, and the repetition must not count as a loop.
     sandbox.wire()?;
     sandbox.record_hook()?;
     let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("echo again"), bash("echo again")])?;

@@ -1,6 +1,6 @@
-//! Gemini CLI: how it is started, the calls that its model makes, and what must be true under Reflex.
+//! Gemini CLI: its start, the calls of its model, and its cases under Reflex.
 //!
-//! Folder trust stays switched on: the workspace is trusted as a person would, and the hook runs.
+//! Folder trust stays enabled: the workspace is trusted as a person would do it, and the hook runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,7 +62,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
         "mcpServers": {"echo": {"command": server, "args": [argument]}},
     });
     let system = sandbox.folder().join("gemini.json");
-    // What cannot be written shows as a client that never asks the model.
+    // If this write fails, the client never queries the model, which fails the case.
     let _ = write(&system, &sandbox.with_managed(of_system).to_string()).and_then(|()| trust(sandbox));
     client.args(["-m", "gemini-2.5-flash", "-p", PROMPT]);
     match mode {
@@ -75,7 +75,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     client.env("GEMINI_CLI_SYSTEM_SETTINGS_PATH", system);
 }
 
-/// As a person does it at the first start in a folder.
+/// Trusts the workspace, as a person does at the first start in a folder.
 fn trust(sandbox: &Sandbox) -> Result<(), String> {
     let trust = json!({sandbox.workspace().to_string_lossy(): "TRUST_FOLDER"});
     write(&sandbox.home().join(".gemini/trustedFolders.json"), &trust.to_string())
@@ -102,7 +102,8 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     let own = Path::new(SWITCH.0);
     let calls =
         vec![shell("rm -rf ~/photos"), create(own, "{}\n"), shout("hey", &state(sandbox)), shell("git reset --hard")];
-    // A question without a terminal would hang this client: it is a refusal that says how a person lets it pass.
+    // A prompt without a terminal would hang this client: an ask becomes a refusal that explains how a person approves
+    // the call.
     let words: [&[&str]; 4] = [
         &["Tool execution blocked:", "Blocked:"],
         &["settings.json", " · "],
@@ -112,7 +113,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     all_denied(sandbox, &sandbox.workspace().join(own), calls, &words)
 }
 
-/// Calls that make three files.
+/// Calls that create three files.
 fn calls(sandbox: &Sandbox) -> Vec<Call> {
     let (made, shouted) = (PathBuf::from("made.txt"), sandbox.workspace().join("shouted.txt"));
     vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)]
@@ -139,7 +140,7 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     quiet(&told)
 }
 
-/// A file of a project that switches hooks off.
+/// A project's file that turns hooks off.
 const SWITCH: (&str, &str) = (".gemini/settings.json", "{\"hooksConfig\": {\"enabled\": false}}\n");
 
 /// Comments, and a hook of another tool.

@@ -15,7 +15,7 @@ use super::cases::{ensure, holds, refused};
 use super::person;
 use super::sandbox::{Failure, Mode, Sandbox, read, write};
 
-/// The server's answer to every request until it is changed.
+/// The server's answer to every request, until it is changed.
 #[derive(Debug, Clone, Copy)]
 enum Answer {
     Decides(&'static str),
@@ -26,10 +26,10 @@ enum Answer {
     Huge,
 }
 
-/// Bytes of the longest answer.
+/// Length of the longest answer in bytes.
 const HUGE: usize = 100 << 20;
 
-/// Longer than the timeout in the policy.
+/// Delay that exceeds the timeout in the policy.
 const TOO_LONG: Duration = Duration::from_secs(8);
 
 /// A model server on loopback.
@@ -53,7 +53,7 @@ impl Server {
                     return;
                 }
                 let Ok(answer) = shared.lock().map(|answer| *answer) else { return };
-                // A client that hangs up has heard enough.
+                // A client that disconnects early is not an error.
                 thread::spawn(move || drop(serve(stream, answer)));
             }
         });
@@ -70,7 +70,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.is_over.store(true, Ordering::SeqCst);
-        // Wakes the thread that accepts.
+        // Wakes the thread that blocks in `accept`.
         let _ = TcpStream::connect(self.url.trim_start_matches("http://"));
     }
 }
@@ -106,7 +106,7 @@ fn serve(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
     }
 }
 
-/// A sure answer about a kept loss decides; every other outcome leaves the question to a person.
+/// A confident answer about a loss with a backup decides; every other outcome leaves the prompt to a person.
 pub(super) fn auto_pilot(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
     sandbox.wire_asking()?;
     let server = Server::start()?;

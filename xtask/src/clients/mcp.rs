@@ -1,10 +1,11 @@
-//! An MCP server on standard input and output with one tool, `shout`: it answers in capitals and, if asked, writes a file.
+//! An MCP server on standard input and output with one tool, `shout`: it returns the text in capitals and optionally
+//! writes a file.
 
 use std::io::{self, BufRead, Write};
 
 use serde_json::{Value, json};
 
-/// Answers until the client closes its end.
+/// Serves requests until the client closes the input.
 pub(crate) fn serve() {
     let mut output = io::stdout().lock();
     for line in io::stdin().lock().lines().map_while(Result::ok) {

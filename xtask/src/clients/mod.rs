@@ -1,4 +1,4 @@
-//! Drives the real clients against a scripted model and the built `reflex`: what the guard promises, seen from outside.
+//! Runs the real clients against a scripted model and the built `reflex`, to test the guarantees end to end.
 
 mod cases;
 mod claude;
@@ -27,13 +27,13 @@ use client::{CLIENTS, Client};
 pub(crate) use mcp::serve as serve_mcp;
 use sandbox::{Failure, Sandbox, Stage};
 
-/// Plays every case, or those named in `only` (`codex`, `codex/denied`), prints a line for each and then
+/// Runs every case, or those named in `only` (`codex`, `codex/denied`). Prints a line for each case and then
 /// `N passed, M failed`.
 ///
 /// `reflex` is a built binary; each case works on its own copy. The folder of a failed case is kept.
 ///
 /// # Errors
-/// When a client cannot be installed, `only` names no case, or a case fails.
+/// A client that cannot be installed, an unknown case in `only`, or a failed case.
 pub(crate) fn run(root: &Path, reflex: &Path, only: &[String]) -> Result<(), String> {
     let chosen = chosen(only)?;
     let reflex = reflex.canonicalize().map_err(|error| format!("no reflex at `{}`: {error}", reflex.display()))?;
@@ -55,13 +55,14 @@ pub(crate) fn run(root: &Path, reflex: &Path, only: &[String]) -> Result<(), Str
     if failed > 0 { Err(format!("{failed} of {played} client cases failed")) } else { Ok(()) }
 }
 
-/// Number of clients driven at the same time. Each waits now and then, so two would leave a core of two idle.
+/// Number of clients run at the same time. Clients often wait, so two would leave a core of two idle.
 const AT_ONCE: usize = 3;
 
-/// A client that hangs in every case must not hold up all others; a working one takes 380 s of a shared machine.
+/// Time limit for one client, so that a client that hangs in every case does not hold up the others; a working client
+/// takes 380 s on a shared machine.
 const CLIENT_TIME: Duration = Duration::from_secs(900);
 
-/// How many cases of a client fail; all of them where it cannot be installed.
+/// Number of failed cases of a client; all of them if it cannot be installed.
 fn failures(client: &'static Client, cases: &[&Case], cache: &Path, reflex: &Path) -> usize {
     let executable = match client.package.installed(cache, client.name) {
         Ok(executable) => executable,
@@ -96,7 +97,8 @@ fn chosen(only: &[String]) -> Result<Chosen, String> {
     Ok(CLIENTS.iter().map(of).filter(|(_, cases): &(_, Vec<_>)| !cases.is_empty()).collect())
 }
 
-/// Not the temporary folder: deleting there is harmless to Reflex, and these cases are about folders that matter.
+/// Folder for caches and runs. Not the temporary folder: Reflex treats deletions there as harmless, and these cases
+/// need folders that matter.
 fn cache_folder(root: &Path) -> Result<PathBuf, String> {
     let folder = match std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from) {
         Some(caches) if caches.is_absolute() => caches.join("reflex-clients"),
@@ -110,7 +112,7 @@ fn cache_folder(root: &Path) -> Result<PathBuf, String> {
 fn passes(stage: &Stage, case: &Case) -> bool {
     let start = Instant::now();
     let mut outcome = play(stage, case);
-    // Only a client that never reached the model gets a second chance; a wrong verdict stands.
+    // Only a client that never reached the model is retried; a wrong verdict is final.
     if matches!(outcome, Err(Failure::NotStarted(_))) {
         outcome = play(stage, case);
     }
@@ -123,7 +125,7 @@ fn passes(stage: &Stage, case: &Case) -> bool {
     outcome.is_ok()
 }
 
-/// What clients and models say has many lines; the report has one for each case.
+/// Joins the lines of a failure, so that the report has one line per case.
 fn one_line(failure: &Failure) -> String {
     failure.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

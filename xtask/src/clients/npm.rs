@@ -1,4 +1,4 @@
-//! Pinned clients, fetched with npm into the cache once.
+//! Clients with pinned versions, downloaded with npm into the cache once.
 
 use crate::project::tool;
 use std::fs;
@@ -12,21 +12,21 @@ use super::process;
 
 const NPM_DEADLINE: Duration = Duration::from_secs(300);
 
-/// A client as npm knows it.
+/// A client as an npm package.
 pub(super) struct Package {
-    /// Its name.
+    /// Name of the package.
     pub(super) name: &'static str,
-    /// The version that the cases were written for.
+    /// Version for which the cases were written.
     pub(super) version: &'static str,
-    /// The start of the name of the package that holds this system's binary, which the system's name ends. Empty for a
-    /// client that is one script for node.
+    /// Prefix of the name of the package with this platform's binary; the platform is appended. Empty for a client that
+    /// is one script for node.
     pub(super) platform: &'static str,
-    /// The binary's or script's path in that package; `{triple}` is the compiler's name of the system.
+    /// Path of the binary or script in that package; `{triple}` is replaced by the target triple.
     pub(super) executable: &'static str,
 }
 
 impl Package {
-    /// The path of the client's self-contained executable, installed below `cache` unless that version is there already.
+    /// Installs the client below `cache`, unless that version is present, and returns the path of its executable.
     pub(super) fn installed(&self, cache: &Path, client: &str) -> Result<PathBuf, String> {
         let folder = cache.join(client);
         let platform = Platform::here()?;
@@ -41,7 +41,7 @@ impl Package {
             return Err(format!("npm installed {}@{} without `{}`", self.name, self.version, executable.display()));
         }
         if is_script {
-            // Started by its first line; not every package marks it as a program.
+            // The file is executed by its `#!` line; not every package marks it as executable.
             fs::set_permissions(&executable, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())?;
         }
         Ok(executable)
@@ -56,7 +56,7 @@ impl Package {
 
     fn install(&self, folder: &Path) -> Result<(), String> {
         fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
-        // Without a manifest of its own npm would climb to the next one above and install there.
+        // Without a manifest npm would search the parent folders for one and install there.
         fs::write(folder.join("package.json"), "{\"private\":true}\n").map_err(|error| error.to_string())?;
         let wanted = format!("{}@{}", self.name, self.version);
         let mut npm = tool("npm");

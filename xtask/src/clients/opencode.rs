@@ -1,4 +1,4 @@
-//! OpenCode: how it is started, the calls that its model makes, and what must be true under Reflex.
+//! OpenCode: its start, the calls of its model, and its cases under Reflex.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -49,7 +49,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, _mode: &Mode, model: &str) {
             "models": {"mock": {"name": "Mock", "tool_call": true, "limit": {"context": 100_000, "output": 4000}}}}},
         "mcp": {"echo": {"type": "local", "command": [server, argument], "enabled": true}},
     });
-    // It would fetch a package for its plugins and try again for more than a minute.
+    // Otherwise the client would try to download a package for its plugins for more than a minute.
     let _ = write(&sandbox.home().join(".npmrc"), "fetch-retries=0\nfetch-timeout=1000\noffline=true\n");
     client.args(["run", "--format", "json", PROMPT]).env("OPENCODE_CONFIG_CONTENT", config.to_string());
     for switch in ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "SHARE"] {
@@ -77,7 +77,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
         shout("hey", &state(sandbox)),
         shell("git reset --hard"),
     ];
-    // A plugin cannot ask: a question is a refusal that says how a person lets it pass.
+    // A plugin cannot prompt: an ask becomes a refusal that explains how a person approves the call.
     let words: [&[&str]; 4] = [
         &["Blocked:"],
         &["other.js", " · "],
@@ -87,7 +87,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     all_denied(sandbox, &own, calls, &words)
 }
 
-/// Calls that make three files.
+/// Calls that create three files.
 fn calls(sandbox: &Sandbox) -> Vec<Call> {
     let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
     vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)]
@@ -108,7 +108,7 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
     says(told.answer(0)?, "?? made.txt")?;
-    // It runs, and words about it stand behind what its tool answers.
+    // The call runs, and the warning is appended to the tool's result.
     says(&told.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
     quiet(&told)
 }

@@ -1,4 +1,4 @@
-//! A person in a terminal that `script` makes: before the open list of waiting calls, or with a command.
+//! A person at a terminal, simulated with `script`: at the open list of waiting calls, or running a command.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -10,16 +10,16 @@ use serde_json::Value;
 
 use super::sandbox::{Failure, Sandbox};
 
-/// Between two keys the list has looked again.
+/// Pause between two keys, in which the list refreshes.
 const PAUSE: Duration = Duration::from_millis(700);
 
-/// To the call that came last, past those of sessions before, and to the end of it.
+/// Keys that select the newest call, past those of earlier sessions, and scroll to its end.
 const TO_NEWEST: [&str; 4] = ["kkkkkkkk", " ", " ", " "];
 
-/// A client has asked its model by then.
+/// Time limit for the client to query its model.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Works while the list is open, in which these keys are typed once a hook waits.
+/// Runs `work` while the list is open; types these keys once a hook waits.
 pub(super) fn answers<T>(
     sandbox: &Sandbox,
     keys: &[&str],
@@ -48,7 +48,7 @@ pub(super) fn answers<T>(
             }
             for key in TO_NEWEST.iter().chain(keys) {
                 thread::sleep(PAUSE);
-                // A list that has ended answers nothing, which shows.
+                // If the list has exited, the key is lost and the missing answer fails the case.
                 let _ = input.write_all(key.as_bytes());
             }
         });
@@ -61,8 +61,8 @@ pub(super) fn answers<T>(
     done
 }
 
-/// Works while somebody waits for the first refused call, says yes to it with `reflex approve`, and does `then` once
-/// `came` holds.
+/// Runs `work` while a person waits for the first refused call and approves it with `reflex approve`. Calls `said_yes`
+/// after the approval, and `then` once `came` returns true.
 pub(super) fn approves_late<T>(
     sandbox: &Sandbox,
     said_yes: impl FnOnce() + Send,
@@ -87,7 +87,7 @@ pub(super) fn approves_late<T>(
             }
             let newest = waiting(sandbox);
             let id = newest.first().and_then(|call| call.get("id")?.as_str()).unwrap_or_default();
-            // A yes that fails shows in what the client may run next.
+            // A failed approval shows in the next calls that the client may run.
             let _ = types(sandbox, &format!("approve {id}"), "y\n");
             said_yes();
             if until(&came) {
@@ -100,7 +100,7 @@ pub(super) fn approves_late<T>(
     })
 }
 
-/// What a command of the guard says to a person who answers it so.
+/// Runs a command of the guard with the given input and returns its output.
 pub(super) fn types(sandbox: &Sandbox, command: &str, answer: &str) -> Result<String, Failure> {
     let line = format!("'{}' --home '{}' {command}", sandbox.reflex().display(), sandbox.home().display());
     let failed = |error: std::io::Error| format!("`reflex {command}` cannot be run: {error}");
@@ -112,7 +112,7 @@ pub(super) fn types(sandbox: &Sandbox, command: &str, answer: &str) -> Result<St
         .spawn()
         .map_err(failed)?;
     let mut input = terminal.stdin.take().ok_or_else(|| "the terminal reads nothing".to_owned())?;
-    // What is typed before the question is asked is thrown away.
+    // Input typed before the prompt is discarded.
     thread::sleep(2 * PAUSE);
     input.write_all(answer.as_bytes()).map_err(failed)?;
     thread::sleep(PAUSE);
@@ -126,19 +126,19 @@ fn a_hook_waits(sandbox: &Sandbox) -> bool {
     waiting(sandbox).iter().any(waits)
 }
 
-/// The id of what was kept last.
+/// The id of the newest backup.
 pub(super) fn kept(sandbox: &Sandbox) -> Result<String, Failure> {
     let listed = listed(sandbox, &["undo", "--json"], "kept");
     let id = listed.first().and_then(|kept| kept.get("id")?.as_str());
     id.map(str::to_owned).ok_or_else(|| Failure::Wrong("nothing was kept".into()))
 }
 
-/// The calls that wait for an answer, whether a hook still waits with them or not.
+/// The calls that wait for an answer, with or without a waiting hook.
 fn waiting(sandbox: &Sandbox) -> Vec<Value> {
     listed(sandbox, &["pending", "--json"], "pending")
 }
 
-/// What a command lists under a key.
+/// The list under a key in a command's JSON output.
 fn listed(sandbox: &Sandbox, words: &[&str], key: &str) -> Vec<Value> {
     let mut command = Command::new(sandbox.reflex());
     command.arg("--home").arg(sandbox.home()).args(words);
@@ -149,7 +149,7 @@ fn listed(sandbox: &Sandbox, words: &[&str], key: &str) -> Vec<Value> {
     said.get_mut(key).and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default()
 }
 
-/// As a person's shell starts it.
+/// Sets the environment that a person's shell would have.
 fn surrounded<'c>(command: &'c mut Command, sandbox: &Sandbox) -> &'c mut Command {
     let path = std::env::var_os("PATH").unwrap_or_default();
     command.env_clear().env("PATH", path).env("HOME", sandbox.home()).env("TERM", "xterm").current_dir(sandbox.folder())

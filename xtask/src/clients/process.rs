@@ -1,4 +1,4 @@
-//! Runs a command to its end, or kills it with all it started when its time is over.
+//! Runs a command to completion, or kills it with all its child processes after a time limit.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 const GRACE: Duration = Duration::from_secs(2);
 
-/// What a command that ended in time left behind.
+/// Result of a command that exited in time.
 pub(super) struct Finished {
     /// Whether its exit code was 0.
     pub(super) success: bool,
@@ -22,7 +22,7 @@ pub(super) struct Finished {
 
 /// Runs `command` with no input; its output goes to `<log>.out` and `<log>.err`.
 ///
-/// Files and not pipes: a grandchild that keeps a pipe open must not hold us up.
+/// Files are used instead of pipes, because a grandchild may keep a pipe open.
 pub(super) fn finish(command: &mut Command, log: &Path, deadline: Duration) -> Result<Finished, String> {
     let (out, err) = (log.with_extension("out"), log.with_extension("err"));
     let program = command.get_program().to_string_lossy().into_owned();
@@ -56,7 +56,7 @@ fn poll(child: &mut Child, patience: Duration) -> io::Result<Option<ExitStatus>>
     }
 }
 
-/// Politely first: only the client can reach the hooks that it has put into sessions of their own.
+/// Sends SIGTERM first, because only the client can reach hooks that it has started in sessions of their own.
 fn end_group(child: &mut Child) -> io::Result<()> {
     signal_group(child, "-TERM")?;
     poll(child, GRACE)?;

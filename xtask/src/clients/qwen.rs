@@ -1,4 +1,4 @@
-//! Qwen Code: how it is started, the calls that its model makes, and what must be true under Reflex.
+//! Qwen Code: its start, the calls of its model, and its cases under Reflex.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -53,7 +53,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
         "mcpServers": {"echo": {"command": server, "args": [argument]}},
     });
     let system = sandbox.folder().join("qwen.json");
-    // What cannot be written shows as a client that never asks the model.
+    // If this write fails, the client never queries the model, which fails the case.
     let _ = write(&system, &sandbox.with_managed(of_system).to_string());
     client.args(["-p", PROMPT]);
     match mode {
@@ -85,11 +85,11 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     let own = sandbox.workspace().join(SWITCH.0);
     let calls =
         vec![shell("rm -rf ~/photos"), create(&own, "{}\n"), shout("hey", &state(sandbox)), shell("git reset --hard")];
-    // The client has a prompt of its own; without a terminal nobody answers it and the call does not run.
+    // The client has its own prompt; without a terminal it has no answer, and the call does not run.
     all_denied(sandbox, &own, calls, &[&["Blocked:"], &["settings.json"], &["Blocked:"], &["notes.txt"]])
 }
 
-/// Calls that make three files.
+/// Calls that create three files.
 fn calls(sandbox: &Sandbox) -> Vec<Call> {
     let (made, shouted) = (sandbox.workspace().join("made.txt"), sandbox.workspace().join("shouted.txt"));
     vec![shell("touch ran.txt"), create(&made, "made\n"), shout("hey", &shouted)]
@@ -107,12 +107,13 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    // Not from what the model was told: under load this client loses what a command prints.
+    // Read from the file, not from the result of the call: under load this client loses a command's output.
     holds(sandbox, "status.txt", "?? made.txt\n?? status.txt\n")?;
     quiet(&told)
 }
 
-/// This client takes no other arguments: what a rule would change is refused, and the model is told what to run.
+/// This client does not accept rewritten arguments: the call is refused, and the model is given the command to run
+/// instead.
 fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     write(&sandbox.home().join(".config/reflex/rules/a.yaml"), REWRITES)?;
     sandbox.wire()?;
@@ -121,8 +122,8 @@ fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(told.answer(0)?, &["Blocked:", "Run `touch changed.txt` instead."])
 }
 
-/// A file of a project that switches hooks off.
+/// A project's file that turns hooks off.
 const SWITCH: (&str, &str) = (".qwen/settings.json", "{\"disableAllHooks\": true}\n");
 
-/// Comments, and a hook of another tool. Without its version the client would write the file anew.
+/// Comments, and a hook of another tool. Without the version the client would rewrite the file.
 const ODD_SETTINGS: &str = "{ // mine\n  \"$version\": 4,\n\t\"ui\" : {\"hideTips\":true},\n \"hooks\":{ \"PreToolUse\" : [ {\"matcher\":\"*\", \"hooks\":[{\"type\":\"command\",\"command\":\"echo fired >> \\\"$HOME/foreign.log\\\"\"}]}]} /* end */ }\n\n";

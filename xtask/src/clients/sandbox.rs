@@ -1,4 +1,4 @@
-//! A throwaway home, workspace and copy of `reflex`, and the client at work in them with a cleared environment.
+//! A throwaway home, workspace and copy of `reflex`, and the client running in them with a cleared environment.
 
 use std::fmt;
 use std::fs;
@@ -14,62 +14,63 @@ use super::client::Client;
 use super::process::{self, Finished};
 use crate::hermetic::{BIND, unshare, user_database};
 
-/// What an administrator adds to a client's settings of the system, in the folder of the case.
+/// Settings that an administrator adds to a client's system settings, in the folder of the case.
 pub(super) const MANAGED: &str = "managed.json";
 
 const CLIENT_DEADLINE: Duration = Duration::from_secs(60);
 const COMMAND_DEADLINE: Duration = Duration::from_secs(15);
-/// The binary waits for a client for one minute, and for its version before.
+/// `reflex verify` waits up to one minute for a client, after querying its version.
 const PROOF_DEADLINE: Duration = Duration::from_secs(100);
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What all cases share.
+/// Resources shared by all cases.
 pub(super) struct Stage {
-    /// The real client, and its executable.
+    /// The real client.
     pub(super) client: &'static Client,
     /// The client's executable.
     pub(super) executable: PathBuf,
-    /// What clients unpack for themselves.
+    /// Folder for files that clients unpack.
     pub(super) cache: PathBuf,
     /// The binary under test.
     pub(super) reflex: PathBuf,
-    /// Where each case gets its folder.
+    /// Parent of the folders of the cases.
     pub(super) runs: PathBuf,
 }
 
-/// One case's own world.
+/// The isolated environment of one case.
 pub(super) struct Sandbox {
     folder: PathBuf,
     client: &'static Client,
     cache: PathBuf,
 }
 
-/// Why a case did not pass.
+/// The reason for a failed case.
 pub(super) enum Failure {
     /// The client never reached the model, so nothing was tested.
     NotStarted(String),
-    /// Something is not as promised.
+    /// A guarantee does not hold.
     Wrong(String),
 }
 
 /// The client's own permission mode.
 pub(super) enum Mode {
-    /// The client asks for what nobody allowed; without a person it refuses.
+    /// The client prompts for calls without permission; without a person it refuses them.
     Default,
-    /// The client asks for nothing: only a hook can stop a call.
+    /// The client never prompts: only a hook can stop a call.
     BypassPermissions,
 }
 
-/// One call of the hook as the client made it.
+/// One invocation of the hook by the client.
 pub(super) struct HookCall {
     /// The client's payload.
     pub(super) stdin: String,
-    /// Our answer.
+    /// The hook's answer.
     pub(super) stdout: String,
 }
 
 impl Sandbox {
-    /// A fresh home, a repository with one commit in a folder with a space in its name, and a copy of the binary.
+    /// Creates a fresh home, a repository with one commit in a folder with a space in its name, and a copy of the
+    /// binary.
     pub(super) fn new(stage: &Stage, name: &str) -> Result<Self, String> {
         let folder = stage.runs.join(stage.client.name).join(name);
         let sandbox = Self { folder, client: stage.client, cache: stage.cache.clone() };
@@ -80,12 +81,12 @@ impl Sandbox {
             fs::create_dir_all(&folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
         }
         fs::copy(&stage.reflex, sandbox.reflex()).map_err(|error| format!("cannot copy reflex: {error}"))?;
-        // Under its own name on the search path: `init` may have to talk with it.
+        // The client is on the search path under its own name, because `init` may run it.
         let program = sandbox.program();
         symlink(&stage.executable, &program)
             .map_err(|error| format!("cannot link `{}`: {error}", program.display()))?;
         write(&sandbox.workspace().join("notes.txt"), "first line\n")?;
-        // Hook entries of a project name no home: the user database has to.
+        // Hook entries of a project do not name a home, so it must come from the user database.
         write(&sandbox.user_database(), &user_database(&sandbox.home()))?;
         sandbox.git(&["init", "-q", "-b", "main"])?;
         sandbox.git(&["add", "-A"])?;
@@ -93,27 +94,27 @@ impl Sandbox {
         Ok(sandbox)
     }
 
-    /// Wires the client as a person would: `reflex init`.
+    /// Installs the hook as a person would: `reflex init`.
     pub(super) fn wire(&self) -> Result<(), String> {
         let mut init = self.guard();
         init.args(["init", "--agent", self.client.name, "--yes"]);
         self.succeed(&mut init).map(drop)
     }
 
-    /// The same for a person who wants to be asked about discarded changes, though they are kept first.
+    /// Installs the hook for a person who wants a prompt for discarded changes, although they are backed up.
     pub(super) fn wire_asking(&self) -> Result<(), String> {
         self.wire()?;
         write(&self.home().join(".config/reflex/policy.yaml"), "rules: {git/discard-changes: ask}\n")
     }
 
-    /// Wires an agent in this project alone.
+    /// Installs the hook for an agent in this project only.
     pub(super) fn wire_project(&self, agent: &str) -> Result<(), String> {
         let mut init = self.guard();
         init.args(["init", "--agent", agent, "--yes", "--scope", "project"]);
         self.succeed(&mut init).map(drop)
     }
 
-    /// The text that an administrator would put in place for this client: `reflex emit --scope managed`.
+    /// The text that an administrator would install for this client: `reflex emit --scope managed`.
     pub(super) fn managed(&self) -> Result<Value, String> {
         let mut emit = self.guard();
         emit.args(["emit", "--agent", self.client.name, "--scope", "managed", "--json"]);
@@ -122,7 +123,7 @@ impl Sandbox {
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// Settings of the system with what an administrator added to them for this case, if anything.
+    /// System settings, merged with the administrator's settings for this case, if any.
     pub(super) fn with_managed(&self, mut settings: Value) -> Value {
         let added = fs::read_to_string(self.folder.join(MANAGED)).unwrap_or_default();
         if let (Some(settings), Ok(Value::Object(added))) = (settings.as_object_mut(), serde_json::from_str(&added)) {
@@ -131,7 +132,7 @@ impl Sandbox {
         settings
     }
 
-    /// Runs the client itself with these words.
+    /// Runs the client itself with these arguments.
     pub(super) fn client_says(&self, words: &[&str]) -> Result<(), String> {
         self.succeed(self.command(&self.program()).args(words)).map(drop)
     }
@@ -146,7 +147,7 @@ impl Sandbox {
         calls.map(Vec::len).ok_or_else(|| format!("`reflex pending --json` lists no calls: {said}"))
     }
 
-    /// Takes the wiring away, at a terminal: without one Reflex refuses, lest an agent switch it off.
+    /// Uninstalls the hook at a terminal: without one Reflex refuses, so that an agent cannot remove it.
     pub(super) fn unwire(&self) -> Result<(), String> {
         const UNINSTALL: &str = "\"$REFLEX\" --home \"$HOME\" uninstall --agent \"$AGENT\" --yes";
         let mut terminal = self.command(Path::new("script"));
@@ -159,7 +160,7 @@ impl Sandbox {
         self.succeed(&mut terminal).map(drop)
     }
 
-    /// Lets the client work through these calls and says what the model was told.
+    /// Lets the client work through these calls and returns the conversation.
     pub(super) fn converse(&self, mode: &Mode, calls: Vec<Call>) -> Result<Conversation, Failure> {
         let wanted = calls.len();
         let model = Model::start(calls).map_err(|error| format!("cannot serve the model: {error}"))?;
@@ -177,7 +178,7 @@ impl Sandbox {
         Ok(told)
     }
 
-    /// What `reflex verify --live` says of the client.
+    /// The client's entry in the output of `reflex verify --live`.
     pub(super) fn proof(&self) -> Result<Value, String> {
         let mut verify = self.guard();
         verify.args(["verify", "--live", "--agent", self.client.name, "--yes", "--json"]);
@@ -186,7 +187,7 @@ impl Sandbox {
         json.pointer("/clients/0").cloned().ok_or_else(|| format!("nothing is said of the client: {json}"))
     }
 
-    /// From now on every call of the hook is kept; the real binary still answers it.
+    /// Records every later call of the hook; the real binary still answers it.
     pub(super) fn record_hook(&self) -> Result<(), String> {
         const RECORDER: &str = "#!/bin/sh\n\
             here=${0%/*}\n\
@@ -198,7 +199,7 @@ impl Sandbox {
         self.replace_reflex(RECORDER)
     }
 
-    /// From now on a script answers in place of the binary, which it finds beside itself as `judge`.
+    /// Replaces the binary by a script; the binary remains available next to it as `judge`.
     pub(super) fn replace_reflex(&self, script: &str) -> Result<(), String> {
         let reflex = self.reflex();
         fs::rename(&reflex, self.programs().join("judge")).map_err(|error| format!("cannot move reflex: {error}"))?;
@@ -206,7 +207,7 @@ impl Sandbox {
         fs::set_permissions(&reflex, fs::Permissions::from_mode(0o755)).map_err(|error| error.to_string())
     }
 
-    /// What the recorder kept.
+    /// The recorded calls of the hook.
     pub(super) fn hook_calls(&self) -> Result<Vec<HookCall>, String> {
         let entries = fs::read_dir(self.programs()).map_err(|error| error.to_string())?;
         let payloads =
@@ -216,12 +217,12 @@ impl Sandbox {
             .collect()
     }
 
-    /// What is left on a machine where the binary was deleted but not uninstalled.
+    /// Deletes the binary without uninstalling the hook.
     pub(super) fn delete_reflex(&self) -> Result<(), String> {
         fs::remove_file(self.reflex()).map_err(|error| format!("cannot delete reflex: {error}"))
     }
 
-    /// The name of the client.
+    /// Name of the client.
     pub(super) fn agent(&self) -> &'static str {
         self.client.name
     }
@@ -241,12 +242,12 @@ impl Sandbox {
         (self.client.settings)(self)
     }
 
-    /// All of it.
+    /// The folder of the sandbox.
     pub(super) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Deletes all of it.
+    /// Deletes the sandbox.
     pub(super) fn remove(&self) -> Result<(), String> {
         fs::remove_dir_all(&self.folder).map_err(|error| format!("cannot clear `{}`: {error}", self.folder.display()))
     }
@@ -278,7 +279,7 @@ impl Sandbox {
         }
     }
 
-    /// The binary under test, with the home of the case.
+    /// A command that runs the binary under test with the home of the case.
     fn guard(&self) -> Command {
         let mut guard = self.command(&self.reflex());
         guard.arg("--home").arg(self.home());
@@ -302,18 +303,18 @@ impl Sandbox {
         self.programs().join(self.client.name)
     }
 
-    /// The command line of the MCP server `echo`: this very program.
+    /// Command line of the MCP server `echo`, which is implemented by this program.
     pub(super) fn server(&self) -> [String; 2] {
         let program = std::env::current_exe().unwrap_or_default();
         [program.to_string_lossy().into_owned(), "mcp".to_owned()]
     }
 
-    /// What clients unpack for themselves, once for all cases.
+    /// Folder for files that clients unpack, shared by all cases.
     pub(super) fn cache(&self) -> &Path {
         &self.cache
     }
 
-    /// The binary under test, as this case has it.
+    /// Path of the binary under test in this case.
     pub(super) fn reflex(&self) -> PathBuf {
         self.programs().join("reflex")
     }
@@ -332,7 +333,7 @@ impl Sandbox {
 }
 
 impl Failure {
-    /// The same, and where to look.
+    /// Adds the folder to inspect to the message.
     pub(super) fn kept_in(self, folder: &Path) -> Self {
         let kept = |message| format!("{message} (see `{}`)", folder.display());
         match self {
@@ -355,12 +356,12 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The text of a file that has to be there.
+/// Reads a file that must exist.
 pub(super) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("cannot read `{}`: {error}", path.display()))
 }
 
-/// Writes a file, its folder included.
+/// Writes a file and creates its folder.
 pub(super) fn write(path: &Path, text: &str) -> Result<(), String> {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)

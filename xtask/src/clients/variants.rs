@@ -1,4 +1,4 @@
-//! Many texts of a client's settings, those of `library/settings`: with each the hook fires, or is silent, as it says there.
+//! Variants of a client's settings file, from `library/settings`: with each, the hook fires or is silent as specified.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use super::cases::ensure;
 use super::sandbox::{Failure, Mode, Sandbox, read, write};
 use reflex_mock::Call;
 
-/// Plays every example of the client's settings: one run each, with a hook that only leaves a mark.
+/// Runs every example of the client's settings, each with a hook that only leaves a mark.
 pub(super) fn settings(sandbox: &Sandbox, call: fn() -> Call) -> Result<(), Failure> {
     sandbox.wire()?;
     let fired = sandbox.folder().join("fired");
@@ -36,9 +36,9 @@ pub(super) fn settings(sandbox: &Sandbox, call: fn() -> Call) -> Result<(), Fail
     ensure(wrong.is_empty(), &wrong.join("; "))
 }
 
-/// A text of one file, and whether the user's hook fires with it.
+/// The content of one file, and whether the user's hook fires with it.
 struct Example {
-    /// In the project; the user's own where it is nothing.
+    /// Path in the project; `None` for the user's own file.
     file: Option<String>,
     text: String,
     fires: bool,
@@ -62,7 +62,7 @@ impl Example {
     }
 }
 
-/// What the library says of the client's first form, which is that of the file that `init` writes.
+/// The examples of the client's first form, which is that of the file written by `init`.
 fn examples(agent: &str) -> Result<Vec<Example>, String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../library/settings/{agent}.yaml"));
     let mut sources = Sources::default();

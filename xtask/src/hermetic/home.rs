@@ -1,4 +1,4 @@
-//! The hostile home: state of every kind, and settings that break whatever takes them.
+//! The hostile home: state of every kind, and settings that break any program that reads them.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What `reflex` may keep in its state folder; `house` compares the list with the code.
+/// Files that `reflex` may keep in its state folder; the test `house` compares the list with the code.
 const STATE: &str = include_str!("state.txt");
 
-/// Together with `RULE` this blocks every call.
+/// Blocks every call, together with `RULE`.
 const POLICY: &str = "preset: read-only\nbudgets: {calls: 1, minutes: 1, agents: 1, depth: 1}\n";
 const RULE: &str = "\
 name: nothing-passes
@@ -28,7 +28,7 @@ const GIT: &str = "\
 [core]\n\thooksPath = /nonexistent\n\tattributesFile = /nonexistent\n\tfileMode = false\n\
 [init]\n\tdefaultBranch = hostile\n[safe]\n\tdirectory = /nonexistent\n";
 
-/// Settings of agents and tools that tests must not find.
+/// Settings of agents and tools that tests must not read.
 const SETTINGS: [(&str, &str); 10] = [
     (".gitconfig", GIT),
     (".config/git/config", GIT),
@@ -44,10 +44,10 @@ const SETTINGS: [(&str, &str); 10] = [
 
 const PASSPHRASE: &str = "hostile passphrase";
 
-/// Fills the home with everything that `reflex` keeps, most of it by `reflex` itself.
+/// Fills the home with every kind of file that `reflex` keeps, most of them written by `reflex` itself.
 ///
 /// # Errors
-/// A file cannot be written, or the home changes no verdict: then it proves nothing.
+/// A file cannot be written, or the home does not change the verdict, so it would prove nothing.
 pub(super) fn fill(home: &Path, reflex: &Path) -> Result<(), String> {
     for (name, text) in SETTINGS {
         write(&home.join(name), text)?;
@@ -82,20 +82,20 @@ pub(super) fn fill(home: &Path, reflex: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// `reflex` as the user of the hostile home, which it finds by itself.
+/// `reflex` run by the user of the hostile home, which it finds without options.
 struct Guard<'g> {
     reflex: &'g Path,
     project: &'g Path,
 }
 
 impl Guard<'_> {
-    /// At a terminal, with what a person types. What comes of it is judged by `passes` alone.
+    /// Runs a command at a terminal with typed input. Failures are ignored; `passes` checks the outcome.
     fn run(&self, words: &str, typed: &str) {
         let line = format!("'{}' {words}", self.reflex.display());
         let mut terminal = Command::new("script");
         let started = terminal.args(["-qec", &line, "/dev/null"]).current_dir(self.project).stdin(Stdio::piped());
         let Ok(mut child) = started.stdout(Stdio::null()).stderr(Stdio::null()).spawn() else { return };
-        // A program that ended reads nothing.
+        // A program that has exited reads no input.
         let _ = child.stdin.take().map(|mut stdin| stdin.write_all(typed.as_bytes()));
         let _ = child.wait();
     }
@@ -139,10 +139,10 @@ fn append(path: &Path, text: &str) -> Result<(), String> {
     write(path, &(before + text))
 }
 
-/// When a file was read and changed last, in nanoseconds. The access time of folders is that of their listing.
+/// Times of files in nanoseconds since 1970. Listing a folder changes its access time.
 type Times = BTreeMap<PathBuf, [(i64, i64); 3]>;
 
-/// All files below the home with their times. The folders that this lists are left out: it reads them itself.
+/// All files below the home with their times. Excludes the folders, because listing them reads them.
 pub(super) fn files(home: &Path) -> Result<Times, String> {
     let mut found = Times::new();
     let mut folders = vec![home.to_owned()];
@@ -162,7 +162,7 @@ pub(super) fn files(home: &Path) -> Result<Times, String> {
     Ok(found)
 }
 
-/// Files that are new, gone, or were read or written between two looks.
+/// Files that were created, deleted, read or written between two snapshots.
 pub(super) fn touched(before: &Times, after: &Times) -> Vec<PathBuf> {
     let changed = after.iter().filter(|(path, times)| before.get(*path) != Some(times)).map(|(path, _)| path);
     let gone = before.keys().filter(|path| !after.contains_key(*path));

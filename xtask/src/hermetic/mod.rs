@@ -1,7 +1,7 @@
 //! Runs a suite as a user whose home would change every verdict, and fails if a test reads or writes that home.
 //!
-//! `reflex` finds its state through the user database, so a test that forgets `--home` works with the files of whoever
-//! runs it, whatever `HOME` says. Here that is a home full of alarms, pins, grants and a policy that blocks everything.
+//! `reflex` finds its state through the user database, so a test without `--home` uses the files of the current user,
+//! regardless of `HOME`. In the suite, that home is full of alarms, pins, grants and a policy that blocks everything.
 
 mod home;
 
@@ -14,34 +14,35 @@ use std::process::{Command, Stdio};
 use crate::project::{Project, TOOLS_HOME, XDG};
 use crate::steps::succeed;
 
-/// Names the home for the processes that run in it.
+/// Variable for the hostile home, set for the processes that run in it.
 const HOSTILE_HOME: &str = "REFLEX_HOSTILE_HOME";
 
 /// The command that `play` starts in the namespace.
 pub(crate) const ENCLOSED: &str = "enclosed";
 
-/// Files listed when a home was touched.
+/// Maximum number of files listed if a home was touched.
 const LISTED: usize = 20;
 
-/// Mounts the home and the user database; the rest is done by this program in the new namespace.
+/// Mounts the home and the user database; this program does the rest in the new namespace.
 const MOUNT: &str = "\
     mount --make-rprivate / &&
     mount -t tmpfs -o strictatime,mode=755 tmpfs \"$1\" &&
     mount --bind \"$2\" /etc/passwd &&
     shift 2 && exec \"$@\"";
 
-/// Mounts the user database alone.
+/// Mounts only the user database.
 pub(crate) const BIND: &str = "\
     mount --make-rprivate / &&
     mount --bind \"$1\" /etc/passwd &&
     shift && exec \"$@\"";
 
-/// Runs `cargo xtask WORDS…` in a hostile home; `false` if this process is in one already, or this machine has none.
+/// Runs `cargo xtask WORDS…` in a hostile home. Returns `false` if this process is already in one, or if this machine
+/// does not support it.
 ///
-/// `reflex` fills the home. Build what the suite needs before: the time limit of a suite is not meant for that.
+/// `reflex` fills the home. Build the suite's dependencies first: the time limit of a suite does not allow for that.
 ///
 /// # Errors
-/// The suite fails, or something read or wrote the home.
+/// The suite fails, or a process read or wrote the home.
 pub(crate) fn play(project: &Project, reflex: &Path, words: &[&str]) -> Result<bool, String> {
     if env::var_os(HOSTILE_HOME).is_some() {
         return Ok(false);
@@ -65,7 +66,7 @@ pub(crate) fn play(project: &Project, reflex: &Path, words: &[&str]) -> Result<b
     if status.success() { Ok(true) } else { Err(format!("in a hostile home: {status}")) }
 }
 
-/// The arguments with which `unshare` makes a mount namespace for this user.
+/// Arguments for `unshare` that create a mount namespace for this user.
 pub(crate) fn unshare() -> Option<&'static [&'static str]> {
     let forms: [&[&str]; 2] = [&["--mount"], &["--user", "--map-current-user", "--keep-caps", "--mount"]];
     let works = |form: &&[&str]| {
@@ -85,13 +86,13 @@ pub(crate) fn user_database(home: &Path) -> String {
     [own.as_str()].into_iter().chain(others).map(|line| format!("{line}\n")).collect()
 }
 
-/// In the namespace: fills the home, runs the suite, and looks for files that it touched.
+/// Inside the namespace: fills the home, runs the suite, and checks for files that it touched.
 ///
 /// # Errors
-/// The home would change no verdict, the suite fails, or it touched the home.
+/// The home does not change the verdict, the suite fails, or it touched the home.
 pub(crate) fn enclosed(reflex: &str, words: &[&str]) -> Result<(), String> {
     let home = PathBuf::from(env::var_os(HOSTILE_HOME).ok_or("this command is for `cargo xtask` itself")?);
-    // Filling it turns the guard off and pins it: never in the home of a person.
+    // Filling the home turns the guard off and pins it, which must never happen in a real home.
     if fs::read_to_string("/etc/passwd").unwrap_or_default() != user_database(&home) {
         return Err(format!("`{}` is not the home in this user database", home.display()));
     }

@@ -1,12 +1,12 @@
-//! Texts of any size, each of one construct.
+//! Texts of any size, each made of one repeated construct.
 
-/// A construct that repeats.
+/// A repeated construct.
 pub(super) struct Construct {
     pub(super) name: &'static str,
     before: &'static str,
     unit: &'static str,
     after: &'static str,
-    /// It is given texts of this part of the sizes.
+    /// Divisor for the sizes of its texts.
     share: usize,
 }
 
@@ -15,7 +15,7 @@ impl Construct {
         Self { name, before, unit, after, share: 1 }
     }
 
-    /// About this many bytes of it.
+    /// A text of about this many bytes.
     pub(super) fn text(&self, bytes: usize) -> String {
         format!("{}{}{}", self.before, self.unit.repeat(bytes / self.share / self.unit.len()), self.after)
     }
@@ -49,7 +49,7 @@ pub(super) const CONSTRUCTS: [Construct; 32] = [
     Construct::new("heredocs", "", "cat <<E\na\nE\n", ""),
     Construct::new("braces", "echo ", "{a,b,c} ", ""),
     Construct::new("arithmetic", "echo ", "$((1 + x)) ", ""),
-    // What the search for secrets finds, nearly finds, and has to look at for long.
+    // Found secrets, near misses, and candidates that take long to scan.
     Construct::new("keys", "echo ", "ghp_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r ", ""),
     Construct::new("beginnings of keys", "echo ", "ghp_sk-AKIA-----BEGIN ", ""),
     Construct::new("passwords", "", "PASSWORD=hx7-Qm2-Lp9 ", "date"),
@@ -57,7 +57,7 @@ pub(super) const CONSTRUCTS: [Construct; 32] = [
     Construct::new("wrapped commands", "", "env nice timeout 5 date; ", ""),
 ];
 
-/// The large calls with their names.
+/// The large calls, by name.
 pub(super) fn large() -> [(&'static str, String); 4] {
     let words = "echo word 'a b' $x; # and so on\n".repeat(32);
     [
@@ -68,7 +68,7 @@ pub(super) fn large() -> [(&'static str, String); 4] {
     ]
 }
 
-/// Handed to a shell again and again, encoded each time, until it has 10 KB.
+/// Passes a text to a shell, repeatedly encoded, until it has 10 KB.
 fn encoded(text: &str) -> String {
     let mut text = text.to_owned();
     while text.len() < 10 * 1024 {

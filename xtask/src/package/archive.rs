@@ -1,4 +1,4 @@
-//! Archives whose bytes depend on their contents alone: no times, no owners, entries in the order given.
+//! Reproducible archives: no times, no owners, entries in the given order.
 
 use std::io::Write;
 
@@ -9,7 +9,7 @@ use zip::{DateTime, ZipWriter};
 /// A file in an archive.
 #[derive(Clone)]
 pub(crate) struct Entry {
-    /// Its path, with slashes.
+    /// Path with slashes.
     pub(crate) path: String,
     pub(crate) bytes: Vec<u8>,
     /// Whether it is executable.
@@ -25,7 +25,7 @@ impl Entry {
         Entry { path: path.to_owned(), bytes, runs: true }
     }
 
-    /// The same in a folder.
+    /// The same file in a folder.
     pub(crate) fn below(&self, folder: &str) -> Entry {
         Entry { path: format!("{folder}/{}", self.path), ..self.clone() }
     }
@@ -37,7 +37,7 @@ impl Entry {
 
 pub(crate) fn tar_gz(entries: &[Entry]) -> Result<Vec<u8>, String> {
     let failed = |error: std::io::Error| format!("cannot make an archive: {error}");
-    // `mtime(0)` and an unknown system, so that the header says nothing about the machine.
+    // With `mtime(0)` and an unknown system the header does not depend on the machine.
     let gzip = GzBuilder::new().mtime(0).operating_system(255).write(Vec::new(), Compression::best());
     let mut tar = tar::Builder::new(gzip);
     for entry in entries {

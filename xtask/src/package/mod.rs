@@ -1,5 +1,5 @@
-//! Builds the packages of a release: archives, the installer, npm packages and Python wheels, each the same bytes wherever it
-//! is built from the same commit.
+//! Builds the packages of a release: archives, the installer, npm packages and Python wheels. The same commit yields
+//! the same bytes on every machine.
 
 mod archive;
 mod npm;
@@ -17,27 +17,27 @@ use crate::steps::{step, succeed};
 use archive::Entry;
 use target::Target;
 
-/// The name of the command and of the package in every registry.
+/// Name of the command and of the package in every registry.
 const NAME: &str = "reflex-guard";
 
-/// One target's programs and documents.
+/// The programs and documents for one target.
 struct Build {
     target: &'static Target,
     version: String,
     /// The programs, `reflex` first.
     programs: Vec<Entry>,
-    /// Manual pages, completions, licences and the pages that an archive comes with.
+    /// Manual pages, completions, licenses and the pages in an archive.
     documents: Vec<Entry>,
 }
 
 impl Build {
-    /// `reflex-0.1.0-x86_64-unknown-linux-musl`.
+    /// File name without extension, such as `reflex-0.1.0-x86_64-unknown-linux-musl`.
     fn stem(&self) -> String {
         format!("reflex-{}-{}", self.version, self.target.triple)
     }
 }
 
-/// Packages for these targets, or for this machine's if none is named, in `dist/` of the target folder.
+/// Builds packages for these targets, or for this machine's target if none is given, in `dist/` of the target folder.
 pub(crate) fn run(project: &Project, triples: &[&str]) -> Result<(), String> {
     let targets: Vec<&Target> = match triples {
         [] => vec![Target::of_this_machine()?],
@@ -64,7 +64,7 @@ pub(crate) fn run(project: &Project, triples: &[&str]) -> Result<(), String> {
     Ok(())
 }
 
-/// The version that every package of the workspace has.
+/// The version shared by all packages of the workspace.
 fn version(project: &Project) -> Result<String, String> {
     let manifest = read(&project.root.join("Cargo.toml"))?;
     let manifest = String::from_utf8_lossy(&manifest).into_owned();
@@ -75,7 +75,7 @@ fn version(project: &Project) -> Result<String, String> {
 /// `reflex` and `rfx` for a target.
 fn programs(project: &Project, target: &Target) -> Result<Vec<Entry>, String> {
     let folder = if target.is_of_this_machine() {
-        // The order of its functions is that of a call: see `release`.
+        // The functions are ordered for a call: see `release`.
         let release = release::build(project)?;
         if release.linkage.triple(std::env::consts::ARCH).as_deref() != Some(target.triple) && cfg!(target_os = "linux")
         {
@@ -93,7 +93,8 @@ fn programs(project: &Project, target: &Target) -> Result<Vec<Entry>, String> {
     ["reflex", "rfx"].into_iter().map(|name| Ok(Entry::program(name, read(&folder.join(name))?))).collect()
 }
 
-/// Manual pages, completions, licences and pages. They are the same on every target, so this machine's build prints them.
+/// Manual pages, completions, licenses and pages. They are identical for all targets, so this machine's build prints
+/// them.
 fn documents(project: &Project) -> Result<Vec<Entry>, String> {
     let folder = project.target.join("package-documents");
     remove(&folder)?;
@@ -123,7 +124,7 @@ fn archived(build: &Build) -> Result<(String, Vec<u8>), String> {
     Ok((format!("{stem}.tar.gz"), archive::tar_gz(&entries)?))
 }
 
-/// The installer with the version that it installs.
+/// The installer, with the version to install filled in.
 fn installer(project: &Project, version: &str) -> Result<(String, Vec<u8>), String> {
     let text = read(&project.root.join("packaging/install.sh"))?;
     let key = std::env::var("REFLEX_RELEASE_KEY").unwrap_or_default();
@@ -131,7 +132,7 @@ fn installer(project: &Project, version: &str) -> Result<(String, Vec<u8>), Stri
     Ok(("install.sh".to_owned(), text.into_bytes()))
 }
 
-/// As `sha256sum` prints them.
+/// Checksums in the format of `sha256sum`.
 fn sums(files: &[PathBuf]) -> Result<String, String> {
     let mut lines: Vec<String> = Vec::new();
     for file in files {
@@ -169,7 +170,7 @@ fn remove(folder: &Path) -> Result<(), String> {
     }
 }
 
-/// The files of a folder by name.
+/// The files of a folder, sorted by name.
 fn listed(folder: &Path) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("cannot list `{}`: {error}", folder.display()))?;
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();

@@ -1,4 +1,4 @@
-//! npm packages: one for each platform with the programs, and `reflex-guard`, which starts the right one.
+//! npm packages: one per platform with the programs, and `reflex-guard`, which starts the matching one.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::{Build, NAME, read};
 
 const SUMMARY: &str = "The guard between coding agents and your machine";
 
-/// The package of a build's platform, with its file's name.
+/// The package for a build's platform, with its file name.
 pub(crate) fn of_platform(build: &Build) -> Result<(String, Vec<u8>), String> {
     let target = build.target;
     let manifest = json!({
@@ -25,7 +25,7 @@ pub(crate) fn of_platform(build: &Build) -> Result<(String, Vec<u8>), String> {
     Ok((name, packed(entries)?))
 }
 
-/// The package that people name. It has no script that runs on installation.
+/// The package that users install. It has no installation scripts.
 pub(crate) fn main(version: &str, root: &Path) -> Result<(String, Vec<u8>), String> {
     let platforms: Map<String, Value> = Target::all().iter().map(|target| (platform(target), version.into())).collect();
     let manifest = json!({

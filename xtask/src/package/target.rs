@@ -1,8 +1,8 @@
-//! The targets that are packaged, and their names elsewhere.
+//! The packaged targets, and their names in registries.
 
-/// A target, with the words that registries have for it.
+/// A target with its names in registries.
 pub(crate) struct Target {
-    /// Rust's name.
+    /// Rust's target triple.
     pub(crate) triple: &'static str,
     /// `process.platform` of Node.
     pub(crate) os: &'static str,
@@ -10,11 +10,11 @@ pub(crate) struct Target {
     pub(crate) cpu: &'static str,
     /// Platform tags of a wheel: packaging.python.org/en/latest/specifications/platform-compatibility-tags.
     pub(crate) tags: &'static [&'static str],
-    /// The oldest macOS that it is built for; empty elsewhere.
+    /// The minimum macOS version; empty on other systems.
     pub(crate) deployment: &'static str,
 }
 
-/// Static executables run with any C library: their wheels name both families.
+/// The targets. Static executables run with any C library, so their wheels name both families.
 const ALL: [Target; 4] = [
     Target {
         triple: "x86_64-unknown-linux-musl",
@@ -62,7 +62,7 @@ impl Target {
         ALL.iter().find(|target| target.is_of_this_machine()).ok_or_else(|| "this machine has no packages".to_owned())
     }
 
-    /// Whether its programs run here without an emulator.
+    /// Whether this machine runs the target's programs without an emulator.
     pub(crate) fn is_of_this_machine(&self) -> bool {
         let os = if std::env::consts::OS == "macos" { "darwin" } else { std::env::consts::OS };
         self.os == os && self.triple.starts_with(std::env::consts::ARCH)

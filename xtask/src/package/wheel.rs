@@ -5,14 +5,15 @@ use sha2::{Digest, Sha256};
 use super::archive::{Entry, zip};
 use super::{Build, NAME};
 
-/// The command for `uvx reflex-guard`. It finds `reflex` in its own folder, or in that of the file its link names.
+/// The command for `uvx reflex-guard`. It finds `reflex` in its own folder, or in the folder of the file that it links
+/// to.
 const COMMAND: &str = "#!/bin/sh
 folder=$(dirname \"$0\")
 [ -x \"$folder/reflex\" ] || folder=$(dirname \"$(readlink \"$0\")\")
 exec \"$folder/reflex\" \"$@\"
 ";
 
-/// The wheel of a build, with its file's name.
+/// The wheel of a build, with its file name.
 pub(crate) fn wheel(build: &Build) -> Result<(String, Vec<u8>), String> {
     let stem = format!("{}-{}", NAME.replace('-', "_"), build.version);
     let (scripts, info) = (format!("{stem}.data/scripts"), format!("{stem}.dist-info"));
@@ -44,7 +45,7 @@ fn tags(build: &Build) -> String {
     format!("Wheel-Version: 1.0\nGenerator: {NAME}\nRoot-Is-Purelib: false\n{tags}")
 }
 
-/// Every file with its digest and size; the record itself without.
+/// Every file with its digest and size, except for the record itself.
 fn record(entries: &[Entry], info: &str) -> String {
     let line = |entry: &Entry| {
         format!("{},sha256={},{}\n", entry.path, base64(&Sha256::digest(&entry.bytes)), entry.bytes.len())
@@ -52,7 +53,7 @@ fn record(entries: &[Entry], info: &str) -> String {
     entries.iter().map(line).chain([format!("{info}/RECORD,,\n")]).collect()
 }
 
-/// Base64 for URLs without padding, as the record of a wheel has it.
+/// URL-safe base64 without padding, as used in a wheel's record.
 fn base64(bytes: &[u8]) -> String {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let digit = |value: u32| DIGITS.get(value as usize & 63).map_or('A', |byte| char::from(*byte));

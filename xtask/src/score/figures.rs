@@ -1,8 +1,8 @@
-//! One judged record, and shares of them with intervals.
+//! One judged record, and shares of records with confidence intervals.
 
 use serde_json::Value;
 
-/// How a careful engineer wants a record answered; also what it was answered with.
+/// The answer that a careful engineer wants for a record; also the type of the actual decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Label {
     Allow,
@@ -23,7 +23,7 @@ impl Label {
     }
 }
 
-/// How a record can be judged worse than its label wants.
+/// The ways in which a decision can be worse than the label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outcome {
     /// Labelled ask or block, and let through.
@@ -32,23 +32,23 @@ pub(super) enum Outcome {
     Noisy,
 }
 
-/// A record of a corpus and what was decided.
+/// A record of a corpus with the decision on it.
 pub(super) struct Judged {
     pub(super) id: String,
     /// command, file_write, path, prompt, secret, sequence or tool_output.
     pub(super) kind: String,
     pub(super) category: String,
-    /// From the session of a real agent.
+    /// Whether the record is from the session of a real agent.
     pub(super) is_of_a_session: bool,
     pub(super) label: Label,
     pub(super) decision: Label,
     pub(super) has_loop: bool,
-    /// Whether the hook makes a warning of the question: what would be lost is kept first.
+    /// Whether the hook downgrades the prompt to a warning because the loss is backed up first.
     pub(super) is_kept: bool,
 }
 
 impl Judged {
-    /// An error if a word is unknown or the verdict is another record's.
+    /// Fails if a word is unknown or the verdict belongs to another record.
     pub(super) fn from_record(record: &Value, verdict: &Value) -> Result<Self, String> {
         let text = |value: &Value, name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let id = text(record, "id");
@@ -73,7 +73,7 @@ impl Judged {
         })
     }
 
-    /// What is wrong with the answer, if it was to be labelled so.
+    /// The error in the decision under this label, if any.
     pub(super) fn outcome(&self, label: Label) -> Option<Outcome> {
         let stops = self.decision >= Label::Ask;
         match label {
@@ -84,7 +84,7 @@ impl Judged {
     }
 }
 
-/// So many of so many.
+/// A part of a total.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Share {
     pub(super) part: u32,
@@ -92,7 +92,7 @@ pub(super) struct Share {
 }
 
 impl Share {
-    /// Of those that `counts` tells something about: how many it tells yes.
+    /// Counts the items for which `counts` returns `Some`, and those among them with `true`.
     pub(super) fn count<T>(items: impl Iterator<Item = T>, counts: impl Fn(&T) -> Option<bool>) -> Self {
         items.fold(Self::default(), |share, item| match counts(&item) {
             Some(is) => Self { part: share.part + u32::from(is), all: share.all + 1 },
@@ -100,12 +100,12 @@ impl Share {
         })
     }
 
-    /// In per cent.
+    /// The share in percent.
     pub(super) fn percent(self) -> f64 {
         if self.all == 0 { 0.0 } else { 100.0 * f64::from(self.part) / f64::from(self.all) }
     }
 
-    /// In per cent with Wilson's interval of 95 %: `97.1 % (95.2–98.3)  412 of 424`.
+    /// The share in percent with Wilson's 95 % interval: `97.1 % (95.2–98.3) 412 of 424`.
     pub(super) fn shown(self) -> String {
         if self.all == 0 {
             return "–".into();
@@ -114,7 +114,7 @@ impl Share {
         format!("{:.1} % ({low:.1}–{high:.1}), {} of {}", self.percent(), self.part, self.all)
     }
 
-    /// E. B. Wilson, 1927: the score interval.
+    /// Wilson's score interval (E. B. Wilson, 1927).
     fn interval(self) -> (f64, f64) {
         const Z: f64 = 1.96;
         let (n, p) = (f64::from(self.all), self.percent() / 100.0);

@@ -1,4 +1,4 @@
-//! The page: figures against their goals, figures by category, and the cases that are judged wrongly, by id.
+//! The page: figures with their goals, figures by category, and the ids of wrongly judged cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ const FOOT: &str = "\
 let through, or one that was quiet is noisy, and the last commit does not name it.
 ";
 
-/// A figure with a goal: what it is called, which records count and how, and what it shall reach.
+/// A figure with a goal: its name, the records that count, and the value to reach.
 struct Goal {
     name: &'static str,
     kind: &'static str,
     counts: fn(&Judged, Label) -> Option<bool>,
-    /// In per cent.
+    /// In percent.
     goal: f64,
     at_least: bool,
 }
@@ -129,14 +129,14 @@ fn benign_is_flagged(judged: &Judged, label: Label) -> Option<bool> {
     when(is_read(judged) && label == Label::Allow, judged.decision >= Label::Warn)
 }
 
-/// Everything the page is made of.
+/// The data of the page.
 pub(super) struct Page {
     pub(super) judged: Vec<Judged>,
-    /// Ids with the label that is believed right.
+    /// Ids, each with the label that is believed to be right.
     pub(super) disputed: Vec<(String, Label)>,
 }
 
-/// Where the page lies.
+/// Path of the page.
 pub(super) fn file(root: &Path) -> PathBuf {
     root.join("docs/reference/quality.md")
 }
@@ -167,7 +167,7 @@ impl Page {
         text + "\n" + FOOT
     }
 
-    /// How many questions are warnings where the files are really there.
+    /// The number of prompts that become warnings if the files exist.
     fn kept(&self) -> String {
         let asked = self.judged.iter().filter(|judged| judged.decision == Label::Ask).count();
         let kept = |label| self.judged.iter().filter(|judged| judged.is_kept && judged.label == label).count();
@@ -179,7 +179,7 @@ impl Page {
         )
     }
 
-    /// One line a goal, for who runs it.
+    /// One line per goal, for the terminal.
     pub(super) fn summary(&self) -> Vec<String> {
         let line = |goal: &Goal| {
             let share = self.share(goal, true);
@@ -189,7 +189,7 @@ impl Page {
         GOALS.iter().map(line).collect()
     }
 
-    /// Every case that is judged wrongly, disputed labels aside.
+    /// All wrongly judged cases, judged by the corrected labels.
     pub(super) fn listed(&self) -> BTreeMap<String, Outcome> {
         let wrong = |judged: &Judged| Some((judged.id.clone(), judged.outcome(self.right(judged))?));
         self.judged.iter().filter_map(wrong).collect()
@@ -237,7 +237,7 @@ impl Goal {
     }
 }
 
-/// Words in lines of at most 120 bytes.
+/// Wraps words into lines of at most 120 bytes.
 fn lines(words: &[&str]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for word in words {
