@@ -90,6 +90,9 @@ fn a_settings_file_that_an_option_names_says_what_it_is_about() {
     let local = "script_location = migrations\nsqlalchemy.url = postgres://localhost/shop_test\n";
     check(downgrade, file("conf/alembic-test.ini", local), WARN);
     check(downgrade, files("conf/alembic-test.ini", local, "url = os.environ[\"DATABASE_URL\"]"), ASK);
+    let tight = "script_location=migrations\nsqlalchemy.url=postgres://localhost/shop_test\n";
+    check(downgrade, files("conf/alembic-test.ini", tight, "url = os.getenv(\"DATABASE_URL\")"), ASK);
+    check(downgrade, file("conf/alembic-test.ini", "# postgres://localhost/shop_test\nsqlalchemy.url =\n"), ASK);
     check(downgrade, file("conf/none", ""), ASK);
     check(downgrade, file("conf/alembic-test.ini", "sqlalchemy.url = postgres://db.prod.example.com/shop\n"), DENY);
     check(downgrade, file("conf/alembic-test.ini", "sqlalchemy.url = postgres://db.example.com/shop\n"), ASK);

@@ -227,7 +227,7 @@ impl Place<'_> {
         };
         told.names.extend(path::name_of(&file).split('.').next().map(str::to_lowercase));
         let Ok(Some(text)) = self.text.file(&path::absolute(&file, self.folder())) else { return told.unclear = true };
-        let urls: Vec<_> = text.lines().filter_map(|line| line.split_once("://")).collect();
+        let urls: Vec<_> = settings_of(&text).filter_map(|(_, value)| value.split_once("://")).collect();
         told.unclear |= urls.is_empty() || self.reads_variables(&text);
         for (before, rest) in urls {
             let scheme = before.rsplit(|character: char| !character.is_ascii_alphanumeric()).next();
@@ -239,8 +239,9 @@ impl Place<'_> {
     /// Whether the `env.py` of Alembic settings may replace their URL by a variable or by settings of the application.
     fn reads_variables(&self, settings: &str) -> bool {
         const READERS: [&str; 5] = ["environ", "getenv", "dotenv", "decouple", "ettings"];
-        let Some(folder) = field(settings, "script_location =") else { return false };
-        let file = path::absolute("env.py", &path::absolute(&folder, self.folder()));
+        let mut folders = settings_of(settings).filter(|(key, _)| *key == "script_location");
+        let Some((_, folder)) = folders.next() else { return false };
+        let file = path::absolute("env.py", &path::absolute(folder, self.folder()));
         match self.text.file(&file) {
             Ok(text) => text.is_none_or(|text| READERS.iter().any(|reader| text.contains(reader))),
             Err(Unclear) => true,
@@ -510,6 +511,12 @@ fn is_server(word: &str) -> bool {
 
 fn literal(value: &Value) -> Option<String> {
     value.literal().map(|text| text.into_owned())
+}
+
+/// The keys and values of an INI or properties file, without comments.
+fn settings_of(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with(['#', ';', '!']));
+    lines.filter_map(|line| line.split_once(['=', ':'])).map(|(key, value)| (key.trim(), value.trim()))
 }
 
 /// Returns the text after a word at the beginning of a line.
