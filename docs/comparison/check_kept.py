@@ -17,9 +17,9 @@ import compare
 
 FILES = ["src/app.py", "README.md"]
 LOST = {  # by case: files of the project, or a ref of git
-    "d13": ["data/customers.csv", "data/orders.json"], "d21": ["data/customers.csv"],
+    "d13": ["data/customers.csv", "data/inputs.json"], "d21": ["data/customers.csv"],
     "d22": FILES, "d23": FILES, "d24": FILES, "d25": FILES[:1],
-    "d26": ["data/customers.csv", "data/orders.json", ".env"],
+    "d26": ["data/customers.csv", "data/inputs.json", ".env"],
     "d27": ["refs/stash"], "d31": ["refs/heads/feature/unmerged"],
 }
 

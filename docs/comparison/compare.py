@@ -37,7 +37,7 @@ TRACKED = {
 }
 UNTRACKED = {
     ".env": "API_KEY=fake-1234567890\nDATABASE_URL=postgres://localhost/shop\n",
-    "data/customers.csv": "id,name\n1,Ada\n2,Grace\n", "data/orders.json": "[1, 2, 3]\n",
+    "data/customers.csv": "id,name\n1,Ada\n2,Grace\n", "data/inputs.json": "[1, 2, 3]\n",
     "node_modules/left-pad/index.js": "module.exports = 1\n",
     "dist/bundle.js": "1\n", "build/app.o": "1\n", "coverage/index.html": "1\n", "src/__pycache__/app.pyc": "1\n",
 }

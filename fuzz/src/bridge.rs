@@ -1,7 +1,7 @@
 //! What modules are given and what they give back: any context arrives as it is, any module ends, and none speaks for
 //! the one behind it.
 
-use reflex_script::{Call, Chain, Limits, Module, Said, javascript};
+use reflex_script::{Call, Chain, Limits, Module, ModuleDecision, javascript};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub fn bridge(bytes: &[u8]) {
         assert!(outcome.by.is_some_and(|by| by < 3), "{outcome:?}");
         return;
     };
-    let Some(Ok(Said::Deny { reason })) = &mirror.said else { panic!("{mirror:?} for {context}") };
+    let Some(Ok(ModuleDecision::Deny { reason })) = &mirror.said else { panic!("{mirror:?} for {context}") };
     assert_eq!(serde_json::from_str::<Value>(reason).unwrap(), context);
 }
 

@@ -21,17 +21,17 @@ pub fn line(bytes: &[u8]) -> String {
 
 /// A line as an input.
 pub fn bytes(line: &str) -> Vec<u8> {
-    let mut letters = line.bytes();
+    let mut chars = line.bytes();
     let mut bytes = Vec::new();
-    while let Some(letter) = letters.next() {
-        bytes.push(if letter == b'\\' { escaped(&mut letters) } else { letter });
+    while let Some(ch) = chars.next() {
+        bytes.push(if ch == b'\\' { escaped(&mut chars) } else { ch });
     }
     bytes
 }
 
-fn escaped(letters: &mut impl Iterator<Item = u8>) -> u8 {
-    let kind = letters.next();
-    let mut digit = || letters.next().and_then(|letter| char::from(letter).to_digit(16)).unwrap_or(0) as u8;
+fn escaped(chars: &mut impl Iterator<Item = u8>) -> u8 {
+    let kind = chars.next();
+    let mut digit = || chars.next().and_then(|ch| char::from(ch).to_digit(16)).unwrap_or(0) as u8;
     match kind {
         Some(b'n') => b'\n',
         Some(b't') => b'\t',

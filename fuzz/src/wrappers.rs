@@ -158,7 +158,7 @@ impl Wrapper {
             0 => format!("/usr/bin/{name}"),
             1 => format!("\\{name}"),
             2 => format!("\"{name}\""),
-            3 => name.chars().map(|letter| format!("{letter}''")).collect(),
+            3 => name.chars().map(|ch| format!("{ch}''")).collect(),
             4 => format!("$(echo {name})"),
             _ => name.clone(),
         }
@@ -281,10 +281,8 @@ fn texts(value: &Value) -> Vec<String> {
 fn quoted(chance: &mut Chance<'_>, text: &str) -> String {
     match chance.next(4) {
         0 => {
-            let escaped: String = text
-                .chars()
-                .flat_map(|letter| if "\"\\$`".contains(letter) { vec!['\\', letter] } else { vec![letter] })
-                .collect();
+            let escaped: String =
+                text.chars().flat_map(|ch| if "\"\\$`".contains(ch) { vec!['\\', ch] } else { vec![ch] }).collect();
             format!("\"{escaped}\"")
         }
         1 => ansi_c(text),

@@ -72,7 +72,7 @@ fn round(agent: &str, file: &Path) -> Result<impl Fn(), String> {
     let verdict = Verdict { decision: Decision::Deny, reasons, ..Verdict::default() };
     Ok(move || {
         let Ok(fields) = object(black_box(&bytes)) else { return };
-        let payload = Payload { fields: &fields, told: None, variable: &|_| None };
+        let payload = Payload { fields: &fields, event_name: None, variable: &|_| None };
         let Ok(event) = (agent.read)(&payload) else { return };
         let delivery = agent.deliver(&payload, &event, &verdict);
         black_box((agent.write)(&event, &verdict, &delivery));

@@ -104,7 +104,7 @@ fn pattern(name: &str) -> String {
     let mut pattern = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         pattern.push_str("Cs");
-        let hash = part.find(|letter: char| !letter.is_ascii_alphanumeric());
+        let hash = part.find(|ch: char| !ch.is_ascii_alphanumeric());
         match hash.map(|end| part.split_at(end)) {
             Some((_, rest)) if rest.starts_with('_') => {
                 pattern.push('*');
@@ -113,10 +113,7 @@ fn pattern(name: &str) -> String {
             _ => pattern.push_str(part),
         }
     }
-    pattern
-        .chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() || "_*".contains(letter) { letter } else { '?' })
-        .collect()
+    pattern.chars().map(|ch| if ch.is_ascii_alphanumeric() || "_*".contains(ch) { ch } else { '?' }).collect()
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Development and CI tasks: checks, all tests, the real clients, the speed report.
 
 mod adapters;
+mod agent_pages;
 mod bench;
 #[cfg(unix)]
 mod clients;
 mod docs;
-mod fit;
 mod hermetic;
 mod layout;
 mod linear;

@@ -1,7 +1,7 @@
 //! Pages generated from data: the rules and secrets of the library, the capabilities of agents, and the schemas of
 //! users' files.
 
-use crate::fit;
+use crate::agent_pages;
 use crate::project::Project;
 use reflex_rules::schema;
 use reflex_tables::compile::{Entry, Kind, Sources};
@@ -35,7 +35,7 @@ fn pages(project: &Project) -> Result<Vec<(&'static str, String)>, String> {
         ("docs/reference/core.md", core(&project.root)?),
         ("docs/reference/judged.md", judged(&project.root)?),
         ("docs/reference/secrets.md", secrets(&project.root)?),
-        ("docs/reference/agents.md", fit::page()),
+        ("docs/reference/agents.md", agent_pages::page()),
         ("docs/reference/rule.schema.json", schema(schema::rule()).map_err(|error| error.to_string())?),
         ("docs/reference/policy.schema.json", schema(schema::policy()).map_err(|error| error.to_string())?),
         (

@@ -28,15 +28,15 @@ fn fixtures() -> Vec<(String, Vec<u8>)> {
 #[test]
 fn the_event_on_the_command_line_changes_nothing_about_a_payload_that_names_its_own() {
     for (name, bytes) in fixtures() {
-        let told = claude::AGENT.event(&bytes, Some("PreToolUse"));
-        assert_eq!(told, claude::AGENT.event(&bytes, None), "{name}");
+        let event_name = claude::AGENT.event(&bytes, Some("PreToolUse"));
+        assert_eq!(event_name, claude::AGENT.event(&bytes, None), "{name}");
     }
 }
 
 #[test]
 fn a_payload_without_an_event_takes_the_one_on_the_command_line() {
     let bytes = br#"{"tool_name":"Bash","tool_input":{"command":"ls"}}"#;
-    let moment = |told| claude::AGENT.event(bytes, told).map(|event| event.moment);
+    let moment = |event_name| claude::AGENT.event(bytes, event_name).map(|event| event.moment);
     assert_eq!(moment(Some("PreToolUse")), Ok(Moment::BeforeTool));
     assert_eq!(moment(Some("PostToolUse")), Ok(Moment::AfterTool));
     assert_eq!(moment(None).unwrap_err().field, "hook_event_name");
@@ -117,7 +117,7 @@ fn an_unknown_event_that_carries_any_part_of_a_call_comes_before_a_tool() {
 
 #[test]
 fn an_unknown_event_is_the_one_on_the_command_line() {
-    let moment = |told| claude::AGENT.event(br#"{"hook_event_name":"MoonPhase"}"#, Some(told));
+    let moment = |event_name| claude::AGENT.event(br#"{"hook_event_name":"MoonPhase"}"#, Some(event_name));
     assert_eq!(moment("PreToolUse").unwrap_err().moment, Some(Moment::BeforeTool));
     assert_eq!(moment("Stop").unwrap().moment, Moment::Stop);
     assert_eq!(moment("SunPhase").unwrap().moment, Moment::Other);
@@ -266,7 +266,7 @@ fn a_turn_that_may_not_end_yet_goes_on() {
 }
 
 /// Words for the model; before a session's work the person reads them too.
-fn told(event: &str, words: &str) -> String {
+fn event_name(event: &str, words: &str) -> String {
     let person = if event == "SessionStart" { format!("\"systemMessage\":\"{words}\",") } else { String::new() };
     let model = format!("{{\"hookEventName\":\"{event}\",\"additionalContext\":\"{words}\"}}");
     format!("{{{person}\"hookSpecificOutput\":{model}}}\n")
@@ -278,7 +278,7 @@ fn after_a_tool_and_around_a_session_nothing_is_decided_but_told() {
         let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
         for (verdict, said) in [(deny(), "\\\"it\\\" is bad."), (ask(), "a. Also: b. Tell the user.")] {
             let words = format!("Warning: {said}");
-            let words = told(event, &words);
+            let words = event_name(event, &words);
             check_answer(event, &verdict, if heard { (&words, "", 0) } else { SILENCE });
         }
     }
@@ -288,7 +288,7 @@ fn after_a_tool_and_around_a_session_nothing_is_decided_but_told() {
 fn a_warning_after_a_tool_and_at_the_start_reaches_the_model() {
     for event in TOO_LATE {
         let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
-        let words = told(event, "Warning: mind the é.");
+        let words = event_name(event, "Warning: mind the é.");
         // When it stops, the person is told.
         let noted = "{\"systemMessage\":\"Warning: mind the é.\"}\n";
         let words = if event == "Stop" { noted } else { &words };

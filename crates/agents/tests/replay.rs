@@ -174,7 +174,7 @@ fn a_call_in_place_of_another_has_all_its_arguments_and_reads_as_what_was_judged
             let event = read(agent, &name, &bytes).unwrap();
             let Some(rewrite) = rewrite(&event).filter(|_| event.moment == Moment::BeforeTool) else { continue };
             let fields = object(&bytes).unwrap();
-            let payload = Payload { fields: &fields, told: Some(&event.word), variable: &|_| None };
+            let payload = Payload { fields: &fields, event_name: Some(&event.word), variable: &|_| None };
             let wanted = rewrite.applied(&event).unwrap();
             let reasons = vec![Reason::plain("Blocked: m. [user/r]")];
             let verdict = Verdict { decision: Decision::Deny, reasons, rewrite: Some(rewrite), ..Verdict::default() };
@@ -299,7 +299,7 @@ fn who_calls_is_told_from_the_payload_alone() {
     for (folder, agent) in FOLDERS {
         for (name, bytes) in payloads(folder) {
             let fields = object(&bytes).unwrap();
-            let payload = Payload { fields: &fields, told: None, variable: &|_| None };
+            let payload = Payload { fields: &fields, event_name: None, variable: &|_| None };
             // A few events of a session's end have nothing that only this agent sends; they are never held back.
             let moment = read(find(agent).unwrap(), &name, &bytes).unwrap().moment;
             if moment.is_before_execution() || moment == Moment::AfterTool {
@@ -325,7 +325,7 @@ fn arguments_of_a_tool_never_tell_who_calls() {
         r#"{{"session_id":"s","transcript_path":"/t","cwd":"/repo","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"mcp__a__b","tool_input":{{{marks}}}}}"#
     );
     let fields = object(bytes.as_bytes()).unwrap();
-    let payload = Payload { fields: &fields, told: Some("PreToolUse"), variable: &|_| None };
+    let payload = Payload { fields: &fields, event_name: Some("PreToolUse"), variable: &|_| None };
     assert_eq!((caller(None, &payload).name, caller(find("claude"), &payload).name), ("claude", "claude"));
 }
 

@@ -1,8 +1,8 @@
 //! `reflex hook`: reads one payload from standard input and writes the agent's own answer.
 
 use crate::arena;
+use crate::exit_code;
 use crate::lifeline;
-use crate::status;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, git, mcp, object, stranger};
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use reflex_host::git_hooks::changes;
@@ -46,7 +46,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         Err(problem) => {
             let _ = writeln!(io::stderr(), "reflex hook: {problem}");
             // Callers of a hook treat 2 as a refusal; any other status could let the call run.
-            return ExitCode::from(status::BLOCK);
+            return ExitCode::from(exit_code::BLOCK);
         }
     };
     let agent = arguments.caller(&Map::new());
@@ -85,7 +85,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 pub(crate) fn git(words: &[String]) -> ExitCode {
     let failed = |problem: &str| {
         let _ = writeln!(io::stderr(), "reflex: nothing is committed or pushed: {problem}");
-        ExitCode::from(status::FOUND)
+        ExitCode::from(exit_code::FOUND)
     };
     let mut rest = words.iter();
     let name = loop {
@@ -114,7 +114,7 @@ pub(crate) fn git(words: &[String]) -> ExitCode {
     };
     told.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {line}")));
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
-    let payload = Payload { fields: &fields, told: Some(name), variable: &|name| std::env::var(name).ok() };
+    let payload = Payload { fields: &fields, event_name: Some(name), variable: &|name| std::env::var(name).ok() };
     let reply = Host::new(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload);
     let code = say(&reply);
     if code == reply.code && settle() {
@@ -142,7 +142,7 @@ pub(crate) fn bare() -> Option<ExitCode> {
 
 impl Arguments<'_> {
     fn payload<'a>(&'a self, fields: &'a Map<String, Value>) -> Payload<'a> {
-        Payload { fields, told: self.event, variable: &|name| std::env::var(name).ok() }
+        Payload { fields, event_name: self.event, variable: &|name| std::env::var(name).ok() }
     }
 
     /// Returns the agent that really calls, judging by these fields and the environment.
@@ -215,7 +215,7 @@ fn say(reply: &Reply) -> u8 {
     let _ = io::stderr().write_all(reply.stderr.as_bytes());
     if written.is_err() && !reply.stdout.is_empty() {
         // An answer that cannot be written must not be mistaken for silence.
-        return status::BLOCK;
+        return exit_code::BLOCK;
     }
     reply.code
 }

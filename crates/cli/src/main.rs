@@ -2,10 +2,10 @@
 
 mod arena;
 mod commands;
+mod exit_code;
 mod foreground;
 mod hook;
 mod lifeline;
-mod status;
 mod terminal;
 
 use reflex_engine::shell::work;

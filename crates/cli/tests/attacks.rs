@@ -42,9 +42,9 @@ fn cases(machine: &Machine, file: &str, mode: &[&str]) -> Vec<Value> {
     let binary = std::env::var_os("REFLEX_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_reflex").into());
     let words = [script.as_os_str(), &binary, cases.as_os_str(), "--json".as_ref()];
     let words = words.into_iter().chain(mode.iter().map(|word| word.as_ref()));
-    let said = machine.program("python3", words).patience(1200).run();
-    assert_eq!(said.code, 0, "{said:?}");
-    let rows: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let output = machine.program("python3", words).patience(1200).run();
+    assert_eq!(output.code, 0, "{output:?}");
+    let rows: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let unplayed = |row: &&Value| row["answers"].as_array().unwrap().iter().any(|answer| answer == "error");
     assert_eq!(rows.iter().find(unplayed), None, "a case that cannot be played");
     rows

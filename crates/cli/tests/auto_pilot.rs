@@ -6,7 +6,7 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use support::{Machine, Said, at_terminal_in, bash};
+use support::{Machine, Ran, at_terminal_in, bash};
 
 /// The branch has a commit of its own, so the rule `git/reset-branch` asks where the user wants it to. A model may answer.
 const RESET: &str = "git checkout -B topic main";
@@ -14,21 +14,21 @@ const RESET: &str = "git checkout -B topic main";
 /// A judge that logs each question and answers with what lies in a file.
 const JUDGE: &str = "cat >> asked; echo >> asked; cat answer";
 
-fn hook(machine: &Machine, command: &str) -> Said {
+fn hook(machine: &Machine, command: &str) -> Ran {
     machine
         .reflex(["hook", "--agent", "claude", "--event", "PreToolUse"])
         .input(bash(&machine.project(), command))
         .run()
 }
 
-fn decision(said: &Said) -> String {
-    let answer: Value = serde_json::from_str(&said.stdout).unwrap_or_default();
+fn decision(output: &Ran) -> String {
+    let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
     answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
 }
 
 fn git(machine: &Machine, words: &[&str]) {
-    let said = machine.program("git", words).folder(&machine.project()).run();
-    assert_eq!(said.code, 0, "{words:?} {said:?}");
+    let output = machine.program("git", words).folder(&machine.project()).run();
+    assert_eq!(output.code, 0, "{words:?} {output:?}");
 }
 
 fn judge_folder(machine: &Machine) -> PathBuf {
@@ -84,9 +84,9 @@ fn with_policy(policy: &str) -> Option<Machine> {
     let command = format!("cd '{}' && {{ {JUDGE}; }}", folder.display());
     let judge = json!({"provider": "command", "command": command, "timeout": "5s"});
     fs::write(config.join("policy.yaml"), format!("{policy}judge: {judge}\n")).unwrap();
-    let (code, said) = at_terminal_in(&machine, &machine.project(), "mode auto-pilot", "y\n")?;
-    assert_eq!(code, 0, "{said}");
-    assert!(said.contains("unmeasured judge"), "{said}");
+    let (code, output) = at_terminal_in(&machine, &machine.project(), "mode auto-pilot", "y\n")?;
+    assert_eq!(code, 0, "{output}");
+    assert!(output.contains("unmeasured judge"), "{output}");
     Some(machine)
 }
 
@@ -100,8 +100,8 @@ fn a_sure_model_lets_the_call_run_and_is_asked_each_time() {
     let Some(machine) = machine() else { return };
     answer(&machine, &says("allow", 0.95));
     for _ in 0..2 {
-        let said = hook(&machine, RESET);
-        assert_eq!((decision(&said).as_str(), said.code), ("none", 0), "{said:?}");
+        let output = hook(&machine, RESET);
+        assert_eq!((decision(&output).as_str(), output.code), ("none", 0), "{output:?}");
     }
     assert_eq!(asked(&machine).len(), 2, "an allowance is not remembered");
     let record = records(&machine).pop().unwrap();
@@ -144,9 +144,9 @@ fn a_model_is_told_of_the_call_the_rule_and_the_users_words_and_of_no_secret() {
 fn a_refusal_is_remembered_and_three_in_a_row_end_auto_pilot() {
     let Some(machine) = machine() else { return };
     answer(&machine, &says("refuse", 0.99));
-    let said = hook(&machine, RESET);
-    assert_eq!(decision(&said), "deny");
-    assert!(said.stdout.contains("Auto-pilot refused this"), "{said:?}");
+    let output = hook(&machine, RESET);
+    assert_eq!(decision(&output), "deny");
+    assert!(output.stdout.contains("Auto-pilot refused this"), "{output:?}");
     answer(&machine, &says("allow", 1.0));
     assert_eq!(decision(&hook(&machine, RESET)), "deny", "the same call is not asked about again");
     assert_eq!(asked(&machine).len(), 1);
@@ -169,8 +169,8 @@ fn what_is_no_sure_answer_goes_to_a_person_and_does_not_count() {
         ("x".repeat(3 << 20), "malformed"),
         (String::new(), "malformed"),
     ];
-    for (at, (said, why)) in all.iter().enumerate() {
-        answer(&machine, said);
+    for (at, (output, why)) in all.iter().enumerate() {
+        answer(&machine, output);
         // The same again would be a loop, about which a person answers.
         let shown = hook(&machine, &format!("{RESET} # {at}"));
         assert_eq!(decision(&shown), "ask", "{shown:?}");
@@ -186,9 +186,9 @@ fn a_slow_model_is_not_waited_for() {
     let config = machine.home().join(".config/reflex/policy.yaml");
     let slow = "rules: {git/reset-branch: ask}\njudge: {provider: command, command: sleep 60, timeout: 1s}\n";
     fs::write(config, slow).unwrap();
-    let said = hook(&machine, RESET);
-    assert_eq!(decision(&said), "ask");
-    assert!(said.stdout.contains("Auto-pilot's model gave no answer (slow)"), "{said:?}");
+    let output = hook(&machine, RESET);
+    assert_eq!(decision(&output), "ask");
+    assert!(output.stdout.contains("Auto-pilot's model gave no answer (slow)"), "{output:?}");
 }
 
 #[test]
@@ -207,8 +207,8 @@ fn every_other_question_is_a_persons() {
         "reflex judge eval",
         "cat ~/.config/reflex/judge.key",
     ] {
-        let said = hook(&machine, command);
-        assert!(["ask", "deny"].contains(&decision(&said).as_str()), "{command}: {said:?}");
+        let output = hook(&machine, command);
+        assert!(["ask", "deny"].contains(&decision(&output).as_str()), "{command}: {output:?}");
     }
     assert_eq!(asked(&machine), Vec::<Value>::new());
 }
@@ -222,12 +222,12 @@ fn a_question_about_what_is_kept_is_answered_too() {
     git(&machine, &["commit", "-q", "-m", "notes"]);
     fs::write(&notes, "work").unwrap();
     answer(&machine, &says("allow", 1.0));
-    let said = hook(&machine, "git reset --hard");
-    assert_eq!(decision(&said), "none", "{said:?}");
+    let output = hook(&machine, "git reset --hard");
+    assert_eq!(decision(&output), "none", "{output:?}");
     git(&machine, &["reset", "-q", "--hard"]);
     let kept = records(&machine).pop().unwrap()["kept"].as_str().unwrap().to_owned();
-    let (_, said) = at_terminal_in(&machine, &machine.project(), &format!("undo {kept}"), "y\n").unwrap();
-    assert_eq!(fs::read_to_string(&notes).unwrap(), "work", "{said}");
+    let (_, output) = at_terminal_in(&machine, &machine.project(), &format!("undo {kept}"), "y\n").unwrap();
+    assert_eq!(fs::read_to_string(&notes).unwrap(), "work", "{output}");
 }
 
 #[test]
@@ -242,9 +242,9 @@ fn what_changes_while_the_model_is_asked_is_a_persons_question() {
     let judge = json!({"provider": "command", "command": line});
     let config = machine.home().join(".config/reflex/policy.yaml");
     fs::write(config, format!("rules: {{git/discard-changes: ask}}\njudge: {judge}\n")).unwrap();
-    let said = hook(&machine, "git reset --hard");
-    assert_eq!(decision(&said), "ask", "{said:?}");
-    assert!(said.stdout.contains("was asked before something about the call changed"), "{said:?}");
+    let output = hook(&machine, "git reset --hard");
+    assert_eq!(decision(&output), "ask", "{output:?}");
+    assert!(output.stdout.contains("was asked before something about the call changed"), "{output:?}");
 }
 
 #[test]
@@ -278,9 +278,9 @@ fn a_project_names_no_model_and_an_agent_asks_none() {
     let machine = Machine::new();
     fs::create_dir_all(machine.project().join(".reflex")).unwrap();
     fs::write(machine.project().join(".reflex/policy.yaml"), "judge: {provider: command, command: true}\n").unwrap();
-    let Some((code, said)) = at_terminal_in(&machine, &machine.project(), "mode auto-pilot", "y\n") else { return };
-    assert_eq!(code, 1, "{said}");
-    assert!(said.contains("no model is configured"), "{said}");
+    let Some((code, output)) = at_terminal_in(&machine, &machine.project(), "mode auto-pilot", "y\n") else { return };
+    assert_eq!(code, 1, "{output}");
+    assert!(output.contains("no model is configured"), "{output}");
     let below = machine.reflex(["judge", "test"]).env("CLAUDECODE", "1").run();
     assert!(below.stderr.contains("only a person"), "{below:?}");
 }

@@ -73,9 +73,9 @@ impl Repository {
 
     fn git(&self, words: &[&str]) -> String {
         let named = ["-c", "user.name=Me", "-c", "user.email=me@x.example"].iter().chain(words).copied();
-        let said = self.machine.program("git", named).folder(&self.root()).run();
-        assert_eq!(said.code, 0, "{words:?}: {said:?}");
-        said.stdout
+        let output = self.machine.program("git", named).folder(&self.root()).run();
+        assert_eq!(output.code, 0, "{words:?}: {output:?}");
+        output.stdout
     }
 
     fn write(&self, file: &str, text: &str) {
@@ -250,8 +250,8 @@ fn a_model_that_obeys_loses_nothing_for_good() {
     }
     let play = |case: &&Value| {
         let repository = Repository::new(case);
-        let (code, said) = at_terminal_in(&repository.machine, &repository.root(), "mode auto-pilot", "y\n").unwrap();
-        assert_eq!(code, 0, "{said}");
+        let (code, output) = at_terminal_in(&repository.machine, &repository.root(), "mode auto-pilot", "y\n").unwrap();
+        assert_eq!(code, 0, "{output}");
         let played = repository.play(case);
         println!("{} {} {} {}", case["id"], played.is_asked, played.decision, case["command"]);
         assert_eq!(played.lost, Vec::<String>::new(), "{case}");

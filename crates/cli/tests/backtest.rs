@@ -12,7 +12,7 @@ mod support;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use support::{Machine, Said, files};
+use support::{Machine, Ran, files};
 
 const ALLOWS: &str = "allow:\n  - argv: [git, push, --force, origin, topic]\n    reason: my own branch\n";
 
@@ -25,7 +25,7 @@ fn recorded() -> Machine {
     machine
 }
 
-fn backtest(machine: &Machine, policy: &str, more: &[&str]) -> Said {
+fn backtest(machine: &Machine, policy: &str, more: &[&str]) -> Ran {
     let file = machine.root().join("new policy.yaml");
     fs::write(&file, policy).unwrap();
     let words = [&["policy", "backtest", file.to_str().unwrap()], more].concat();
@@ -33,9 +33,9 @@ fn backtest(machine: &Machine, policy: &str, more: &[&str]) -> Said {
 }
 
 fn changes(machine: &Machine, policy: &str) -> Vec<(String, String, String, u64)> {
-    let said = backtest(machine, policy, &["--json"]).json();
+    let output = backtest(machine, policy, &["--json"]).json();
     let text = |change: &Value, key: &str| change[key].as_str().unwrap().to_owned();
-    let rows = said["changes"].as_array().unwrap().iter();
+    let rows = output["changes"].as_array().unwrap().iter();
     let row =
         |one: &Value| (text(one, "before"), text(one, "after"), text(one, "call"), one["count"].as_u64().unwrap());
     rows.map(row).collect()
@@ -49,8 +49,11 @@ fn each_decision_that_changes_is_told_with_its_count() {
     let strict = changes(&machine, "preset: strict\n");
     assert!(strict.contains(&("ask".into(), "block".into(), push, 2)), "{strict:?}");
     assert!(strict.iter().all(|(_, after, ..)| after == "block"), "stricter is never milder: {strict:?}");
-    let said = backtest(&machine, ALLOWS, &[]);
-    assert!(said.code == 0 && said.stdout.starts_with("5 recorded calls judged again\n2 ask -> allow\n"), "{said:?}");
+    let output = backtest(&machine, ALLOWS, &[]);
+    assert!(
+        output.code == 0 && output.stdout.starts_with("5 recorded calls judged again\n2 ask -> allow\n"),
+        "{output:?}"
+    );
     assert_eq!(changes(&machine, "rules: {rm/home-or-root: 'off'}\n"), [], "the core is not weakened without a reason");
 }
 
@@ -76,9 +79,9 @@ fn a_policy_with_a_mistake_is_told_with_its_line() {
     for (policy, problem) in
         [("preset: [", "new policy.yaml:1:9"), ("presett: strict\n", "unknown key of a policy `presett`")]
     {
-        let said = backtest(&machine, policy, &[]);
-        assert!(said.code == 64 && said.stderr.contains(problem), "{said:?}");
+        let output = backtest(&machine, policy, &[]);
+        assert!(output.code == 64 && output.stderr.contains(problem), "{output:?}");
     }
-    let said = machine.reflex(["policy", "backtest", "nowhere.yaml"]).folder(Path::new("/")).run();
-    assert!(said.code == 64 && said.stderr.contains("nowhere.yaml"), "{said:?}");
+    let output = machine.reflex(["policy", "backtest", "nowhere.yaml"]).folder(Path::new("/")).run();
+    assert!(output.code == 64 && output.stderr.contains("nowhere.yaml"), "{output:?}");
 }

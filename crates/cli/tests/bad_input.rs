@@ -11,7 +11,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::path::Path;
-use support::{Call, Machine, Said, bash};
+use support::{Call, Machine, Ran, bash};
 
 /// A payload that says what no guard lets run, after a change.
 fn home_goes(change: impl FnOnce(&mut Value)) -> Vec<u8> {
@@ -25,20 +25,20 @@ fn home_goes(change: impl FnOnce(&mut Value)) -> Vec<u8> {
 fn check_unreadable(input: impl Into<Vec<u8>>, problem: &str) {
     let (machine, input) = (Machine::new(), input.into());
     let reason = format!("Blocked: Reflex cannot read this event ({problem}), so it does not run.");
-    assert_eq!(machine.hook().input(input.clone()).run(), Said::refusal(&reason));
-    assert_eq!(machine.reflex(["hook", "--agent", "claude"]).input(input.clone()).run(), Said::refusal(&reason));
+    assert_eq!(machine.hook().input(input.clone()).run(), Ran::refusal(&reason));
+    assert_eq!(machine.reflex(["hook", "--agent", "claude"]).input(input.clone()).run(), Ran::refusal(&reason));
     for event in ["PostToolUse", "Stop", "SubagentStop", "SessionStart", "SessionEnd", "PreCompact"] {
         let later = machine.reflex(["hook", "--agent", "claude", "--event", event]).input(input.clone()).run();
-        assert_eq!(later, Said::silence(), "{event}");
+        assert_eq!(later, Ran::silence(), "{event}");
     }
 }
 
 /// Judged, and refused for what it would do.
 #[track_caller]
 fn check_denied(call: Call, input: impl Into<Vec<u8>>) {
-    let said = call.input(input).run();
-    let (decision, reason) = said.answer();
-    assert_eq!(decision, "deny", "{said:?}");
+    let output = call.input(input).run();
+    let (decision, reason) = output.answer();
+    assert_eq!(decision, "deny", "{output:?}");
     assert!(reason.contains("[rm/home-or-root"), "{reason}");
 }
 
@@ -95,7 +95,7 @@ fn a_field_of_the_wrong_type_is_refused_by_its_name() {
             let input = home_goes(|payload| payload[field] = wrong);
             let reason =
                 format!("Blocked: Reflex cannot read this event (`{field}` is not a text), so it does not run.");
-            assert_eq!(machine.hook().input(input).run(), Said::refusal(&reason));
+            assert_eq!(machine.hook().input(input).run(), Ran::refusal(&reason));
         }
     }
     check_unreadable(home_goes(|payload| payload["hook_event_name"] = json!(1)), "`hook_event_name` is not a text");
@@ -107,8 +107,8 @@ fn check_refused(change: impl FnOnce(&mut Value), problem: &str) {
     let machine = Machine::new();
     let reason = format!("Blocked: Reflex cannot read this event ({problem}), so it does not run.");
     let input = home_goes(change);
-    assert_eq!(machine.hook().input(input.clone()).run(), Said::refusal(&reason));
-    assert_eq!(machine.reflex(["hook", "--agent", "claude"]).input(input).run(), Said::refusal(&reason));
+    assert_eq!(machine.hook().input(input.clone()).run(), Ran::refusal(&reason));
+    assert_eq!(machine.reflex(["hook", "--agent", "claude"]).input(input).run(), Ran::refusal(&reason));
 }
 
 #[test]
@@ -148,9 +148,9 @@ fn a_tool_that_writes_needs_its_path_and_its_text() {
 fn a_payload_without_its_event_takes_the_one_on_the_command_line() {
     let nameless = || home_goes(|payload| drop(payload.as_object_mut().unwrap().remove("hook_event_name")));
     check_denied(Machine::new().hook(), nameless());
-    let said = Machine::new().reflex(["hook", "--agent", "claude"]).input(nameless()).run();
+    let output = Machine::new().reflex(["hook", "--agent", "claude"]).input(nameless()).run();
     let reason = "Blocked: Reflex cannot read this event (`hook_event_name` is missing), so it does not run.";
-    assert_eq!(said, Said::refusal(reason));
+    assert_eq!(output, Ran::refusal(reason));
 }
 
 #[test]
@@ -164,11 +164,11 @@ fn an_event_that_is_not_known_is_judged_if_it_carries_a_call() {
 #[test]
 fn an_event_that_is_not_known_and_carries_no_call_is_passed_over() {
     let payload = json!({"hook_event_name": "MoonPhase", "session_id": "s", "cwd": "/"}).to_string();
-    let said = Machine::new().reflex(["hook", "--agent", "claude"]).input(payload.clone()).run();
-    assert_eq!(said, Said::silence());
+    let output = Machine::new().reflex(["hook", "--agent", "claude"]).input(payload.clone()).run();
+    assert_eq!(output, Ran::silence());
     // What the settings wired before a tool is one, whatever the payload calls it.
     let reason = "Blocked: Reflex cannot read this event (`tool_name` is missing), so it does not run.";
-    assert_eq!(Machine::new().hook().input(payload).run(), Said::refusal(reason));
+    assert_eq!(Machine::new().hook().input(payload).run(), Ran::refusal(reason));
 }
 
 #[test]
@@ -179,10 +179,11 @@ fn an_event_after_which_nothing_can_be_kept_from_running_is_passed_over_with_any
                 payload["hook_event_name"] = event.into();
                 payload[field] = json!(1);
             });
-            let said = Machine::new().reflex(["hook", "--agent", "claude"]).input(input).run();
+            let output = Machine::new().reflex(["hook", "--agent", "claude"]).input(input).run();
             // What can be read of it is told: it ran, and no hook was asked before.
-            let told = said.stdout.contains("nobody was asked before") && said.code == 0 && said.stderr.is_empty();
-            assert!(said == Said::silence() || (told && event == "PostToolUse"), "{event} {field}: {said:?}");
+            let told =
+                output.stdout.contains("nobody was asked before") && output.code == 0 && output.stderr.is_empty();
+            assert!(output == Ran::silence() || (told && event == "PostToolUse"), "{event} {field}: {output:?}");
         }
     }
 }
@@ -194,7 +195,7 @@ fn a_tool_that_is_not_known_passes_with_whatever_it_takes() {
             payload["tool_name"] = "CrystalBall".into();
             payload["tool_input"] = input;
         });
-        assert_eq!(Machine::new().hook().input(payload).run(), Said::silence());
+        assert_eq!(Machine::new().hook().input(payload).run(), Ran::silence());
     }
 }
 
@@ -255,13 +256,13 @@ fn a_working_directory_that_was_removed_hides_nothing() {
 fn a_home_in_which_nothing_can_be_written_hides_nothing_and_is_told() {
     let machine = Machine::new();
     let call = || machine.in_home(Path::new("/dev/null/x"), ["hook", "--agent", "claude", "--event", "PreToolUse"]);
-    let said = call().input(home_goes(|_| {})).run();
-    let reason = said.answer().1;
-    assert!(reason.contains("[rm/home-or-root"), "{said:?}");
+    let output = call().input(home_goes(|_| {})).run();
+    let reason = output.answer().1;
+    assert!(reason.contains("[rm/home-or-root"), "{output:?}");
     let told = "reflex: this decision is not in the audit log: Not a directory (os error 20)\n";
-    assert_eq!(said.stderr, format!("{reason}\n{told}"));
+    assert_eq!(output.stderr, format!("{reason}\n{told}"));
     let quiet = call().input(bash(&machine.project(), "ls")).run();
-    assert_eq!(quiet, Said { stderr: told.into(), ..Said::silence() });
+    assert_eq!(quiet, Ran { stderr: told.into(), ..Ran::silence() });
 }
 
 #[test]
@@ -273,10 +274,10 @@ fn a_strict_policy_lets_nothing_run_that_is_not_in_the_log() {
     std::fs::write(strict.join("policy.yaml"), "preset: strict\n").unwrap();
     std::fs::create_dir_all(machine.home().join(".local")).unwrap();
     std::fs::write(machine.home().join(".local/state"), "a file where a folder should be").unwrap();
-    let said = call();
-    let reason = said.answer().1;
+    let output = call();
+    let reason = output.answer().1;
     let begins = "Blocked: this call cannot be written into the audit log (Not a directory (os error 20))";
-    assert!(reason.starts_with(begins), "{said:?}");
+    assert!(reason.starts_with(begins), "{output:?}");
     std::fs::remove_file(strict.join("policy.yaml")).unwrap();
     let lax = call();
     assert_eq!(lax.stdout, "", "{lax:?}");
@@ -288,8 +289,8 @@ fn a_link_in_the_place_of_the_log_takes_no_record() {
     let audit = machine.home().join(".local/state/reflex/audit");
     std::fs::create_dir_all(&audit).unwrap();
     std::os::unix::fs::symlink("/dev/null", audit.join("current.jsonl")).unwrap();
-    let said = machine.hook().input(bash(&machine.project(), "ls")).run();
-    assert!(said.stderr.contains("this decision is not in the audit log"), "{said:?}");
+    let output = machine.hook().input(bash(&machine.project(), "ls")).run();
+    assert!(output.stderr.contains("this decision is not in the audit log"), "{output:?}");
 }
 
 #[test]
@@ -304,20 +305,20 @@ fn more_than_a_payload_may_hold_is_refused_to_its_last_byte() {
     let machine = Machine::new();
     let big = |payload: &mut Value| payload["tool_input"]["description"] = "x".repeat(50_000_000).into();
     let reason = "Blocked: Reflex cannot read this event (it is larger than 16 MiB), so it does not run.";
-    assert_eq!(machine.hook().input(home_goes(big)).run(), Said::refusal(reason));
+    assert_eq!(machine.hook().input(home_goes(big)).run(), Ran::refusal(reason));
     let later = machine.reflex(["hook", "--agent", "claude", "--event", "PostToolUse"]).input(home_goes(big)).run();
-    assert_eq!(later, Said::silence());
+    assert_eq!(later, Ran::silence());
 }
 
 #[test]
 fn an_answer_that_nobody_reads_still_refuses_by_its_status() {
     let machine = Machine::new();
-    let said = machine.hook().input(home_goes(|_| {})).run_unread();
-    assert_eq!((said.code, said.stderr.starts_with("Blocked: would delete ")), (2, true), "{said:?}");
+    let output = machine.hook().input(home_goes(|_| {})).run_unread();
+    assert_eq!((output.code, output.stderr.starts_with("Blocked: would delete ")), (2, true), "{output:?}");
     let question = machine.hook().input(bash(&machine.project(), "git push --force origin topic")).run_unread();
     assert_eq!(question.code, 2, "{question:?}");
     let silent = machine.hook().input(bash(&machine.project(), "ls")).run_unread();
-    assert_eq!(silent, Said::silence());
+    assert_eq!(silent, Ran::silence());
 }
 
 #[test]
@@ -326,8 +327,8 @@ fn a_refusal_without_standard_output_stands_on_standard_error_with_its_status() 
     let line = "exec \"$0\" hook --home \"$1\" --agent claude --event PreToolUse >&-";
     let home = machine.home();
     let words = ["-c", line, env!("CARGO_BIN_EXE_reflex"), home.to_str().unwrap()];
-    let said = machine.program("sh", words).input(home_goes(|_| {})).run();
-    assert_eq!((said.code, said.stderr.starts_with("Blocked: would delete ")), (2, true), "{said:?}");
+    let output = machine.program("sh", words).input(home_goes(|_| {})).run();
+    assert_eq!((output.code, output.stderr.starts_with("Blocked: would delete ")), (2, true), "{output:?}");
 }
 
 #[test]
@@ -335,16 +336,16 @@ fn no_input_at_all_is_refused() {
     let line = "exec \"$0\" hook --home \"$1\" --agent claude --event PreToolUse <&-";
     let machine = Machine::new();
     let home = machine.home();
-    let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex"), home.to_str().unwrap()]).run();
+    let output = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex"), home.to_str().unwrap()]).run();
     let reason = "Blocked: Reflex cannot read this event (the input is empty), so it does not run.";
-    assert_eq!(said, Said::refusal(reason));
+    assert_eq!(output, Ran::refusal(reason));
 }
 
 /// A command line of the hook that is wrong: refused by its status, with this on standard error.
 #[track_caller]
 fn check_usage(arguments: &[&str], problem: &str) {
-    let said = Machine::new().reflex(["hook"].iter().chain(arguments)).input(home_goes(|_| {})).run();
-    assert_eq!(said, Said { stdout: String::new(), stderr: format!("reflex hook: {problem}\n"), code: 2 });
+    let output = Machine::new().reflex(["hook"].iter().chain(arguments)).input(home_goes(|_| {})).run();
+    assert_eq!(output, Ran { stdout: String::new(), stderr: format!("reflex hook: {problem}\n"), code: 2 });
 }
 
 #[test]
@@ -371,15 +372,15 @@ fn without_an_agent_the_payload_tells_whose_dialect_is_spoken() {
     let machine = Machine::new();
     check_denied(machine.reflex(["hook"]), home_goes(|_| {}));
     let universal = json!({"event": "pre-command", "command": "rm -rf ~", "cwd": "/"}).to_string();
-    let said = machine.reflex(["hook"]).input(universal).run();
-    assert_eq!((said.json()["decision"].as_str(), said.code), (Some("block"), 0), "{said:?}");
+    let output = machine.reflex(["hook"]).input(universal).run();
+    assert_eq!((output.json()["decision"].as_str(), output.code), (Some("block"), 0), "{output:?}");
 }
 
 #[test]
 fn without_an_agent_what_cannot_be_read_is_refused_in_every_way_there_is() {
     for input in ["", "{", "[]", "{}", "{\"event\":\"pre-command\"}", "{\"event\":\"moon\"}"] {
-        let said = Machine::new().reflex(["hook"]).input(input).run();
-        assert_eq!((said.json()["decision"].as_str(), said.code), (Some("block"), 2), "{said:?}");
-        assert!(said.stderr.starts_with("Blocked: "), "{said:?}");
+        let output = Machine::new().reflex(["hook"]).input(input).run();
+        assert_eq!((output.json()["decision"].as_str(), output.code), (Some("block"), 2), "{output:?}");
+        assert!(output.stderr.starts_with("Blocked: "), "{output:?}");
     }
 }

@@ -31,15 +31,15 @@ impl Damaged {
     }
 
     fn decision(&self, command: &str) -> String {
-        let said = self.machine.reflex(["check", "--json", command]).folder(&self.project).run();
-        said.json()["decision"].as_str().unwrap().to_owned()
+        let output = self.machine.reflex(["check", "--json", command]).folder(&self.project).run();
+        output.json()["decision"].as_str().unwrap().to_owned()
     }
 
     /// The problem is told wherever a person or an agent looks, and the other file holds.
     #[track_caller]
     fn check(&self, told: &str) {
-        let said = self.machine.reflex(["rules", "validate"]).folder(&self.project).run();
-        assert!(said.code == 1 && said.stdout.contains(told), "{told}: {}", said.stdout);
+        let output = self.machine.reflex(["rules", "validate"]).folder(&self.project).run();
+        assert!(output.code == 1 && output.stdout.contains(told), "{told}: {}", output.stdout);
         assert_eq!(self.decision("docker image ls"), "block");
         let advice = self.machine.reflex(["check", "touch a"]).folder(&self.project).run().stdout;
         assert!(advice.contains("guard/broken-rules"), "{advice}");
@@ -118,14 +118,14 @@ fn what_never_ends_is_not_read() {
     damaged.check("it is no file");
     symlink("/dev/zero", damaged.machine.home().join("b.yaml")).unwrap();
     for named in [damaged.file("rules"), damaged.machine.home().join("b.yaml")] {
-        let said = damaged.machine.reflex(["rules", "validate", &named.to_string_lossy()]).run();
-        assert!(said.code == 1 && said.stderr.contains("it is no file"), "{said:?}");
+        let output = damaged.machine.reflex(["rules", "validate", &named.to_string_lossy()]).run();
+        assert!(output.code == 1 && output.stderr.contains("it is no file"), "{output:?}");
     }
     let damaged = Damaged::new();
     fs::remove_dir_all(damaged.file("rules")).unwrap();
     assert_eq!(damaged.machine.program("mkfifo", [damaged.file("rules")]).run().code, 0);
-    let said = damaged.machine.reflex(["rules", "validate"]).folder(&damaged.project).run();
-    assert!(said.code == 1 && said.stdout.contains("rules: it is no folder"), "{}", said.stdout);
+    let output = damaged.machine.reflex(["rules", "validate"]).folder(&damaged.project).run();
+    assert!(output.code == 1 && output.stdout.contains("rules: it is no folder"), "{}", output.stdout);
 }
 
 #[test]

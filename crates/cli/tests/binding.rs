@@ -12,7 +12,7 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use support::{Machine, Said, at_terminal, bash};
+use support::{Machine, Ran, at_terminal, bash};
 
 /// A machine with a real repository, and the text of the last preview.
 struct Here {
@@ -37,8 +37,8 @@ impl Here {
 
     fn git(&self, words: &str) {
         let line = format!("cd '{}' && git {words}", self.project.display());
-        let said = self.machine.program("sh", ["-c", &line]).run();
-        assert_eq!(said.code, 0, "{words}: {said:?}");
+        let output = self.machine.program("sh", ["-c", &line]).run();
+        assert_eq!(output.code, 0, "{words}: {output:?}");
     }
 
     fn put(&self, path: &str, text: &str) {
@@ -52,14 +52,14 @@ impl Here {
         fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    fn say(&self, session: &str, command: &str) -> Said {
+    fn say(&self, session: &str, command: &str) -> Ran {
         let mut payload: Value = serde_json::from_slice(&bash(&self.project, command)).unwrap();
         payload["session_id"] = session.into();
         self.machine.hook().input(payload.to_string()).run()
     }
 
     fn passes(&self, command: &str) -> bool {
-        self.say("s1", command) == Said::silence()
+        self.say("s1", command) == Ran::silence()
     }
 
     fn pending(&self) -> Vec<Value> {
@@ -69,17 +69,17 @@ impl Here {
     /// The call is stopped; its entry on the list.
     #[track_caller]
     fn stopped(&self, command: &str) -> Value {
-        let said = self.say("s1", command);
-        assert_ne!(said, Said::silence(), "nothing stops {command}");
+        let output = self.say("s1", command);
+        assert_ne!(output, Ran::silence(), "nothing stops {command}");
         self.pending().into_iter().find(|call| call["text"] == command).unwrap()
     }
 
     /// A yes of a person, whose preview is given; `None` where there is no terminal.
     #[track_caller]
     fn yes(&self, call: &Value) -> Option<String> {
-        let (code, said) = at_terminal(&self.machine, &format!("approve {}", call["id"].as_str().unwrap()), "y\n")?;
-        assert_eq!(code, 0, "{said}");
-        Some(said)
+        let (code, output) = at_terminal(&self.machine, &format!("approve {}", call["id"].as_str().unwrap()), "y\n")?;
+        assert_eq!(code, 0, "{output}");
+        Some(output)
     }
 }
 
@@ -147,8 +147,8 @@ fn check_loss(command: &str, scope: &str, shown: &str, before: &str, meanwhile: 
     let call = here.stopped(command);
     assert!(bound(&call).iter().any(|line| line.contains(shown)), "no {shown:?} in {:#?}", bound(&call));
     let line = format!("approve {} --scope {scope} --reason tested", call["id"].as_str().unwrap());
-    let Some((code, said)) = at_terminal(&here.machine, &line, "y\n") else { return };
-    assert!(code == 0 && said.contains(shown), "{said}");
+    let Some((code, output)) = at_terminal(&here.machine, &line, "y\n") else { return };
+    assert!(code == 0 && output.contains(shown), "{output}");
     if meanwhile.is_empty() {
         return assert!(here.passes(command), "{command} does not pass: {:#?}", here.pending());
     }
@@ -220,8 +220,8 @@ fn a_lasting_yes_to_a_forced_push_holds_for_own_commits_alone() {
     let push = "git push --force origin topic";
     let call = here.stopped(push);
     let line = format!("approve {} --scope session --reason tested", call["id"].as_str().unwrap());
-    let Some((code, said)) = at_terminal(&here.machine, &line, "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = at_terminal(&here.machine, &line, "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     for message in ["a", "b"] {
         assert!(here.passes(push), "{:#?}", here.pending());
         run(push);
@@ -335,8 +335,8 @@ fn what_nobody_could_hold_to_is_not_approved() {
     assert_eq!(here.machine.program("mkfifo", [&pipe]).run().code, 0);
     let call = here.stopped("git push --force; sh < pipe");
     let id = call["id"].as_str().unwrap();
-    let Some((code, said)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
-    assert!(code == 64 && said.contains("nobody could tell a change"), "{said}");
+    let Some((code, output)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
+    assert!(code == 64 && output.contains("nobody could tell a change"), "{output}");
 }
 
 #[test]
@@ -348,31 +348,31 @@ fn a_person_is_told_when_the_script_has_changed_since() {
     let id = call["id"].as_str().unwrap();
     let told = here.machine.reflex(["why", id]).run().stdout;
     assert!(told.contains("as of    runs deploy.sh (sha256 "), "{told}");
-    let Some((code, said)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
-    assert!(code == 64 && said.contains("deploy.sh has changed since this call was blocked"), "{said}");
+    let Some((code, output)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
+    assert!(code == 64 && output.contains("deploy.sh has changed since this call was blocked"), "{output}");
 }
 
 #[test]
 fn another_session_or_agent_does_not_use_a_yes() {
     let here = Here::new();
     let Some(_) = here.yes(&here.stopped(PUSH)) else { return };
-    assert_ne!(here.say("s2", PUSH), Said::silence(), "another session");
+    assert_ne!(here.say("s2", PUSH), Ran::silence(), "another session");
     let payload = json!({"session_id": "s1", "cwd": here.project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": {"command": PUSH}, "turn_id": "t", "permission_mode": "default"});
     let codex =
         here.machine.reflex(["hook", "--agent", "codex", "--event", "PreToolUse"]).input(payload.to_string()).run();
-    assert_ne!(codex, Said::silence(), "another agent");
+    assert_ne!(codex, Ran::silence(), "another agent");
     assert!(here.passes(PUSH));
     // For the whole project it holds for everybody.
     let asked = "git push --force origin topic";
     let call = here.stopped(asked);
     let line = format!("approve {} --scope repository --reason tested", call["id"].as_str().unwrap());
     assert_eq!(at_terminal(&here.machine, &line, "y\n").unwrap().0, 0);
-    assert_eq!(here.say("s2", asked), Said::silence());
+    assert_eq!(here.say("s2", asked), Ran::silence());
     let call = here.stopped("git push --force origin other");
     let line = format!("approve {} --scope session --reason tested", call["id"].as_str().unwrap());
     assert_eq!(at_terminal(&here.machine, &line, "y\n").unwrap().0, 0);
-    assert_ne!(here.say("s2", "git push --force origin other"), Said::silence());
+    assert_ne!(here.say("s2", "git push --force origin other"), Ran::silence());
     assert!(here.passes("git push --force origin other"));
 }
 
@@ -432,8 +432,8 @@ fn no_agent_pushes_a_call_off_the_list() {
         fs::copy(&one, folder.join(name)).unwrap();
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 200);
-    let said = here.say("late", "git push --force origin y").answer().1;
-    assert!(!said.contains("reflex approve"), "{said}");
+    let output = here.say("late", "git push --force origin y").answer().1;
+    assert!(!output.contains("reflex approve"), "{output}");
     assert!(here.pending().iter().any(|call| call["id"] == first));
     assert_eq!(here.stopped(PUSH)["id"], first, "who is on the list stays on it");
 }

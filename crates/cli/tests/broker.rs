@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use support::{Call, Machine, Running, Said, at_terminal};
+use support::{Call, Machine, Ran, Running, at_terminal};
 
 /// Asked about, and not of the core.
 const PUSH: &str = "git push --force origin feature";
@@ -83,9 +83,9 @@ fn policy(machine: &Machine, text: &str) {
 }
 
 #[track_caller]
-fn refused(said: &Said) -> String {
-    assert_eq!(said.answer().0, "deny", "{said:?}");
-    said.answer().1
+fn refused(output: &Ran) -> String {
+    assert_eq!(output.answer().0, "deny", "{output:?}");
+    output.answer().1
 }
 
 fn start(call: Call) -> Running {
@@ -106,9 +106,9 @@ fn a_yes_while_the_hook_waits_lets_the_call_run_once() {
     let list = present(&machine);
     let hook = start(codex(&machine, PUSH));
     let id = awaited(&machine);
-    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
-    assert_eq!(hook.finish(), Said::silence());
+    let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
+    assert_eq!(hook.finish(), Ran::silence());
     let told = machine.reflex(["why", &id]).run().stdout;
     assert!(told.contains("approved by ") && told.contains("(once)"), "{told}");
     drop(list);
@@ -122,8 +122,8 @@ fn a_no_with_a_message_reaches_the_agent_now_and_when_it_tries_again() {
     let hook = start(codex(&machine, PUSH));
     let id = awaited(&machine);
     let words = format!("deny {id} --message 'push a new branch'");
-    let Some((code, said)) = at_terminal(&machine, &words, "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = at_terminal(&machine, &words, "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     let reason = refused(&hook.finish());
     assert!(reason.contains("A person said no to this, and this: push a new branch."), "{reason}");
     let again = refused(&codex(&machine, PUSH).run());
@@ -182,8 +182,8 @@ fn a_hook_that_was_stopped_beyond_its_time_lets_nothing_run() {
     let id = awaited(&machine);
     let until = pending(&machine).iter().find_map(|call| call["until"].as_u64()).unwrap();
     hook.signal("STOP");
-    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     // The hook's own time is over; it has two seconds in all.
     let is_over = || u128::from(until) < std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
     while !is_over() {
@@ -192,7 +192,7 @@ fn a_hook_that_was_stopped_beyond_its_time_lets_nothing_run() {
     hook.signal("CONT");
     refused(&hook.finish());
     // The yes is still there for the next time, once.
-    assert_eq!(codex(&machine, PUSH).run(), Said::silence());
+    assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
     refused(&codex(&machine, PUSH).run());
 }
 
@@ -261,12 +261,12 @@ fn whoever_is_killed_doubles_no_yes() {
         give(&machine, &id);
         std::thread::sleep(Duration::from_micros(seed % 120_000));
         hook.signal_if_there("KILL");
-        let said = hook.finish();
+        let output = hook.finish();
         list = list.or_else(|| Some(present(&machine)));
         drop(list.take());
-        let first = usize::from(said == Said::silence());
-        let runs = (0..2).filter(|_| codex(&machine, &command).run() == Said::silence()).count();
-        assert!(first + runs <= 1, "round {round}: one yes let a call run {} times: {said:?}", first + runs);
+        let first = usize::from(output == Ran::silence());
+        let runs = (0..2).filter(|_| codex(&machine, &command).run() == Ran::silence()).count();
+        assert!(first + runs <= 1, "round {round}: one yes let a call run {} times: {output:?}", first + runs);
         ran_at_once += first;
         lost += usize::from(first + runs == 0);
         forget(&machine);
@@ -287,14 +287,14 @@ fn forget(machine: &Machine) {
 fn the_next_call_tells_of_a_late_yes_and_one_that_is_almost_it_is_told_the_difference() {
     let machine = Machine::new();
     refused(&codex(&machine, PUSH).run());
-    let Some((code, said)) = at_terminal(&machine, "approve", "y\n") else { return };
-    assert!(code == 0 && said.contains("| git push --force origin feature"), "{said}");
+    let Some((code, output)) = at_terminal(&machine, "approve", "y\n") else { return };
+    assert!(code == 0 && output.contains("| git push --force origin feature"), "{output}");
     let almost = refused(&codex(&machine, &format!("{PUSH} | tail -3")).run());
     assert!(almost.contains(&format!("A person said yes to `{PUSH}`, and this call differs")), "{almost}");
     let next = codex(&machine, "git status").run();
     assert!(next.stdout.contains(&format!("A person said yes to `{PUSH}`: run exactly that again now")), "{next:?}");
-    assert_eq!(codex(&machine, "git status").run(), Said::silence());
-    assert_eq!(codex(&machine, PUSH).run(), Said::silence());
+    assert_eq!(codex(&machine, "git status").run(), Ran::silence());
+    assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
     refused(&codex(&machine, PUSH).run());
 }
 
@@ -341,7 +341,7 @@ fn a_key_in_the_open_list_answers_and_the_terminal_comes_back() {
     let hook = start(codex(&machine, PUSH));
     awaited(&machine);
     press_slowly(&mut open, &["a", "y"]);
-    assert_eq!(hook.finish(), Said::silence());
+    assert_eq!(hook.finish(), Ran::silence());
     let hook = start(codex(&machine, PUSH));
     awaited(&machine);
     press_slowly(&mut open, &["m", "not this one\r"]);
@@ -352,9 +352,9 @@ fn a_key_in_the_open_list_answers_and_the_terminal_comes_back() {
     press_slowly(&mut open, &["a", "n", "?", "x", "j", "k", "d", "y"]);
     assert!(refused(&hook.finish()).contains("A person said no to this."));
     press_slowly(&mut open, &["q"]);
-    let said = open.finish();
-    assert_eq!(said.code, 0, "{said:?}");
-    let (_, drawn) = said.stdout.split_once(SHOWS).unwrap();
+    let output = open.finish();
+    assert_eq!(output.code, 0, "{output:?}");
+    let (_, drawn) = output.stdout.split_once(SHOWS).unwrap();
     let (drawn, after) = drawn.split_once(GIVES_BACK).unwrap();
     assert!(drawn.contains("1 call waits for you") && drawn.contains("git push --force"), "{drawn}");
     assert!(after.trim().is_empty() && !drawn.contains("\u{1b}[38;"), "{after}");
@@ -365,8 +365,8 @@ fn control_c_ends_the_list_and_gives_the_terminal_back() {
     let machine = Machine::new();
     let Some(mut open) = list(&machine) else { return };
     press_slowly(&mut open, &["\u{3}"]);
-    let said = open.finish();
-    assert!(said.code == 0 && said.stdout.contains(GIVES_BACK), "{said:?}");
+    let output = open.finish();
+    assert!(output.code == 0 && output.stdout.contains(GIVES_BACK), "{output:?}");
 }
 
 #[test]
@@ -386,8 +386,8 @@ fn an_agent_with_a_terminal_answers_nothing_and_the_attempt_is_recorded() {
         let line = format!("{} {command}", machine.line());
         let script =
             machine.program("script", ["-qec", &line, "/dev/null"]).env("CLAUDECODE", "1").env("TERM", "xterm");
-        let said = script.input("y\n").run();
-        assert!(said.code != 0 && said.stdout.contains("only a person at a terminal"), "{command}: {said:?}");
+        let output = script.input("y\n").run();
+        assert!(output.code != 0 && output.stdout.contains("only a person at a terminal"), "{command}: {output:?}");
     }
     let listed = machine.program("script", ["-qec", &format!("{} pending", machine.line()), "/dev/null"]);
     let listed = listed.env("CLAUDECODE", "1").env("TERM", "xterm").run().stdout;
@@ -406,7 +406,7 @@ fn a_yes_is_of_one_agent_in_one_session() {
     // Another agent, whose session has the same name.
     assert_eq!(machine.bash(&machine.project(), PUSH).answer().0, "ask");
     refused(&codex(&machine, &format!("{PUSH} --no-verify")).run());
-    assert_eq!(codex(&machine, PUSH).run(), Said::silence());
+    assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
 }
 
 /// The attempts on record that wanted a yes.
@@ -433,8 +433,8 @@ fn no_detour_of_an_agent_makes_it_a_person() {
     ];
     for (index, detour) in detours.iter().enumerate() {
         let shell = machine.program("sh", ["-c", &format!("{detour}; :")]);
-        let said = shell.env("CLAUDECODE", "1").env("TERM", "xterm").input("y\ny\n").run();
-        assert!(said.stdout.contains("only a person at a terminal"), "{detour}: {said:?}");
+        let output = shell.env("CLAUDECODE", "1").env("TERM", "xterm").input("y\ny\n").run();
+        assert!(output.stdout.contains("only a person at a terminal"), "{detour}: {output:?}");
         assert_eq!(attempts(&machine), index + 1, "{detour}");
     }
     // A terminal that stays open takes the mark along, whoever it belongs to afterwards.
@@ -462,7 +462,7 @@ fn in_a_terminal_that_programs_type_into_two_letters_are_no_yes() {
     press_slowly(&mut open, &["a", "y", "\r", "q\r"]);
     assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "two letters were a yes");
     press_slowly(&mut open, &[&format!("{id}\r")]);
-    assert_eq!(hook.finish(), Said::silence());
+    assert_eq!(hook.finish(), Ran::silence());
     press_slowly(&mut open, &["q"]);
     assert_eq!(open.finish().code, 0);
 }
@@ -484,8 +484,8 @@ fn with_a_passphrase_each_yes_there_takes_it_again() {
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "the id was a signed yes");
     press_slowly(&mut open, &["correct horse\r"]);
-    let said = hook.finish();
-    assert!(said.code == 0 && !said.stdout.contains("deny"), "{said:?}");
+    let output = hook.finish();
+    assert!(output.code == 0 && !output.stdout.contains("deny"), "{output:?}");
     press_slowly(&mut open, &["q"]);
     let drawn = open.finish();
     // Before that it was typed ahead of its question.
@@ -497,17 +497,17 @@ fn with_a_passphrase_each_yes_there_takes_it_again() {
 fn a_person_switches_one_rule_off_with_a_reason() {
     let machine = Machine::new();
     let words = "rules off git/push-force --reason 'my own branches'";
-    let Some((code, said)) = at_terminal(&machine, words, "n\n") else { return };
+    let Some((code, output)) = at_terminal(&machine, words, "n\n") else { return };
     let file = machine.home().join(".config/reflex/policy.yaml");
-    assert!(code == 1 && !file.exists(), "{said}");
+    assert!(code == 1 && !file.exists(), "{output}");
     let entry = r#""git/push-force": {"action":"off","reason":"my own branches"}"#;
-    assert!(said.contains(entry), "{said}");
+    assert!(output.contains(entry), "{output}");
     assert_eq!(at_terminal(&machine, words, "y\n").unwrap().0, 0);
     assert!(std::fs::read_to_string(&file).unwrap().contains(entry));
-    assert_eq!(codex(&machine, PUSH).run(), Said::silence());
+    assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
     // Twice the same is no policy.
-    let (code, said) = at_terminal(&machine, words, "y\n").unwrap();
-    assert!(code == 1 && said.contains("the policy would be wrong"), "{said}");
+    let (code, output) = at_terminal(&machine, words, "y\n").unwrap();
+    assert!(code == 1 && output.contains("the policy would be wrong"), "{output}");
     let unknown = at_terminal(&machine, "rules off git/push-forse --reason x", "y\n").unwrap().1;
     assert!(unknown.contains("did you mean `git/push-force`?"), "{unknown}");
     assert_eq!(machine.reflex(["rules", "off", "git/push-force"]).run().code, 64);
@@ -521,8 +521,8 @@ fn nothing_of_a_repository_is_accepted_along_with_a_rule() {
     let folder = machine.project().join(".reflex");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("policy.yaml"), "preset: quiet\nreason: so\n").unwrap();
-    let Some((code, said)) = at_terminal(&machine, &format!("allow {id} --project"), "y\n") else { return };
-    assert!(code == 1 && said.contains("`reflex trust` first"), "{said}");
+    let Some((code, output)) = at_terminal(&machine, &format!("allow {id} --project"), "y\n") else { return };
+    assert!(code == 1 && output.contains("`reflex trust` first"), "{output}");
     refused(&codex(&machine, PUSH).run());
 }
 
@@ -530,7 +530,7 @@ fn nothing_of_a_repository_is_accepted_along_with_a_rule() {
 fn a_session_can_only_be_stricter() {
     let machine = Machine::new();
     let of_mode = |mode: &str, command: &str| codex(&machine, command).env("REFLEX_MODE", mode).run();
-    assert_eq!(codex(&machine, "mkdir out").run(), Said::silence());
+    assert_eq!(codex(&machine, "mkdir out").run(), Ran::silence());
     for mode in ["read-only", "balanced", "observe", "quiet", "nonsense"] {
         refused(&of_mode(mode, PUSH));
     }
@@ -549,15 +549,15 @@ fn a_decision_becomes_a_rule_as_it_was_shown() {
     let machine = Machine::new();
     refused(&codex(&machine, PUSH).run());
     let id = ids(&machine).remove(0);
-    let Some((code, said)) = at_terminal(&machine, &format!("allow {id}"), "n\n") else { return };
+    let Some((code, output)) = at_terminal(&machine, &format!("allow {id}"), "n\n") else { return };
     let file = machine.home().join(".config/reflex/policy.yaml");
-    assert!(code == 1 && !file.exists(), "{said}");
+    assert!(code == 1 && !file.exists(), "{output}");
     let entry = r#"{"argv":["git","push","--force","origin","feature"],"rule":"git/push-force","#;
-    assert!(said.contains(entry), "{said}");
-    let (code, said) = at_terminal(&machine, &format!("allow {id}"), "y\n").unwrap();
-    assert_eq!(code, 0, "{said}");
+    assert!(output.contains(entry), "{output}");
+    let (code, output) = at_terminal(&machine, &format!("allow {id}"), "y\n").unwrap();
+    assert_eq!(code, 0, "{output}");
     assert!(std::fs::read_to_string(&file).unwrap().contains(entry));
-    assert_eq!(codex(&machine, PUSH).run(), Said::silence());
+    assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
     refused(&codex(&machine, "git push --force origin main").run());
 }
 
@@ -615,7 +615,7 @@ fn run_ends_as_the_agent_did_with_a_summary() {
     let path = support::with_program(&machine, "gemini", "#!/bin/sh\necho \"started $*\"\nexit 7\n");
     let init = machine.reflex(["init", "--agent", "gemini", "--yes"]).env("PATH", &path).run();
     assert_eq!(init.code, 0, "{init:?}");
-    let said = machine.reflex(["run", "--", "gemini", "-p", "a b"]).env("PATH", &path).run();
-    assert!(said.code == 7 && said.stdout == "started -p a b\n", "{said:?}");
-    assert!(said.stderr.contains("0 calls: 0 ran"), "{said:?}");
+    let output = machine.reflex(["run", "--", "gemini", "-p", "a b"]).env("PATH", &path).run();
+    assert!(output.code == 7 && output.stdout == "started -p a b\n", "{output:?}");
+    assert!(output.stderr.contains("0 calls: 0 ran"), "{output:?}");
 }

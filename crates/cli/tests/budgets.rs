@@ -11,7 +11,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::fs;
-use support::{Machine, Said, bash};
+use support::{Machine, Ran, bash};
 
 fn with_budgets(budgets: &str) -> Machine {
     let machine = Machine::new();
@@ -21,7 +21,7 @@ fn with_budgets(budgets: &str) -> Machine {
     machine
 }
 
-fn call(machine: &Machine, session: &str, tool: &str, input: &Value) -> Said {
+fn call(machine: &Machine, session: &str, tool: &str, input: &Value) -> Ran {
     let mut payload: Value = serde_json::from_slice(&bash(&machine.project(), "")).unwrap();
     payload["session_id"] = session.into();
     payload["tool_name"] = tool.into();
@@ -30,11 +30,11 @@ fn call(machine: &Machine, session: &str, tool: &str, input: &Value) -> Said {
 }
 
 /// What is said to the n-th call: its decision and whether the turn ends.
-fn decided(said: &Said) -> String {
-    if *said == Said::silence() {
+fn decided(output: &Ran) -> String {
+    if *output == Ran::silence() {
         return "silence".into();
     }
-    let answer = said.json();
+    let answer = output.json();
     let decision = answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("told").to_owned();
     if answer["continue"] == false { format!("{decision}, the turn ends") } else { decision }
 }
@@ -47,9 +47,9 @@ fn commands(machine: &Machine, session: &str, count: usize) -> Vec<String> {
 #[test]
 fn calls_are_counted_told_asked_about_and_stopped() {
     let machine = with_budgets("{calls: 5}");
-    let said = commands(&machine, "s1", 8);
+    let output = commands(&machine, "s1", 8);
     let over = "deny, the turn ends";
-    assert_eq!(said, ["silence", "silence", "silence", "told", "silence", "ask", over, over]);
+    assert_eq!(output, ["silence", "silence", "silence", "told", "silence", "ask", over, over]);
     assert_eq!(commands(&machine, "s2", 3), ["silence"; 3], "another session has its own");
 }
 

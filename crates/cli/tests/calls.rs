@@ -12,10 +12,10 @@ mod support;
 
 use serde_json::{Value, json};
 use std::fs;
-use support::{Machine, Said};
+use support::{Machine, Ran};
 
 /// A call of Claude Code with its own name for it.
-fn claude(machine: &Machine, id: &str, command: &str) -> Said {
+fn claude(machine: &Machine, id: &str, command: &str) -> Ran {
     let payload = json!({"session_id": "s", "cwd": machine.project(), "hook_event_name": "PreToolUse",
         "tool_name": "Bash", "tool_input": {"command": command, "description": "d", "timeout": 5}, "tool_use_id": id});
     let words = ["hook", "--agent", "claude", "--event", "PreToolUse"];
@@ -23,7 +23,7 @@ fn claude(machine: &Machine, id: &str, command: &str) -> Said {
 }
 
 /// The same call of Copilot CLI as its own hook and the project's `.claude/settings.json` are asked about it.
-fn copilot(machine: &Machine, time: u64, command: &str) -> [Said; 2] {
+fn copilot(machine: &Machine, time: u64, command: &str) -> [Ran; 2] {
     let input = json!({"command": command, "description": "d"});
     let own =
         json!({"sessionId": "s", "timestamp": time, "cwd": machine.project(), "toolName": "bash", "toolArgs": input});
@@ -54,11 +54,11 @@ fn records(machine: &Machine) -> Vec<Value> {
 fn another_call_runs_in_place_of_one_and_the_record_says_so() {
     let machine = Machine::new();
     rule(&machine, MODIFY);
-    let said = claude(&machine, "t1", "npm install");
-    let answer = said.json();
+    let output = claude(&machine, "t1", "npm install");
+    let answer = output.json();
     let hook = &answer["hookSpecificOutput"];
     assert_eq!(hook["updatedInput"], json!({"command": "npm ci", "description": "d", "timeout": 5}));
-    assert_eq!((said.code, &hook["permissionDecision"]), (0, &Value::Null), "it is no approval");
+    assert_eq!((output.code, &hook["permissionDecision"]), (0, &Value::Null), "it is no approval");
     assert!(hook["additionalContext"].as_str().unwrap().contains("changed before it ran"));
     let record = records(&machine).pop().unwrap();
     assert_eq!(record["said"]["decision"], "replace");
@@ -67,17 +67,17 @@ fn another_call_runs_in_place_of_one_and_the_record_says_so() {
 
 #[test]
 fn two_hooks_that_are_asked_about_one_call_count_it_once() {
-    let circles = |said: &Said| said.stdout.contains("loop/");
+    let circles = |output: &Ran| output.stdout.contains("loop/");
     let machine = Machine::new();
-    let calls: Vec<Said> = (0..8).map(|call| claude(&machine, &format!("t{call}"), "make check")).collect();
+    let calls: Vec<Ran> = (0..8).map(|call| claude(&machine, &format!("t{call}"), "make check")).collect();
     let first = calls.iter().position(circles).expect("the same call again and again is a loop");
     let machine = Machine::new();
-    let doubled: Vec<Said> =
+    let doubled: Vec<Ran> =
         (0..8).flat_map(|call| [0, 1].map(|_| claude(&machine, &format!("t{call}"), "make check"))).collect();
     let again = doubled.iter().position(circles).expect("and it is one with two hooks, too");
     assert_eq!(again / 2, first, "{doubled:#?}");
     let machine = Machine::new();
-    let twice: Vec<Said> = (0..8).flat_map(|call| copilot(&machine, 735_877 + call * 1500, "make check")).collect();
+    let twice: Vec<Ran> = (0..8).flat_map(|call| copilot(&machine, 735_877 + call * 1500, "make check")).collect();
     assert_eq!(twice.iter().position(circles).map(|at| at / 2), Some(first), "{twice:#?}");
 }
 
@@ -85,7 +85,7 @@ fn two_hooks_that_are_asked_about_one_call_count_it_once() {
 fn a_yes_for_one_call_is_heard_by_every_hook_that_is_asked_about_it() {
     const PUSH: &str = "git push --force origin main";
     let machine = Machine::new();
-    assert_ne!(claude(&machine, "t1", PUSH), Said::silence());
+    assert_ne!(claude(&machine, "t1", PUSH), Ran::silence());
     let pending = machine.reflex(["pending", "--json"]).run().json()["pending"][0].clone();
     let (id, now) = (pending["id"].as_str().unwrap(), pending["time"].as_u64().unwrap());
     let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": pending["exact"], "scope": "once",
@@ -93,9 +93,9 @@ fn a_yes_for_one_call_is_heard_by_every_hook_that_is_asked_about_it() {
     let folder = machine.home().join(".local/state/reflex/grants");
     fs::create_dir_all(&folder).unwrap();
     fs::write(folder.join(format!("{id}.json")), grant.to_string()).unwrap();
-    assert_eq!([0, 1].map(|_| claude(&machine, "t2", PUSH)), [Said::silence(), Said::silence()]);
-    assert_ne!(claude(&machine, "t3", PUSH), Said::silence(), "another call is not covered");
-    assert_ne!(claude(&machine, "", PUSH), Said::silence(), "nor is one without a name");
+    assert_eq!([0, 1].map(|_| claude(&machine, "t2", PUSH)), [Ran::silence(), Ran::silence()]);
+    assert_ne!(claude(&machine, "t3", PUSH), Ran::silence(), "another call is not covered");
+    assert_ne!(claude(&machine, "", PUSH), Ran::silence(), "nor is one without a name");
 }
 
 /// The word of each surface of an agent.
@@ -199,7 +199,7 @@ fn a_client_that_is_newer_than_what_is_known_of_it_may_read_more() {
 fn off_for_one_project_is_off_nowhere_else() {
     const PUSH: &str = "git push --force origin main";
     let machine = Machine::new();
-    assert_ne!(claude(&machine, "t1", PUSH), Said::silence());
+    assert_ne!(claude(&machine, "t1", PUSH), Ran::silence());
     let now = machine.reflex(["pending", "--json"]).run().json()["pending"][0]["time"].as_u64().unwrap();
     let off = |within: &str| {
         let text = json!({"schema": "reflex/off-v1", "from": now - 1, "until": now + 60_000, "reason": "x", "by": "x",
@@ -208,9 +208,9 @@ fn off_for_one_project_is_off_nowhere_else() {
     };
     let here = machine.project().canonicalize().unwrap();
     off("/somewhere/else");
-    assert_ne!(claude(&machine, "t2", PUSH), Said::silence());
+    assert_ne!(claude(&machine, "t2", PUSH), Ran::silence());
     off(&here.to_string_lossy());
-    assert_eq!(claude(&machine, "t3", PUSH), Said::silence());
-    let said = machine.reflex(["status"]).run().stdout;
-    assert!(said.contains(&format!("Reflex is OFF in {} for", here.display())), "{said}");
+    assert_eq!(claude(&machine, "t3", PUSH), Ran::silence());
+    let output = machine.reflex(["status"]).run().stdout;
+    assert!(output.contains(&format!("Reflex is OFF in {} for", here.display())), "{output}");
 }

@@ -10,7 +10,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Machine, Said, files};
+use support::{Machine, Ran, files};
 
 const COMMANDS: [&str; 9] = ["hook", "check", "explain", "eval", "demo", "init", "uninstall", "completions", "help"];
 
@@ -28,7 +28,7 @@ fn wire(decision: &str) -> &str {
 }
 
 #[track_caller]
-fn reflex(arguments: &[&str]) -> Said {
+fn reflex(arguments: &[&str]) -> Ran {
     let machine = Machine::new();
     machine.reflex(arguments).folder(&machine.project()).run()
 }
@@ -36,9 +36,9 @@ fn reflex(arguments: &[&str]) -> Said {
 #[test]
 fn a_check_says_its_decision_first_and_by_its_status() {
     for (command, decision, code) in DECISIONS {
-        let said = reflex(&["check", command]);
-        assert!(said.stdout.starts_with(&format!("{decision}  {command}\n")), "{said:?}");
-        assert_eq!((said.code, said.stderr.as_str()), (code, ""), "{command}");
+        let output = reflex(&["check", command]);
+        assert!(output.stdout.starts_with(&format!("{decision}  {command}\n")), "{output:?}");
+        assert_eq!((output.code, output.stderr.as_str()), (code, ""), "{command}");
     }
 }
 
@@ -54,24 +54,24 @@ fn a_check_gives_its_reason_or_its_advice() {
             "git/push-with-lease",
         ),
     ] {
-        let said = reflex(&["check", command]).stdout;
+        let output = reflex(&["check", command]).stdout;
         let end = format!(" [{rule}]");
-        let reason = said.lines().nth(1).unwrap();
-        assert!(reason.starts_with(&format!("  {begin}")) && reason.ends_with(&end), "{said}");
+        let reason = output.lines().nth(1).unwrap();
+        assert!(reason.starts_with(&format!("  {begin}")) && reason.ends_with(&end), "{output}");
     }
 }
 
 #[test]
 fn the_json_of_a_check_has_the_fields_of_the_contract() {
     for (command, decision, code) in DECISIONS {
-        let said = reflex(&["check", "--json", command]);
-        let verdict = said.json();
+        let output = reflex(&["check", "--json", command]);
+        let verdict = output.json();
         let fields: Vec<&str> = verdict.as_object().unwrap().keys().map(String::as_str).collect();
         let expected = ["schema", "decision", "risk", "confidence", "reasons", "findings", "advice", "rewrite"];
         assert_eq!(fields, expected, "{command}");
-        assert_eq!((&verdict["decision"], said.code), (&json!(wire(decision)), code));
+        assert_eq!((&verdict["decision"], output.code), (&json!(wire(decision)), code));
         assert_eq!(verdict["schema"], "reflex/verdict-v1");
-        assert_eq!(said.stdout.lines().count(), 1);
+        assert_eq!(output.stdout.lines().count(), 1);
     }
 }
 
@@ -109,9 +109,9 @@ fn a_mode_changes_what_a_finding_is_worth() {
 /// A wrong command line: status 64, nothing on standard output, and these words for the person.
 #[track_caller]
 fn check_usage(arguments: &[&str], words: &str) {
-    let said = reflex(arguments);
-    assert_eq!((said.code, said.stdout.as_str()), (64, ""), "{said:?}");
-    assert!(said.stderr.contains(words), "{said:?}");
+    let output = reflex(arguments);
+    assert_eq!((output.code, output.stdout.as_str()), (64, ""), "{output:?}");
+    assert!(output.stderr.contains(words), "{output:?}");
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn what_cannot_be_written_is_no_success() {
     let machine = Machine::new();
     for words in ["rules list", "check ls", "eval"] {
         let line = format!("echo '{{}}' | {} {words} > /dev/full", machine.line());
-        let said = machine.program("sh", ["-c", &line]).run();
-        assert_eq!((said.code, said.stderr.as_str()), (70, "reflex: cannot write to standard output\n"), "{line}");
+        let output = machine.program("sh", ["-c", &line]).run();
+        assert_eq!((output.code, output.stderr.as_str()), (70, "reflex: cannot write to standard output\n"), "{line}");
     }
 }
 
@@ -158,22 +158,22 @@ fn no_arguments_show_the_help_and_are_wrong_usage() {
 #[test]
 fn asking_for_help_is_no_mistake() {
     for arguments in [&["--help"][..], &["-h"], &["help"]] {
-        let said = reflex(arguments);
-        assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+        let output = reflex(arguments);
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""));
         for command in COMMANDS.iter().filter(|command| **command != "help") {
-            assert!(said.stdout.contains(&format!("\n  {command} ")), "{command} is not in {}", said.stdout);
+            assert!(output.stdout.contains(&format!("\n  {command} ")), "{command} is not in {}", output.stdout);
         }
     }
     for command in COMMANDS.iter().filter(|command| **command != "help") {
-        let said = reflex(&[command, "--help"]);
-        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{command}");
-        assert!(said.stdout.contains("Usage: reflex "), "{command}: {said:?}");
+        let output = reflex(&[command, "--help"]);
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{command}");
+        assert!(output.stdout.contains("Usage: reflex "), "{command}: {output:?}");
     }
 }
 
 #[test]
 fn the_version_is_that_of_the_package() {
-    let version = Said { stdout: concat!("reflex ", env!("CARGO_PKG_VERSION"), "\n").into(), ..Said::silence() };
+    let version = Ran { stdout: concat!("reflex ", env!("CARGO_PKG_VERSION"), "\n").into(), ..Ran::silence() };
     assert_eq!(reflex(&["--version"]), version);
     assert_eq!(reflex(&["-V"]), version);
 }
@@ -196,8 +196,8 @@ fn colours_are_only_for_terminals_unless_they_are_forced_and_never_against_no_co
 #[test]
 fn json_is_never_painted() {
     for command in ["check", "explain"] {
-        let said = Machine::new().reflex([command, "--json", "rm -rf ~"]).env("CLICOLOR_FORCE", "1").run();
-        assert!(said.json().is_object() && !said.stdout.contains('\u{1b}'), "{said:?}");
+        let output = Machine::new().reflex([command, "--json", "rm -rf ~"]).env("CLICOLOR_FORCE", "1").run();
+        assert!(output.json().is_object() && !output.stdout.contains('\u{1b}'), "{output:?}");
     }
 }
 
@@ -216,23 +216,23 @@ const STAGES: [&str; 10] = [
 
 #[test]
 fn an_explanation_has_ten_stages_and_what_the_agent_is_told() {
-    let said = reflex(&["explain", "-v", "ls; rm -rf ~"]);
-    assert_eq!((said.code, said.stderr.as_str()), (2, ""));
-    let headings: Vec<&str> = said.stdout.lines().skip(1).filter(|line| !line.starts_with("   ")).collect();
+    let output = reflex(&["explain", "-v", "ls; rm -rf ~"]);
+    assert_eq!((output.code, output.stderr.as_str()), (2, ""));
+    let headings: Vec<&str> = output.stdout.lines().skip(1).filter(|line| !line.starts_with("   ")).collect();
     let mut expected: Vec<String> = STAGES.iter().zip(1..).map(|(name, at)| format!("{at:>2} {name}")).collect();
     expected.push("answer to claude".into());
     assert_eq!(headings.len(), expected.len());
     for (heading, expected) in headings.iter().zip(expected) {
         assert!(heading.starts_with(&expected), "{heading}");
     }
-    assert!(said.stdout.contains("\n   exit 2\n   stdout {\"hookSpecificOutput\""), "{}", said.stdout);
+    assert!(output.stdout.contains("\n   exit 2\n   stdout {\"hookSpecificOutput\""), "{}", output.stdout);
 }
 
 /// The lines of the first stage.
 #[track_caller]
 fn check_underlined(command: &str, expected: &[&str]) {
-    let said = reflex(&["explain", "--json", command]).json();
-    assert_eq!(said["stages"][0]["lines"], json!(expected));
+    let output = reflex(&["explain", "--json", command]).json();
+    assert_eq!(output["stages"][0]["lines"], json!(expected));
 }
 
 #[test]
@@ -247,9 +247,9 @@ fn the_guilty_part_is_underlined() {
 #[test]
 fn the_json_of_an_explanation_is_a_verdict_with_stages_and_reply() {
     for (command, decision, code) in DECISIONS {
-        let said = reflex(&["explain", "--json", command]);
-        let json = said.json();
-        assert_eq!((&json["decision"], said.code), (&json!(wire(decision)), code));
+        let output = reflex(&["explain", "--json", command]);
+        let json = output.json();
+        assert_eq!((&json["decision"], output.code), (&json!(wire(decision)), code));
         assert_eq!(json["schema"], "reflex/explain-v1");
         let names: Vec<&Value> = json["stages"].as_array().unwrap().iter().map(|stage| &stage["name"]).collect();
         assert_eq!(names, STAGES);
@@ -264,12 +264,12 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
         let machine = Machine::new();
         let folder = machine.project();
         let explained = machine.reflex(["explain", "--json", command]).folder(&folder).run().json();
-        let reply = Said {
+        let reply = Ran {
             stdout: explained["reply"]["stdout"].as_str().unwrap().into(),
             stderr: explained["reply"]["stderr"].as_str().unwrap().into(),
             code: explained["reply"]["exit"].as_i64().unwrap() as i32,
         };
-        let said = machine.bash(&folder, command);
+        let output = machine.bash(&folder, command);
         let without_id = |text: &str| match text.split_once(" · ").and_then(|(_, rest)| rest.split_once(']')) {
             Some((id, _)) => {
                 let steps = format!(
@@ -280,8 +280,8 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
             }
             None => text.to_owned(),
         };
-        let said = Said { stdout: without_id(&said.stdout), stderr: without_id(&said.stderr), ..said };
-        assert_eq!(said, reply);
+        let output = Ran { stdout: without_id(&output.stdout), stderr: without_id(&output.stderr), ..output };
+        assert_eq!(output, reply);
     }
 }
 
@@ -289,10 +289,10 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
 #[track_caller]
 fn eval(lines: &[String]) -> Vec<Value> {
     let machine = Machine::new();
-    let said = machine.reflex(["eval"]).input(lines.join("\n")).run();
-    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+    let output = machine.reflex(["eval"]).input(lines.join("\n")).run();
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
     assert_eq!(files(&machine.home()), [], "nothing is recorded");
-    said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// The decision about one event, and the first finding if it has one.
@@ -495,8 +495,8 @@ fn the_home_is_the_events_else_the_one_on_the_command_line_else_the_usual() {
     let mut own = event("/home/me");
     own["home"] = "/home/me".into();
     check_event(own, "block", "rm/home-or-root");
-    let said = Machine::new().reflex(["eval", "--home", "/home/you"]).input(event("/home/you").to_string()).run();
-    assert_eq!(said.json()["findings"][0]["id"], "rm/home-or-root", "{said:?}");
+    let output = Machine::new().reflex(["eval", "--home", "/home/you"]).input(event("/home/you").to_string()).run();
+    assert_eq!(output.json()["findings"][0]["id"], "rm/home-or-root", "{output:?}");
 }
 
 #[test]
@@ -541,18 +541,18 @@ fn missed_a_sequence_does_not_carry_a_shells_state_from_step_to_step() {
 #[test]
 fn the_demo_shows_every_decision_and_touches_nothing() {
     let machine = Machine::new();
-    let said = machine.reflex(["demo"]).run();
-    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+    let output = machine.reflex(["demo"]).run();
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
     for (_, decision, _) in DECISIONS {
-        assert!(said.stdout.lines().any(|line| line.starts_with(decision)), "{decision}: {}", said.stdout);
+        assert!(output.stdout.lines().any(|line| line.starts_with(decision)), "{decision}: {}", output.stdout);
     }
     assert_eq!(files(&machine.home()), []);
 }
 
 #[test]
 fn the_demos_json_has_one_object_a_line_with_what_the_agent_is_told() {
-    let said = reflex(&["demo", "--json"]);
-    let calls: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let output = reflex(&["demo", "--json"]);
+    let calls: Vec<Value> = output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert!(calls.len() > 9, "{}", calls.len());
     for call in &calls {
         let fields: Vec<&str> = call.as_object().unwrap().keys().map(String::as_str).collect();
@@ -569,20 +569,20 @@ fn the_readme_shows_lines_of_the_demo() {
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../README.md")).unwrap();
     let (_, shown) = readme.split_once("$ reflex demo\n").unwrap();
     let (shown, _) = shown.split_once("```").unwrap();
-    let said = reflex(&["demo"]).stdout;
+    let output = reflex(&["demo"]).stdout;
     assert!(shown.lines().count() > 5);
-    shown.lines().for_each(|line| assert!(said.contains(line), "{line} is not in {said}"));
+    shown.lines().for_each(|line| assert!(output.contains(line), "{line} is not in {output}"));
 }
 
 #[test]
 fn the_demo_counts_what_it_shows() {
-    let said = reflex(&["demo"]).stdout;
-    let count = |decision: &str| said.lines().filter(|line| line.starts_with(&format!("{decision} "))).count();
+    let output = reflex(&["demo"]).stdout;
+    let count = |decision: &str| output.lines().filter(|line| line.starts_with(&format!("{decision} "))).count();
     let counts = ["allow", "warn", "keep", "ask", "block"].map(|decision| (decision, count(decision)));
-    assert!(counts.iter().all(|(_, count)| *count > 0), "{said}");
+    assert!(counts.iter().all(|(_, count)| *count > 0), "{output}");
     let parts = counts.map(|(decision, count)| format!("{count} {decision}")).join(", ");
     let sum = format!("\n{} calls: {parts}.\n", counts.iter().map(|(_, count)| count).sum::<usize>());
-    assert!(said.contains(&sum), "{sum} is not in {said}");
+    assert!(output.contains(&sum), "{sum} is not in {output}");
 }
 
 #[test]
@@ -617,7 +617,7 @@ fn many_hooks_at_once_record_a_line_each() {
     std::thread::scope(|scope| {
         for name in ["a", "b", "c", "d", "e", "f", "g", "h"] {
             let (machine, project) = (&machine, &project);
-            scope.spawn(move || assert_eq!(machine.bash(project, &format!("ls {name}")), Said::silence()));
+            scope.spawn(move || assert_eq!(machine.bash(project, &format!("ls {name}")), Ran::silence()));
         }
     });
     let text = std::fs::read_to_string(machine.home().join(".local/state/reflex/audit/current.jsonl")).unwrap();
@@ -628,9 +628,9 @@ fn many_hooks_at_once_record_a_line_each() {
 #[test]
 fn every_shell_gets_its_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let said = reflex(&["completions", shell]);
-        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{shell}");
-        assert!(said.stdout.contains("uninstall") && said.stdout.contains("dry-run"), "{shell}");
+        let output = reflex(&["completions", shell]);
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{shell}");
+        assert!(output.stdout.contains("uninstall") && output.stdout.contains("dry-run"), "{shell}");
     }
 }
 
@@ -638,21 +638,21 @@ fn every_shell_gets_its_completions() {
 fn bash_can_read_its_completions() {
     let machine = Machine::new();
     let script = machine.reflex(["completions", "bash"]).run().stdout;
-    assert_eq!(machine.program("bash", ["-n"]).input(script).run(), Said::silence());
+    assert_eq!(machine.program("bash", ["-n"]).input(script).run(), Ran::silence());
 }
 
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let event = json!({"event": "pre-command", "command": "rm -rf ~"}).to_string() + "\n";
     let machine = Machine::new();
-    let said = machine.reflex(["eval"]).input(event.repeat(500)).run_unread();
-    assert_eq!((said.code, said.stderr.as_str()), (0, ""));
+    let output = machine.reflex(["eval"]).input(event.repeat(500)).run_unread();
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""));
     for arguments in
         [&["demo"][..], &["explain", "rm -rf ~"], &["check", "rm -rf ~"], &["completions", "zsh"], &["--help"]]
     {
-        let said = machine.reflex(arguments).run_unread();
-        assert_eq!(said.stderr, "", "{arguments:?}");
-        assert!([0, 2].contains(&said.code), "{arguments:?}: {said:?}");
+        let output = machine.reflex(arguments).run_unread();
+        assert_eq!(output.stderr, "", "{arguments:?}");
+        assert!([0, 2].contains(&output.code), "{arguments:?}: {output:?}");
     }
 }
 
@@ -661,6 +661,6 @@ fn head_takes_its_one_line() {
     let event = json!({"event": "pre-command", "command": "ls"}).to_string() + "\n";
     let machine = Machine::new();
     let line = "\"$0\" eval | head -n 1";
-    let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).input(event.repeat(3000)).run();
-    assert_eq!((said.json()["decision"].as_str(), said.stderr.as_str()), (Some("allow"), ""));
+    let output = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).input(event.repeat(3000)).run();
+    assert_eq!((output.json()["decision"].as_str(), output.stderr.as_str()), (Some("allow"), ""));
 }

@@ -7,7 +7,7 @@ mod support;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
-use support::{Machine, Said, at_terminal_in};
+use support::{Machine, Ran, at_terminal_in};
 
 const ALARM: &str = "the audit log was cut";
 
@@ -15,11 +15,11 @@ fn log(machine: &Machine) -> PathBuf {
     machine.home().join(".local/state/reflex/audit/current.jsonl")
 }
 
-fn status(machine: &Machine) -> Said {
+fn status(machine: &Machine) -> Ran {
     machine.reflex(["status"]).folder(&machine.project()).run()
 }
 
-fn verify(machine: &Machine) -> Said {
+fn verify(machine: &Machine) -> Ran {
     machine.reflex(["audit", "verify"]).run()
 }
 
@@ -33,19 +33,19 @@ fn used() -> Machine {
 }
 
 #[track_caller]
-fn is_told(machine: &Machine, gone: &str) {
-    let said = verify(machine);
-    assert!(said.code == 1 && said.stdout.contains(&format!("not whole: {gone}")), "{said:?}");
+fn is_reported(machine: &Machine, gone: &str) {
+    let output = verify(machine);
+    assert!(output.code == 1 && output.stdout.contains(&format!("not whole: {gone}")), "{output:?}");
     let project = machine.project();
     drop(machine.bash(&project, "ls a"));
-    let said = status(machine);
-    assert!(said.code == 1 && said.stdout.contains(&format!("{ALARM}: {gone}")), "{said:?}");
-    let said = machine.bash(&project, "ls b");
-    assert!(said.stdout.contains("records of Reflex are gone") && said.stdout.contains(gone), "{said:?}");
-    assert_eq!(machine.bash(&project, "ls c"), Said::silence());
+    let output = status(machine);
+    assert!(output.code == 1 && output.stdout.contains(&format!("{ALARM}: {gone}")), "{output:?}");
+    let output = machine.bash(&project, "ls b");
+    assert!(output.stdout.contains("records of Reflex are gone") && output.stdout.contains(gone), "{output:?}");
+    assert_eq!(machine.bash(&project, "ls c"), Ran::silence());
     assert_eq!(fs::read_dir(machine.home().join(".local/state/reflex/alarms")).unwrap().count(), 1);
-    let said = verify(machine);
-    assert!(said.code == 1 && said.stdout.contains(&format!("not whole: {gone}")), "{said:?}");
+    let output = verify(machine);
+    assert!(output.code == 1 && output.stdout.contains(&format!("not whole: {gone}")), "{output:?}");
     let json = machine.reflex(["audit", "verify", "--json"]).run().json();
     assert_eq!(json["missing"].as_array().unwrap().len(), 1, "{json}");
 }
@@ -54,14 +54,14 @@ fn is_told(machine: &Machine, gone: &str) {
 fn a_log_that_was_emptied_is_an_alarm() {
     let machine = used();
     fs::write(log(&machine), "").unwrap();
-    is_told(&machine, "records 1 to 6 are missing");
+    is_reported(&machine, "records 1 to 6 are missing");
 }
 
 #[test]
 fn a_log_that_vanished_is_an_alarm() {
     let machine = used();
     fs::remove_dir_all(log(&machine).parent().unwrap()).unwrap();
-    is_told(&machine, "records 1 to 6 are missing");
+    is_reported(&machine, "records 1 to 6 are missing");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn a_log_without_its_newest_records_is_an_alarm() {
     let text = fs::read_to_string(log(&machine)).unwrap();
     let kept: Vec<&str> = text.lines().take(4).collect();
     fs::write(log(&machine), kept.join("\n") + "\n").unwrap();
-    is_told(&machine, "records 5 to 6 are missing");
+    is_reported(&machine, "records 5 to 6 are missing");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn a_log_with_another_newest_record_is_an_alarm() {
     let machine = used();
     let other = used();
     fs::copy(log(&other), log(&machine)).unwrap();
-    is_told(&machine, "record 6 is another than the one that was written");
+    is_reported(&machine, "record 6 is another than the one that was written");
 }
 
 #[test]
@@ -106,10 +106,10 @@ fn a_torn_line_an_older_version_and_what_cannot_be_noted_are_no_alarm() {
 fn what_a_person_purges_is_no_alarm() {
     let machine = used();
     let folder = machine.project();
-    let Some((code, said)) = at_terminal_in(&machine, &folder, "audit purge --before 0s --reason old", "y\n") else {
+    let Some((code, output)) = at_terminal_in(&machine, &folder, "audit purge --before 0s --reason old", "y\n") else {
         return;
     };
-    assert_eq!(code, 0, "{said}");
+    assert_eq!(code, 0, "{output}");
     drop(machine.bash(&folder, "ls after"));
     assert!(verify(&machine).stdout.starts_with("whole: "), "{:?}", verify(&machine));
     assert!(!status(&machine).stdout.contains(ALARM));

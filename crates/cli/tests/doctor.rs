@@ -12,7 +12,7 @@ mod support;
 use serde_json::Value;
 use std::fs;
 use std::path::PathBuf;
-use support::{APP_SERVER, Machine, Said, with_program};
+use support::{APP_SERVER, Machine, Ran, with_program};
 
 /// A machine on which three agents are used.
 struct Wired {
@@ -31,7 +31,7 @@ impl Wired {
         wired
     }
 
-    fn run(&self, arguments: &[&str]) -> Said {
+    fn run(&self, arguments: &[&str]) -> Ran {
         self.machine.reflex(arguments).env("PATH", &self.path).run()
     }
 
@@ -47,9 +47,9 @@ impl Wired {
     /// The only trouble of an agent: these words, and this fix.
     #[track_caller]
     fn check(&self, agent: &str, words: &str, fix: &str) {
-        let said = self.run(&["doctor", "--json", "--agent", agent]);
-        assert_eq!((said.code, said.stderr.as_str()), (1, ""), "{said:?}");
-        let examined: Value = serde_json::from_str(&said.stdout).unwrap();
+        let output = self.run(&["doctor", "--json", "--agent", agent]);
+        assert_eq!((output.code, output.stderr.as_str()), (1, ""), "{output:?}");
+        let examined: Value = serde_json::from_str(&output.stdout).unwrap();
         let troubles = examined["examined"][0]["troubles"].as_array().unwrap();
         let [trouble] = troubles.as_slice() else { panic!("{troubles:?}") };
         assert!(trouble["problem"].as_str().unwrap().contains(words), "{trouble}");
@@ -60,14 +60,14 @@ impl Wired {
 #[test]
 fn what_is_whole_is_proven_by_a_call_of_each_hook() {
     let wired = Wired::new();
-    let said = wired.run(&["doctor"]);
-    let lines: Vec<&str> = said.stdout.lines().collect();
+    let output = wired.run(&["doctor"]);
+    let lines: Vec<&str> = output.stdout.lines().collect();
     let line = |agent| format!("{agent}: ok, the hook is installed and answers; no call seen yet");
-    assert_eq!((said.code, lines), (0, vec![&*line("claude"), &*line("codex"), &*line("copilot")]));
-    let said = wired.run(&["verify"]);
-    let hooks = said.stdout.lines().filter_map(|line| line.split_whitespace().nth(2)?.parse::<u32>().ok());
-    assert_eq!((said.code, hooks.sum::<u32>()), (0, 11), "{said:?}");
-    assert!(!said.stdout.contains("FAILS"));
+    assert_eq!((output.code, lines), (0, vec![&*line("claude"), &*line("codex"), &*line("copilot")]));
+    let output = wired.run(&["verify"]);
+    let hooks = output.stdout.lines().filter_map(|line| line.split_whitespace().nth(2)?.parse::<u32>().ok());
+    assert_eq!((output.code, hooks.sum::<u32>()), (0, 11), "{output:?}");
+    assert!(!output.stdout.contains("FAILS"));
     // A proof is no call: nobody waits for a person's answer, and no agent is said to have called.
     assert_eq!(wired.run(&["pending"]).stdout, "no pending calls\n");
     wired.machine.bash(&wired.machine.project(), "ls");
@@ -110,27 +110,27 @@ fn a_hook_that_codex_does_not_trust_is_named() {
 fn a_hook_that_does_not_answer_is_found_by_calling_it() {
     let wired = Wired::new();
     wired.edit(".codex/hooks.json", |text| text.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex"));
-    let said = wired.run(&["verify", "--agent", "codex"]);
-    assert_eq!(said.code, 1);
-    assert!(said.stdout.starts_with("FAILS  codex  PreToolUse: status 2, "), "{said:?}");
-    assert!(said.stdout.contains("Blocked: reflex failed (127)"), "{said:?}");
+    let output = wired.run(&["verify", "--agent", "codex"]);
+    assert_eq!(output.code, 1);
+    assert!(output.stdout.starts_with("FAILS  codex  PreToolUse: status 2, "), "{output:?}");
+    assert!(output.stdout.contains("Blocked: reflex failed (127)"), "{output:?}");
     wired.edit(".claude/settings.json", |text| text.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex"));
-    let said = wired.run(&["verify", "--agent", "claude", "--json"]);
-    let json = said.json();
-    assert_eq!((said.code, json["hooks"][0]["answers"].as_bool()), (1, Some(false)), "{said:?}");
-    let said = wired.run(&["doctor", "--agent", "claude"]);
+    let output = wired.run(&["verify", "--agent", "claude", "--json"]);
+    let json = output.json();
+    assert_eq!((output.code, json["hooks"][0]["answers"].as_bool()), (1, Some(false)), "{output:?}");
+    let output = wired.run(&["doctor", "--agent", "claude"]);
     let once = "the hook of PreToolUse, PostToolUse, PostToolUseFailure, Stop does not answer as it should: ";
-    assert!(said.stdout.contains(once), "{said:?}");
-    assert_eq!(said.stdout.matches("fix: reflex init --agent claude").count(), 2, "{said:?}");
+    assert!(output.stdout.contains(once), "{output:?}");
+    assert_eq!(output.stdout.matches("fix: reflex init --agent claude").count(), 2, "{output:?}");
 }
 
 #[test]
 fn another_copy_on_the_path_is_named() {
     let mut wired = Wired::new();
     wired.path = with_program(&wired.machine, "reflex", "#!/bin/sh\n");
-    let said = wired.run(&["doctor"]);
-    assert!(said.stdout.contains("programs/reflex is another copy of reflex on the PATH"), "{said:?}");
-    assert_eq!(said.code, 1);
+    let output = wired.run(&["doctor"]);
+    assert!(output.stdout.contains("programs/reflex is another copy of reflex on the PATH"), "{output:?}");
+    assert_eq!(output.code, 1);
 }
 
 #[test]
@@ -139,10 +139,14 @@ fn what_init_mends_doctor_mends_too_and_the_rest_is_named() {
     wired.edit(".claude/settings.json", |text| text.replace("\"block\"", "\"continue\""));
     wired.edit(".codex/config.toml", |_| String::new());
     wired.edit(".copilot/hooks/reflex.json", |text| text.replacen('{', "{\"disableAllHooks\": true,", 1));
-    let said = wired.run(&["doctor", "--fix"]);
-    assert_eq!((said.code, said.stdout.matches("ok, the hook is installed and answers").count()), (1, 2), "{said:?}");
-    assert!(said.stderr.contains(".claude/settings.json is written"), "{said:?}");
-    assert!(said.stdout.contains("copilot: `\"disableAllHooks\": true`"), "a person's switch stays: {said:?}");
+    let output = wired.run(&["doctor", "--fix"]);
+    assert_eq!(
+        (output.code, output.stdout.matches("ok, the hook is installed and answers").count()),
+        (1, 2),
+        "{output:?}"
+    );
+    assert!(output.stderr.contains(".claude/settings.json is written"), "{output:?}");
+    assert!(output.stdout.contains("copilot: `\"disableAllHooks\": true`"), "a person's switch stays: {output:?}");
 }
 
 /// A guard that came before stands at the same events.
@@ -152,12 +156,12 @@ const OLDER: &str = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\
 fn a_guard_that_came_before_is_named_and_replaced_if_a_person_wants_it() {
     let wired = Wired::new();
     wired.edit(".claude/settings.json", |_| OLDER.into());
-    let said = wired.run(&["init", "--yes", "--agent", "claude"]);
-    assert!(said.stdout.contains("`vf hook pre-command` in "), "{said:?}");
+    let output = wired.run(&["init", "--yes", "--agent", "claude"]);
+    assert!(output.stdout.contains("`vf hook pre-command` in "), "{output:?}");
     let text = || fs::read_to_string(wired.file(".claude/settings.json")).unwrap();
     assert!(text().contains("vf hook") && text().contains("arx hook"), "nothing goes unasked");
-    let said = wired.run(&["doctor", "--agent", "claude"]);
-    assert!(said.code == 1 && said.stdout.contains("fix: reflex init --agent claude --replace"), "{said:?}");
+    let output = wired.run(&["doctor", "--agent", "claude"]);
+    assert!(output.code == 1 && output.stdout.contains("fix: reflex init --agent claude --replace"), "{output:?}");
     assert_eq!(wired.run(&["init", "--yes", "--replace", "--agent", "claude"]).code, 0);
     assert!(!text().contains("vf hook") && !text().contains("arx hook") && text().contains("\"mine\""), "{}", text());
     assert_eq!(wired.run(&["doctor", "--agent", "claude"]).code, 0);
@@ -172,8 +176,8 @@ fn a_folder_that_gemini_does_not_trust_is_named() {
     let project = machine.project();
     fs::create_dir_all(project.join(".git")).unwrap();
     let doctor = || machine.reflex(["doctor", "--agent", "gemini"]).folder(&project).run();
-    let said = doctor();
-    assert!(said.code == 1 && said.stdout.contains("Gemini CLI does not trust "), "{said:?}");
+    let output = doctor();
+    assert!(output.code == 1 && output.stdout.contains("Gemini CLI does not trust "), "{output:?}");
     let real = project.canonicalize().unwrap();
     let lists = [
         ("trustedFolders.json", format!("{{{:?}: \"TRUST_FOLDER\"}}", real.display().to_string())),
@@ -200,8 +204,8 @@ fn a_switch_that_a_project_brings_is_named_there() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, text).unwrap();
         let run = |word: &str| machine.reflex([word]).folder(&machine.project()).run();
-        let said = run("doctor");
-        assert!(said.code == 1 && said.stdout.contains("switches every hook off"), "{agent}: {said:?}");
+        let output = run("doctor");
+        assert!(output.code == 1 && output.stdout.contains("switches every hook off"), "{agent}: {output:?}");
         assert!(run("status").stdout.starts_with("Reflex is OFF"), "{agent}: {:?}", run("status"));
         fs::remove_file(&file).unwrap();
         assert!(!run("status").stdout.contains("OFF"), "{agent}: {:?}", run("status"));
@@ -235,14 +239,14 @@ fn a_file_beside_the_hooks_is_off_only_if_the_client_was_seen_to_fall_silent() {
             fs::create_dir_all(file.parent().unwrap()).unwrap();
             let before = fs::read_to_string(&file).unwrap_or_default();
             fs::write(&file, format!("{text}\n{}", if agent == "codex" { &before } else { "" })).unwrap();
-            let said = machine.reflex(["status", "--json"]).folder(&machine.project()).run().stdout;
-            let status: serde_json::Value = serde_json::from_str(&said).unwrap();
+            let output = machine.reflex(["status", "--json"]).folder(&machine.project()).run().stdout;
+            let status: serde_json::Value = serde_json::from_str(&output).unwrap();
             let agents = status["agents"].as_array().unwrap();
             let row = agents.iter().find(|row| row["agent"] == agent).unwrap();
             let is_off = row["surfaces"].as_object().unwrap().values().any(|surface| surface["state"] == "OFF");
             // Of Copilot CLI a project's switch counts in a trusted folder alone, which cannot be told here.
             let is_sure = agent != "copilot" || !file.starts_with(machine.project());
-            assert!(!is_sure || is_off == (hook == "silent"), "{agent} with `{text}`: {said}");
+            assert!(!is_sure || is_off == (hook == "silent"), "{agent} with `{text}`: {output}");
         }
     }
 }
@@ -250,8 +254,8 @@ fn a_file_beside_the_hooks_is_off_only_if_the_client_was_seen_to_fall_silent() {
 #[test]
 fn a_variable_that_silences_hooks_is_named() {
     let wired = Wired::new();
-    let said = wired.machine.reflex(["doctor", "--agent", "claude"]).env("CLAUDE_CODE_SIMPLE", "1").run();
-    assert!(said.code == 1 && said.stdout.contains("`CLAUDE_CODE_SIMPLE` is set here"), "{said:?}");
+    let output = wired.machine.reflex(["doctor", "--agent", "claude"]).env("CLAUDE_CODE_SIMPLE", "1").run();
+    assert!(output.code == 1 && output.stdout.contains("`CLAUDE_CODE_SIMPLE` is set here"), "{output:?}");
     wired.edit(".claude/settings.json", |text| text.replacen('{', "{\"env\": {\"CLAUDE_CODE_SIMPLE\": 1},", 1));
     wired.check("claude", "`CLAUDE_CODE_SIMPLE` stands in `env`", "take it out of ");
 }
@@ -279,8 +283,8 @@ fn a_client_that_runs_calls_without_the_guard_is_named() {
 #[test]
 fn status_says_who_can_remove_the_guard() {
     let wired = Wired::new();
-    let said = wired.run(&["status", "--all"]).stdout;
-    assert!(said.contains("assurance user (claude, copilot): programs of yours that are not judged"), "{said}");
+    let output = wired.run(&["status", "--all"]).stdout;
+    assert!(output.contains("assurance user (claude, copilot): programs of yours that are not judged"), "{output}");
     let of_json: Value = serde_json::from_str(&wired.run(&["status", "--json"]).stdout).unwrap();
     assert_eq!(of_json["agents"][0]["assurance"], "user");
 }
@@ -308,12 +312,12 @@ fn a_managed_install_is_told_by_who_owns_it() {
     let play = "mount -t tmpfs tmpfs /tmp && mkdir /tmp/home && cp \"$1\" /tmp/reflex && chmod 755 /tmp /tmp/reflex";
     let script = format!("set -- \"$1\" /tmp/home; {play} && {PLAY}").replace("reflex=$1 ", "reflex=/tmp/reflex ");
     let words = ["--mount", "sh", "-c", &script, "sh", env!("CARGO_BIN_EXE_reflex")];
-    let said = machine.program("unshare", words).run();
-    if !said.stdout.starts_with("Reflex") && said.code != 0 {
-        return println!("skipped: this needs root and mount namespaces: {}", said.stderr);
+    let output = machine.program("unshare", words).run();
+    if !output.stdout.starts_with("Reflex") && output.code != 0 {
+        return println!("skipped: this needs root and mount namespaces: {}", output.stderr);
     }
-    let lines: Vec<&str> = said.stdout.lines().collect();
-    assert_eq!(lines.len(), 6, "{said:?}");
+    let lines: Vec<&str> = output.stdout.lines().collect();
+    assert_eq!(lines.len(), 6, "{output:?}");
     assert!(lines.iter().step_by(2).all(|line| *line == "Reflex is on"), "{lines:?}");
     assert!(lines[1].starts_with("assurance user (claude)") && lines[1].contains("no key"), "{lines:?}");
     assert_eq!(lines[3], "assurance managed (claude): only root can remove the guard");
@@ -327,8 +331,8 @@ fn a_plugin_counts_if_it_is_installed_and_enabled() {
     fs::create_dir_all(wired.file(".claude")).unwrap();
     let settings = |is_on: bool| format!(r#"{{"enabledPlugins": {{"reflex-guard@reflex": {is_on}}}}}"#);
     wired.edit(".claude/settings.json", |_| settings(true));
-    let said = wired.run(&["doctor", "--agent", "claude"]);
-    assert!(said.code == 1 && said.stdout.contains("plugin reflex-guard, which is not installed"), "{said:?}");
+    let output = wired.run(&["doctor", "--agent", "claude"]);
+    assert!(output.code == 1 && output.stdout.contains("plugin reflex-guard, which is not installed"), "{output:?}");
     let installed = wired.file(".claude/plugins/cache/reflex/reflex-guard/0.1.0");
     fs::create_dir_all(installed.join("hooks")).unwrap();
     let list = serde_json::json!({"plugins": {"reflex-guard@reflex": [{"installPath": installed}]}, "version": 2});
@@ -338,8 +342,11 @@ fn a_plugin_counts_if_it_is_installed_and_enabled() {
     assert_eq!(wired.run(&["doctor", "--agent", "claude"]).code, 0, "{:?}", wired.run(&["doctor"]));
     assert!(!wired.run(&["status"]).stdout.contains("OFF for Claude"));
     wired.edit(".claude/settings.json", |_| settings(false));
-    let said = wired.run(&["doctor", "--agent", "claude"]);
-    assert!(said.code == 1 && said.stdout.contains("the plugin reflex-guard of Claude Code is disabled"), "{said:?}");
+    let output = wired.run(&["doctor", "--agent", "claude"]);
+    assert!(
+        output.code == 1 && output.stdout.contains("the plugin reflex-guard of Claude Code is disabled"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -348,14 +355,17 @@ fn the_plugin_blocks_calls_if_the_program_is_missing() {
     let guard = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/claude/guard");
     let guard = guard.to_str().unwrap();
     let run = |event: &str| machine.program("/bin/sh", [guard, event]).env("PATH", "/usr/bin:/bin").run();
-    let said = run("PreToolUse");
-    assert!(said.code == 2 && said.stderr.starts_with("Blocked: the plugin reflex-guard found no program"), "{said:?}");
+    let output = run("PreToolUse");
+    assert!(
+        output.code == 2 && output.stderr.starts_with("Blocked: the plugin reflex-guard found no program"),
+        "{output:?}"
+    );
     assert_eq!(run("PostToolUse").code, 0);
     let programs = machine.home().join(".local/bin");
     fs::create_dir_all(&programs).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_reflex"), programs.join("reflex")).unwrap();
     let Some(call) = machine.as_user("/bin/sh", [guard, "PreToolUse"]) else { return };
-    let said = call.run();
+    let output = call.run();
     // The program refuses an empty event in the client's dialect.
-    assert!(said.stdout.contains("cannot read this event"), "{said:?}");
+    assert!(output.stdout.contains("cannot read this event"), "{output:?}");
 }

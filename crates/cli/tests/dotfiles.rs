@@ -98,9 +98,9 @@ fn write(file: &Path, bytes: &[u8]) {
 
 #[track_caller]
 fn done(machine: &Machine, command: &str, agent: &str) -> String {
-    let said = machine.reflex([command, "--yes", "--agent", agent]).run();
-    assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{agent}: {said:?}");
-    said.stdout
+    let output = machine.reflex([command, "--yes", "--agent", agent]).run();
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{agent}: {output:?}");
+    output.stdout
 }
 
 /// In, in again without a change, and out to the last byte; what others wrote is there all the time.
@@ -148,11 +148,11 @@ fn files_that_are_not_understood_stay_and_are_named() {
         let file = file_of(&machine, agent);
         write(&file, bytes);
         let before = files(&machine.root());
-        let said = machine.reflex(["init", "--yes", "--agent", agent]).run();
-        assert_eq!(said.code, 1, "{agent}, {odd}: {said:?}");
+        let output = machine.reflex(["init", "--yes", "--agent", agent]).run();
+        assert_eq!(output.code, 1, "{agent}, {odd}: {output:?}");
         assert!(
-            said.stderr.contains(words) && said.stderr.contains(&*file.to_string_lossy()),
-            "{agent}, {odd}: {said:?}"
+            output.stderr.contains(words) && output.stderr.contains(&*file.to_string_lossy()),
+            "{agent}, {odd}: {output:?}"
         );
         assert_eq!(files(&machine.root()), before, "{agent}, {odd}");
         machine.reflex(["uninstall", "--yes", "--agent", agent]).run();
@@ -228,15 +228,15 @@ fn the_line_that_is_installed_refuses_with_the_binary_and_without_it() {
         let text = fs::read_to_string(file_of(&machine, agent)).unwrap();
         let lines = lines(&serde_json::from_str(&text).unwrap());
         let (event, line) = lines.iter().find(|(event, _)| !payload(event).is_empty()).unwrap();
-        let said = machine.program("/bin/sh", ["-c", line]).input(payload(event).to_owned()).run();
+        let output = machine.program("/bin/sh", ["-c", line]).input(payload(event).to_owned()).run();
         let status = if agent == "cursor" { 0 } else { 2 };
-        assert_eq!(said.code, status, "{agent}: {said:?}");
-        assert_eq!(said.stdout.contains("\"deny\""), agent != "windsurf", "{agent}: {said:?}");
-        assert!(format!("{}{}", said.stdout, said.stderr).contains("Blocked:"), "{agent}: {said:?}");
+        assert_eq!(output.code, status, "{agent}: {output:?}");
+        assert_eq!(output.stdout.contains("\"deny\""), agent != "windsurf", "{agent}: {output:?}");
+        assert!(format!("{}{}", output.stdout, output.stderr).contains("Blocked:"), "{agent}: {output:?}");
         let gone = line.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex");
-        let said = machine.program("/bin/sh", ["-c", &gone]).input(payload(event).to_owned()).run();
-        assert_eq!((said.code, said.stdout.as_str()), (2, ""), "{agent}: {said:?}");
-        assert!(said.stderr.contains("Blocked: reflex failed (127)"), "{agent}: {said:?}");
+        let output = machine.program("/bin/sh", ["-c", &gone]).input(payload(event).to_owned()).run();
+        assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{agent}: {output:?}");
+        assert!(output.stderr.contains("Blocked: reflex failed (127)"), "{agent}: {output:?}");
     }
 }
 
@@ -264,8 +264,8 @@ fn every_hook_that_is_installed_is_found_and_answers() {
     for (agent, _) in AGENTS {
         let machine = Machine::new();
         done(&machine, "init", agent);
-        let said = machine.reflex(["verify", "--agent", agent]).run();
-        assert_eq!(said.code, 0, "{said:?}");
-        assert!(said.stdout.starts_with("ok ") && !said.stdout.contains("FAILS"), "{said:?}");
+        let output = machine.reflex(["verify", "--agent", agent]).run();
+        assert_eq!(output.code, 0, "{output:?}");
+        assert!(output.stdout.starts_with("ok ") && !output.stdout.contains("FAILS"), "{output:?}");
     }
 }

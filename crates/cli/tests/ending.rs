@@ -12,7 +12,7 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, Instant};
-use support::{Machine, Said, bash};
+use support::{Machine, Ran, bash};
 
 fn put(machine: &Machine, file: &str, text: &str) {
     let path = if file.starts_with(".config") { machine.home().join(file) } else { machine.project().join(file) };
@@ -27,20 +27,20 @@ fn with_policy(policy: &str) -> Machine {
     machine
 }
 
-fn hook(machine: &Machine, event: &str, payload: &Value) -> Said {
+fn hook(machine: &Machine, event: &str, payload: &Value) -> Ran {
     let call = machine.reflex(["hook", "--agent", "claude", "--event", event]);
     call.input(payload.to_string()).run()
 }
 
 /// The client says that its agent stops.
-fn stops(machine: &Machine, active: bool) -> Said {
+fn stops(machine: &Machine, active: bool) -> Ran {
     let payload =
         json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": "Stop", "stop_hook_active": active});
     hook(machine, "Stop", &payload)
 }
 
 /// The end of a turn as this client tells it, and its answer.
-fn ends(machine: &Machine, agent: &str, event: &str, more: Value) -> Said {
+fn ends(machine: &Machine, agent: &str, event: &str, more: Value) -> Ran {
     let mut payload = json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": event});
     more.as_object().unwrap().iter().for_each(|(key, value)| payload[key] = value.clone());
     let call = machine.reflex(["hook", "--agent", agent, "--event", event]);
@@ -49,8 +49,8 @@ fn ends(machine: &Machine, agent: &str, event: &str, more: Value) -> Said {
 
 /// The agent may stop, and the person reads what is still open.
 #[track_caller]
-fn only_notes(said: &Said) {
-    let answer = said.json();
+fn only_notes(output: &Ran) {
+    let answer = output.json();
     assert!(answer["decision"].is_null(), "it goes on for ever: {answer}");
     assert!(answer["systemMessage"].as_str().unwrap().contains("does not pass"), "{answer}");
 }
@@ -99,7 +99,7 @@ fn ids(verdict: &Value) -> Vec<&str> {
     verdict["findings"].as_array().unwrap().iter().map(|finding| finding["id"].as_str().unwrap()).collect()
 }
 
-fn ran(machine: &Machine, command: &str, after: &Value) -> Said {
+fn ran(machine: &Machine, command: &str, after: &Value) -> Ran {
     let mut payload: Value = serde_json::from_slice(&bash(&machine.project(), command)).unwrap();
     hook(machine, "PreToolUse", &payload);
     let (event, key) =
@@ -110,8 +110,8 @@ fn ran(machine: &Machine, command: &str, after: &Value) -> Said {
 }
 
 fn records(machine: &Machine, kind: &str) -> Vec<Value> {
-    let said = machine.reflex(["audit", "search", &format!("kind={kind}"), "-n", "1000", "--json"]).run();
-    said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let output = machine.reflex(["audit", "search", &format!("kind={kind}"), "-n", "1000", "--json"]).run();
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -171,11 +171,11 @@ fn an_agent_that_does_not_say_that_it_goes_on_is_let_go_all_the_same() {
 #[test]
 fn what_passes_is_silent_and_nothing_runs_that_nobody_configured() {
     let machine = with_policy("verify: {run: [{name: tests, command: 'touch ran'}]}");
-    assert_eq!(stops(&machine, false), Said::silence());
+    assert_eq!(stops(&machine, false), Ran::silence());
     assert!(machine.project().join("ran").exists());
     let machine = Machine::new();
     put(&machine, ".reflex/policy.yaml", "verify: {run: [{name: tests, command: 'touch ran'}]}");
-    assert_eq!(stops(&machine, false), Said::silence());
+    assert_eq!(stops(&machine, false), Ran::silence());
     assert!(!machine.project().join("ran").exists(), "a project that nobody trusts ran a command");
 }
 
@@ -289,8 +289,8 @@ fn who_uses_the_skill_is_told_nothing_unless_it_is_old() {
 #[test]
 fn tries_are_counted_and_the_error_and_the_changed_files_are_recorded() {
     let machine = Machine::new();
-    let said = ran(&machine, "curl https://x.example/a", &json!("curl: (6) Could not resolve host: x.example"));
-    assert!(said.stdout.contains("at most 2 tries more"), "{said:?}");
+    let output = ran(&machine, "curl https://x.example/a", &json!("curl: (6) Could not resolve host: x.example"));
+    assert!(output.stdout.contains("at most 2 tries more"), "{output:?}");
     ran(&machine, "echo hi > notes.txt", &json!({"stdout": "", "stderr": ""}));
     let outcomes = records(&machine, "outcome");
     assert!(outcomes[0]["error"].as_str().unwrap().contains("Could not resolve host"));

@@ -11,7 +11,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::path::Path;
-use support::{Machine, Said};
+use support::{Machine, Ran};
 
 /// Commands with what they show.
 const COMMANDS: [(&str, &str); 17] = [
@@ -58,7 +58,7 @@ fn payload(tool: &str, input: &Value) -> String {
 
 /// The explanation of a payload, in a folder that is on no machine.
 #[track_caller]
-fn explained(payload: &str) -> Said {
+fn explained(payload: &str) -> Ran {
     let call = Machine::new().in_home(Path::new("/home/user"), ["explain", "-v", "--payload"]).input(payload).run();
     assert_eq!(call.stderr, "");
     call
@@ -93,9 +93,9 @@ fn explanations_are_those_of_the_snapshot() {
 fn nothing_that_is_explained_reaches_the_terminal_as_a_command() {
     let text: String = (1..=0x9f).filter_map(char::from_u32).chain("\u{202e}\u{200b}\u{feff}".chars()).collect();
     for command in [format!("rm -rf ~ '{text}'"), format!("{text}; rm -rf ~"), format!("eval \"{text} rm -rf ~\"")] {
-        let said = explained(&payload("Bash", &json!({"command": command})));
+        let output = explained(&payload("Bash", &json!({"command": command})));
         let steering = |c: char| (c.is_control() && c != '\n') || "\u{202e}\u{200b}\u{feff}".contains(c);
-        assert!(!said.stdout.contains(steering), "{}", said.stdout.escape_debug());
+        assert!(!output.stdout.contains(steering), "{}", output.stdout.escape_debug());
     }
 }
 
@@ -104,10 +104,10 @@ fn a_megabyte_is_shortened_around_what_is_guilty() {
     let (lines, words) = ("# a b c\n".repeat(64_000), "echo ".repeat(100_000));
     for text in [format!("{lines}rm -rf ~\n{lines}"), format!("{words}; rm -rf ~; {words}")] {
         let machine = Machine::new();
-        let said = machine.reflex(["explain", "-"]).input(text).run();
-        let marked: Vec<&str> = said.stdout.lines().filter(|line| line.trim() == "^^^^^^^^").collect();
-        assert!(said.stdout.len() < 40_000, "{} bytes are shown", said.stdout.len());
-        assert!(said.stdout.contains("rm -rf ~") && marked.len() == 1, "{}", said.stdout);
+        let output = machine.reflex(["explain", "-"]).input(text).run();
+        let marked: Vec<&str> = output.stdout.lines().filter(|line| line.trim() == "^^^^^^^^").collect();
+        assert!(output.stdout.len() < 40_000, "{} bytes are shown", output.stdout.len());
+        assert!(output.stdout.contains("rm -rf ~") && marked.len() == 1, "{}", output.stdout);
     }
 }
 
@@ -121,8 +121,9 @@ fn the_marks_are_painted_and_can_be_left_plain() {
 #[test]
 fn the_json_holds_commands_effects_rules_facts_weights_and_every_agents_answer() {
     let payload = payload("Bash", &json!({"command": "sudo rm -rf ~"}));
-    let said = Machine::new().in_home(Path::new("/home/user"), ["explain", "--json", "--payload"]).input(payload).run();
-    let json = said.json();
+    let output =
+        Machine::new().in_home(Path::new("/home/user"), ["explain", "--json", "--payload"]).input(payload).run();
+    let json = output.json();
     assert_eq!(json["commands"][1]["words"], json!(["rm", "-rf", "~"]));
     assert_eq!((&json["commands"][1]["parent"], &json["commands"][1]["span"]), (&json!(0), &json!([0, 13])));
     let delete = json["effects"].as_array().unwrap().iter().find(|effect| effect["effect"] == "delete").unwrap();
@@ -138,8 +139,8 @@ fn the_json_holds_commands_effects_rules_facts_weights_and_every_agents_answer()
 #[test]
 fn a_payload_that_cannot_be_read_is_an_error_and_not_an_answer() {
     for command in ["check", "explain"] {
-        let said = Machine::new().reflex([command, "--payload"]).input("{").run();
-        assert_eq!((said.code, said.stdout.as_str()), (64, ""));
+        let output = Machine::new().reflex([command, "--payload"]).input("{").run();
+        assert_eq!((output.code, output.stdout.as_str()), (64, ""));
         let both = Machine::new().reflex([command, "--payload", "ls"]).run();
         assert_eq!(both.code, 64);
     }

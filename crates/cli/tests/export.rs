@@ -31,10 +31,10 @@ fn lived() -> Machine {
 }
 
 fn exported(machine: &Machine, format: &str) -> Vec<Value> {
-    let said = machine.reflex(["audit", "export", "--format", format]).run();
-    assert_eq!(said.code, 0, "{said:?}");
-    assert!(!said.stdout.contains(TOKEN), "a secret left the log");
-    said.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let output = machine.reflex(["audit", "export", "--format", format]).run();
+    assert_eq!(output.code, 0, "{output:?}");
+    assert!(!output.stdout.contains(TOKEN), "a secret left the log");
+    output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
@@ -144,14 +144,14 @@ fn a_person_sends_the_log_to_a_collector_and_nobody_else_does() {
     let refused = machine.reflex(["audit", "export", "--format", "otlp", "--to", "http://127.0.0.1:9"]).run();
     assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{refused:?}");
     let (url, taken) = collector();
-    let Some((code, said)) = at_terminal(&machine, &format!("audit export --format otlp --to {url}"), "") else {
+    let Some((code, output)) = at_terminal(&machine, &format!("audit export --format otlp --to {url}"), "") else {
         return;
     };
-    assert!(code == 1 && said.contains("6 records are sent, 1 of them refused"), "{said}");
+    assert!(code == 1 && output.contains("6 records are sent, 1 of them refused"), "{output}");
     let bodies = taken.join().unwrap();
     assert!(bodies[0] == bodies[1] && !bodies[0].to_string().contains(TOKEN));
     // Four calls, the attempt of nobody, and the export itself.
     assert_eq!(check_request(&bodies[0]), 6);
-    let (code, said) = at_terminal(&machine, "audit export --format otlp --to http://192.0.2.1:4318", "").unwrap();
-    assert!(code == 64 && said.contains("not this machine"), "{said}");
+    let (code, output) = at_terminal(&machine, "audit export --format otlp --to http://192.0.2.1:4318", "").unwrap();
+    assert!(code == 64 && output.contains("not this machine"), "{output}");
 }

@@ -6,7 +6,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
-use support::{Call, Machine, Said, at_terminal};
+use support::{Call, Machine, Ran, at_terminal};
 
 /// A token that a service would take, in two parts: no scanner of repositories takes this file for a leak.
 const TOKEN: [&str; 2] = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"];
@@ -32,12 +32,12 @@ impl Repository {
     /// With the hooks of git put in.
     fn guarded() -> Repository {
         let here = Repository::new();
-        let said = here.reflex(&["init", "--git", "--yes"]);
-        assert_eq!(said.code, 0, "{said:?}");
+        let output = here.reflex(&["init", "--git", "--yes"]);
+        assert_eq!(output.code, 0, "{output:?}");
         here
     }
 
-    fn reflex(&self, words: &[&str]) -> Said {
+    fn reflex(&self, words: &[&str]) -> Ran {
         self.with_names(self.machine.reflex(words)).folder(&self.folder).run()
     }
 
@@ -47,21 +47,21 @@ impl Repository {
         call.env("GIT_COMMITTER_EMAIL", "a@b.c").env("GIT_CONFIG_NOSYSTEM", "1")
     }
 
-    fn git(&self, words: &[&str]) -> Said {
+    fn git(&self, words: &[&str]) -> Ran {
         self.with_names(self.machine.program("git", words)).folder(&self.folder).run()
     }
 
     #[track_caller]
     fn done(&self, words: &[&str]) {
-        let said = self.git(words);
-        assert_eq!(said.code, 0, "git {words:?}: {}", said.stderr);
+        let output = self.git(words);
+        assert_eq!(output.code, 0, "git {words:?}: {}", output.stderr);
     }
 
     #[track_caller]
     fn refused(&self, words: &[&str], why: &str) -> String {
-        let said = self.git(words);
-        assert!(said.code != 0 && said.stderr.contains(why), "git {words:?}: {} {}", said.code, said.stderr);
-        said.stderr
+        let output = self.git(words);
+        assert!(output.code != 0 && output.stderr.contains(why), "git {words:?}: {} {}", output.code, output.stderr);
+        output.stderr
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -91,8 +91,8 @@ fn a_commit_is_judged_by_what_is_staged_and_new() {
     let here = Repository::guarded();
     here.write("k.py", &secret());
     here.done(&["add", "k.py"]);
-    let said = here.refused(&COMMIT, "would write a secret into");
-    assert!(said.contains("k.py") && !said.contains(TOKEN[1]), "{said}");
+    let output = here.refused(&COMMIT, "would write a secret into");
+    assert!(output.contains("k.py") && !output.contains(TOKEN[1]), "{output}");
     // A person who skips the hook; afterwards the secret is no news.
     here.done(&["commit", "-q", "-m", "x", "--no-verify"]);
     here.write("k.py", &format!("{}b = 2\n", secret()));
@@ -143,10 +143,10 @@ fn a_person_lets_one_commit_through() {
     let here = Repository::guarded();
     here.write(".claude/settings.json", "{\"permissions\": {\"allow\": [\"Bash(npm test)\"]}}\n");
     here.done(&["add", "-f", ".claude"]);
-    let said = here.refused(&COMMIT, "`reflex approve ");
-    let id = said.split_once("`reflex approve ").and_then(|(_, rest)| rest.split('`').next()).unwrap();
-    let Some((code, said)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let output = here.refused(&COMMIT, "`reflex approve ");
+    let id = output.split_once("`reflex approve ").and_then(|(_, rest)| rest.split('`').next()).unwrap();
+    let Some((code, output)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     // Something else in the commit, and it is another one.
     here.write("c.txt", "c\n");
     here.done(&["add", "c.txt"]);
@@ -163,16 +163,16 @@ fn the_hook_from_before_runs_and_comes_back() {
     here.script("pre-push", "#!/bin/sh\necho \"to $1:\" >&2\ncat >&2\n");
     let plan = here.reflex(&["init", "--git", "--dry-run"]);
     assert!(plan.stdout.contains("git-hook") && fs::read_to_string(here.hook("pre-commit")).unwrap() == own);
-    let said = here.reflex(&["init", "--git", "--yes"]);
-    assert!(said.stdout.contains("which was there before"), "{said:?}");
+    let output = here.reflex(&["init", "--git", "--yes"]);
+    assert!(output.stdout.contains("which was there before"), "{output:?}");
     assert!(here.reflex(&["init", "--git", "--yes"]).stdout.contains("up to date"));
     here.write("b", "b\n");
     here.done(&["add", "b"]);
-    let said = here.git(&COMMIT);
-    assert!(said.code == 0 && said.stderr.contains("mine 0"), "{said:?}");
+    let output = here.git(&COMMIT);
+    assert!(output.code == 0 && output.stderr.contains("mine 0"), "{output:?}");
     here.done(&["init", "-q", "--bare", "../origin.git"]);
-    let said = here.git(&["push", "../origin.git", "main"]);
-    assert!(said.code == 0 && said.stderr.contains("to ../origin.git:\nrefs/heads/main "), "{said:?}");
+    let output = here.git(&["push", "../origin.git", "main"]);
+    assert!(output.code == 0 && output.stderr.contains("to ../origin.git:\nrefs/heads/main "), "{output:?}");
     for _ in 0..2 {
         let Some((code, _)) = support::at_terminal_in(&here.machine, &here.folder, "uninstall --git --yes", "") else {
             return;
@@ -193,8 +193,8 @@ fn a_guard_that_is_not_there_lets_nothing_be_committed() {
     here.refused(&COMMIT, "reflex failed (127)");
     here.script("pre-commit", &text.replace("git-hook", "no-such-command"));
     here.refused(&COMMIT, "reflex failed");
-    let said = here.reflex(&["git-hook", "post-commit"]);
-    assert!(said.code == 1 && said.stderr.contains("no hook that Reflex answers"), "{said:?}");
+    let output = here.reflex(&["git-hook", "post-commit"]);
+    assert!(output.code == 1 && output.stderr.contains("no hook that Reflex answers"), "{output:?}");
 }
 
 #[test]
@@ -229,23 +229,27 @@ fn a_folder_for_all_repositories_starts_their_own_hooks() {
     let here = Repository::new();
     here.script("commit-msg", "#!/bin/sh\necho \"message in $1\" >&2\n");
     here.script("pre-commit", "#!/bin/sh\necho mine >&2\n");
-    let said = here.reflex(&["init", "--git", "--global", "--yes"]);
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = here.reflex(&["init", "--git", "--global", "--yes"]);
+    assert_eq!(output.code, 0, "{output:?}");
     here.write("b", "b\n");
     here.done(&["add", "b"]);
-    let said = here.git(&COMMIT);
-    assert!(said.code == 0 && said.stderr.contains("mine\n") && said.stderr.contains("message in "), "{said:?}");
+    let output = here.git(&COMMIT);
+    assert!(
+        output.code == 0 && output.stderr.contains("mine\n") && output.stderr.contains("message in "),
+        "{output:?}"
+    );
     here.write("k.py", &secret());
     here.done(&["add", "."]);
     here.refused(&COMMIT, "k.py");
-    let Some((code, said)) = support::at_terminal_in(&here.machine, &here.folder, "uninstall --git --global --yes", "")
+    let Some((code, output)) =
+        support::at_terminal_in(&here.machine, &here.folder, "uninstall --git --global --yes", "")
     else {
         return;
     };
-    assert_eq!(code, 0, "{said}");
+    assert_eq!(code, 0, "{output}");
     here.done(&COMMIT);
     // Another's folder is left alone.
     here.done(&["config", "--global", "core.hooksPath", "/elsewhere"]);
-    let said = here.reflex(&["init", "--git", "--global", "--yes"]);
-    assert!(said.code == 1 && said.stderr.contains("/elsewhere"), "{said:?}");
+    let output = here.reflex(&["init", "--git", "--global", "--yes"]);
+    assert!(output.code == 1 && output.stderr.contains("/elsewhere"), "{output:?}");
 }

@@ -7,7 +7,7 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Said, at_terminal_in, bash, with_program};
+use support::{Machine, Ran, at_terminal_in, bash, with_program};
 
 fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -71,8 +71,8 @@ fn no_command_fetches_what_a_strangers_list_names() {
         "report",
     ];
     for command in commands {
-        let said = machine.reflex(command.split(' ')).env("PATH", &path).folder(&project).run();
-        assert!(!mark.exists(), "{command}: {said:?} ran {}", fs::read_to_string(&mark).unwrap());
+        let output = machine.reflex(command.split(' ')).env("PATH", &path).folder(&project).run();
+        assert!(!mark.exists(), "{command}: {output:?} ran {}", fs::read_to_string(&mark).unwrap());
     }
     for moment in ["PreToolUse", "PostToolUse", "Stop", "SessionStart", "UserPromptSubmit"] {
         let call = machine.reflex(["hook", "--agent", "claude", "--event", moment]).env("PATH", &path);
@@ -102,10 +102,10 @@ fn who_updates_a_strangers_list_is_asked_before_anything_is_fetched() {
         let line = format!("PATH='{path}' {} reflexes update evil", machine.line());
         machine.program("script", ["-qec", &line, "/dev/null"]).folder(&project).input(answer).run()
     };
-    let said = person("n\n");
-    assert!(said.stdout.contains("Fetch evil from npm:evil?") && !mark.exists(), "{said:?}");
-    let said = person("y\n");
-    assert!(fs::read_to_string(&mark).is_ok_and(|ran| ran.starts_with("npm pack")), "{said:?}");
+    let output = person("n\n");
+    assert!(output.stdout.contains("Fetch evil from npm:evil?") && !mark.exists(), "{output:?}");
+    let output = person("y\n");
+    assert!(fs::read_to_string(&mark).is_ok_and(|ran| ran.starts_with("npm pack")), "{output:?}");
 }
 
 /// Numbers that are the same in every run.
@@ -168,10 +168,10 @@ fn texts(value: &Value) -> Vec<String> {
 
 /// What is told outside of quotations, with the id of the call taken out.
 #[track_caller]
-fn outside(said: &Said) -> Vec<String> {
-    let answer =
-        serde_json::from_str::<Value>(&said.stdout).map_or_else(|_| vec![said.stdout.clone()], |value| texts(&value));
-    let all = answer.into_iter().chain([said.stderr.clone()]).filter(|text| !text.is_empty());
+fn outside(output: &Ran) -> Vec<String> {
+    let answer = serde_json::from_str::<Value>(&output.stdout)
+        .map_or_else(|_| vec![output.stdout.clone()], |value| texts(&value));
+    let all = answer.into_iter().chain([output.stderr.clone()]).filter(|text| !text.is_empty());
     all.map(|text| {
         assert!(!text.trim_end().contains(['\n', '\r', '\u{1b}', '\u{202e}', '\u{2028}', '\u{200b}']), "{text:?}");
         let parts: Vec<&str> = text.split('"').collect();
@@ -255,12 +255,12 @@ fn what_a_stranger_writes_is_told_inside_a_quotation_alone() {
                     payload[name] = format!("{action}{round}{agent}").into();
                 }
                 payload["command"] = "frob > src/it".into();
-                let said = machine
+                let output = machine
                     .reflex(["hook", "--agent", agent, "--event", moment])
                     .input(payload.to_string())
                     .folder(&project)
                     .run();
-                told.extend(outside(&said));
+                told.extend(outside(&output));
             }
             let told: Vec<String> = told.into_iter().filter(|text| text.contains("reviewed by nobody")).collect();
             assert!(!told.is_empty(), "{action} {round}");
@@ -312,13 +312,13 @@ fn no_file_of_a_repository_makes_a_command_wait_or_write_to_the_terminal() {
             "rules test",
             "explain frob",
         ] {
-            let said = machine.reflex(command.split(' ')).folder(&project).patience(10).run();
-            let all = format!("{}{}", said.stdout, said.stderr);
+            let output = machine.reflex(command.split(' ')).folder(&project).patience(10).run();
+            let all = format!("{}{}", output.stdout, output.stderr);
             assert!(!all.contains(['\u{1b}', '\u{7}']), "{list} {command}: {all:?}");
         }
-        let said = machine.bash(&project, "ls").answer();
-        assert!(said.0 == "ask" && said.1.contains("guard/broken-reflexes"), "{said:?}");
+        let output = machine.bash(&project, "ls").answer();
+        assert!(output.0 == "ask" && output.1.contains("guard/broken-reflexes"), "{output:?}");
     }
-    let said = machine.reflex(["trust", "--show"]).folder(&project).run();
-    assert!(said.stdout.contains("nothing of it is read or accepted: "), "{said:?}");
+    let output = machine.reflex(["trust", "--show"]).folder(&project).run();
+    assert!(output.stdout.contains("nothing of it is read or accepted: "), "{output:?}");
 }

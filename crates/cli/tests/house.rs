@@ -253,8 +253,8 @@ fn tables(code: &str) -> Vec<(String, usize)> {
     }
     let mut run = 1;
     for (one, other) in literals.iter().zip(literals.iter().skip(1).map(Some).chain([None])) {
-        let behind = masked[one + 1..].find('"').map_or(masked.len(), |end| one + end + 2);
-        let between = other.map_or("", |other| masked[behind..*other].trim());
+        let after = masked[one + 1..].find('"').map_or(masked.len(), |end| one + end + 2);
+        let between = other.map_or("", |other| masked[after..*other].trim());
         if between == "|" {
             run += 1;
             continue;
@@ -325,8 +325,8 @@ fn imports(manifest: &str) -> Vec<String> {
     imports
 }
 
-fn is_of_name(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || letter == '-' || letter == '_'
+fn is_of_name(ch: char) -> bool {
+    ch.is_ascii_alphanumeric() || ch == '-' || ch == '_'
 }
 
 /// The source without its comments, which may speak of everything.
@@ -347,8 +347,8 @@ fn modules(rest: &str) -> Vec<&str> {
     let Some(group) = rest.strip_prefix('{') else { return name(rest).into_iter().collect() };
     let mut depth = 0;
     let mut items = vec![name(group)];
-    for (at, letter) in group.char_indices() {
-        match letter {
+    for (at, ch) in group.char_indices() {
+        match ch {
             '{' => depth += 1,
             '}' if depth == 0 => break,
             '}' => depth -= 1,

@@ -34,8 +34,8 @@ impl Surroundings {
 
     fn run(&self, words: &[&str]) -> (String, i32) {
         let call = self.machine.reflex(words).folder(&self.project);
-        let said = call.run();
-        (said.stdout, said.code)
+        let output = call.run();
+        (output.stdout, output.code)
     }
 
     fn verdict(&self, command: &str) -> Value {
@@ -59,14 +59,14 @@ fn validate_names_what_stands_there_and_does_not_count() {
     let policy = "rules:\n  git/push-force-protected: off\n  git/push-force: {action: log, until: 2020-12-31}\n\
         allow:\n  - {argv: [npm, ci], until: 2020-12-31}\n  - {argv: [npm, test]}\n";
     let here = Surroundings::new().user("policy.yaml", policy);
-    let (said, code) = here.run(&["rules", "validate"]);
+    let (output, code) = here.run(&["rules", "validate"]);
     for words in [
         ":2: `rules.git/push-force-protected` does not count: a core rule is lowered with a `reason`\n",
         ":3: `rules.git/push-force` does not count: its `until` is over\n",
         ":4: `allow` 1 of 2 entries no longer count: `until` is over\n",
         "0 errors, 3 warnings\n",
     ] {
-        assert!(said.contains(words), "{words}: {said}");
+        assert!(output.contains(words), "{words}: {output}");
     }
     assert_eq!(code, 0);
     here.check("git push --force origin topic", "require_approval");
@@ -157,8 +157,8 @@ fn a_damaged_cache_is_made_again() {
 
 /// The modification time of a file, set by `touch`.
 fn dated(path: &Path, date: &str) {
-    let said = std::process::Command::new("touch").args(["-d", date]).arg(path).status();
-    assert!(said.unwrap().success());
+    let output = std::process::Command::new("touch").args(["-d", date]).arg(path).status();
+    assert!(output.unwrap().success());
 }
 
 #[test]
@@ -208,16 +208,16 @@ fn an_environment_never_moves_where_the_policy_is_read() {
     fs::write(other.join("reflex/policy.yaml"), "rules: {git/push: off, rm/recursive-outside: off}").unwrap();
     for name in ["HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"] {
         let call = here.machine.reflex(["config", "show", "--origin"]).folder(&here.project).env(name, &other);
-        let said = call.run().stdout;
-        assert!(said.contains("git/push-force") && !said.contains("rm/recursive-outside"), "{name}: {said}");
+        let output = call.run().stdout;
+        assert!(output.contains("git/push-force") && !output.contains("rm/recursive-outside"), "{name}: {output}");
     }
 }
 
 #[test]
 fn only_a_person_trusts_a_project() {
     let here = Surroundings::new().own("policy.yaml", "rules: {git/push-force: off}");
-    let (said, code) = here.run(&["trust"]);
-    assert_eq!(code, 1, "{said}");
+    let (output, code) = here.run(&["trust"]);
+    assert_eq!(code, 1, "{output}");
     here.check("git push --force origin topic", "require_approval");
     assert!(here.run(&["config", "show", "--origin"]).0.contains("only tightens"));
 }
@@ -242,18 +242,18 @@ fn a_rewrite_is_offered_only_if_it_would_pass() {
 fn what_is_wrong_is_shown_at_its_place() {
     let rule = "name: a\nevents: [bash_comand]\nconditions:\n  - {field: command, op: containz, pattern: x}\n";
     let here = Surroundings::new().user("rules/a.yaml", rule);
-    let (said, code) = here.run(&["rules", "validate"]);
+    let (output, code) = here.run(&["rules", "validate"]);
     assert_eq!(code, 1);
-    assert!(said.contains("a.yaml:4:26") && said.contains("^^^^^^^^"), "{said}");
-    assert!(said.contains("did you mean `contains`?") && said.contains("did you mean `bash_command`?"), "{said}");
+    assert!(output.contains("a.yaml:4:26") && output.contains("^^^^^^^^"), "{output}");
+    assert!(output.contains("did you mean `contains`?") && output.contains("did you mean `bash_command`?"), "{output}");
 }
 
 #[test]
 fn one_mistake_is_told_once_and_a_condition_that_says_nothing_is_one() {
     let told = |conditions: &str, expected: &str| {
         let rule = format!("name: a\nevents: [bash_command]\nconditions: [{conditions}]\naction: block\n");
-        let (said, _) = Surroundings::new().user("rules/a.yaml", &rule).run(&["rules", "validate"]);
-        assert!(said.contains(expected) && said.contains("1 errors, 0 warnings"), "{conditions}: {said}");
+        let (output, _) = Surroundings::new().user("rules/a.yaml", &rule).run(&["rules", "validate"]);
+        assert!(output.contains(expected) && output.contains("1 errors, 0 warnings"), "{conditions}: {output}");
     };
     told("{field: command, op: regexp, pattern: x}", "did you mean `regex`?");
     told("{field: command, op: regex, pattern: '(?!x)a'}", "look-around");
@@ -272,9 +272,12 @@ fn a_message_tells_what_is_set_and_a_word_that_is_not_is_told_as_it_stands() {
     let here = Surroundings::new().user("rules/a.yaml", &rule).user("policy.yaml", "variables: {own: [a, b]}\n");
     let reason = here.verdict("docker image ls")["reasons"][0].to_string();
     assert!(reason.contains("docker image ls a, b {{comand}}."), "{reason}");
-    let (said, code) = here.run(&["rules", "validate"]);
-    assert!(code == 0 && said.contains("the variable `comand` is not set") && said.contains("1 warnings"), "{said}");
-    assert!(said.contains("did you mean `command`?"), "{said}");
+    let (output, code) = here.run(&["rules", "validate"]);
+    assert!(
+        code == 0 && output.contains("the variable `comand` is not set") && output.contains("1 warnings"),
+        "{output}"
+    );
+    assert!(output.contains("did you mean `command`?"), "{output}");
 }
 
 #[test]
@@ -317,8 +320,9 @@ fn further_roots_come_to_the_workspace_and_the_temporary_folders() {
     // A project that nobody has accepted adds none.
     let loose = Surroundings::new().own("rules/a.yaml", boundary).own("policy.yaml", "allowed_roots: [~/notes]\n");
     assert!(loose.verdict("echo x > ~/notes/a")["findings"].to_string().contains("project/stay"));
-    let (said, _) = Surroundings::new().user("policy.yaml", "allowed_roots: ['~', /, a]\n").run(&["rules", "validate"]);
-    assert!(said.contains("`~` counts for nothing") && said.contains("3 warnings"), "{said}");
+    let (output, _) =
+        Surroundings::new().user("policy.yaml", "allowed_roots: ['~', /, a]\n").run(&["rules", "validate"]);
+    assert!(output.contains("`~` counts for nothing") && output.contains("3 warnings"), "{output}");
 }
 
 #[test]
@@ -366,11 +370,11 @@ fn of_every_key_it_is_told_whether_it_counts() {
     let project = "preset: strict\nrules:\n  git/push-force: block\n  write/boundary: off\nallow: [npm test]\n";
     let user = "preset: balanced\nrules: {git/push-force: warn, rm/system: off, git/push-with-lease: log}\n";
     let here = Surroundings::new().own("policy.yaml", project).user("policy.yaml", user);
-    let (said, _) = here.run(&["config", "show", "--origin"]);
-    assert!(said.starts_with("policy strict\n"), "{said}");
+    let (output, _) = here.run(&["config", "show", "--origin"]);
+    assert!(output.starts_with("policy strict\n"), "{output}");
     let standing = |key: &str, at: &str, standing: &str| {
-        let line = said.lines().find(|line| line.contains(&format!("  {key}: ")) && line.contains(at));
-        assert!(line.is_some_and(|line| line.ends_with(standing)), "{key} {at}: {said}");
+        let line = output.lines().find(|line| line.contains(&format!("  {key}: ")) && line.contains(at));
+        assert!(line.is_some_and(|line| line.ends_with(standing)), "{key} {at}: {output}");
     };
     standing("preset", "policy.yaml:1 ", "   in force");
     standing("preset", "config/reflex/policy.yaml:1 ", "the project's `strict` is stricter");
@@ -395,13 +399,13 @@ fn the_record_says_why_less_is_made_of_a_core_rule() {
         let record: Value = serde_json::from_str(&record.stdout).unwrap();
         (record["chain"].to_string(), here.run(&["doctor"]).0)
     };
-    let (said, doctor) = chain(
+    let (output, doctor) = chain(
         "rules:\n  rm/home-or-root: {action: warn, reason: a container}\n  no-look: {action: off, reason: a week}\n",
     );
-    assert!(said.contains("policy.yaml:2: a container") && said.contains("policy.yaml:3: a week"), "{said}");
+    assert!(output.contains("policy.yaml:2: a container") && output.contains("policy.yaml:3: a week"), "{output}");
     assert!(doctor.contains("`no-look` is set to `off`: a week"), "{doctor}");
-    let (said, doctor) = chain("preset: observe\nreason: measuring\n");
-    assert!(said.contains("log by the user's preset observe: measuring"), "{said}");
+    let (output, doctor) = chain("preset: observe\nreason: measuring\n");
+    assert!(output.contains("log by the user's preset observe: measuring"), "{output}");
     assert!(doctor.contains("also holds for core rules: measuring"), "{doctor}");
 }
 
@@ -422,9 +426,12 @@ fn what_is_imported_is_printed_and_only_a_person_writes_it() {
     let settings = r#"{"permissions": {"deny": ["Bash(rm -rf:*)"], "allow": ["Bash(npm test)"]}}"#;
     let here = Surroundings::new();
     write(&here.project.join(".claude/settings.json"), settings);
-    let (said, code) = here.run(&["import"]);
-    assert_eq!(code, 0, "{said}");
-    assert!(said.contains("# imported ") && said.contains("matches_command") && said.contains("npm test"), "{said}");
+    let (output, code) = here.run(&["import"]);
+    assert_eq!(code, 0, "{output}");
+    assert!(
+        output.contains("# imported ") && output.contains("matches_command") && output.contains("npm test"),
+        "{output}"
+    );
     assert_eq!(here.run(&["import", "--write"]).1, 1);
     assert!(!here.machine.home().join(".config/reflex").exists());
     let json: Value = serde_json::from_str(&here.run(&["import", "--json"]).0).unwrap();
@@ -451,8 +458,8 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
     ];
     let policy = "rules: {git/push-forc: off, fine: log}\nallowedCommands: [docker push mine]\n";
     let here = Surroundings::new().user("rules/a.yaml", &rules.concat()).user("policy.yaml", policy);
-    let (said, code) = here.run(&["rules", "validate"]);
-    assert_eq!(code, 0, "{said}");
+    let (output, code) = here.run(&["rules", "validate"]);
+    assert_eq!(code, 0, "{output}");
     for told in [
         "`never` can never fire: `content` is empty in bash_command",
         "`two` can never fire: `command` cannot equal two texts",
@@ -464,9 +471,9 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
         "did you mean `git/push-force`?",
         "this allows nothing: `all` at",
     ] {
-        assert!(said.contains(told), "{told}\n{said}");
+        assert!(output.contains(told), "{told}\n{output}");
     }
-    assert!(!said.contains("`fine`") && said.contains("8 warnings"), "{said}");
+    assert!(!output.contains("`fine`") && output.contains("8 warnings"), "{output}");
 }
 
 #[test]
@@ -474,8 +481,8 @@ fn the_recommended_rules_are_in_force_where_a_policy_builds_on_them() {
     let here = Surroundings::new().own("policy.yaml", "extends: recommended\n");
     here.check("git add .env", "block");
     assert_eq!(here.run(&["rules", "test"]).1, 0, "{}", here.run(&["rules", "test"]).0);
-    let (said, code) = here.run(&["rules", "validate"]);
-    assert!(code == 0 && said.contains("6 rules in force, 0 errors, 0 warnings"), "{said}");
+    let (output, code) = here.run(&["rules", "validate"]);
+    assert!(code == 0 && output.contains("6 rules in force, 0 errors, 0 warnings"), "{output}");
     assert!(here.run(&["rules", "list"]).0.contains("project/warn-debug-code"));
     // Without them what is done to keys is told, where no repository ignores them.
     assert!(!Surroundings::new().run(&["check", "git add .env"]).0.contains("block-env-commit"));
@@ -514,8 +521,11 @@ fn a_policy_builds_on_folders_files_and_pinned_checkouts() {
     let pinned = loose.user("policy.yaml", &format!("extends: [{{path: team, digest: {digest_of_team}}}]"));
     pinned.check("docker stack ls", "warn");
     pinned.check("git add .env", "block");
-    let said = pinned.run(&["rules", "validate"]).0;
-    assert!(said.contains("other is not pinned") && said.contains("`rule_dirs: ../more` is not pinned"), "{said}");
+    let output = pinned.run(&["rules", "validate"]).0;
+    assert!(
+        output.contains("other is not pinned") && output.contains("`rule_dirs: ../more` is not pinned"),
+        "{output}"
+    );
     let checkout = policy(&format!("extends: [{{git: team, digest: {digest}}}]"));
     assert!(checkout.run(&["rules", "validate"]).0.contains("is no checkout of git"));
     fs::create_dir(checkout.machine.home().join(".config/reflex/team/.git")).unwrap();
@@ -530,19 +540,22 @@ fn what_cannot_be_built_on_is_told_and_the_rest_holds() {
         .user("b/policy.yaml", "extends: [../a]\n")
         .user("b/rules/r.yaml", NO_LOOK);
     here.check("docker image ls", "block");
-    let (said, code) = here.run(&["rules", "validate"]);
-    assert_eq!(code, 1, "{said}");
-    assert!(said.contains("b/policy.yaml:1: `extends` goes in a circle") && said.contains("a was named at"), "{said}");
-    assert!(said.contains("policy.yaml:2: ") && said.contains("nowhere: No such file"), "{said}");
+    let (output, code) = here.run(&["rules", "validate"]);
+    assert_eq!(code, 1, "{output}");
+    assert!(
+        output.contains("b/policy.yaml:1: `extends` goes in a circle") && output.contains("a was named at"),
+        "{output}"
+    );
+    assert!(output.contains("policy.yaml:2: ") && output.contains("nowhere: No such file"), "{output}");
     for (entry, why) in [
         ("{git: a}", "pinned by its digest"),
         ("{path: a, digest: sha256:12}", "pinned by its digest"),
         ("https://team.example/rules", "nothing is fetched"),
         ("{paht: a}", "did you mean `path`?"),
     ] {
-        let said =
+        let output =
             Surroundings::new().user("policy.yaml", &format!("extends: [{entry}]")).run(&["rules", "validate"]).0;
-        assert!(said.contains(why), "{entry}: {said}");
+        assert!(output.contains(why), "{entry}: {output}");
     }
     let project =
         Surroundings::new().user("team/a.yaml", NO_LOOK).own("policy.yaml", "extends: [~/.config/reflex/team]");
@@ -573,15 +586,15 @@ fn what_was_made_of_core_rules_and_what_is_damaged_is_shown_by_the_doctor() {
     let policy = "rules:\n  write/boundary: {action: warn, reason: my notes lie there}\n  write/system: off\n  git/push-force: off\n\
         allow: [{rule: rm/*, path: [gen/**], reason: made again}]\n";
     let here = Surroundings::new().user("policy.yaml", policy).user("rules/a.yaml", "name: [");
-    let (said, code) = here.run(&["doctor"]);
+    let (output, code) = here.run(&["doctor"]);
     assert_eq!(code, 1);
     assert!(
-        said.contains("policy.yaml:2: the core rule `write/boundary` is set to `warn`: my notes lie there"),
-        "{said}"
+        output.contains("policy.yaml:2: the core rule `write/boundary` is set to `warn`: my notes lie there"),
+        "{output}"
     );
-    assert!(said.contains("an allowance also holds for core rules: made again"), "{said}");
-    assert!(!said.contains("write/system") && !said.contains("git/push-force"), "{said}");
-    assert!(said.contains("a.yaml:1:") && said.contains("fix: reflex rules validate"), "{said}");
+    assert!(output.contains("an allowance also holds for core rules: made again"), "{output}");
+    assert!(!output.contains("write/system") && !output.contains("git/push-force"), "{output}");
+    assert!(output.contains("a.yaml:1:") && output.contains("fix: reflex rules validate"), "{output}");
     let json: Value = serde_json::from_str(&here.run(&["doctor", "--json"]).0).unwrap();
     assert_eq!(json["lowered"].as_array().unwrap().len(), 2);
     // What a project says of core rules counts for nothing and is no note.
@@ -628,6 +641,6 @@ fn an_install_of_what_the_project_lists_is_silent_and_of_what_it_does_not_as_the
         let policy = format!("installs: {word}\n");
         Surroundings::new().user("policy.yaml", &policy).check("npm install left-pad", decision);
     }
-    let (said, _) = Surroundings::new().user("policy.yaml", "installs: maybe\n").run(&["rules", "validate"]);
-    assert!(said.contains("1 error"), "{said}");
+    let (output, _) = Surroundings::new().user("policy.yaml", "installs: maybe\n").run(&["rules", "validate"]);
+    assert!(output.contains("1 error"), "{output}");
 }

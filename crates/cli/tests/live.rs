@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
-use support::{Machine, Said, with_program};
+use support::{Machine, Ran, with_program};
 
 /// As much of a client as a canary takes: it asks its model, calls the hook that stands in its settings, and tells the
 /// model what came of it. `MODE` is `honours`, `ignores`, `never` or `mute`.
@@ -83,9 +83,9 @@ impl Live {
 
     /// What is said of the client, and the status.
     fn proof(&self, arguments: &[&str]) -> (Value, i32) {
-        let said = self.call(&[&["--json"], arguments].concat()).run();
-        assert_eq!(said.json()["schema"], "reflex/verify-live-v1", "{said:?}");
-        (said.json()["clients"][0].clone(), said.code)
+        let output = self.call(&[&["--json"], arguments].concat()).run();
+        assert_eq!(output.json()["schema"], "reflex/verify-live-v1", "{output:?}");
+        (output.json()["clients"][0].clone(), output.code)
     }
 
     /// The sign of life that its shell calls leave.
@@ -93,7 +93,7 @@ impl Live {
         self.machine.home().join(".local/state/reflex/heartbeats/claude.shell")
     }
 
-    fn line(&self) -> Said {
+    fn line(&self) -> Ran {
         let call = self.machine.reflex(["status", "--line", "--agent", "claude"]);
         call.env("PATH", &self.path).folder(&self.machine.project()).run()
     }
@@ -103,9 +103,9 @@ impl Live {
 fn check(mode: &str, state: &str, outcome: &str, seen: [bool; 3]) {
     let live = Live::in_mode(mode);
     let (proof, code) = live.proof(&[]);
-    let said = ["hook_saw", "model_told", "ran"].map(|key| proof[key].as_bool().unwrap());
+    let output = ["hook_saw", "model_told", "ran"].map(|key| proof[key].as_bool().unwrap());
     assert_eq!((proof["state"].as_str(), proof["outcome"].as_str()), (Some(state), Some(outcome)), "{proof}");
-    assert_eq!((said, code), (seen, i32::from(state != "PROVEN")), "{proof}");
+    assert_eq!((output, code), (seen, i32::from(state != "PROVEN")), "{proof}");
     assert_eq!(proof["client_version"], "9.8.7", "{proof}");
     let left = fs::read_dir(live.machine.home().join(".cache/reflex")).into_iter().flatten().flatten();
     let left: Vec<_> = left.filter(|entry| entry.file_name().to_string_lossy().starts_with("live-")).collect();
@@ -206,9 +206,9 @@ fn hooks_of_others_run_only_if_a_person_accepts_them() {
 #[test]
 fn no_agent_starts_a_client() {
     let live = Live::in_mode("honours");
-    let said = live.call(&[]).env("CLAUDECODE", "1").run();
-    assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.stderr.contains("only a person starts a client"), "{said:?}");
+    let output = live.call(&[]).env("CLAUDECODE", "1").run();
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stderr.contains("only a person starts a client"), "{output:?}");
     assert!(!live.machine.home().join("seen-env").exists());
 }
 
@@ -252,9 +252,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 fn a_client_that_hangs_is_ended_with_all_that_it_started() {
     let live = Live::with_client(HANGING);
     let pipe = pipe(&live.machine);
-    let said = live.call(&["--json"]).env("REFLEX_TEST_LIVE_SECONDS", "1").run();
-    let proof = &said.json()["clients"][0];
-    assert_eq!((proof["outcome"].as_str(), said.code), (Some("client-not-started"), 1), "{said:?}");
+    let output = live.call(&["--json"]).env("REFLEX_TEST_LIVE_SECONDS", "1").run();
+    let proof = &output.json()["clients"][0];
+    assert_eq!((proof["outcome"].as_str(), output.code), (Some("client-not-started"), 1), "{output:?}");
     assert!(proof["words"].as_str().unwrap().starts_with("it did not end in time"), "{proof}");
     assert_eq!(pipe.recv_timeout(PATIENCE).unwrap(), "begun\n");
     assert_eq!(pipe.recv_timeout(PATIENCE).unwrap(), "ended");
@@ -274,8 +274,8 @@ fn a_person_who_interrupts_it_leaves_nothing_running() {
 #[test]
 fn a_canary_says_one_line_and_an_agent_cannot_run_it() {
     let machine = Machine::new();
-    let said = machine.reflex(["canary", "5f2c"]).run();
-    assert_eq!(said, Said { stdout: "canary 5f2c: nothing stopped it\n".into(), stderr: String::new(), code: 0 });
+    let output = machine.reflex(["canary", "5f2c"]).run();
+    assert_eq!(output, Ran { stdout: "canary 5f2c: nothing stopped it\n".into(), stderr: String::new(), code: 0 });
     assert!(support::files(&machine.home()).is_empty());
     // A refusal shows the start of a long command only; what proves it stands in it all the same.
     let command = format!("/{}/reflex canary 5f2c", "long/".repeat(60));
@@ -326,11 +326,11 @@ fn init_offers_the_proof_to_a_person_at_a_terminal() {
         call.folder(&live.machine.project()).input(answers).run().stdout
     };
     // An empty line is a yes.
-    let said = init("\n");
-    assert!(said.contains("Start Claude Code once with a harmless canary to prove it? [Y/n]"), "{said}");
-    assert!(said.contains("claude: PROVEN: the hook saw the canary, and Claude Code 9.8.7 told"), "{said}");
-    let said = init("n\n");
-    assert!(said.contains("[Y/n]") && !said.contains("PROVEN"), "{said}");
+    let output = init("\n");
+    assert!(output.contains("Start Claude Code once with a harmless canary to prove it? [Y/n]"), "{output}");
+    assert!(output.contains("claude: PROVEN: the hook saw the canary, and Claude Code 9.8.7 told"), "{output}");
+    let output = init("n\n");
+    assert!(output.contains("[Y/n]") && !output.contains("PROVEN"), "{output}");
     let without = live.machine.reflex(["init", "--agent", "claude"]).env("PATH", &live.path).run();
     assert!(!without.stdout.contains("canary"), "{without:?}");
 }

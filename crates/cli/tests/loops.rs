@@ -30,9 +30,9 @@ fn repeated(lines: &str) -> String {
     let Some((count, rest)) = lines.strip_prefix("@ ").and_then(|rest| rest.split_once('\n')) else {
         return lines.into();
     };
-    let (body, behind) = rest.split_once("\n\n").unwrap_or((rest, ""));
+    let (body, after) = rest.split_once("\n\n").unwrap_or((rest, ""));
     let rounds = (0..count.parse::<usize>().unwrap()).map(|n| format!("{body}\n").replace("{n}", &n.to_string()));
-    rounds.collect::<String>() + behind
+    rounds.collect::<String>() + after
 }
 
 fn steps(lines: &str) -> Vec<Value> {
@@ -66,9 +66,9 @@ fn steps(lines: &str) -> Vec<Value> {
 /// What the loopbreaker finds in a session, by its steps from the first on.
 fn found(machine: &Machine, case: &Case<'_>) -> Vec<String> {
     let event = json!({"id": case.title, "event": "sequence", "steps": case.steps});
-    let said = machine.reflex(["eval"]).input(format!("{event}\n")).run();
+    let output = machine.reflex(["eval"]).input(format!("{event}\n")).run();
     let verdict: Value =
-        serde_json::from_str(&said.stdout).unwrap_or_else(|_| panic!("{}: {}", case.title, said.stdout));
+        serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}: {}", case.title, output.stdout));
     assert_eq!(verdict["error"], Value::Null, "{}", case.title);
     let findings = verdict["findings"].as_array().unwrap().iter();
     let own = findings.filter(|finding| finding["detector"] == "loopbreaker");

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
-use support::{Machine, Said, at_terminal_in};
+use support::{Machine, Ran, at_terminal_in};
 
 /// Answers each request with the text that lies in a file named after its method, with the id put in; logs its input.
 const SERVER: &str = r#"while IFS= read -r line; do
@@ -47,7 +47,7 @@ impl Server {
     }
 
     /// What the client reads for these lines.
-    fn hears(&self, lines: &[&str]) -> Said {
+    fn hears(&self, lines: &[&str]) -> Ran {
         let words = ["mcp", "--name", "shell", "--", "sh", "-c", SERVER];
         let input = lines.iter().flat_map(|line| [line.as_bytes(), b"\n"]).collect::<Vec<_>>().concat();
         self.machine.reflex(words).folder(&self.machine.project()).input(input).run()
@@ -59,9 +59,9 @@ impl Server {
             "jsonrpc": "2.0", "id": 3, "method": "tools/call",
             "params": {"name": "run", "arguments": {"command": command}},
         });
-        let said = self.hears(&[START, LIST, &call.to_string()]);
-        let answers = said.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        answers.into_iter().find(|answer| answer["id"] == 3).unwrap_or_else(|| panic!("{said:?}"))
+        let output = self.hears(&[START, LIST, &call.to_string()]);
+        let answers = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        answers.into_iter().find(|answer| answer["id"] == 3).unwrap_or_else(|| panic!("{output:?}"))
     }
 
     fn seen(&self) -> String {
@@ -92,8 +92,8 @@ fn what_is_not_judged_passes_byte_for_byte() {
     let (sent, answered) = (frames(&[&of_both[..], &of_client].concat()), frames(&of_both));
     fs::write(machine.project().join("answers"), &answered).unwrap();
     let words = ["mcp", "--", "sh", "-c", "cat > seen; cat answers"];
-    let said = machine.reflex(words).folder(&machine.project()).input(sent.clone()).run();
-    assert_eq!((said.code, said.stdout == answered), (0, true));
+    let output = machine.reflex(words).folder(&machine.project()).input(sent.clone()).run();
+    assert_eq!((output.code, output.stdout == answered), (0, true));
     assert!(fs::read_to_string(machine.project().join("seen")).unwrap() == sent);
 }
 
@@ -126,10 +126,10 @@ fn no_form_of_a_response_hides_orders_from_the_guard() {
         server.answers("tools_call", &form);
         let params = json!({"name": "run", "arguments": {"command": "ls"}});
         let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params}).to_string();
-        let said = server.hears(&[START, LIST, &call]);
-        let reaches = said.stdout.contains("all previous instructions");
-        assert!(!reaches || said.stdout.contains("Warning"), "{form}: {said:?}");
-        assert!(said.stdout.contains("Warning") || said.stderr.contains("withheld"), "{form}: {said:?}");
+        let output = server.hears(&[START, LIST, &call]);
+        let reaches = output.stdout.contains("all previous instructions");
+        assert!(!reaches || output.stdout.contains("Warning"), "{form}: {output:?}");
+        assert!(output.stdout.contains("Warning") || output.stderr.contains("withheld"), "{form}: {output:?}");
     }
 }
 
@@ -156,13 +156,13 @@ fn ids_of_either_type_are_answered_once() {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
     };
     let (one, two) = (call("\"1\"", "ls"), call("1", "rm -rf ~"));
-    let said = server.hears(&[LIST, &one, &two]);
+    let output = server.hears(&[LIST, &one, &two]);
     let mut ids: Vec<String> = Vec::new();
-    for line in said.stdout.lines() {
+    for line in output.stdout.lines() {
         ids.push(serde_json::from_str::<Value>(line).unwrap()["id"].to_string());
     }
     ids.sort();
-    assert_eq!(ids, ["\"1\"", "1", "2"], "{said:?}");
+    assert_eq!(ids, ["\"1\"", "1", "2"], "{output:?}");
 }
 
 #[test]
@@ -204,8 +204,8 @@ fn a_changed_server_waits_for_a_person() {
             json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": tool, "arguments": {}}});
         // A client calls once it has read the tools.
         server.hears(&[START, LIST]);
-        let said = server.hears(&[START, LIST, &call.to_string()]);
-        assert!(said.stdout.contains(why) && said.stdout.contains("reflex mcp diff shell"), "{why}: {said:?}");
+        let output = server.hears(&[START, LIST, &call.to_string()]);
+        assert!(output.stdout.contains(why) && output.stdout.contains("reflex mcp diff shell"), "{why}: {output:?}");
         let diff = server.machine.reflex(["mcp", "diff", "shell"]).run();
         assert!(diff.code == 1 && diff.stdout.contains("  + "), "{diff:?}");
         let list = server.machine.reflex(["mcp", "list"]).run().stdout;
@@ -216,8 +216,8 @@ fn a_changed_server_waits_for_a_person() {
             return;
         };
         assert_eq!(code, 0, "{told}");
-        let said = server.hears(&[START, LIST, &call.to_string()]);
-        assert!(said.stdout.contains("done"), "{why}: {said:?}");
+        let output = server.hears(&[START, LIST, &call.to_string()]);
+        assert!(output.stdout.contains("done"), "{why}: {output:?}");
     }
 }
 
@@ -232,12 +232,12 @@ fn another_command_under_the_same_name_and_a_tool_that_was_never_listed_wait_too
     let server = Server::new();
     assert_eq!(text(&server.calls("ls")), "done");
     let hidden = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"hidden","arguments":{}}}"#;
-    let said = server.hears(&[START, LIST, hidden]);
-    assert!(said.stdout.contains("never listed this tool"), "{said:?}");
+    let output = server.hears(&[START, LIST, hidden]);
+    assert!(output.stdout.contains("never listed this tool"), "{output:?}");
     let call = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run","arguments":{}}}"#;
     let words = ["mcp", "--name", "shell", "--", "sh", "-c", "cat > taken"];
-    let said = server.machine.reflex(words).folder(&server.machine.project()).input(format!("{call}\n")).run();
-    assert!(said.stdout.contains("another command than before"), "{said:?}");
+    let output = server.machine.reflex(words).folder(&server.machine.project()).input(format!("{call}\n")).run();
+    assert!(output.stdout.contains("another command than before"), "{output:?}");
 }
 
 #[test]
@@ -251,8 +251,8 @@ fn a_line_that_servers_may_read_in_two_ways_is_not_passed_on() {
         "not json",
         "{\"jsonrpc\":\"2.0\",\"id\":3,",
     ] {
-        let said = server.hears(&[line]);
-        assert!(said.stdout.contains("-32700"), "{line}: {said:?}");
+        let output = server.hears(&[line]);
+        assert!(output.stdout.contains("-32700"), "{line}: {output:?}");
         assert_eq!(server.seen(), "", "{line}");
     }
 }
@@ -260,12 +260,12 @@ fn a_line_that_servers_may_read_in_two_ways_is_not_passed_on() {
 #[test]
 fn the_proxy_ends_with_either_side() {
     let machine = Machine::new();
-    let said = machine.reflex(["mcp", "--", "sh", "-c", "exit 7"]).input(START).run();
-    assert_eq!(said.code, 7, "{said:?}");
-    let said = machine.reflex(["mcp", "--", "sh", "-c", "sleep 100"]).input(START).run();
-    assert_ne!(said.code, 0, "a server that does not end with its input is ended");
-    let said = machine.reflex(["mcp", "--", "/no/such/server"]).input(START).run();
-    assert!(said.code != 0 && said.stderr.contains("/no/such/server"), "{said:?}");
+    let output = machine.reflex(["mcp", "--", "sh", "-c", "exit 7"]).input(START).run();
+    assert_eq!(output.code, 7, "{output:?}");
+    let output = machine.reflex(["mcp", "--", "sh", "-c", "sleep 100"]).input(START).run();
+    assert_ne!(output.code, 0, "a server that does not end with its input is ended");
+    let output = machine.reflex(["mcp", "--", "/no/such/server"]).input(START).run();
+    assert!(output.code != 0 && output.stderr.contains("/no/such/server"), "{output:?}");
 }
 
 #[test]
@@ -278,15 +278,15 @@ fn many_calls_in_flight_are_each_answered_once() {
     };
     let calls: Vec<String> = (100..400).map(call).collect();
     let lines: Vec<&str> = std::iter::once(LIST).chain(calls.iter().map(String::as_str)).collect();
-    let said = server.hears(&lines);
-    let mut ids: Vec<u64> = said
+    let output = server.hears(&lines);
+    let mut ids: Vec<u64> = output
         .stdout
         .lines()
         .map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].as_u64().unwrap())
         .filter(|id| *id >= 100)
         .collect();
     ids.sort_unstable();
-    assert_eq!(ids, (100..400).collect::<Vec<u64>>(), "{}", said.stderr);
+    assert_eq!(ids, (100..400).collect::<Vec<u64>>(), "{}", output.stderr);
 }
 
 #[test]
@@ -335,8 +335,11 @@ fn init_puts_the_servers_of_clients_behind_the_proxy_and_uninstall_takes_it_out_
 
     machine.reflex(["init", "--mcp", "--dry-run"]).run();
     assert_eq!(files.map(|(name, _)| read(name)), files.map(|(_, text)| text.to_owned()));
-    let said = machine.reflex(["init", "--mcp", "--yes"]).run();
-    assert!(said.code == 0 && said.stdout.contains("reached over HTTP") && said.stdout.contains(": web"), "{said:?}");
+    let output = machine.reflex(["init", "--mcp", "--yes"]).run();
+    assert!(
+        output.code == 0 && output.stdout.contains("reached over HTTP") && output.stdout.contains(": web"),
+        "{output:?}"
+    );
     let claude: Value = serde_json::from_str(&read(".claude.json")).unwrap();
     let words = claude["mcpServers"]["files"]["args"].as_array().unwrap();
     assert_eq!(words[words.len() - 4..], [json!("files"), json!("--"), json!("npx"), json!("x")]);
@@ -360,11 +363,11 @@ fn init_writes_a_project_only_where_it_is_asked_to() {
     let run = |words: &[&str]| machine.reflex(words.iter().copied()).folder(&machine.project()).run();
     run(&["init", "--mcp", "--yes"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
-    let said = run(&["init", "--mcp", "--scope", "project", "--yes"]);
+    let output = run(&["init", "--mcp", "--scope", "project", "--yes"]);
     let after = fs::read_to_string(&file).unwrap();
     assert!(
         after.contains("\"mcp\", \"--name\", \"a\", \"--\", \"s\"") && !after.contains("--home"),
-        "{after} {said:?}"
+        "{after} {output:?}"
     );
     run(&["uninstall", "--mcp", "--scope", "project", "--yes"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
@@ -430,8 +433,8 @@ fn a_call_gets_the_verdict_that_a_hook_gives_it() {
         };
         let words = ["mcp", "--name", name, "--", "sh", "-c", SERVER];
         let input: String = numbers.iter().map(request).collect();
-        let said = machine.reflex(words).folder(&project).input(input).run();
-        for line in said.stdout.lines() {
+        let output = machine.reflex(words).folder(&project).input(input).run();
+        for line in output.stdout.lines() {
             let answer: Value = serde_json::from_str(line).unwrap();
             let at = usize::try_from(answer["id"].as_u64().unwrap()).unwrap();
             refused.insert(at, answer["result"]["isError"] == true);
@@ -443,9 +446,9 @@ fn a_call_gets_the_verdict_that_a_hook_gives_it() {
             "session_id": format!("{at}"), "cwd": project, "hook_event_name": "PreToolUse",
             "tool_name": format!("mcp__{}__{}", word(call, "server"), word(call, "tool")), "tool_input": call["arguments"],
         });
-        let said = machine.hook().folder(&project).input(payload.to_string()).run();
-        let is_refused = ["\"deny\"", "\"ask\""].iter().any(|word| said.stdout.contains(word));
-        assert_eq!(refused.get(&at), Some(&is_refused), "{call} {said:?}");
+        let output = machine.hook().folder(&project).input(payload.to_string()).run();
+        let is_refused = ["\"deny\"", "\"ask\""].iter().any(|word| output.stdout.contains(word));
+        assert_eq!(refused.get(&at), Some(&is_refused), "{call} {output:?}");
         *stopped.entry(word(call, "label")).or_default() += usize::from(is_refused);
     }
     // The first run: messages to people, deletions and merges are a person's to approve.
@@ -457,10 +460,14 @@ fn a_server_that_floods_or_never_ends_a_line_takes_bounded_memory() {
     let machine = Machine::new();
     let runs = |script: &str| machine.reflex(["mcp", "--", "sh", "-c", script]).patience(60).run();
     let line = r#"{"jsonrpc":"2.0","method":"notifications/message"}"#;
-    let said = runs(&format!("yes '{line}' | head -c 20400000"));
-    assert_eq!((said.code, said.stdout.len()), (0, 20_400_000));
-    let said = runs("cat /dev/zero | tr '\\0' a");
-    assert!(said.code != 0 && said.stdout.is_empty() && said.stderr.contains("longer than 32 MiB"), "{}", said.stderr);
-    let said = runs(r#"yes '{"jsonrpc":"2.0","id":5,"result":{}}' | head -n 100"#);
-    assert_eq!(said.stdout.lines().count(), 100, "{}", said.stderr);
+    let output = runs(&format!("yes '{line}' | head -c 20400000"));
+    assert_eq!((output.code, output.stdout.len()), (0, 20_400_000));
+    let output = runs("cat /dev/zero | tr '\\0' a");
+    assert!(
+        output.code != 0 && output.stdout.is_empty() && output.stderr.contains("longer than 32 MiB"),
+        "{}",
+        output.stderr
+    );
+    let output = runs(r#"yes '{"jsonrpc":"2.0","id":5,"result":{}}' | head -n 100"#);
+    assert_eq!(output.stdout.lines().count(), 100, "{}", output.stderr);
 }

@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use support::{Machine, Said, at_terminal, bash, files, passes, refused, shell_quoted, way_on};
+use support::{Machine, Ran, at_terminal, bash, files, passes, refused, shell_quoted, way_on};
 
 const PUSH: &str = "git push --force origin main";
 
@@ -41,8 +41,8 @@ fn verified(machine: &Machine) -> Value {
 fn one_yes_lets_exactly_that_call_run_once() {
     let machine = Machine::new();
     let id = refused(&machine, PUSH);
-    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
-    assert!(code == 0 && said.contains("push-force main"), "{said}");
+    let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert!(code == 0 && output.contains("push-force main"), "{output}");
     assert!(!passes(&machine, "git push --force origin master"), "another call was let through");
     assert!(passes(&machine, PUSH));
     assert!(!passes(&machine, PUSH), "a yes was used twice");
@@ -68,8 +68,10 @@ fn a_yes_that_holds_no_time_or_too_long_is_wrong_usage() {
     let machine = Machine::new();
     let id = refused(&machine, PUSH);
     for length in ["0s", "366d", "soon"] {
-        let Some((code, said)) = at_terminal(&machine, &format!("approve {id} --for {length}"), "y\n") else { return };
-        assert!(code == 64 && said.contains("(e.g. 10m, 2h; max 365d)"), "{said}");
+        let Some((code, output)) = at_terminal(&machine, &format!("approve {id} --for {length}"), "y\n") else {
+            return;
+        };
+        assert!(code == 64 && output.contains("(e.g. 10m, 2h; max 365d)"), "{output}");
     }
     assert!(!passes(&machine, PUSH));
 }
@@ -87,8 +89,8 @@ fn a_yes_is_listed_for_a_month_after_it_is_over() {
             "time": now - 40 * day, "expires": now - days * day});
         std::fs::write(grants.join(format!("{name}.json")), grant.to_string()).unwrap();
     }
-    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     let listed = machine.reflex(["grants"]).run().stdout;
     assert!(listed.contains("newer") && listed.contains(&id) && !listed.contains("older"), "{listed}");
 }
@@ -127,8 +129,8 @@ fn a_yes_for_a_session_needs_a_reason_and_never_covers_the_core() {
     assert_eq!(given.0, 0, "{}", given.1);
     assert!(passes(&machine, asked) && passes(&machine, asked));
     let core = refused(&machine, "rm -rf ~");
-    let (code, said) = at_terminal(&machine, &format!("approve {core} --scope session --reason x"), "y\n").unwrap();
-    assert!(code == 64 && said.contains("core"), "{said}");
+    let (code, output) = at_terminal(&machine, &format!("approve {core} --scope session --reason x"), "y\n").unwrap();
+    assert!(code == 64 && output.contains("core"), "{output}");
     // What a core rule asks about a person may answer for longer, with a reason.
     std::fs::write(machine.project().join(".env"), "A=1\n").unwrap();
     let reads = "cat .env";
@@ -152,8 +154,8 @@ fn nobody_but_a_person_at_a_terminal_approves_and_the_attempt_is_recorded() {
     let machine = Machine::new();
     let id = refused(&machine, PUSH);
     for arguments in [&["approve", &id][..], &["deny", &id], &["grants", "--revoke", &id], &["off", "--reason", "x"]] {
-        let said = machine.reflex(arguments).input("y\n").run();
-        assert!(said.code == 1 && said.stderr.contains("only a person"), "{arguments:?}: {said:?}");
+        let output = machine.reflex(arguments).input("y\n").run();
+        assert!(output.code == 1 && output.stderr.contains("only a person"), "{arguments:?}: {output:?}");
     }
     let attempts = records(&machine).iter().filter(|record| record["kind"] == "attempt").count();
     assert_eq!(attempts, 4);
@@ -179,8 +181,8 @@ fn an_agent_with_a_terminal_of_its_own_is_no_person() {
         if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
             return println!("skipped: there is no program `script`");
         }
-        let said = machine.program("script", ["-qec", &line, "/dev/null"]).input("y\n").run();
-        assert!(said.stdout.contains("an agent started this"), "{line}: {said:?}");
+        let output = machine.program("script", ["-qec", &line, "/dev/null"]).input("y\n").run();
+        assert!(output.stdout.contains("an agent started this"), "{line}: {output:?}");
     }
     assert!(!passes(&machine, PUSH));
 }
@@ -188,10 +190,10 @@ fn an_agent_with_a_terminal_of_its_own_is_no_person() {
 #[test]
 fn a_pause_lets_everything_run_and_ends() {
     let machine = Machine::new();
-    let Some((code, said)) = at_terminal(&machine, "off --here --for 1m --reason repair", "y\n") else { return };
-    assert!(code == 0 && said.contains("every call of every agent in /"), "{said}");
-    let Some((code, said)) = at_terminal(&machine, "off --for 2s --reason repair", "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = at_terminal(&machine, "off --here --for 1m --reason repair", "y\n") else { return };
+    assert!(code == 0 && output.contains("every call of every agent in /"), "{output}");
+    let Some((code, output)) = at_terminal(&machine, "off --for 2s --reason repair", "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     assert!(passes(&machine, PUSH));
     assert!(machine.reflex(["status"]).run().stdout.contains("OFF"));
     let ended = (0..100).any(|_| {
@@ -216,15 +218,15 @@ fn what_was_refused_and_ran_is_an_alarm() {
         machine.reflex(["hook", "--agent", "claude", "--event", "PostToolUse"]).input(payload.to_string()).run()
     };
     machine.bash(&machine.project(), "ls");
-    assert_eq!(after("ls"), Said::silence());
+    assert_eq!(after("ls"), Ran::silence());
     assert!(!machine.reflex(["status"]).run().stdout.contains("ALARM"));
-    assert_eq!(after(PUSH), Said::silence());
+    assert_eq!(after(PUSH), Ran::silence());
     let status = machine.reflex(["status", "--json"]).run();
     assert_eq!(status.code, 1);
     assert!(status.json()["alarms"][0]["text"].as_str().unwrap().contains(PUSH));
     let told = machine.bash(&machine.project(), "ls");
     assert!(told.stdout.contains("it ran all the same"), "{told:?}");
-    assert_eq!(machine.bash(&machine.project(), "ls"), Said::silence(), "an alarm is told once in a session");
+    assert_eq!(machine.bash(&machine.project(), "ls"), Ran::silence(), "an alarm is told once in a session");
     let ran = records(&machine).into_iter().filter(|record| record["kind"] == "outcome").collect::<Vec<_>>();
     assert_eq!(ran[0]["answered"], "nobody was asked");
     assert_eq!(ran[1]["decision"], "deny");
@@ -272,8 +274,8 @@ fn purging_keeps_the_chain_and_says_who_did_it() {
         machine.bash(&machine.project(), &format!("echo {index}"));
     }
     for _ in 0..2 {
-        let Some((code, said)) = at_terminal(&machine, "audit purge --before 0s --reason old", "") else { return };
-        assert_eq!(code, 0, "{said}");
+        let Some((code, output)) = at_terminal(&machine, "audit purge --before 0s --reason old", "") else { return };
+        assert_eq!(code, 0, "{output}");
         let found = verified(&machine);
         assert_eq!(found["broken"], Value::Null, "{found}");
         machine.bash(&machine.project(), "echo later");
@@ -355,8 +357,8 @@ fn hooks_at_the_same_time_and_killed_ones_leave_a_whole_chain() {
                 let hook = machine.hook().input(bash(&project, &format!("rm -rf ~/killed-{round}-")));
                 // Any moment of a call's life, as long as calls live just now; some end before.
                 let share = round * 37 % 101;
-                let said = hook.killed_after(Duration::from_micros(lasted.load(Relaxed) * share / 70));
-                if !said.is_empty() {
+                let output = hook.killed_after(Duration::from_micros(lasted.load(Relaxed) * share / 70));
+                if !output.is_empty() {
                     heard.lock().unwrap().push(format!("/killed-{round}-"));
                 }
                 left.fetch_sub(1, Relaxed);
@@ -407,8 +409,9 @@ fn planted_secrets_stand_in_no_file_of_ours() {
     }
     // A person's words are kept too.
     let secret = &secrets[0].1;
-    let said = ["off --for 1s --reason", "audit purge --before 1s --reason", "task start work --intent"];
-    let kept: Vec<_> = said.iter().map(|said| at_terminal(&machine, &format!("{said} {secret}"), "y\n")).collect();
+    let output = ["off --for 1s --reason", "audit purge --before 1s --reason", "task start work --intent"];
+    let kept: Vec<_> =
+        output.iter().map(|output| at_terminal(&machine, &format!("{output} {secret}"), "y\n")).collect();
     assert!(kept.iter().flatten().all(|(code, _)| *code == 0), "{kept:?}");
     let kept = files(&machine.home());
     for (command, secret) in &secrets {
@@ -436,8 +439,8 @@ fn planted_in_parts() -> Vec<(String, String)> {
 /// Commands with a secret in them, and the secret; made of parts so that no scanner takes this file for a leak.
 fn planted() -> Vec<(String, String)> {
     let body = |length: usize, salt: usize| -> String {
-        let letters = b"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zZ";
-        (0..length).map(|at| char::from(letters[(at * 7 + salt * 5 + at / 3) % letters.len()])).collect()
+        let chars = b"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zZ";
+        (0..length).map(|at| char::from(chars[(at * 7 + salt * 5 + at / 3) % chars.len()])).collect()
     };
     let starts = [
         "ghp_",
@@ -524,8 +527,8 @@ fn a_case_is_the_whole_call_and_is_found_however_often_its_id_was_named() {
     assert!(machine.reflex(["why", &id]).run().stdout.contains("rm/home-or-root"));
     // Once the call is not kept any more, its record alone is not all of it.
     std::fs::remove_dir_all(state(&machine).join("pending")).unwrap();
-    let said = machine.reflex(["report-fp", &id]).run();
-    assert!(said.code == 1 && said.stderr.contains("cannot be played again"), "{said:?}");
+    let output = machine.reflex(["report-fp", &id]).run();
+    assert!(output.code == 1 && output.stderr.contains("cannot be played again"), "{output:?}");
 }
 
 #[test]
@@ -541,16 +544,16 @@ fn a_record_says_how_long_each_part_took() {
     assert!(sum > 0 && sum <= micros["whole"].as_u64().unwrap(), "{record}");
     let slow = machine.reflex(["audit", "search", "--json", "slow=true"]).run().stdout;
     assert_eq!(slow.contains("rm -rf"), record["slow"] == true, "{slow}");
-    let said = machine.reflex(["why", &id]).run().stdout;
-    assert!(said.contains("\ntook     ") && said.contains(" ms\n"), "{said}");
+    let output = machine.reflex(["why", &id]).run().stdout;
+    assert!(output.contains("\ntook     ") && output.contains(" ms\n"), "{output}");
 }
 
 #[test]
 fn a_record_may_leave_out_every_text() {
     let machine = Machine::new();
     assert_eq!(machine.reflex(["audit", "texts", "--keep", "no"]).run().code, 1, "who is no person may not");
-    let Some((code, said)) = at_terminal(&machine, "audit texts --keep no", "") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = at_terminal(&machine, "audit texts --keep no", "") else { return };
+    assert_eq!(code, 0, "{output}");
     machine.bash(&machine.project(), "echo private; rm -rf ~");
     assert!(!std::fs::read_to_string(log(&machine)).unwrap().contains("private"));
     let kinds: Vec<Value> = records(&machine).iter().map(|record| record["kind"].clone()).collect();
@@ -654,29 +657,29 @@ fn whoever_holds_every_lock_stops_nobody_within_the_watchdogs_time() {
     let held: Vec<std::fs::File> =
         [state(&machine).join("audit/lock"), session].iter().map(|path| std::fs::File::open(path).unwrap()).collect();
     held.iter().for_each(|file| file.lock().unwrap());
-    let said = machine.bash(&machine.project(), PUSH);
-    assert!(said.answer().1.contains("git/push-force"), "{said:?}");
+    let output = machine.bash(&machine.project(), PUSH);
+    assert!(output.answer().1.contains("git/push-force"), "{output:?}");
 }
 
 #[test]
 fn the_preview_shows_all_that_is_covered_and_obeys_no_letter_of_it() {
     let machine = Machine::new();
-    let preview = |id: &str| at_terminal(&machine, &format!("approve {id}"), "n\n").map(|(_, said)| said);
+    let preview = |id: &str| at_terminal(&machine, &format!("approve {id}"), "n\n").map(|(_, output)| output);
     let derived = "echo cm0gLXJmIH4= | base64 -d | sh; rm -rf \"$HOME/a  b\"";
     let lying = format!("{derived} # \u{1b}[2K\u{202e}\u{200b}\r\n  parts  ls");
-    let Some(said) = preview(&refused(&machine, &lying)) else { return };
+    let Some(output) = preview(&refused(&machine, &lying)) else { return };
     for part in ["rm -rf ~\r\n", "'~/a  b'", "␛[2K<U+202E><U+200B>␍\r\n", "  |   parts  ls"] {
-        assert!(said.contains(part), "no {part:?} in {said:?}");
+        assert!(output.contains(part), "no {part:?} in {output:?}");
     }
-    assert!(!said.contains('\u{202e}') && !said.contains("\u{1b}[2K"), "{said:?}");
+    assert!(!output.contains('\u{202e}') && !output.contains("\u{1b}[2K"), "{output:?}");
     let write = json!({
         "session_id": "s1", "cwd": machine.project(), "hook_event_name": "PreToolUse", "tool_name": "Write",
         "tool_input": {"file_path": machine.home().join(".bashrc"), "content": "first\nsecond"},
     });
     let reason = machine.hook().input(write.to_string()).run().answer().1;
     let id = way_on(&reason);
-    let said = preview(&id).unwrap();
-    assert!(said.contains("| first\r\n  | second"), "{said:?}");
+    let output = preview(&id).unwrap();
+    assert!(output.contains("| first\r\n  | second"), "{output:?}");
 }
 
 #[test]
@@ -684,14 +687,14 @@ fn a_yes_is_only_taken_for_what_was_shown() {
     let machine = Machine::new();
     let lines = |count: usize| (0..count).map(|line| format!("echo line {line}\n")).collect::<String>();
     let id = refused(&machine, &format!("{}rm -rf ~", lines(400)));
-    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
-    assert!(said.contains("… 341 more") && said.contains(&format!("reflex approve {id} --full")), "{said}");
-    assert!(code == 1 && !said.contains("Let it run?"), "{said}");
-    let (code, said) = at_terminal(&machine, &format!("approve {id} --full"), "y\n").unwrap();
-    assert!(code == 0 && said.contains("| echo line 399") && said.contains("| rm -rf ~"), "{said}");
+    let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert!(output.contains("… 341 more") && output.contains(&format!("reflex approve {id} --full")), "{output}");
+    assert!(code == 1 && !output.contains("Let it run?"), "{output}");
+    let (code, output) = at_terminal(&machine, &format!("approve {id} --full"), "y\n").unwrap();
+    assert!(code == 0 && output.contains("| echo line 399") && output.contains("| rm -rf ~"), "{output}");
     let id = refused(&machine, &format!("rm -rf ~ # {}", "x ".repeat(150_000)));
-    let (code, said) = at_terminal(&machine, &format!("approve {id} --full"), "y\n").unwrap();
-    assert!(code == 64 && said.contains("too long to be kept in full"), "{code}");
+    let (code, output) = at_terminal(&machine, &format!("approve {id} --full"), "y\n").unwrap();
+    assert!(code == 64 && output.contains("too long to be kept in full"), "{code}");
 }
 
 #[test]

@@ -6,17 +6,17 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use support::{Machine, Said, at_terminal, at_terminal_in, bash};
+use support::{Machine, Ran, at_terminal, at_terminal_in, bash};
 
 const PUSH: &str = "git push --force origin feature";
 
-fn hook(machine: &Machine, command: &str) -> Said {
+fn hook(machine: &Machine, command: &str) -> Ran {
     let words = ["hook", "--agent", "claude", "--event", "PreToolUse"];
     machine.reflex(words).input(bash(&machine.project(), command)).run()
 }
 
-fn decision(said: &Said) -> String {
-    let answer: Value = serde_json::from_str(&said.stdout).unwrap_or_default();
+fn decision(output: &Ran) -> String {
+    let answer: Value = serde_json::from_str(&output.stdout).unwrap_or_default();
     answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
 }
 
@@ -24,8 +24,8 @@ fn decision(said: &Said) -> String {
 fn with_mode(words: &str) -> Option<Machine> {
     let machine = Machine::new();
     assert_eq!(decision(&hook(&machine, PUSH)), "ask");
-    let (code, said) = at_terminal_in(&machine, &machine.project(), &format!("mode {words}"), "y\n")?;
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal_in(&machine, &machine.project(), &format!("mode {words}"), "y\n")?;
+    assert_eq!(code, 0, "{output}");
     Some(machine)
 }
 
@@ -36,18 +36,18 @@ fn only_mode(machine: &Machine) -> PathBuf {
 
 fn change(machine: &Machine, key: &str, value: Value) {
     let file = only_mode(machine);
-    let mut said: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
-    said[key] = value;
-    fs::write(file, said.to_string()).unwrap();
+    let mut output: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    output[key] = value;
+    fs::write(file, output.to_string()).unwrap();
 }
 
 #[test]
 fn under_allow_all_only_the_core_stops_a_call_and_losses_are_kept() {
     let Some(machine) = with_mode("allow-all --for 2h") else { return };
     for command in [PUSH, "terraform destroy", "sudo ls", "npm publish"] {
-        let said = hook(&machine, command);
-        assert_eq!((decision(&said).as_str(), said.code), ("none", 0), "{command}: {said:?}");
-        assert!(!format!("{said:?}").contains("mode"), "the agent learns of no mode: {said:?}");
+        let output = hook(&machine, command);
+        assert_eq!((decision(&output).as_str(), output.code), ("none", 0), "{command}: {output:?}");
+        assert!(!format!("{output:?}").contains("mode"), "the agent learns of no mode: {output:?}");
     }
     let blocked = hook(&machine, "rm -rf ~");
     assert_eq!((decision(&blocked).as_str(), blocked.code), ("deny", 2));
@@ -62,17 +62,17 @@ fn under_allow_all_only_the_core_stops_a_call_and_losses_are_kept() {
     assert!(log.contains("passed by the mode allow-all: git/push-force"), "{log}");
     let check = |variable: &str| machine.reflex(["check", "sudo ls"]).env(variable, "1").run().code;
     assert_eq!((check("NOTHING"), check("CLAUDECODE")), (0, 3), "an agent that asks learns of no mode");
-    let (code, said) = at_terminal(&machine, "mode off", "").unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal(&machine, "mode off", "").unwrap();
+    assert_eq!(code, 0, "{output}");
     assert_eq!(decision(&hook(&machine, PUSH)), "ask");
 }
 
 #[test]
 fn a_core_question_stays_and_is_told_alone() {
     let Some(machine) = with_mode("allow-all") else { return };
-    let said = hook(&machine, "git push --force origin main; terraform destroy");
-    assert_eq!(decision(&said), "deny");
-    assert!(said.stdout.contains("git/push-force-protected") && !said.stdout.contains("terraform"), "{said:?}");
+    let output = hook(&machine, "git push --force origin main; terraform destroy");
+    assert_eq!(decision(&output), "deny");
+    assert!(output.stdout.contains("git/push-force-protected") && !output.stdout.contains("terraform"), "{output:?}");
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn a_mode_for_a_project_holds_nowhere_else() {
     assert_eq!(decision(&hook(&machine, PUSH)), "none");
     let elsewhere = machine.root().join("elsewhere");
     fs::create_dir_all(&elsewhere).unwrap();
-    let said = machine.reflex(["hook", "--agent", "claude"]).input(bash(&elsewhere, PUSH)).run();
-    assert_eq!(decision(&said), "ask");
+    let output = machine.reflex(["hook", "--agent", "claude"]).input(bash(&elsewhere, PUSH)).run();
+    assert_eq!(decision(&output), "ask");
 }
 
 #[test]
@@ -112,8 +112,8 @@ fn other_modes_replace_the_policy_and_the_variable_only_tightens() {
     let strict = machine.reflex(words).env("REFLEX_MODE", "strict").input(bash(&machine.project(), PUSH)).run();
     assert_eq!(decision(&strict), "deny");
     let loose = Machine::new();
-    let said = loose.reflex(words).env("REFLEX_MODE", "allow-all").input(bash(&loose.project(), PUSH)).run();
-    assert_eq!(decision(&said), "ask", "the variable loosens nothing");
+    let output = loose.reflex(words).env("REFLEX_MODE", "allow-all").input(bash(&loose.project(), PUSH)).run();
+    assert_eq!(decision(&output), "ask", "the variable loosens nothing");
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn a_mode_is_signed_once_a_passphrase_is_set() {
     fs::create_dir_all(machine.home().join(".claude")).unwrap();
     assert_eq!(machine.reflex(["init", "--agent", "claude", "--yes"]).run().code, 0);
     let words = "correct horse\n";
-    let Some((code, said)) = at_terminal(&machine, "pin", &format!("{words}{words}y\n")) else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = at_terminal(&machine, "pin", &format!("{words}{words}y\n")) else { return };
+    assert_eq!(code, 0, "{output}");
     let set = |answer: &str| at_terminal(&machine, "mode allow-all", answer).unwrap();
     assert_ne!(set("wrong\nwrong\nwrong\n").0, 0);
     assert_eq!(decision(&hook(&machine, PUSH)), "ask");
@@ -145,15 +145,15 @@ fn reflex_now() -> u64 {
 fn without_a_person_there_is_no_mode_to_set_or_see() {
     let machine = Machine::new();
     for words in [&["mode", "allow-all"][..], &["mode", "off"], &["mode"]] {
-        let said = machine.reflex(words.iter().copied()).run();
-        assert!(said.code != 0 && said.stderr.contains("only a person at a terminal"), "{said:?}");
+        let output = machine.reflex(words.iter().copied()).run();
+        assert!(output.code != 0 && output.stderr.contains("only a person at a terminal"), "{output:?}");
     }
     let Some(machine) = with_mode("allow-all") else { return };
     hook(&machine, PUSH);
     for words in [&["status"][..], &["status", "--json"], &["report"], &["audit", "tail"], &["audit", "tail", "--json"]]
     {
-        let said = machine.reflex(words.iter().copied()).env("CLAUDECODE", "1").run();
-        assert!(!said.stdout.contains("allow-all"), "{words:?}: {}", said.stdout);
+        let output = machine.reflex(words.iter().copied()).env("CLAUDECODE", "1").run();
+        assert!(!output.stdout.contains("allow-all"), "{words:?}: {}", output.stdout);
     }
     let line = |variable: &str| machine.reflex(["status", "--line"]).env(variable, "1").run().stdout;
     assert!(line("NOTHING").contains(" · allow-all") && !line("CLAUDECODE").contains("allow-all"));
@@ -181,13 +181,13 @@ fn a_mode_of_run_holds_below_the_agent_and_ends_with_it() {
     if machine.program("sh", ["-c", "command -v script setsid"]).run().stdout.lines().count() < 2 {
         return println!("skipped: there is no program `script` or `setsid`");
     }
-    let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&root).input("y\n").run();
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&root).input("y\n").run();
+    assert_eq!(output.code, 0, "{output:?}");
     let answer = |name: &str| {
         let stdout = fs::read_to_string(root.join(name)).unwrap_or_default();
-        decision(&Said { stdout, stderr: String::new(), code: 0 })
+        decision(&Ran { stdout, stderr: String::new(), code: 0 })
     };
-    assert_eq!((answer("inside").as_str(), answer("beside").as_str()), ("none", "ask"), "{said:?}");
+    assert_eq!((answer("inside").as_str(), answer("beside").as_str()), ("none", "ask"), "{output:?}");
     assert_eq!(decision(&hook(&machine, PUSH)), "ask");
     let modes = machine.home().join(".local/state/reflex/modes");
     assert_eq!(fs::read_dir(&modes).unwrap().count(), 0, "the file of an ended run is removed");

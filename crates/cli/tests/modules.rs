@@ -6,7 +6,7 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Said};
+use support::{Machine, Ran};
 
 /// A machine whose user and project have these reflexes.
 struct Here {
@@ -82,17 +82,17 @@ fn the_first_that_does_not_pass_decides_and_a_reflex_never_loosens() {
     let (decision, ids) = here.decision("", "git push --force origin main; frob");
     assert_eq!(decision, "block", "another detector's block stays: {ids:?}");
     // A yes at the agent's own prompt would hide that the last one denies: this agent is told to stop.
-    let said = here.machine.bash(&here.project, "frob");
-    assert!(said.stdout.contains("\"deny\"") && said.stdout.contains("sure"), "{said:?}");
+    let output = here.machine.bash(&here.project, "frob");
+    assert!(output.stdout.contains("\"deny\"") && output.stdout.contains("sure"), "{output:?}");
     // In `ls` nothing speaks, and nothing is said.
-    assert_eq!(here.machine.bash(&here.project, "ls"), Said::silence());
+    assert_eq!(here.machine.bash(&here.project, "ls"), Ran::silence());
 }
 
 #[test]
 fn an_ask_is_the_agents_own_where_nothing_stands_behind_it() {
     let here = Here::new().user("config.json", r#"{"reflexes": ["./a.js"]}"#).user("a.js", &on("frob", "ask('sure')"));
-    let said = here.machine.bash(&here.project, "frob");
-    assert!(said.stdout.contains("\"ask\""), "{said:?}");
+    let output = here.machine.bash(&here.project, "frob");
+    assert!(output.stdout.contains("\"ask\""), "{output:?}");
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn after_a_yes_the_same_call_goes_on_to_the_next_reflex() {
             .user("asks.js", &on("frob", "ask('sure')"))
             .user("last.js", &on("frob", last))
             .user("after.js", &on("frob", "pass()"));
-        let said = here.machine.bash(&here.project, "frob");
-        assert!(said.stdout.contains("sure"), "{last}: {said:?}");
-        let Some((_, rest)) = said.stdout.split_once("`reflex approve ") else {
+        let output = here.machine.bash(&here.project, "frob");
+        assert!(output.stdout.contains("sure"), "{last}: {output:?}");
+        let Some((_, rest)) = output.stdout.split_once("`reflex approve ") else {
             // Nothing stands behind this question: it is the agent's own.
-            assert!(last == "pass()" && said.stdout.contains("\"ask\""), "{last}: {said:?}");
+            assert!(last == "pass()" && output.stdout.contains("\"ask\""), "{last}: {output:?}");
             continue;
         };
         let id = rest.split('`').next().unwrap();
@@ -128,9 +128,9 @@ fn code_of_a_project_runs_once_a_person_has_accepted_exactly_it() {
         .own("reflexes/no-frob/index.js", &on("frob", "deny('no frob')"))
         .own("reflexes/no-frob/part.js", "export default 1;\n");
     here.check("frob", "warn", &["guard/untrusted-reflexes"]);
-    let Some((code, said)) = at_terminal(&here, "trust") else { return };
-    assert_eq!(code, 0, "{said}");
-    assert!(said.contains("no frob") && said.contains("no-frob/part.js"), "{said}");
+    let Some((code, output)) = at_terminal(&here, "trust") else { return };
+    assert_eq!(code, 0, "{output}");
+    assert!(output.contains("no frob") && output.contains("no-frob/part.js"), "{output}");
     here.check("frob", "block", &["reflex/no-frob"]);
     assert_eq!(here.decision("deep/below", "frob").0, "block", "the list is found above the folder of the call");
     // Every file counts, not only the one that is run; so does the list.
@@ -208,10 +208,10 @@ fn a_manifest_is_kept_to() {
             .user("reflexes/one/index.js", source)
     };
     let full = r#"{"reflexes": [{"source": "./reflexes/one", "with": {"word": "w"}}]}"#;
-    let said = here(full, "\"deny\"").machine_said("frob");
-    let shown: Value = serde_json::from_str(&said).unwrap();
+    let output = here(full, "\"deny\"").machine_said("frob");
+    let shown: Value = serde_json::from_str(&output).unwrap();
     let keys: Vec<&String> = shown.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["event", "agent", "tool", "cwd", "command", "options"], "{said}");
+    assert_eq!(keys, ["event", "agent", "tool", "cwd", "command", "options"], "{output}");
     here(full, "\"ask\"").check("frob", "require_approval", &["reflex/strict-one"]);
     let misfit = r#"{"reflexes": [{"source": "./reflexes/one", "with": {"word": 1}}]}"#;
     here(misfit, "\"deny\"").check("frob", "require_approval", &["reflex/one"]);
@@ -236,9 +236,9 @@ fn what_ships_and_was_not_granted_says_so() {
     assert!(here.machine_said("frob").contains("this was not granted"));
     for command in [["reflexes", "list"].as_slice(), &["status"]] {
         let call = here.machine.reflex(command).folder(&here.project);
-        let said = call.run();
-        assert!(said.stdout.contains("What `abide` may touch was not granted in "), "{said:?}");
-        assert!(said.stdout.contains("`reflex reflexes add --user abide`"), "{said:?}");
+        let output = call.run();
+        assert!(output.stdout.contains("What `abide` may touch was not granted in "), "{output:?}");
+        assert!(output.stdout.contains("`reflex reflexes add --user abide`"), "{output:?}");
     }
 }
 
@@ -247,21 +247,21 @@ fn lists_that_nobody_accepted_are_told_where_they_count() {
     let here = Here::new()
         .own("../a/b/.reflex/config.json", r#"{"reflexes": ["./x.mjs", "no-rm-rf"]}"#)
         .own("../a/b/.reflex/x.mjs", &on("frob", "deny('no')"));
-    let said = |folder: &str, command: &[&str]| {
+    let output = |folder: &str, command: &[&str]| {
         let folder = here.project.join(folder);
         fs::create_dir_all(&folder).unwrap();
         here.machine.reflex(command).folder(&folder).run().stdout
     };
     for folder in ["a/b", "a/b/c"] {
-        let listed = said(folder, &["reflexes", "list"]);
+        let listed = output(folder, &["reflexes", "list"]);
         assert!(listed.contains("not in force; in a/b/.reflex") && listed.contains("no-rm-rf"), "{listed}");
-        for told in [listed, said(folder, &["status"]), said(folder, &["status", "--json"])] {
+        for told in [listed, output(folder, &["status"]), output(folder, &["status", "--json"])] {
             assert!(told.contains("a/b/.reflex/config.json are not in force: nobody has accepted them"), "{told}");
             assert!(told.contains("`reflex trust`"), "{told}");
         }
         assert_eq!(here.decision(folder, "frob"), ("warn".into(), vec!["guard/untrusted-reflexes".into()]));
     }
-    assert!(!said("a", &["status"]).contains("not in force"));
+    assert!(!output("a", &["status"]).contains("not in force"));
 }
 
 #[test]
@@ -294,11 +294,11 @@ fn what_was_granted_is_the_whole_of_what_a_module_has() {
     if at_terminal(&here, "trust").is_none() {
         return;
     }
-    let said = here.machine_said("read docs/a");
-    assert!(said.contains("inside"), "{said}");
+    let output = here.machine_said("read docs/a");
+    assert!(output.contains("inside"), "{output}");
     for way in ["read secret", "read docs/../secret", "read docs/link", "read /etc/passwd"] {
-        let said = here.machine_said(way);
-        assert!(said.contains("not granted"), "{way}: {said}");
+        let output = here.machine_said(way);
+        assert!(output.contains("not granted"), "{way}: {output}");
     }
 }
 
@@ -309,8 +309,8 @@ fn at_terminal(here: &Here, arguments: &str) -> Option<(i32, String)> {
         println!("skipped: there is no program `script`");
         return None;
     }
-    let said = here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run();
-    Some((said.code, said.stdout))
+    let output = here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run();
+    Some((output.code, output.stdout))
 }
 
 #[test]
@@ -365,8 +365,8 @@ fn code_that_was_kept_says_what_its_text_says() {
     };
     // The other path is asked first, so that what it imports late was never loaded when its code was kept.
     assert_eq!((call("ls"), kept(&here).len()), (String::new(), 1));
-    let said = call("frob");
-    assert!(said.starts_with("because 1"), "{said}");
+    let output = call("frob");
+    assert!(output.starts_with("because 1"), "{output}");
     let [file] = kept(&here).try_into().unwrap();
     // It was the code that spoke: with another text the digest would be another.
     let bytes = fs::read(&file).unwrap();
@@ -375,7 +375,7 @@ fn code_that_was_kept_says_what_its_text_says() {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;
         fs::write(&file, damaged).unwrap();
-        assert_eq!(call("frob"), said, "byte {at}");
+        assert_eq!(call("frob"), output, "byte {at}");
         assert_eq!(fs::read(&file).unwrap(), bytes, "it is kept again");
     }
     let here = here.user("late.js", "export const why = 'changed ';");

@@ -6,7 +6,7 @@ mod support;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Said, at_terminal, at_terminal_in, bash, way_on};
+use support::{Machine, Ran, at_terminal, at_terminal_in, bash, way_on};
 
 const PASSPHRASE: &str = "correct horse";
 const CALL: &str = "git push --force origin main";
@@ -16,14 +16,14 @@ fn protected() -> Option<(Machine, String)> {
     let machine = Machine::new();
     fs::create_dir_all(machine.home().join(".claude")).unwrap();
     assert_eq!(machine.reflex(["init", "--agent", "claude", "--yes"]).run().code, 0);
-    let (code, said) = at_terminal(&machine, "pin", &format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n"))?;
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal(&machine, "pin", &format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n"))?;
+    assert_eq!(code, 0, "{output}");
     let key = machine.reflex(["pin", "--show"]).run().stdout.trim().to_owned();
     assert_eq!(key.len(), 64);
     Some((machine, key))
 }
 
-fn asked(machine: &Machine, key: Option<&str>, command: &str) -> Said {
+fn asked(machine: &Machine, key: Option<&str>, command: &str) -> Ran {
     let words = ["hook", "--agent", "claude", "--event", "PreToolUse"].into_iter();
     let call = machine.reflex(words.chain(key.into_iter().flat_map(|key| ["--key", key])));
     call.input(bash(&machine.project(), command)).run()
@@ -34,8 +34,8 @@ fn passes(machine: &Machine, key: Option<&str>) -> bool {
     runs(&asked(machine, key, CALL))
 }
 
-fn runs(said: &Said) -> bool {
-    said.code == 0 && !said.stdout.contains("\"deny\"") && !said.stdout.contains("\"ask\"")
+fn runs(output: &Ran) -> bool {
+    output.code == 0 && !output.stdout.contains("\"deny\"") && !output.stdout.contains("\"ask\"")
 }
 
 fn refused(machine: &Machine, key: Option<&str>) -> String {
@@ -45,8 +45,8 @@ fn refused(machine: &Machine, key: Option<&str>) -> String {
 
 fn approve(machine: &Machine, key: Option<&str>) {
     let id = refused(machine, key);
-    let (code, said) = at_terminal(machine, &format!("approve {id} --for 1h"), &format!("{PASSPHRASE}\n")).unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal(machine, &format!("approve {id} --for 1h"), &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{output}");
 }
 
 fn state(machine: &Machine) -> PathBuf {
@@ -65,8 +65,8 @@ fn a_yes_needs_the_passphrase_and_holds_once() {
     assert_ne!(code, 0);
     assert!(!passes(&machine, Some(&key)));
     approve(&machine, Some(&key));
-    let said = asked(&machine, Some(&key), CALL);
-    assert!(runs(&said), "{said:?}");
+    let output = asked(&machine, Some(&key), CALL);
+    assert!(runs(&output), "{output:?}");
     assert!(!passes(&machine, Some(&key)));
 }
 
@@ -113,8 +113,8 @@ fn a_pause_that_nobody_signed_switches_nothing_off() {
     );
     fs::write(state(&machine).join("off.json"), forged).unwrap();
     assert!(!passes(&machine, Some(&key)));
-    let (code, said) = at_terminal(&machine, "off --for 10m --reason test", &format!("{PASSPHRASE}\n")).unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal(&machine, "off --for 10m --reason test", &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{output}");
     assert!(passes(&machine, Some(&key)));
 }
 
@@ -147,16 +147,16 @@ fn entry(machine: &Machine) -> String {
 #[test]
 fn who_uninstalls_and_knows_the_passphrase_installs_again_with_the_same_key() {
     let Some((machine, key)) = protected() else { return };
-    let (code, said) = at_terminal(&machine, "uninstall --yes", &format!("{PASSPHRASE}\n")).unwrap();
-    assert_eq!((code, entry(&machine)), (0, String::new()), "{said}");
+    let (code, output) = at_terminal(&machine, "uninstall --yes", &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!((code, entry(&machine)), (0, String::new()), "{output}");
     for what in ["These files stay", ".local/state/reflex  the audit log", "the program", "--purge"] {
-        assert!(said.contains(what), "{said}");
+        assert!(output.contains(what), "{output}");
     }
     // What `init` says of the new hook has no place here.
-    assert!(!said.contains("start them again"), "{said}");
+    assert!(!output.contains("start them again"), "{output}");
     assert_eq!(machine.reflex(["status", "--line"]).run().stdout.trim(), "reflex: not installed");
-    let (code, said) = at_terminal(&machine, "init --yes", &format!("not it at all\n{PASSPHRASE}\n")).unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal(&machine, "init --yes", &format!("not it at all\n{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{output}");
     assert!(entry(&machine).contains(&key), "{}", entry(&machine));
     approve(&machine, Some(&key));
     assert!(passes(&machine, Some(&key)));
@@ -167,17 +167,17 @@ fn who_forgot_the_passphrase_installs_again_with_a_new_one_or_none_and_earlier_a
     let Some((machine, key)) = protected() else { return };
     approve(&machine, Some(&key));
     fs::remove_file(machine.home().join(".claude/settings.json")).unwrap();
-    let (code, said) = at_terminal(&machine, "init --yes", "\ny\nanother one\nanother one\n").unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal(&machine, "init --yes", "\ny\nanother one\nanother one\n").unwrap();
+    assert_eq!(code, 0, "{output}");
     let fresh = machine.reflex(["pin", "--show"]).run().stdout.trim().to_owned();
-    assert!(fresh.len() == 64 && fresh != key && entry(&machine).contains(&fresh), "{said}");
+    assert!(fresh.len() == 64 && fresh != key && entry(&machine).contains(&fresh), "{output}");
     assert!(!passes(&machine, Some(&fresh)));
 
     fs::remove_file(machine.home().join(".claude/settings.json")).unwrap();
-    let (code, said) = at_terminal(&machine, "init --yes", "\nn\nn\n").unwrap();
-    assert_eq!((code, entry(&machine)), (1, String::new()), "{said}");
-    let (code, said) = at_terminal(&machine, "init --yes", "\nn\ny\n").unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal(&machine, "init --yes", "\nn\nn\n").unwrap();
+    assert_eq!((code, entry(&machine)), (1, String::new()), "{output}");
+    let (code, output) = at_terminal(&machine, "init --yes", "\nn\ny\n").unwrap();
+    assert_eq!(code, 0, "{output}");
     assert!(entry(&machine).contains("hook") && !entry(&machine).contains("--key"), "{}", entry(&machine));
     assert_eq!(machine.reflex(["status", "--json"]).run().json()["approvals"]["state"], "unprotected");
 }
@@ -187,8 +187,8 @@ fn without_a_person_the_hook_comes_back_and_no_yes_counts() {
     let Some((machine, key)) = protected() else { return };
     approve(&machine, Some(&key));
     fs::remove_file(machine.home().join(".claude/settings.json")).unwrap();
-    let said = machine.reflex(["init", "--agent", "claude", "--yes"]).run();
-    assert!(said.code == 0 && said.stderr.contains("no approval counts"), "{said:?}");
+    let output = machine.reflex(["init", "--agent", "claude", "--yes"]).run();
+    assert!(output.code == 0 && output.stderr.contains("no approval counts"), "{output:?}");
     assert!(entry(&machine).contains("hook") && !passes(&machine, None));
     assert_eq!(at_terminal(&machine, "init --yes", &format!("{PASSPHRASE}\n")).unwrap().0, 0);
     assert!(entry(&machine).contains(&key) && passes(&machine, Some(&key)));
@@ -201,10 +201,10 @@ fn what_removes_or_weakens_the_guard_takes_the_passphrase() {
     let log = || machine.reflex(["audit", "verify"]).run().stdout;
     // As a script of the person, and as one that made a terminal of its own.
     for words in ["uninstall --yes", "audit purge --before 0d", "audit texts --keep no", "init --yes --replace"] {
-        let said = machine.reflex(words.split(' ')).run();
-        assert_ne!(said.code, 0, "{words}: {said:?}");
-        let (code, said) = at_terminal(&machine, words, "y\ny\nguess\n").unwrap();
-        assert_ne!(code, 0, "{words}: {said}");
+        let output = machine.reflex(words.split(' ')).run();
+        assert_ne!(output.code, 0, "{words}: {output:?}");
+        let (code, output) = at_terminal(&machine, words, "y\ny\nguess\n").unwrap();
+        assert_ne!(code, 0, "{words}: {output}");
     }
     assert!(entry(&machine).contains("--key") && log().contains(" 0 purged"), "{}", log());
     // An entry that starts another program is replaced by a person only.
@@ -215,8 +215,8 @@ fn what_removes_or_weakens_the_guard_takes_the_passphrase() {
     assert_eq!(entry(&machine), elsewhere);
     assert_eq!(at_terminal(&machine, "init --yes", &format!("{PASSPHRASE}\n")).unwrap().0, 0);
     assert_ne!(entry(&machine), elsewhere);
-    let (code, said) = at_terminal(&machine, "uninstall --yes --purge", &format!("{PASSPHRASE}\n")).unwrap();
-    assert!(code == 0 && !state(&machine).exists(), "{said}");
+    let (code, output) = at_terminal(&machine, "uninstall --yes --purge", &format!("{PASSPHRASE}\n")).unwrap();
+    assert!(code == 0 && !state(&machine).exists(), "{output}");
 }
 
 #[test]
@@ -225,8 +225,8 @@ fn another_home_changes_no_entry_that_names_a_key() {
     let (folder, other) = (machine.home().join(".claude"), machine.root().join("other"));
     fs::create_dir(&other).unwrap();
     for words in [["uninstall", "--agent", "claude", "--yes"], ["init", "--agent", "claude", "--yes"]] {
-        let said = machine.in_home(&other, words).env("CLAUDE_CONFIG_DIR", folder.to_str().unwrap()).run();
-        assert!(said.code == 1 && said.stderr.contains("not in force in this home"), "{said:?}");
+        let output = machine.in_home(&other, words).env("CLAUDE_CONFIG_DIR", folder.to_str().unwrap()).run();
+        assert!(output.code == 1 && output.stderr.contains("not in force in this home"), "{output:?}");
         assert!(entry(&machine).contains(&key));
     }
 }
@@ -237,8 +237,8 @@ fn an_unsigned_yes_from_before_counts_until_a_key_is_set() {
     fs::create_dir_all(machine.home().join(".claude")).unwrap();
     machine.reflex(["init", "--agent", "claude", "--yes"]).run();
     let id = refused(&machine, None);
-    let Some((code, said)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     let file = only_file_in(&state(&machine).join("grants"));
     let unsigned = fs::read_to_string(&file).unwrap();
     let answers = format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n");
@@ -255,8 +255,8 @@ fn the_passphrase_is_changed_by_who_knows_it() {
     assert_ne!(code, 0);
     assert_eq!(machine.reflex(["pin", "--show"]).run().stdout.trim(), key);
     let answers = format!("{PASSPHRASE}\nnew passphrase\nnew passphrase\ny\n");
-    let (code, said) = at_terminal(&machine, "pin", &answers).unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal(&machine, "pin", &answers).unwrap();
+    assert_eq!(code, 0, "{output}");
     assert_ne!(machine.reflex(["pin", "--show"]).run().stdout.trim(), key);
 }
 
@@ -274,8 +274,8 @@ fn the_users_policy_loosens_once_it_is_accepted_and_until_it_changes() {
     assert!(is_asked("touch infra/a"), "what tightens holds at once");
     let project = machine.project();
     let trust = |answers: &str| at_terminal_in(&machine, &project, "trust", answers).unwrap();
-    let (code, said) = trust(&format!("{PASSPHRASE}\n"));
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = trust(&format!("{PASSPHRASE}\n"));
+    assert_eq!(code, 0, "{output}");
     assert!(!is_asked(push));
     fs::write(&policy, format!("{allowance}\n# a word more\n")).unwrap();
     assert!(is_asked(push), "what was accepted are exactly those bytes");
@@ -285,15 +285,15 @@ fn the_users_policy_loosens_once_it_is_accepted_and_until_it_changes() {
 fn a_forged_task_tightens_and_carries_no_yes() {
     let Some((machine, key)) = protected() else { return };
     let project = machine.project();
-    let (code, said) =
+    let (code, output) =
         at_terminal_in(&machine, &project, "task start T-1 --intent work", &format!("{PASSPHRASE}\n")).unwrap();
-    assert_eq!(code, 0, "{said}");
+    assert_eq!(code, 0, "{output}");
     assert!(!runs(&asked(&machine, Some(&key), "git push --force origin topic")));
     let pending: Value = serde_json::from_str(&machine.reflex(["pending", "--json"]).run().stdout).unwrap();
     let id = pending["pending"][0]["id"].as_str().unwrap();
     let line = format!("approve {id} --scope task --reason rebase");
-    let (code, said) = at_terminal_in(&machine, &project, &line, &format!("{PASSPHRASE}\n")).unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = at_terminal_in(&machine, &project, &line, &format!("{PASSPHRASE}\n")).unwrap();
+    assert_eq!(code, 0, "{output}");
     assert!(runs(&asked(&machine, Some(&key), "git push --force origin topic")));
     let file = only_file_in(&state(&machine).join("tasks"));
     let text = fs::read_to_string(&file).unwrap();

@@ -19,9 +19,9 @@ fn no_attack_takes_the_guard_away() {
     let arguments = [script.as_os_str(), env!("CARGO_BIN_EXE_reflex").as_ref(), root.as_os_str()];
     // The attacker calls `reflex` without a word about its home.
     let Some(play) = machine.as_user("python3", arguments) else { return };
-    let said = play.patience(600).run();
-    let ends = said.stdout.lines().filter(|line| line.starts_with("PROBLEM") || line.starts_with("LIMIT"));
+    let output = play.patience(600).run();
+    let ends = output.stdout.lines().filter(|line| line.starts_with("PROBLEM") || line.starts_with("LIMIT"));
     let told: Vec<&str> = ends.collect();
-    assert_eq!(said.code, 0, "{}\n{}", told.join("\n"), said.stderr);
+    assert_eq!(output.code, 0, "{}\n{}", told.join("\n"), output.stderr);
     println!("{}", told.join("\n"));
 }

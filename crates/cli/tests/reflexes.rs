@@ -14,7 +14,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use support::{Machine, Said, at_terminal_in, files, shell_quoted, with_program};
+use support::{Machine, Ran, at_terminal_in, files, shell_quoted, with_program};
 
 const MODULE: &str = r#"import { deny, pass } from "@agentreflex/core";
 export default { name: "tidy", onToolCall: (ctx) => ctx.command?.includes("prune") ? deny("Name what.") : pass() };
@@ -41,7 +41,7 @@ impl Here {
         Here { machine, project }
     }
 
-    fn run(&self, words: &[&str]) -> Said {
+    fn run(&self, words: &[&str]) -> Ran {
         let words = ["reflexes"].iter().chain(words);
         self.machine.reflex(words).folder(&self.project).run()
     }
@@ -85,8 +85,8 @@ fn quoted(path: &Path) -> String {
 fn a_person_takes_an_official_reflex_and_puts_it_back() {
     let here = Here::new();
     let with = r#"no-force-push --with '{"branches": ["main"]}'"#;
-    let Some((code, said)) = here.person(&format!("add {with}"), "y\n") else { return };
-    assert!(code == 0 && said.contains("answers   deny") && said.contains("sees      options, reflex"), "{said}");
+    let Some((code, output)) = here.person(&format!("add {with}"), "y\n") else { return };
+    assert!(code == 0 && output.contains("answers   deny") && output.contains("sees      options, reflex"), "{output}");
     assert_eq!(here.config(), json!({"reflexes": [{"source": "no-force-push", "with": {"branches": ["main"]}}]}));
     let lock: Value = serde_json::from_str(&fs::read_to_string(here.own("reflexes.lock.json")).unwrap()).unwrap();
     let locked = &lock["reflexes"]["no-force-push"];
@@ -95,8 +95,8 @@ fn a_person_takes_an_official_reflex_and_puts_it_back() {
     let list = here.run(&["list", "--json"]).json();
     assert_eq!(list["reflexes"][0]["state"], "as it was added", "{list}");
     assert_eq!(here.person("update", "").unwrap().0, 0);
-    let (code, said) = here.person("remove no-force-push", "y\n").unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = here.person("remove no-force-push", "y\n").unwrap();
+    assert_eq!(code, 0, "{output}");
     assert_eq!(here.config(), json!({"reflexes": []}));
 }
 
@@ -105,10 +105,10 @@ fn what_a_person_added_has_a_say_at_once_and_what_others_put_beside_it_has_none(
     let here = Here::new();
     let folder = here.folder();
     let says = |command: &str| here.machine.hook().input(support::bash(&here.project, command)).run();
-    let Some((code, said)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
-    assert!(code == 0 && said.contains("tidy is added\r"), "{said}");
+    let Some((code, output)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
+    assert!(code == 0 && output.contains("tidy is added\r"), "{output}");
     assert!(says("docker prune").stdout.contains("Name what."), "{:?}", says("docker prune"));
-    assert_eq!(says("docker ps"), Said::silence());
+    assert_eq!(says("docker ps"), Ran::silence());
     // With a second one, and without it again, the first still counts.
     assert_eq!(here.person("add no-curl-bash", "y\n").unwrap().0, 0);
     assert!(says("docker prune -a").stdout.contains("Name what."));
@@ -117,17 +117,17 @@ fn what_a_person_added_has_a_say_at_once_and_what_others_put_beside_it_has_none(
     // Somebody writes another one into the list, and a person adds a third: the other was seen by nobody.
     write(&here.own("other.mjs"), MODULE);
     write(&here.own("config.json"), r#"{"reflexes": ["./reflexes/tidy", "./other.mjs"]}"#);
-    let (code, said) = here.person("add no-rm-rf", "y\n").unwrap();
-    assert!(code == 0 && said.contains("nobody has accepted all that is listed here"), "{said}");
-    let said = says("docker prune --all");
-    assert!(said.stdout.contains("changed after somebody had accepted them"), "{said:?}");
+    let (code, output) = here.person("add no-rm-rf", "y\n").unwrap();
+    assert!(code == 0 && output.contains("nobody has accepted all that is listed here"), "{output}");
+    let output = says("docker prune --all");
+    assert!(output.stdout.contains("changed after somebody had accepted them"), "{output:?}");
 }
 
 #[test]
 fn without_a_yes_nothing_is_added() {
     let here = Here::new();
-    let Some((code, said)) = here.person("add no-secrets", "n\n") else { return };
-    assert!(code == 1 && said.contains("nothing is added"), "{said}");
+    let Some((code, output)) = here.person("add no-secrets", "n\n") else { return };
+    assert!(code == 1 && output.contains("nothing is added"), "{output}");
     assert!(!here.project.join(".reflex").exists());
 }
 
@@ -137,8 +137,8 @@ fn nobody_but_a_person_changes_what_decides() {
     write(&here.own("config.json"), r#"{"reflexes": ["no-secrets"]}"#);
     let before = files(&here.project);
     for words in [&["add", "no-rm-rf"][..], &["remove", "no-secrets"]] {
-        let said = here.run(words);
-        assert!(said.code == 1 && said.stderr.contains("only a person"), "{words:?}: {said:?}");
+        let output = here.run(words);
+        assert!(output.code == 1 && output.stderr.contains("only a person"), "{words:?}: {output:?}");
     }
     let marked = here.machine.reflex(["reflexes", "add", "no-rm-rf"]).folder(&here.project).env("CLAUDECODE", "1");
     assert_eq!(marked.run().code, 1);
@@ -153,8 +153,8 @@ fn nobody_but_a_person_changes_what_decides() {
 fn a_folder_a_module_and_an_archive_are_taken_as_copies() {
     let here = Here::new();
     let folder = here.folder();
-    let Some((code, said)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     assert_eq!(here.config(), json!({"reflexes": ["./reflexes/tidy"]}));
     let copied: Vec<String> = files(&here.own("reflexes/tidy"))
         .iter()
@@ -165,16 +165,16 @@ fn a_folder_a_module_and_an_archive_are_taken_as_copies() {
 
     let module = here.machine.root().join("a b/No Such.mjs");
     write(&module, MODULE);
-    let (code, said) = here.person(&format!("add {}", quoted(&module)), "y\n").unwrap();
-    assert!(code == 0 && said.contains("it has no manifest that says less"), "{said}");
+    let (code, output) = here.person(&format!("add {}", quoted(&module)), "y\n").unwrap();
+    assert!(code == 0 && output.contains("it has no manifest that says less"), "{output}");
     let archive = here.machine.root().join("packed one.tgz");
     let tar = here
         .machine
         .program("tar", ["-czf", archive.to_str().unwrap(), "-C", folder.parent().unwrap().to_str().unwrap(), "tidy"]);
     assert_eq!(tar.run().code, 0);
     let other = Here::new();
-    let (code, said) = other.person(&format!("add {}", quoted(&archive)), "y\n").unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = other.person(&format!("add {}", quoted(&archive)), "y\n").unwrap();
+    assert_eq!(code, 0, "{output}");
     assert_eq!(files(&other.own("reflexes/tidy")).len(), 4);
 }
 
@@ -182,8 +182,8 @@ fn a_folder_a_module_and_an_archive_are_taken_as_copies() {
 fn what_lies_beside_the_list_is_listed_in_place() {
     let here = Here::new();
     write(&here.own("tidy.mjs"), MODULE);
-    let Some((code, said)) = here.person("add ./tidy.mjs", "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = here.person("add ./tidy.mjs", "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     assert_eq!(here.config(), json!({"reflexes": ["./tidy.mjs"]}));
     assert!(!here.own("reflexes").exists());
 }
@@ -218,8 +218,8 @@ fn npm_and_git_are_asked_only_for_what_is_named_so() {
     assert_eq!(git(&["commit", "-qm", "a"]).code, 0);
     let other = Here::new();
     let source = format!("git+file://{}#main:sub", repository.display());
-    let (code, said) = other.person(&format!("add {}", shell_quoted(&source)), "y\n").unwrap();
-    assert_eq!(code, 0, "{said}");
+    let (code, output) = other.person(&format!("add {}", shell_quoted(&source)), "y\n").unwrap();
+    assert_eq!(code, 0, "{output}");
     assert_eq!(other.config(), json!({"reflexes": ["./reflexes/tidy"]}));
 }
 
@@ -228,8 +228,8 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
     let here = Here::new();
     let folder = here.folder();
     let check = |source: &str, reason: &str| {
-        let said = here.run(&["add", source]);
-        assert!(said.code == 1 && said.stderr.contains(reason), "{source}: {said:?}");
+        let output = here.run(&["add", source]);
+        assert!(output.code == 1 && output.stderr.contains(reason), "{source}: {output:?}");
         assert!(!here.project.join(".reflex").exists(), "{source}");
     };
     check("no-force-psuh", "did you mean `no-force-push`?");
@@ -264,20 +264,20 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
         write(&module, text);
         check(module.to_str().unwrap(), reason);
     }
-    let said = here.run(&["add", "no-secrets", "--with", r#"{"branches": []}"#]);
-    assert!(said.stderr.contains("it takes no option `branches`"), "{said:?}");
-    let said = here.run(&["add", "no-secrets", "--with", r#"{"allow": "a"}"#]);
-    assert!(said.stderr.contains("the option `allow` is no array"), "{said:?}");
-    let said = here.run(&["remove", "tidy"]);
-    assert!(said.code == 1 && said.stderr.contains("no reflex `tidy` is listed"), "{said:?}");
+    let output = here.run(&["add", "no-secrets", "--with", r#"{"branches": []}"#]);
+    assert!(output.stderr.contains("it takes no option `branches`"), "{output:?}");
+    let output = here.run(&["add", "no-secrets", "--with", r#"{"allow": "a"}"#]);
+    assert!(output.stderr.contains("the option `allow` is no array"), "{output:?}");
+    let output = here.run(&["remove", "tidy"]);
+    assert!(output.code == 1 && output.stderr.contains("no reflex `tidy` is listed"), "{output:?}");
 }
 
 #[test]
 fn a_damaged_list_is_not_written_over() {
     let here = Here::new();
     write(&here.own("config.json"), "{ \"reflexes\": [ // mine\n");
-    let said = here.run(&["add", "no-secrets"]);
-    assert!(said.code == 1 && said.stderr.contains("config.json"), "{said:?}");
+    let output = here.run(&["add", "no-secrets"]);
+    assert!(output.code == 1 && output.stderr.contains("config.json"), "{output:?}");
     assert!(fs::read_to_string(here.own("config.json")).unwrap().contains("// mine"));
 }
 
@@ -289,32 +289,32 @@ fn a_link_in_a_repository_leads_no_copy_out_of_it() {
     fs::create_dir_all(&outside).unwrap();
     fs::create_dir_all(here.own("")).unwrap();
     symlink(&outside, here.own("reflexes")).unwrap();
-    let Some((code, said)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
-    assert!(code == 1 && said.contains("a link leads out"), "{said}");
+    let Some((code, output)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
+    assert!(code == 1 && output.contains("a link leads out"), "{output}");
     assert!(files(&outside).is_empty());
     assert_eq!(here.config(), Value::Null);
     // A link among the files of a reflex is not one of them.
     symlink("/etc/passwd", folder.join("stolen.md")).unwrap();
     let other = Here::new();
-    let (code, said) = other.person(&format!("add {}", quoted(&folder)), "y\n").unwrap();
-    assert!(code == 0 && !said.contains("stolen"), "{said}");
+    let (code, output) = other.person(&format!("add {}", quoted(&folder)), "y\n").unwrap();
+    assert!(code == 0 && !output.contains("stolen"), "{output}");
 }
 
 #[test]
 fn an_update_shows_what_changed_and_asks_anew() {
     let here = Here::new();
     let folder = here.folder();
-    let Some((code, said)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
+    let Some((code, output)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
     let mut wider = manifest();
     wider["capabilities"] = json!({"decisions": ["deny"], "reads": ["command", "raw"], "network": ["evil.example"]});
     write(&folder.join("reflex.json"), &wider.to_string());
     assert!(here.run(&["update"]).stderr.contains("only a person"));
-    let (code, said) = here.person("update tidy", "n\n").unwrap();
-    assert_eq!(code, 1, "{said}");
+    let (code, output) = here.person("update tidy", "n\n").unwrap();
+    assert_eq!(code, 1, "{output}");
     assert!(
-        said.contains("! sees: command -> command, raw") && said.contains("! asks: nothing -> evil.example"),
-        "{said}"
+        output.contains("! sees: command -> command, raw") && output.contains("! asks: nothing -> evil.example"),
+        "{output}"
     );
     assert!(!fs::read_to_string(here.own("reflexes/tidy/reflex.json")).unwrap().contains("evil"));
     assert_eq!(here.person("update tidy", "y\n").unwrap().0, 0);
@@ -322,8 +322,8 @@ fn an_update_shows_what_changed_and_asks_anew() {
     // Whoever changes the copy behind our back is told of.
     write(&here.own("reflexes/tidy/index.mjs"), "export default {};");
     assert!(here.run(&["list"]).stdout.contains("changed since it was added"));
-    let (code, said) = here.person("update tidy", "y\n").unwrap();
-    assert!(code == 0 && said.contains("the copy here was changed since"), "{said}");
+    let (code, output) = here.person("update tidy", "y\n").unwrap();
+    assert!(code == 0 && output.contains("the copy here was changed since"), "{output}");
     assert!(here.run(&["list"]).stdout.contains("as it was added"));
 }
 
@@ -332,12 +332,12 @@ fn what_a_person_wrote_here_is_neither_replaced_nor_deleted() {
     let here = Here::new();
     assert_eq!(here.run(&["new", "tidy"]).code, 0);
     let own = fs::read_to_string(here.own("reflexes/tidy/index.ts")).unwrap();
-    let Some((code, said)) = here.person("add .reflex/reflexes/tidy", "y\n") else { return };
-    assert_eq!(code, 0, "{said}");
-    let (code, said) = here.person(&format!("add {}", quoted(&here.folder())), "y\n").unwrap();
+    let Some((code, output)) = here.person("add .reflex/reflexes/tidy", "y\n") else { return };
+    assert_eq!(code, 0, "{output}");
+    let (code, output) = here.person(&format!("add {}", quoted(&here.folder())), "y\n").unwrap();
     assert!(
-        code == 1 && said.contains("another reflex `tidy` is listed already; `reflex reflexes remove tidy`"),
-        "{said}"
+        code == 1 && output.contains("another reflex `tidy` is listed already; `reflex reflexes remove tidy`"),
+        "{output}"
     );
     assert_eq!(fs::read_to_string(here.own("reflexes/tidy/index.ts")).unwrap(), own);
     assert_eq!(here.person("remove tidy", "y\n").unwrap().0, 0);
@@ -345,8 +345,8 @@ fn what_a_person_wrote_here_is_neither_replaced_nor_deleted() {
     // A copy is replaced by one from elsewhere, after that was said, and goes when it is removed.
     let other = Here::new();
     assert_eq!(other.person(&format!("add {}", quoted(&other.folder())), "y\n").unwrap().0, 0);
-    let (code, said) = other.person(&format!("add {}", quoted(&here.folder())), "y\n").unwrap();
-    assert!(code == 0 && said.contains("It takes the place of the one from "), "{said}");
+    let (code, output) = other.person(&format!("add {}", quoted(&here.folder())), "y\n").unwrap();
+    assert!(code == 0 && output.contains("It takes the place of the one from "), "{output}");
     assert_eq!(other.person("remove tidy", "y\n").unwrap().0, 0);
     assert!(!other.own("reflexes/tidy").exists());
 }
@@ -354,11 +354,11 @@ fn what_a_person_wrote_here_is_neither_replaced_nor_deleted() {
 #[test]
 fn a_new_reflex_passes_its_own_examples_and_can_be_published() {
     let here = Here::new();
-    let said = here.run(&["new", "calm"]);
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = here.run(&["new", "calm"]);
+    assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(here.run(&["test", "calm"]).stdout, "4 examples run, 0 failed\n");
-    let said = here.run(&["publish", "--check", ".reflex/reflexes/calm"]);
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = here.run(&["publish", "--check", ".reflex/reflexes/calm"]);
+    assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(here.run(&["new", "calm"]).code, 1);
     assert_eq!(here.run(&["new", "../up"]).code, 1);
     assert_eq!(here.config(), Value::Null);
@@ -378,8 +378,8 @@ fn what_a_reflex_lacks_is_named() {
     write(&folder.join("reflex.json"), &own.to_string());
     write(&folder.join("README.md"), "# tidy\n");
     write(&folder.join("examples.json"), r#"[{"call": "ls", "says": "deny"}]"#);
-    let said = here.run(&["publish", "--check", path]);
-    assert_eq!(said.code, 1);
+    let output = here.run(&["publish", "--check", path]);
+    assert_eq!(output.code, 1);
     for lack in [
         "`version` is missing",
         "only what ships is",
@@ -389,7 +389,7 @@ fn what_a_reflex_lacks_is_named() {
         "it declares the decision `ask`, and no example shows it",
         "it has 1 examples",
     ] {
-        assert!(said.stdout.contains(lack), "{lack}: {}", said.stdout);
+        assert!(output.stdout.contains(lack), "{lack}: {}", output.stdout);
     }
     // What is answered and not declared is a failure of the module.
     own["capabilities"]["decisions"] = json!(["ask"]);
@@ -402,9 +402,9 @@ fn what_a_reflex_lacks_is_named() {
 fn a_reflex_is_asked_about_a_call_of_any_agent() {
     let here = Here::new();
     let ask = |words: &[&str]| here.run(&[&["test", "no-force-push"], words].concat());
-    let said = ask(&["--call", "git push -f", "--agent", "gemini", "--json"]);
-    assert_eq!(said.code, 2, "{said:?}");
-    let row = &said.json()["reflexes"][0];
+    let output = ask(&["--call", "git push -f", "--agent", "gemini", "--json"]);
+    assert_eq!(output.code, 2, "{output:?}");
+    let row = &output.json()["reflexes"][0];
     assert_eq!((&row["says"], &row["context"]["agent"]), (&"deny".into(), &"gemini".into()));
     assert_eq!(ask(&["--call", "git push"]).code, 0);
     assert_eq!(ask(&["--call", "git push -f", "--with", r#"{"branches": ["x"]}"#]).code, 2);
@@ -427,22 +427,22 @@ fn a_registry_is_built_searched_and_taken_from() {
     let folder = here.folder();
     let registry = here.machine.root().join("our registry");
     let all = folder.parent().unwrap().to_str().unwrap();
-    let said = here.run(&["catalog", "build", all, "--out", registry.to_str().unwrap()]);
-    assert_eq!((said.code, files(&registry).len()), (0, 2), "{said:?}");
+    let output = here.run(&["catalog", "build", all, "--out", registry.to_str().unwrap()]);
+    assert_eq!((output.code, files(&registry).len()), (0, 2), "{output:?}");
     let list = registry.to_str().unwrap();
     let found = here.run(&["catalog", "search", "PRUNE", "--registry", list, "--json"]).json();
     assert_eq!((&found["reflexes"][0]["name"], &found["reflexes"][0]["official"]), (&"tidy".into(), &false.into()));
     let nothing = here.run(&["catalog", "search", "nothing of that", "--registry", list]);
     assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no reflex matches `nothing of that`\n"));
     assert_eq!(here.run(&["catalog", "build", here.project.to_str().unwrap(), "--out", list]).code, 1);
-    if let Some((code, said)) = here.person(&format!("add tidy --registry {}", quoted(&registry)), "y\n") {
-        assert_eq!(code, 0, "{said}");
+    if let Some((code, output)) = here.person(&format!("add tidy --registry {}", quoted(&registry)), "y\n") {
+        assert_eq!(code, 0, "{output}");
         assert_eq!(here.run(&["test", "tidy"]).stdout, "2 examples run, 0 failed\n");
     }
     let bundle = fs::read_to_string(registry.join("tidy.json")).unwrap();
     write(&registry.join("tidy.json"), &bundle.replace("Name what.", "Name."));
-    let said = here.run(&["add", "tidy", "--registry", list]);
-    assert!(said.code == 1 && said.stderr.contains("the digest differs"), "{said:?}");
+    let output = here.run(&["add", "tidy", "--registry", list]);
+    assert!(output.code == 1 && output.stderr.contains("the digest differs"), "{output:?}");
     write(&registry.join("tidy.json"), &bundle.replace("index.mjs\":", "../../index.mjs\":"));
     assert!(here.run(&["add", "tidy", "--registry", list]).stderr.contains("no packed reflex"));
 }
@@ -508,12 +508,12 @@ fn a_registry_of_another_machine_is_asked_by_a_person_only() {
         [["catalog", "search", "tidy", "--registry", address], ["add", "tidy", "--registry", address, "--show"]]
     {
         let words = ["reflexes"].iter().chain(&words);
-        let said = here.machine.reflex(words).env("SSL_CERT_FILE", &server.trusted).folder(&here.project).run();
-        assert!(said.code == 1 && said.stderr.contains("not fetching"), "{said:?}");
+        let output = here.machine.reflex(words).env("SSL_CERT_FILE", &server.trusted).folder(&here.project).run();
+        assert!(output.code == 1 && output.stderr.contains("not fetching"), "{output:?}");
     }
     assert_eq!(server.asked(), [""; 0]);
-    let said = here.run(&["add", "tidy", "--registry", "http://a.example/registry.json"]);
-    assert!(said.stderr.contains("neither a path nor an address with https"), "{said:?}");
+    let output = here.run(&["add", "tidy", "--registry", "http://a.example/registry.json"]);
+    assert!(output.stderr.contains("neither a path nor an address with https"), "{output:?}");
     if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         return println!("skipped: there is no program `script`");
     }
@@ -521,17 +521,17 @@ fn a_registry_of_another_machine_is_asked_by_a_person_only() {
         let line = format!("SSL_CERT_FILE={certificate} {} reflexes {words}", here.machine.line());
         here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run()
     };
-    let said = trusted(&format!("catalog search tidy --registry {address}"), "/dev/null");
-    assert!(said.code == 1 && server.asked().is_empty(), "nobody vouches for the server: {said:?}");
+    let output = trusted(&format!("catalog search tidy --registry {address}"), "/dev/null");
+    assert!(output.code == 1 && server.asked().is_empty(), "nobody vouches for the server: {output:?}");
     let person = |words: &str| trusted(words, &quoted(&server.trusted));
-    let said = person(&format!("catalog search tidy --registry {address}"));
-    assert!(said.code == 0 && said.stdout.contains("tidy"), "{said:?}");
-    let said = person(&format!("add tidy --registry {address}"));
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = person(&format!("catalog search tidy --registry {address}"));
+    assert!(output.code == 0 && output.stdout.contains("tidy"), "{output:?}");
+    let output = person(&format!("add tidy --registry {address}"));
+    assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(here.config(), json!({"reflexes": ["./reflexes/tidy"]}));
     assert_eq!(server.asked(), ["/registry.json", "/registry.json", "/tidy.json"]);
-    let said = person("update");
-    assert!(said.stdout.contains("tidy is as it was added"), "{said:?}");
+    let output = person("update");
+    assert!(output.stdout.contains("tidy is as it was added"), "{output:?}");
 }
 
 #[test]
@@ -544,23 +544,26 @@ fn no_command_of_an_agent_fetches_prints_data_or_writes_over_the_guards_files() 
     for source in ["npm:tidy", "git+https://evil.example/?secret"] {
         for show in [&["add", source][..], &["add", source, "--show"]] {
             let words = ["reflexes"].iter().chain(show);
-            let said = here.machine.reflex(words).folder(&here.project).env("PATH", &path).run();
-            assert!(said.code == 1 && said.stderr.contains("not fetching"), "{said:?}");
+            let output = here.machine.reflex(words).folder(&here.project).env("PATH", &path).run();
+            assert!(output.code == 1 && output.stderr.contains("not fetching"), "{output:?}");
         }
     }
     assert!(!asked.exists());
     let folder = here.folder();
     write(&folder.join("secrets.json"), r#"{"key": "hunter2"}"#);
-    let said = here.run(&["add", folder.to_str().unwrap(), "--show"]);
-    assert!(said.code == 0 && said.stdout.contains("onToolCall") && !said.stdout.contains("hunter2"), "{said:?}");
+    let output = here.run(&["add", folder.to_str().unwrap(), "--show"]);
+    assert!(
+        output.code == 0 && output.stdout.contains("onToolCall") && !output.stdout.contains("hunter2"),
+        "{output:?}"
+    );
     let data = here.machine.root().join("data");
     write(&data.join("config.json"), "{}");
     assert!(here.run(&["add", data.to_str().unwrap(), "--show"]).stderr.contains("there is no module in it"));
     let all = folder.parent().unwrap().to_str().unwrap().to_owned();
     for (out, text) in [(here.own("x"), None), (here.project.join("site"), Some("mine"))] {
         text.into_iter().for_each(|text| write(&out.join("tidy.json"), text));
-        let said = here.run(&["catalog", "build", &all, "--out", out.to_str().unwrap()]);
-        assert!(said.code == 1 && said.stderr.contains("neither an empty folder"), "{said:?}");
+        let output = here.run(&["catalog", "build", &all, "--out", out.to_str().unwrap()]);
+        assert!(output.code == 1 && output.stderr.contains("neither an empty folder"), "{output:?}");
     }
     let build = here.machine.bash(&here.project, "reflex reflexes catalog build all --out .reflex").answer();
     assert_eq!(build.0, "deny", "{build:?}");
@@ -569,9 +572,9 @@ fn no_command_of_an_agent_fetches_prints_data_or_writes_over_the_guards_files() 
 #[test]
 fn what_ships_is_found_by_words() {
     let here = Here::new();
-    let said = here.run(&["catalog", "search", "secrets", "git"]);
-    assert_eq!(said.stdout.lines().count(), 1, "{said:?}");
-    assert!(said.stdout.starts_with("no-env-commit"), "{said:?}");
+    let output = here.run(&["catalog", "search", "secrets", "git"]);
+    assert_eq!(output.stdout.lines().count(), 1, "{output:?}");
+    assert!(output.stdout.starts_with("no-env-commit"), "{output:?}");
     let all = here.run(&["catalog", "search", "--json"]).json();
     assert_eq!(all["reflexes"].as_array().unwrap().len(), 21);
 }

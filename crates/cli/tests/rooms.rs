@@ -166,8 +166,8 @@ fn imports(modules: &Modules) -> Imports {
 /// The source without comments and tests.
 fn code(text: &str) -> String {
     let tests = text.match_indices("#[cfg(test)]\n").find(|(at, start)| {
-        let behind = text.get(at + start.len()..).unwrap_or("");
-        let item = behind.lines().find(|line| !line.trim_start().starts_with("#["));
+        let after = text.get(at + start.len()..).unwrap_or("");
+        let item = after.lines().find(|line| !line.trim_start().starts_with("#["));
         item.is_some_and(|item| item.starts_with("mod "))
     });
     let text = tests.and_then(|(at, _)| text.get(..at)).unwrap_or(text);
@@ -195,7 +195,7 @@ fn paths(code: &str) -> Vec<Vec<String>> {
             let inside = dense.get(..at).unwrap().ends_with([':', '_'])
                 || dense.get(..at).unwrap().ends_with(char::is_alphanumeric);
             let path = dense.get(at..).unwrap();
-            let end = path.find(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == ':'));
+            let end = path.find(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == ':'));
             if !inside {
                 found.push(split(path.get(..end.unwrap_or(path.len())).unwrap()));
             }
@@ -237,8 +237,8 @@ fn leaves(tree: &str, before: &[String], found: &mut Vec<Vec<String>>) {
         return;
     }
     let (mut depth, mut start) = (0, 0);
-    for (at, letter) in group.char_indices() {
-        match letter {
+    for (at, ch) in group.char_indices() {
+        match ch {
             '{' => depth += 1,
             '}' if depth == 0 => return leaves(group.get(start..at).unwrap(), &path, found),
             '}' => depth -= 1,

@@ -11,7 +11,7 @@ mod support;
 
 use serde_json::Value;
 use std::fs;
-use support::{Machine, Said, files};
+use support::{Machine, Ran, files};
 
 /// Each agent's file in a project, and something of somebody else that may stand there before.
 const FILES: [(&str, &str, &str); 8] = [
@@ -25,7 +25,7 @@ const FILES: [(&str, &str, &str); 8] = [
     ("windsurf", ".devin/hooks.json", "{\"hooks\":{\"post_write_code\":[{\"command\":\"fmt\"}]}}"),
 ];
 
-fn run(machine: &Machine, words: &[&str]) -> Said {
+fn run(machine: &Machine, words: &[&str]) -> Ran {
     // From a folder of the project, as in a monorepo.
     let below = machine.project().join("packages/one");
     fs::create_dir_all(&below).unwrap();
@@ -34,9 +34,9 @@ fn run(machine: &Machine, words: &[&str]) -> Said {
 
 #[track_caller]
 fn done(machine: &Machine, words: &[&str]) -> String {
-    let said = run(machine, words);
-    assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{words:?}: {said:?}");
-    said.stdout
+    let output = run(machine, words);
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{words:?}: {output:?}");
+    output.stdout
 }
 
 #[test]
@@ -50,8 +50,8 @@ fn a_project_is_wired_alone_and_comes_back_to_the_byte() {
                 fs::write(&file, text).unwrap();
             }
             let scope = ["--yes", "--scope", "project", "--agent", agent];
-            let said = done(&machine, &[&["init"][..], &scope].concat());
-            assert!(said.contains("the path of reflex on this machine"), "{said}");
+            let output = done(&machine, &[&["init"][..], &scope].concat());
+            assert!(output.contains("the path of reflex on this machine"), "{output}");
             assert!(fs::read_to_string(&file).unwrap().contains(env!("CARGO_BIN_EXE_reflex")), "{agent}");
             let of_user = files(&machine.home()).into_iter().filter(|(file, _)| file.is_file());
             assert!(
@@ -91,20 +91,20 @@ fn the_projects_hook_and_the_users_are_both_examined() {
     // The entry in the project names no home: it is shared.
     let doctor = || machine.as_user(env!("CARGO_BIN_EXE_reflex"), ["doctor", "--agent", "claude"]);
     let Some(call) = doctor() else { return };
-    let said = call.folder(&machine.project()).run();
-    let answers = said.stdout.lines().filter(|line| line.contains("ok, the hook is installed and answers"));
-    assert_eq!((said.code, answers.count()), (0, 2), "{said:?}");
+    let output = call.folder(&machine.project()).run();
+    let answers = output.stdout.lines().filter(|line| line.contains("ok, the hook is installed and answers"));
+    assert_eq!((output.code, answers.count()), (0, 2), "{output:?}");
     let file = machine.project().join(".claude/settings.json");
     fs::write(&file, fs::read_to_string(&file).unwrap().replace("\"*\"", "\"Read\"")).unwrap();
-    let said = doctor().unwrap().folder(&machine.project()).run();
-    assert!(said.stdout.contains("fix: reflex init --agent claude --scope project"), "{said:?}");
+    let output = doctor().unwrap().folder(&machine.project()).run();
+    assert!(output.stdout.contains("fix: reflex init --agent claude --scope project"), "{output:?}");
 }
 
 #[test]
 fn every_file_of_every_agent_can_be_printed_and_written() {
     let machine = Machine::new();
-    let said = done(&machine, &["emit", "--json", "--binary", "/opt/my tools/reflex"]);
-    let emitted: Value = serde_json::from_str(&said).unwrap();
+    let output = done(&machine, &["emit", "--json", "--binary", "/opt/my tools/reflex"]);
+    let emitted: Value = serde_json::from_str(&output).unwrap();
     let of = |scope: &str| -> Vec<Value> {
         emitted["files"].as_array().unwrap().iter().filter(|file| file["scope"] == scope).cloned().collect()
     };
@@ -130,9 +130,9 @@ fn every_file_of_every_agent_can_be_printed_and_written() {
     }
     let written: Vec<_> = files(&out).into_iter().filter(|(file, _)| file.is_file()).collect();
     assert_eq!(written.len(), 3, "{written:?}");
-    let said = run(&machine, &words);
-    assert_eq!(said.code, 1);
-    assert_eq!(said.stderr.matches("already exists, left unchanged").count(), 3, "{said:?}");
+    let output = run(&machine, &words);
+    assert_eq!(output.code, 1);
+    assert_eq!(output.stderr.matches("already exists, left unchanged").count(), 3, "{output:?}");
     assert_eq!(files(&out).into_iter().filter(|(file, _)| file.is_file()).collect::<Vec<_>>(), written);
 }
 
@@ -140,11 +140,11 @@ fn every_file_of_every_agent_can_be_printed_and_written() {
 fn the_home_is_no_project_and_neither_is_a_folder_that_is_gone() {
     let machine = Machine::new();
     let words = ["init", "--yes", "--scope", "project", "--agent", "claude"];
-    let said = machine.reflex(words).folder(&machine.home()).run();
-    assert!(said.code == 64 && said.stderr.contains("is not a project"), "{said:?}");
+    let output = machine.reflex(words).folder(&machine.home()).run();
+    assert!(output.code == 64 && output.stderr.contains("is not a project"), "{output:?}");
     let line = "mkdir gone && cd gone && rmdir ../gone && exec \"$0\" init --yes --scope project --agent claude";
-    let said = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
-    assert!(said.code == 64 && said.stderr.contains("cannot find the working directory"), "{said:?}");
+    let output = machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex")]).run();
+    assert!(output.code == 64 && output.stderr.contains("cannot find the working directory"), "{output:?}");
     assert_eq!(files(&machine.root()).into_iter().filter(|(file, _)| file.is_file()).collect::<Vec<_>>(), []);
 }
 

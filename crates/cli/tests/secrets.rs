@@ -15,25 +15,25 @@ use std::path::{Path, PathBuf};
 use support::Machine;
 
 /// Letters of a made-up secret, by a number.
-fn letters(length: usize, salt: usize) -> String {
-    let letters = b"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zZ";
-    (0..length).map(|at| char::from(letters[(at * 7 + salt * 5 + at / 3 + salt / 7) % letters.len()])).collect()
+fn chars(length: usize, salt: usize) -> String {
+    let chars = b"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zZ";
+    (0..length).map(|at| char::from(chars[(at * 7 + salt * 5 + at / 3 + salt / 7) % chars.len()])).collect()
 }
 
 /// A key of a service.
 fn key(salt: usize) -> String {
     match salt % 5 {
-        0 => format!("ghp_{}", letters(36, salt)),
-        1 => format!("glpat-{}", letters(20, salt)),
-        2 => format!("npm_{}", letters(36, salt)),
-        3 => format!("hf_{}", letters(34, salt).replace(|letter: char| letter.is_ascii_digit(), "w")),
-        _ => format!("xoxb-{:012}-{:012}-{}", salt * 7 + 210_987_654_321, salt + 187_654_321_098, letters(24, salt)),
+        0 => format!("ghp_{}", chars(36, salt)),
+        1 => format!("glpat-{}", chars(20, salt)),
+        2 => format!("npm_{}", chars(36, salt)),
+        3 => format!("hf_{}", chars(34, salt).replace(|ch: char| ch.is_ascii_digit(), "w")),
+        _ => format!("xoxb-{:012}-{:012}-{}", salt * 7 + 210_987_654_321, salt + 187_654_321_098, chars(24, salt)),
     }
 }
 
 /// A password that nothing but its place tells.
 fn password(salt: usize) -> String {
-    format!("Qz.{}{}7k", letters(5, salt), salt * 13 + 1001)
+    format!("Qz.{}{}7k", chars(5, salt), salt * 13 + 1001)
 }
 
 /// A text as it is, in JSON, with percent signs, in hexadecimal digits and in base64 wherever it begins.
@@ -54,8 +54,8 @@ fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
     for part in bytes.chunks(3) {
         let number = (0..3).fold(0_usize, |sum, at| sum << 8 | usize::from(*part.get(at).unwrap_or(&0)));
-        let letter = |at: usize| char::from(LETTERS[number >> (18 - 6 * at) & 63]);
-        text.extend((0..=part.len()).map(letter));
+        let ch = |at: usize| char::from(LETTERS[number >> (18 - 6 * at) & 63]);
+        text.extend((0..=part.len()).map(ch));
     }
     text
 }
@@ -82,8 +82,8 @@ fn check(machine: &Machine, secrets: &[(String, String)]) {
     for view in
         ["pending --json", "audit export --format csv", "audit export --format otlp", "report --since 1h --json"]
     {
-        let said = machine.reflex(view.split(' ')).run();
-        all.push((PathBuf::from(view), said.stdout.into_bytes()));
+        let output = machine.reflex(view.split(' ')).run();
+        all.push((PathBuf::from(view), output.stdout.into_bytes()));
     }
     let all: Vec<(PathBuf, String)> =
         all.into_iter().map(|(file, bytes)| (file, String::from_utf8_lossy(&bytes).into_owned())).collect();

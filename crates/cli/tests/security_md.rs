@@ -53,8 +53,8 @@ fn project(machine: &Machine) -> PathBuf {
     fs::write(folder.join("package.json"), "{\"scripts\": {\"test\": \"node --test\"}}\n").unwrap();
     fs::write(folder.join(".gitignore"), "node_modules/\n").unwrap();
     let make = "git init -q -b topic && git add -A && git -c user.name=n -c user.email=n@example.invalid commit -qm x";
-    let said = machine.program("sh", ["-c", make]).folder(&folder).run();
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = machine.program("sh", ["-c", make]).folder(&folder).run();
+    assert_eq!(output.code, 0, "{output:?}");
     fs::write(folder.join("src/a.rs"), "2\n").unwrap();
     folder
 }
@@ -64,8 +64,8 @@ fn decided(given: &str, call: &str) -> (String, String) {
     let machine = Machine::new();
     let folder = project(&machine);
     if !given.is_empty() {
-        let said = machine.program("sh", ["-c", given]).folder(&folder).run();
-        assert_eq!(said.code, 0, "{given}: {said:?}");
+        let output = machine.program("sh", ["-c", given]).folder(&folder).run();
+        assert_eq!(output.code, 0, "{given}: {output:?}");
     }
     let (word, reason) = if call.starts_with('{') {
         let event = match serde_json::from_str::<Value>(call) {
@@ -74,8 +74,8 @@ fn decided(given: &str, call: &str) -> (String, String) {
         };
         machine.hook().input(event).run().answer()
     } else {
-        let said = machine.reflex(["check", call]).folder(&folder).run();
-        (said.stdout.split_whitespace().next().unwrap_or("").to_owned(), said.stdout)
+        let output = machine.reflex(["check", call]).folder(&folder).run();
+        (output.stdout.split_whitespace().next().unwrap_or("").to_owned(), output.stdout)
     };
     let word = match word.as_str() {
         "deny" => "block",

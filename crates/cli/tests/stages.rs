@@ -68,9 +68,9 @@ fn found(machine: &Machine, case: &Case, stage: usize) -> String {
         "session_id": "s1", "cwd": "/srv/shop", "hook_event_name": "PreToolUse", "tool_name": tool, "tool_input": input,
     });
     let call = machine.in_home(Path::new("/home/user"), ["explain", "--json", "--payload"]).env("USER", "user");
-    let said = call.input(payload.to_string()).run();
-    assert_eq!(said.stderr, "", "{}", case.title);
-    let whole: Value = serde_json::from_str(&said.stdout).unwrap();
+    let output = call.input(payload.to_string()).run();
+    assert_eq!(output.stderr, "", "{}", case.title);
+    let whole: Value = serde_json::from_str(&output.stdout).unwrap();
     let stages = whole["stages"].as_array().unwrap();
     assert_eq!(stages.len(), 10);
     let lines = stages[stage - 1]["lines"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
@@ -143,8 +143,8 @@ fn verdict(row: &[String]) -> (String, String) {
         other => panic!("{other} has no column"),
     };
     event.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
-    let said = Machine::new().reflex(["eval"]).input(format!("{event}\n")).run().stdout;
-    let verdict: Value = serde_json::from_str(&said).unwrap();
+    let output = Machine::new().reflex(["eval"]).input(format!("{event}\n")).run().stdout;
+    let verdict: Value = serde_json::from_str(&output).unwrap();
     let ids = verdict["findings"].as_array().unwrap().iter().map(|finding| finding["id"].as_str().unwrap());
     (verdict["decision"].as_str().unwrap().into(), ids.collect::<Vec<_>>().join(", "))
 }
@@ -213,9 +213,9 @@ fn what_is_said_of_each_statement_of_the_four_documents_is_shown() {
     let lines = commands.iter().map(|(_, (command, _))| {
         format!("{}\n", json!({"event": "pre-command", "workspace": "/repo", "cwd": "/repo", "command": command}))
     });
-    let said = Machine::new().reflex(["eval"]).input(lines.collect::<String>()).run().stdout;
-    assert_eq!(said.lines().count(), commands.len());
-    for ((number, (command, expected)), line) in commands.iter().zip(said.lines()) {
+    let output = Machine::new().reflex(["eval"]).input(lines.collect::<String>()).run().stdout;
+    assert_eq!(output.lines().count(), commands.len());
+    for ((number, (command, expected)), line) in commands.iter().zip(output.lines()) {
         let verdict: Value = serde_json::from_str(line).unwrap();
         if verdict["decision"] != expected.as_str() {
             wrong.push(format!("{number}: `{command}` {}", verdict["decision"]));

@@ -11,7 +11,7 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Machine, Said};
+use support::{Machine, Ran};
 
 /// The payload of each client before a tool, with the place of its command and the key of its own refusal.
 fn payloads(command: &str) -> Vec<(&'static str, Value, &'static str)> {
@@ -80,13 +80,13 @@ fn a_client_with_a_payload_of_its_own_is_refused_what_nobody_may() {
             !entry.contains(&"copilot") || !payload.as_object().unwrap().contains_key("hook_event_name")
         });
         for entry in entries {
-            let said = machine.reflex(entry).input(payload.to_string()).run();
-            assert_eq!(said.code, 2, "{client} {entry:?}: {said:?}");
-            assert!(said.stderr.contains("[rm/home-or-root"), "{client} {entry:?}: {said:?}");
-            let own = said.json().pointer(key).cloned().unwrap_or_default();
+            let output = machine.reflex(entry).input(payload.to_string()).run();
+            assert_eq!(output.code, 2, "{client} {entry:?}: {output:?}");
+            assert!(output.stderr.contains("[rm/home-or-root"), "{client} {entry:?}: {output:?}");
+            let own = output.json().pointer(key).cloned().unwrap_or_default();
             assert!(
                 ["deny", "block", "true"].contains(&own.to_string().trim_matches('"')),
-                "{client} {entry:?}: {said:?}"
+                "{client} {entry:?}: {output:?}"
             );
         }
     }
@@ -96,8 +96,8 @@ fn a_client_with_a_payload_of_its_own_is_refused_what_nobody_may() {
 fn a_client_with_a_payload_of_its_own_is_left_alone_where_nothing_is_found() {
     let machine = Machine::new();
     for (client, payload, _) in payloads("ls -l") {
-        let said = machine.reflex(ENTRIES[0]).input(payload.to_string()).run();
-        assert_eq!(said, Said::silence(), "{client}");
+        let output = machine.reflex(ENTRIES[0]).input(payload.to_string()).run();
+        assert_eq!(output, Ran::silence(), "{client}");
     }
 }
 
@@ -111,8 +111,8 @@ fn arguments_under_another_key_or_as_a_text_are_judged() {
     };
     for key in ["toolArgs", "arguments", "parameters", "toolInput", "args"] {
         for input in [json!({"command": "rm -rf ~"}), json!(r#"{"command": "rm -rf ~"}"#)] {
-            let said = call(key, input);
-            assert!(said.code == 2 && said.stderr.contains("[rm/home-or-root"), "{key}: {said:?}");
+            let output = call(key, input);
+            assert!(output.code == 2 && output.stderr.contains("[rm/home-or-root"), "{key}: {output:?}");
         }
     }
 }
@@ -121,8 +121,8 @@ fn arguments_under_another_key_or_as_a_text_are_judged() {
 fn a_form_that_nobody_has_is_refused_before_a_tool() {
     for payload in [json!({"timestamp": 1, "sessionId": "s", "what": "ever"}), json!({}), json!({"tool": {"a": 1}})] {
         for entry in ENTRIES {
-            let said = Machine::new().reflex(entry).input(payload.to_string()).run();
-            assert_eq!(said.code, 2, "{entry:?} {payload}: {said:?}");
+            let output = Machine::new().reflex(entry).input(payload.to_string()).run();
+            assert_eq!(output.code, 2, "{entry:?} {payload}: {output:?}");
         }
     }
 }
@@ -132,9 +132,9 @@ fn without_its_words_the_guard_refuses_so_that_every_client_honours_it() {
     let machine = Machine::new();
     let bare: [&str; 0] = [];
     for (_, payload, _) in payloads("ls -l") {
-        let said = machine.reflex(bare).input(payload.to_string()).run();
-        assert_eq!((said.code, said.stderr.is_empty()), (2, false), "{said:?}");
-        let answer = said.json();
+        let output = machine.reflex(bare).input(payload.to_string()).run();
+        assert_eq!((output.code, output.stderr.is_empty()), (2, false), "{output:?}");
+        let answer = output.json();
         for key in ["/decision", "/permission", "/permissionDecision", "/hookSpecificOutput/permissionDecision"] {
             assert!(["block", "deny"].contains(&answer.pointer(key).unwrap().as_str().unwrap()), "{key}: {answer}");
         }
@@ -149,7 +149,7 @@ fn what_is_not_known_is_counted_and_a_policy_can_ask_about_it() {
     let payload = json!({"hook_event_name": "PreToolUse", "session_id": "s", "cwd": machine.project(),
         "tool_name": "frobnicate", "tool_input": {"level": 3}})
     .to_string();
-    assert_eq!(machine.hook().input(payload.as_str()).run(), Said::silence());
+    assert_eq!(machine.hook().input(payload.as_str()).run(), Ran::silence());
     let status = machine.reflex(["status", "--json"]).run().json();
     assert_eq!(status["unjudged"], json!({"days": 7, "calls": 1, "tools": ["frobnicate"]}));
     let shown = machine.reflex(["status", "--all"]).run().stdout;
@@ -159,6 +159,6 @@ fn what_is_not_known_is_counted_and_a_policy_can_ask_about_it() {
     let policy = machine.home().join(".config/reflex");
     std::fs::create_dir_all(&policy).unwrap();
     std::fs::write(policy.join("policy.yaml"), "rules: {tool/unjudged: ask}\n").unwrap();
-    let said = machine.hook().input(payload.as_str()).run();
-    assert_eq!(said.answer().0, "ask", "{said:?}");
+    let output = machine.hook().input(payload.as_str()).run();
+    assert_eq!(output.answer().0, "ask", "{output:?}");
 }

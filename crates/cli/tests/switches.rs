@@ -35,8 +35,8 @@ fn found(machine: &Machine, tool: &str, input: &Value) -> Vec<String> {
     let payload = json!({"session_id": session, "cwd": machine.project(), "hook_event_name": "PreToolUse",
         "tool_name": tool, "tool_input": input, "turn_id": "t"});
     machine.reflex(["hook", "--agent", agent, "--event", "PreToolUse"]).input(payload.to_string()).run();
-    let said = machine.reflex(["audit", "search", "kind=call", "-n", "1", "--json"]).run();
-    let record: Value = serde_json::from_str(said.stdout.lines().last().unwrap()).unwrap();
+    let output = machine.reflex(["audit", "search", "kind=call", "-n", "1", "--json"]).run();
+    let record: Value = serde_json::from_str(output.stdout.lines().last().unwrap()).unwrap();
     let listed = record["findings"].as_array().into_iter().flatten();
     let ids = listed.map(|finding| finding["id"].as_str().unwrap().to_owned());
     ids.collect()

@@ -14,14 +14,14 @@ fn at_terminal(machine: &Machine, arguments: &str) -> Option<(i32, String)> {
         return None;
     }
     let line = format!("{} {arguments}", machine.line());
-    let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&machine.project()).run();
-    Some((said.code, said.stdout))
+    let output = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&machine.project()).run();
+    Some((output.code, output.stdout))
 }
 
 /// The decision about one universal event.
 fn eval(machine: &Machine, event: &Value) -> Value {
-    let said = machine.reflex(["eval"]).input(format!("{event}\n")).run();
-    serde_json::from_str(&said.stdout).unwrap()
+    let output = machine.reflex(["eval"]).input(format!("{event}\n")).run();
+    serde_json::from_str(&output.stdout).unwrap()
 }
 
 #[track_caller]
@@ -93,14 +93,15 @@ fn only_a_person_begins_and_ends_a_task_and_every_call_belongs_to_it() {
     let project = machine.project();
     let refused = machine.reflex(["task", "start", "T-1"]).folder(&project).run();
     assert!(refused.code == 1 && refused.stderr.contains("only a person"), "{refused:?}");
-    let Some((code, said)) = at_terminal(&machine, "task start T-1 --intent 'a shop' --scope 'src/**' --accept green")
+    let Some((code, output)) =
+        at_terminal(&machine, "task start T-1 --intent 'a shop' --scope 'src/**' --accept green")
     else {
         return;
     };
-    assert_eq!(code, 0, "{said}");
+    assert_eq!(code, 0, "{output}");
     assert!(at_terminal(&machine, "task start T-2").unwrap().1.contains("T-1 is not ended"));
     assert!(machine.bash(&project, "echo x > lib.rs").answer().1.contains("the scope of the task T-1 is src/**"));
-    assert_eq!(machine.bash(&project, "echo x > src/a"), support::Said::silence());
+    assert_eq!(machine.bash(&project, "echo x > src/a"), support::Ran::silence());
     // Another work tree of the repository, and a folder below that git manages by itself.
     let below = project.join("deep");
     fs::create_dir_all(below.join(".git")).unwrap();
@@ -112,7 +113,7 @@ fn only_a_person_begins_and_ends_a_task_and_every_call_belongs_to_it() {
     assert!(changed.contains("src/a") && !changed.contains("lib.rs"), "what was only asked about: {changed}");
     assert_eq!(machine.reflex(["task", "end"]).folder(&project).run().code, 1);
     assert_eq!(at_terminal(&machine, "task end").unwrap().0, 0);
-    assert_eq!(machine.bash(&project, "echo z > lib.rs"), support::Said::silence());
+    assert_eq!(machine.bash(&project, "echo z > lib.rs"), support::Ran::silence());
 }
 
 #[test]
@@ -125,8 +126,8 @@ fn a_role_only_tightens() {
     fs::write(project.join(".reflex/policy.yaml"), policy).unwrap();
     let check = |role: &str, command: &str, decision: &str| {
         let event = json!({"event": "pre-command", "command": command, "agent": role, "cwd": project});
-        let said = machine.reflex(["check", "--payload", "--json"]).input(event.to_string()).run();
-        assert_eq!(said.json()["decision"], decision, "{role} {command}: {}", said.stdout);
+        let output = machine.reflex(["check", "--payload", "--json"]).input(event.to_string()).run();
+        assert_eq!(output.json()["decision"], decision, "{role} {command}: {}", output.stdout);
     };
     check("reviewer", "git diff HEAD~1 | head", "allow");
     check("reviewer", "npm test", "require_approval");
@@ -142,8 +143,9 @@ fn a_role_only_tightens() {
 fn read_only_asks_about_all_that_does_more_than_look() {
     let machine = Machine::new();
     let check = |command: &str, decision: &str| {
-        let said = machine.reflex(["check", "--json", "--mode", "read-only", command]).folder(&machine.project()).run();
-        assert_eq!(said.json()["decision"], decision, "{command}: {}", said.stdout);
+        let output =
+            machine.reflex(["check", "--json", "--mode", "read-only", command]).folder(&machine.project()).run();
+        assert_eq!(output.json()["decision"], decision, "{command}: {}", output.stdout);
     };
     for looks in
         ["ls -la | head", "find . -name x -exec cat {} +", "git log -5 && git diff", "grep -r x . 2> /dev/null"]
@@ -183,8 +185,8 @@ fn a_yes_for_a_task_ends_with_it_and_no_call_claims_it() {
     let id = pending["pending"][0]["id"].as_str().unwrap().to_owned();
     assert_eq!(pending["pending"][0]["task"], "T-1");
     let line = format!("{} approve {id} --scope task --reason rebase", machine.line());
-    let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&project).input("y\n").run();
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&project).input("y\n").run();
+    assert_eq!(output.code, 0, "{output:?}");
     assert_eq!((call(None), call(Some("T-2"))), (json!("allow"), json!("allow")));
     assert_eq!(at_terminal(&machine, "task end").unwrap().0, 0);
     assert_eq!((call(None), call(Some("T-1"))), (json!("require_approval"), json!("require_approval")));

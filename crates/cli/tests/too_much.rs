@@ -11,21 +11,21 @@
 mod support;
 
 use serde_json::{Value, json};
-use support::{Machine, Said, bash};
+use support::{Machine, Ran, bash};
 
-fn decision(said: &Said) -> String {
-    if *said == Said::silence() {
+fn decision(output: &Ran) -> String {
+    if *output == Ran::silence() {
         return "silence".into();
     }
-    said.json()["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("told").to_owned()
+    output.json()["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("told").to_owned()
 }
 
 /// What is said to a dangerous command behind this.
 #[track_caller]
 fn check(padding: &str) {
     let machine = Machine::new();
-    let said = decision(&machine.bash(&machine.project(), &format!("{padding}\nrm -rf ~")));
-    assert!(said == "deny" || said == "ask", "{said} behind {} bytes of {:.20}", padding.len(), padding);
+    let output = decision(&machine.bash(&machine.project(), &format!("{padding}\nrm -rf ~")));
+    assert!(output == "deny" || output == "ask", "{output} behind {} bytes of {:.20}", padding.len(), padding);
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_dangerous_command_behind_padding_is_stopped_or_asked_about() {
     check(&";".repeat(50_000).replace(";;", "a;"));
 }
 
-fn brought(machine: &Machine, output: &str) -> Said {
+fn brought(machine: &Machine, output: &str) -> Ran {
     let mut payload: Value = serde_json::from_slice(&bash(&machine.project(), "cat notes")).unwrap();
     payload["hook_event_name"] = "PostToolUse".into();
     payload["tool_response"] = json!({"stdout": output, "stderr": "", "interrupted": false});
@@ -54,14 +54,14 @@ fn prose(bytes: usize) -> String {
 #[test]
 fn an_order_in_the_middle_of_a_large_output_is_told() {
     let machine = Machine::new();
-    for (before, behind) in [(0, 10_000), (10_000, 0), (10_000, 10_000)] {
-        let said = brought(&machine, &format!("{}{ORDER}{}", prose(before), prose(behind)));
-        assert!(said.stdout.contains("injection/"), "{before} {behind}: {said:?}");
+    for (before, after) in [(0, 10_000), (10_000, 0), (10_000, 10_000)] {
+        let output = brought(&machine, &format!("{}{ORDER}{}", prose(before), prose(after)));
+        assert!(output.stdout.contains("injection/"), "{before} {after}: {output:?}");
     }
 }
 
 #[test]
 fn a_large_output_without_orders_is_silence() {
     let machine = Machine::new();
-    assert_eq!(brought(&machine, &prose(20_000)), Said::silence());
+    assert_eq!(brought(&machine, &prose(20_000)), Ran::silence());
 }

@@ -16,13 +16,13 @@ fn trust(machine: &Machine, project: &Path, answer: &str) -> Option<(i32, String
         return None;
     }
     let line = format!("{} trust --reason tested", machine.line());
-    let said = machine.program("script", ["-qec", &line, "/dev/null"]).folder(project).input(answer).run();
-    Some((said.code, said.stdout))
+    let output = machine.program("script", ["-qec", &line, "/dev/null"]).folder(project).input(answer).run();
+    Some((output.code, output.stdout))
 }
 
 fn decision(machine: &Machine, project: &Path) -> String {
-    let said = machine.reflex(["check", "--json", PUSH]).folder(project).run();
-    said.json()["decision"].as_str().unwrap().to_owned()
+    let output = machine.reflex(["check", "--json", PUSH]).folder(project).run();
+    output.json()["decision"].as_str().unwrap().to_owned()
 }
 
 /// A repository with one commit of this policy.
@@ -42,8 +42,8 @@ fn commit(machine: &Machine, project: &Path) {
 
 #[track_caller]
 fn git(machine: &Machine, folder: &Path, words: &[&str]) {
-    let said = machine.program("git", words).folder(folder).run();
-    assert_eq!(said.code, 0, "{words:?}: {said:?}");
+    let output = machine.program("git", words).folder(folder).run();
+    assert_eq!(output.code, 0, "{words:?}: {output:?}");
 }
 
 const LOOSE: &str = "rules: {git/push-force: off}\n";
@@ -53,11 +53,11 @@ fn a_yes_holds_for_what_was_shown_and_ends_with_any_change() {
     let machine = Machine::new();
     let project = repository(&machine, LOOSE);
     assert_eq!(decision(&machine, &project), "require_approval");
-    let Some((code, said)) = trust(&machine, &project, "n\n") else { return };
-    assert!(code == 1 && said.contains("+ rules: {git/push-force: off}"), "{said}");
+    let Some((code, output)) = trust(&machine, &project, "n\n") else { return };
+    assert!(code == 1 && output.contains("+ rules: {git/push-force: off}"), "{output}");
     assert_eq!(decision(&machine, &project), "require_approval");
-    let (code, said) = trust(&machine, &project, "y\n").unwrap();
-    assert!(code == 0 && said.contains("accepted"), "{said}");
+    let (code, output) = trust(&machine, &project, "y\n").unwrap();
+    assert!(code == 0 && output.contains("accepted"), "{output}");
     assert_eq!(decision(&machine, &project), "allow");
     // One more file, one byte more, a file less: each ends it. What was accepted before holds when it comes back.
     let policy = project.join(".reflex/policy.yaml");
@@ -128,8 +128,8 @@ fn a_yes_is_also_to_the_scripts_that_checks_name() {
     let project =
         repository(&machine, &format!("{LOOSE}verify: {{run: [{{name: tests, command: sh ./check.sh -v}}]}}\n"));
     fs::write(project.join("check.sh"), "echo harmless\n").unwrap();
-    let Some((code, said)) = trust(&machine, &project, "y\n") else { return };
-    assert!(code == 0 && said.contains("+ echo harmless"), "{said}");
+    let Some((code, output)) = trust(&machine, &project, "y\n") else { return };
+    assert!(code == 0 && output.contains("+ echo harmless"), "{output}");
     assert_eq!(decision(&machine, &project), "allow");
     fs::write(project.join("check.sh"), "echo other\n").unwrap();
     assert_eq!(decision(&machine, &project), "require_approval");

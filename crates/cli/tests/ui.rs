@@ -14,7 +14,7 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use support::{Machine, Running, Said, at_terminal};
+use support::{Machine, Ran, Running, at_terminal};
 
 const PASSPHRASE: &str = "correct horse";
 
@@ -47,8 +47,8 @@ impl Page {
         let machine = Machine::new();
         fs::create_dir_all(machine.home().join(".claude")).unwrap();
         assert_eq!(machine.reflex(["init", "--agent", "claude", "--yes"]).run().code, 0);
-        let (code, said) = at_terminal(&machine, "pin", &format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n"))?;
-        assert_eq!(code, 0, "{said}");
+        let (code, output) = at_terminal(&machine, "pin", &format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n"))?;
+        assert_eq!(code, 0, "{output}");
         let key = machine.reflex(["pin", "--show"]).run().stdout.trim().to_owned();
         Page::on(machine, &key)
     }
@@ -64,12 +64,12 @@ impl Page {
         let terminal = machine.program("script", words).env("TERM", "xterm").start_waiting();
         let begun = Instant::now();
         let (port, code) = loop {
-            let said = fs::read_to_string(&typescript).unwrap_or_default();
-            if let Some((before, code)) = said.split_once("once: ").filter(|(_, code)| code.contains('\n')) {
+            let output = fs::read_to_string(&typescript).unwrap_or_default();
+            if let Some((before, code)) = output.split_once("once: ").filter(|(_, code)| code.contains('\n')) {
                 let port = before.split_once("http://127.0.0.1:").unwrap().1.split('/').next().unwrap();
                 break (port.parse().unwrap(), code.lines().next().unwrap().trim().to_owned());
             }
-            assert!(begun.elapsed() < LONG, "the page did not open: {said}");
+            assert!(begun.elapsed() < LONG, "the page did not open: {output}");
             std::thread::sleep(MOMENT);
         };
         Some(Page { machine, terminal: Some(terminal), port, code, key: key.into() })
@@ -256,7 +256,7 @@ fn a_yes_from_an_unlocked_tab_lets_the_call_that_waits_run_once() {
     assert_eq!(send(&other).status, 409, "another call under this id was not seen");
     assert_eq!(send(&json!({"id": call["id"], "exact": call["exact"], "decision": "maybe"})).status, 400);
     assert_eq!(send(&answer(&call, "allow")).status, 200);
-    assert_eq!(hook.finish(), Said::silence());
+    assert_eq!(hook.finish(), Ran::silence());
     let told = page.ask("GET", &format!("/api/hook/response/{}", call["id"].as_str().unwrap())).cookie(&cookie).send();
     assert_eq!(told.body()["decision"], "allow");
     // It counts once.
@@ -328,8 +328,8 @@ fn who_sees_does_not_answer_without_the_passphrase_in_that_tab() {
 fn without_a_passphrase_the_page_shows_and_does_not_answer() {
     let Some(page) = Page::open() else { return };
     let cookie = page.browser();
-    let said = page.ask("GET", "/api/session").cookie(&cookie).send().body();
-    assert!(said["answers"] == false && said["why"].as_str().unwrap().contains("reflex pin"), "{said}");
+    let output = page.ask("GET", "/api/session").cookie(&cookie).send().body();
+    assert!(output["answers"] == false && output["why"].as_str().unwrap().contains("reflex pin"), "{output}");
     let unlock = page.ask("POST", "/api/unlock").cookie(&cookie).json(&json!({"passphrase": "anything"})).send();
     assert!(unlock.status == 403 && unlock.text.contains("reflex pin"), "{unlock:?}");
     let agents = page.ask("GET", "/api/status").cookie(&cookie).send().body();
@@ -404,15 +404,15 @@ fn a_browser_without_javascript_answers_with_a_form() {
     };
     assert!(form("wrong").text.contains("not the passphrase"));
     assert!(form("correct+horse").text.contains("approved"));
-    assert_eq!(hook.finish(), Said::silence());
+    assert_eq!(hook.finish(), Ran::silence());
 }
 
 #[test]
 fn no_page_opens_for_an_agent() {
     let machine = Machine::new();
-    let said = machine.reflex(["ui", "--no-open"]).run();
-    assert!(said.code != 0 && said.stderr.contains("only a person at a terminal"), "{said:?}");
+    let output = machine.reflex(["ui", "--no-open"]).run();
+    assert!(output.code != 0 && output.stderr.contains("only a person at a terminal"), "{output:?}");
     let line = format!("{} serve", machine.line());
-    let said = machine.program("script", ["-qec", &line, "/dev/null"]).env("CLAUDECODE", "1").run();
-    assert!(said.code != 0 && !said.stdout.contains("http://"), "{said:?}");
+    let output = machine.program("script", ["-qec", &line, "/dev/null"]).env("CLAUDECODE", "1").run();
+    assert!(output.code != 0 && !output.stdout.contains("http://"), "{output:?}");
 }

@@ -11,7 +11,7 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Said, at_terminal_in, shell_quoted};
+use support::{Machine, Ran, at_terminal_in, shell_quoted};
 
 struct Here {
     machine: Machine,
@@ -33,15 +33,15 @@ impl Here {
     }
 
     fn sh(&self, command: &str) {
-        let said = self.machine.program("sh", ["-c", command]).folder(&self.project).run();
-        assert_eq!(said.code, 0, "{said:?}");
+        let output = self.machine.program("sh", ["-c", command]).folder(&self.project).run();
+        assert_eq!(output.code, 0, "{output:?}");
     }
 
     /// The id under which a call's loss is kept.
     fn kept(&self, command: &str) -> String {
-        let said = self.machine.bash(&self.project, command);
-        assert_eq!(said.answer().0, "warn", "{said:?}");
-        let (_, rest) = said.stdout.split_once("`reflex undo ").unwrap();
+        let output = self.machine.bash(&self.project, command);
+        assert_eq!(output.answer().0, "warn", "{output:?}");
+        let (_, rest) = output.stdout.split_once("`reflex undo ").unwrap();
         rest.split('`').next().unwrap().to_owned()
     }
 
@@ -49,7 +49,7 @@ impl Here {
         self.machine.bash(&self.project, command).answer().0
     }
 
-    fn undo(&self, arguments: &[&str]) -> Said {
+    fn undo(&self, arguments: &[&str]) -> Ran {
         let words = ["undo"].into_iter().chain(arguments.iter().copied());
         self.machine.reflex(words).folder(&self.project).run()
     }
@@ -88,8 +88,8 @@ fn an_agent_restores_only_within_its_project_and_under_the_old_names() {
     assert_eq!(here.undo(&[&id, "--to", "back"]).code, 1);
     let other = here.machine.root().join("other");
     fs::create_dir_all(other.join(".git")).unwrap();
-    let said = here.machine.reflex(["undo", &id, "--to", "back"]).folder(&other).run();
-    assert_eq!((said.code, other.join("back").exists()), (2, false), "{said:?}");
+    let output = here.machine.reflex(["undo", &id, "--to", "back"]).folder(&other).run();
+    assert_eq!((output.code, other.join("back").exists()), (2, false), "{output:?}");
 }
 
 #[test]
@@ -97,8 +97,8 @@ fn an_agent_is_shown_no_contents() {
     let here = Here::new();
     let id = here.kept("cp a config/.env");
     here.sh("cp a config/.env");
-    let said = here.undo(&[&id, "--dry-run"]);
-    assert!(said.stdout.contains("OVERWRITE") && !said.stdout.contains("not-a-real-one"), "{said:?}");
+    let output = here.undo(&[&id, "--dry-run"]);
+    assert!(output.stdout.contains("OVERWRITE") && !output.stdout.contains("not-a-real-one"), "{output:?}");
 }
 
 #[test]
@@ -106,8 +106,10 @@ fn a_person_sees_what_changes_and_restores_it() {
     let here = Here::new();
     let id = here.kept("rm notes.md");
     here.sh("echo other > notes.md");
-    let Some((code, said)) = at_terminal_in(&here.machine, &here.project, &format!("undo {id}"), "y\n") else { return };
-    assert!(code == 0 && said.contains("+ thoughts"), "{said}");
+    let Some((code, output)) = at_terminal_in(&here.machine, &here.project, &format!("undo {id}"), "y\n") else {
+        return;
+    };
+    assert!(code == 0 && output.contains("+ thoughts"), "{output}");
     assert_eq!(fs::read_to_string(here.project.join("notes.md")).unwrap(), "thoughts\n");
 }
 
@@ -216,6 +218,6 @@ fn check_decides_as_the_hook_does() {
 
 /// The decision of the hook, and what it says.
 fn answered(here: &Here, command: &str) -> (String, String) {
-    let said = here.machine.bash(&here.project, command);
-    (said.answer().0, said.stdout)
+    let output = here.machine.bash(&here.project, command);
+    (output.answer().0, output.stdout)
 }

@@ -44,8 +44,8 @@ impl Project {
 
     #[track_caller]
     fn run(&self, folder: &Path, script: &str) {
-        let said = self.machine.program("sh", ["-c", script]).folder(folder).run();
-        assert_eq!(said.code, 0, "{script}: {said:?}");
+        let output = self.machine.program("sh", ["-c", script]).folder(folder).run();
+        assert_eq!(output.code, 0, "{script}: {output:?}");
     }
 
     fn write(&self) -> Vec<u8> {
@@ -172,11 +172,11 @@ fn a_project_that_holds_the_home_is_the_folder_below_it_in_which_the_agent_works
     let (root, home) = (project.machine.root(), project.machine.home());
     for wide in [Path::new("/"), &root, &home] {
         for cwd in [project.folder.clone(), project.folder.join("src")] {
-            let said = |command: &str| claude(&project.machine, (wide, &cwd), command);
+            let output = |command: &str| claude(&project.machine, (wide, &cwd), command);
             let other = format!("rm -rf '{}'", root.join("other/src").display());
-            assert_eq!(said(&other), "deny", "{wide:?} {cwd:?}");
-            assert_eq!(said(&format!("ls > '{}'", project.folder.join("src/new").display())), "silent");
-            assert_eq!(said(&format!("rm -rf '{}'", project.folder.join("src").display())), "silent");
+            assert_eq!(output(&other), "deny", "{wide:?} {cwd:?}");
+            assert_eq!(output(&format!("ls > '{}'", project.folder.join("src/new").display())), "silent");
+            assert_eq!(output(&format!("rm -rf '{}'", project.folder.join("src").display())), "silent");
         }
     }
 }
@@ -189,34 +189,34 @@ fn a_repository_at_the_home_makes_it_no_project() {
     fs::create_dir_all(home.join("notes")).unwrap();
     fs::create_dir_all(home.join("work/deep")).unwrap();
     fs::write(home.join("notes/a.md"), "1\n").unwrap();
-    let said = |cwd: &Path, command: &str| claude(&project.machine, (&home, cwd), command);
-    assert_eq!(said(&home.join("work"), "rm -rf ../notes"), "deny");
-    assert_eq!(said(&home.join("work"), "ls > new.txt"), "silent");
+    let output = |cwd: &Path, command: &str| claude(&project.machine, (&home, cwd), command);
+    assert_eq!(output(&home.join("work"), "rm -rf ../notes"), "deny");
+    assert_eq!(output(&home.join("work"), "ls > new.txt"), "silent");
     // The home itself and the root are no folder below it.
-    assert_eq!(said(&home, "rm -rf notes"), "deny");
-    assert_eq!(said(&home, "ls > notes/a.md"), "ask");
-    assert_eq!(said(Path::new("/"), "rm -rf srv/data"), "deny");
+    assert_eq!(output(&home, "rm -rf notes"), "deny");
+    assert_eq!(output(&home, "ls > notes/a.md"), "ask");
+    assert_eq!(output(Path::new("/"), "rm -rf srv/data"), "deny");
 }
 
 #[test]
 fn a_workspace_that_a_payload_names_is_held_to_the_same() {
     let project = Project::new();
-    let said = |workspace: &Path, cwd: &Path, command: &str| {
+    let output = |workspace: &Path, cwd: &Path, command: &str| {
         let event = json!({"event": "pre-command", "workspace": workspace, "cwd": cwd, "command": command});
-        let said = project.machine.reflex(["hook"]).input(event.to_string()).run();
-        said.json()["decision"].as_str().unwrap_or("").to_owned()
+        let output = project.machine.reflex(["hook"]).input(event.to_string()).run();
+        output.json()["decision"].as_str().unwrap_or("").to_owned()
     };
     let other = format!("rm -rf '{}'", project.machine.root().join("other/src").display());
     for wide in [Path::new("/"), &project.machine.root(), &project.machine.home()] {
-        assert_eq!(said(wide, &project.folder, &other), "block", "{wide:?}");
-        assert_eq!(said(wide, &project.folder, "rm -rf src"), "allow", "{wide:?}");
-        assert_eq!(said(wide, Path::new("/"), "rm -rf srv/data"), "block", "{wide:?}");
+        assert_eq!(output(wide, &project.folder, &other), "block", "{wide:?}");
+        assert_eq!(output(wide, &project.folder, "rm -rf src"), "allow", "{wide:?}");
+        assert_eq!(output(wide, Path::new("/"), "rm -rf srv/data"), "block", "{wide:?}");
     }
-    assert_eq!(said(&project.folder, &project.folder.join("src"), "rm -rf ../src"), "allow");
+    assert_eq!(output(&project.folder, &project.folder.join("src"), "rm -rf ../src"), "allow");
 }
 
 /// What the hook says to a command in the project; the command then runs if it only writes.
-fn said(project: &Project, command: &str) -> (String, String) {
+fn output(project: &Project, command: &str) -> (String, String) {
     project.machine.hook().input(bash(&project.folder, command)).run().answer()
 }
 
@@ -227,11 +227,11 @@ fn work_that_the_session_had_ignored_does_not_look_as_if_a_build_made_it() {
         fs::write(project.folder.join("package.json"), "{}\n").unwrap();
         fs::create_dir_all(project.folder.join("dist")).unwrap();
         fs::write(project.folder.join("dist/work.ts"), "1\n").unwrap();
-        assert_eq!(said(&project, "rm -rf dist").0, "ask");
+        assert_eq!(output(&project, "rm -rf dist").0, "ask");
         let command = format!("echo dist/ >> {rules}");
-        assert_eq!(said(&project, &command).0, "silent", "{command}");
+        assert_eq!(output(&project, &command).0, "silent", "{command}");
         project.run(&project.folder, &command);
-        let (decision, reason) = said(&project, "rm -rf dist && ls");
+        let (decision, reason) = output(&project, "rm -rf dist && ls");
         assert_eq!(decision, "ask", "{rules}: {reason}");
         assert!(reason.contains("dist"), "{reason}");
     }
@@ -240,10 +240,10 @@ fn work_that_the_session_had_ignored_does_not_look_as_if_a_build_made_it() {
 #[test]
 fn what_the_session_itself_has_built_may_go_though_it_had_it_ignored() {
     let project = Project::new();
-    assert_eq!(said(&project, "printf 'node_modules/\\ndist/\\n' > .gitignore").0, "silent");
+    assert_eq!(output(&project, "printf 'node_modules/\\ndist/\\n' > .gitignore").0, "silent");
     project.run(&project.folder, "printf 'node_modules/\\ndist/\\n' > .gitignore && echo '{}' > package.json");
-    assert_eq!(said(&project, "npm run build").0, "silent");
+    assert_eq!(output(&project, "npm run build").0, "silent");
     fs::create_dir_all(project.folder.join("dist")).unwrap();
     fs::write(project.folder.join("dist/a.js"), "1\n").unwrap();
-    assert_eq!(said(&project, "rm -rf dist").0, "silent");
+    assert_eq!(output(&project, "rm -rf dist").0, "silent");
 }

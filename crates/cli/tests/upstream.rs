@@ -6,7 +6,7 @@ mod support;
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Said};
+use support::{Machine, Ran};
 
 fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -23,7 +23,7 @@ fn list(machine: &Machine, reflexes: &Value) {
 }
 
 /// Claude Code's hook before a tool.
-fn hook(machine: &Machine, tool: &str, input: &Value) -> Said {
+fn hook(machine: &Machine, tool: &str, input: &Value) -> Ran {
     let payload = json!({
         "session_id": "s", "cwd": machine.project(), "hook_event_name": "PreToolUse", "permission_mode": "default",
         "tool_name": tool, "tool_input": input, "tool_use_id": "t",
@@ -60,9 +60,9 @@ fn a_file_that_a_module_may_not_see_is_told_once_and_logged() {
         } };";
     write(&config(&machine).join("team.mjs"), source);
     list(&machine, &json!(["./team.mjs"]));
-    let said = bash(&machine, "ls");
-    assert!(said.contains("may not see `.reflex/team.yaml`") && said.contains("capabilities"), "{said}");
-    assert!(!said.contains("permissionDecision"), "{said}");
+    let output = bash(&machine, "ls");
+    assert!(output.contains("may not see `.reflex/team.yaml`") && output.contains("capabilities"), "{output}");
+    assert!(!output.contains("permissionDecision"), "{output}");
     assert_eq!(bash(&machine, "ls -l"), "");
     let log = fs::read_to_string(machine.home().join(".local/state/reflex/audit/current.jsonl")).unwrap();
     assert_eq!(log.matches("\"missed\":[\".reflex/team.yaml\"]").count(), 2, "{log}");
@@ -80,8 +80,8 @@ fn the_folder_of_a_call_is_seen_whatever_is_read_and_a_hidden_field_is_told() {
     folder(&machine, "stay", (json!({"decisions": ["deny"], "reads": ["paths"]}), json!({})), source);
     list(&machine, &json!(["./stay"]));
     let inside = json!({"file_path": machine.project().join("src/a.ts"), "content": "x\n"});
-    let said = hook(&machine, "Write", &inside).stdout;
-    assert!(said.contains("may not see `raw`") && !said.contains("permissionDecision"), "{said}");
+    let output = hook(&machine, "Write", &inside).stdout;
+    assert!(output.contains("may not see `raw`") && !output.contains("permissionDecision"), "{output}");
     let outside = json!({"file_path": machine.root().join("elsewhere/a.ts"), "content": "x\n"});
     assert!(hook(&machine, "Write", &outside).stdout.contains("outside"));
 }
@@ -95,8 +95,8 @@ fn options_of_any_type_are_read() {
     folder(&machine, "scope", (json!({"decisions": ["deny"], "reads": ["options"]}), types), source);
     for with in [json!({"allow": ["src/**"]}), json!({"allow": "src/**", "how": "glob"})] {
         list(&machine, &json!([{"source": "./scope", "with": with}]));
-        let said = bash(&machine, "ls");
-        assert!(said.contains("src/**") && said.contains("deny"), "{said}");
+        let output = bash(&machine, "ls");
+        assert!(output.contains("src/**") && output.contains("deny"), "{output}");
     }
     list(&machine, &json!([{"source": "./scope", "with": {"allow": [1]}}]));
     assert!(bash(&machine, "ls").contains("is no string[]"));
@@ -106,8 +106,8 @@ fn options_of_any_type_are_read() {
 fn a_listed_module_that_is_missing_warns_once_and_asks_about_nothing() {
     let machine = Machine::new();
     list(&machine, &json!(["left-out"]));
-    let said = bash(&machine, "make");
-    assert!(said.contains("`left-out`") && !said.contains("permissionDecision"), "{said}");
+    let output = bash(&machine, "make");
+    assert!(output.contains("`left-out`") && !output.contains("permissionDecision"), "{output}");
     assert_eq!(bash(&machine, "make test"), "");
     let status = machine.reflex(["status"]).folder(&machine.project()).run().stdout;
     assert!(status.contains("`left-out`") && status.contains("is not in force"), "{status}");
@@ -130,8 +130,8 @@ fn packages_that_are_installed_beside_a_module_are_imported() {
     write(&place.join("words.ts"), source);
     list(&machine, &json!(["./words.ts"]));
     for (command, denied) in [("frob", true), ("grob", true), ("ls", false)] {
-        let said = bash(&machine, command);
-        assert_eq!(said.contains("\"deny\""), denied, "{command}: {said}");
+        let output = bash(&machine, command);
+        assert_eq!(output.contains("\"deny\""), denied, "{command}: {output}");
     }
 }
 
@@ -161,8 +161,8 @@ fn a_payload_is_shown_to_modules_as_the_hook_shows_it() {
     let payload = json!({"hook_event_name": "PreToolUse", "cwd": machine.project(), "tool_name": "Bash",
         "tool_input": {"command": "frob"}});
     let call = machine.reflex(["check", "--agent", "claude", "--payload"]).folder(&machine.project());
-    let said = call.input(payload.to_string()).run();
-    assert!(said.stdout.contains("raw frob"), "{said:?}");
+    let output = call.input(payload.to_string()).run();
+    assert!(output.stdout.contains("raw frob"), "{output:?}");
     assert!(machine.reflex(["check", "frob"]).folder(&machine.project()).run().stdout.contains("raw frob"));
 }
 
@@ -187,10 +187,10 @@ fn hooks_of_agentreflex_are_found_and_replaced_in_home_and_project() {
         let words = [&["init", "--yes"], more].concat();
         machine.reflex(words).folder(&project).run().stdout
     };
-    let said = init(&["--dry-run"]);
+    let output = init(&["--dry-run"]);
     for (file, _) in &files {
         let shown = file.display().to_string();
-        assert!(said.lines().any(|line| line.contains(&shown) && line.contains("came before")), "{shown}: {said}");
+        assert!(output.lines().any(|line| line.contains(&shown) && line.contains("came before")), "{shown}: {output}");
     }
     init(&["--replace"]);
     for (file, _) in &files {
@@ -211,19 +211,19 @@ fn rules_are_asked_about_an_event_from_a_file_or_the_command_line() {
     let event = machine.root().join("event.json");
     write(&event, r#"{"event": "bash_command", "command": "x", "word": "frob"}"#);
     let (rules, event) = (rules.to_str().unwrap(), event.to_str().unwrap());
-    let said = machine.reflex(["rules", "test", rules, event]).run();
-    assert!(said.code == 2 && said.stdout.contains("no frob"), "{said:?}");
+    let output = machine.reflex(["rules", "test", rules, event]).run();
+    assert!(output.code == 2 && output.stdout.contains("no frob"), "{output:?}");
     for (name, code) in [("tool_call", 2), ("post_tool", 2), ("file_delete", 2), ("prompt_submit", 0)] {
         let words = ["rules", "test", rules, "--event", name, "--field", "word=frob", "--command", "rm x", "--json"];
-        let said = machine.reflex(words).run();
-        assert_eq!((said.code, said.json()["blocked"] == true), (code, code == 2), "{name}: {said:?}");
+        let output = machine.reflex(words).run();
+        assert_eq!((output.code, output.json()["blocked"] == true), (code, code == 2), "{name}: {output:?}");
     }
     // A rule of the package needs no import, and a copy of one that ships is told.
-    let said = machine.reflex(["import", &format!("{rules}/a.yaml")]).run();
-    assert!(said.stderr.contains("loads as it is"), "{said:?}");
+    let output = machine.reflex(["import", &format!("{rules}/a.yaml")]).run();
+    assert!(output.stderr.contains("loads as it is"), "{output:?}");
     write(&Path::new(rules).join("b.yaml"), &rule.replace("no-frob", "path-traversal"));
-    let said = machine.reflex(["rules", "validate", rules]).run();
-    assert!(format!("{said:?}").contains("has the name of one that ships"), "{said:?}");
+    let output = machine.reflex(["rules", "validate", rules]).run();
+    assert!(format!("{output:?}").contains("has the name of one that ships"), "{output:?}");
 }
 
 #[test]
@@ -237,9 +237,9 @@ fn what_a_rule_says_of_a_prompt_or_a_session_reaches_the_person() {
         let mut payload = json!({"session_id": word, "cwd": machine.project(), "hook_event_name": word});
         payload.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         let call = machine.reflex(["hook", "--agent", "claude", "--event", word]).folder(&machine.project());
-        let said: Value = serde_json::from_str(&call.input(payload.to_string()).run().stdout).unwrap();
-        assert!(said["systemMessage"].as_str().unwrap().contains("Think first"), "{word}: {said}");
-        assert!(said["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("Think first"), "{word}");
+        let output: Value = serde_json::from_str(&call.input(payload.to_string()).run().stdout).unwrap();
+        assert!(output["systemMessage"].as_str().unwrap().contains("Think first"), "{word}: {output}");
+        assert!(output["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains("Think first"), "{word}");
     }
 }
 
@@ -250,6 +250,6 @@ fn a_reason_keeps_the_punctuation_of_its_author() {
         "export default { onToolCall: () => ({ action: 'deny', reason: 'never do this — see docs/why.md' }) };";
     write(&config(&machine).join("own.mjs"), source);
     list(&machine, &json!(["./own.mjs"]));
-    let said = bash(&machine, "frob");
-    assert!(said.contains("see docs/why.md") && !said.contains("why.md."), "{said}");
+    let output = bash(&machine, "frob");
+    assert!(output.contains("see docs/why.md") && !output.contains("why.md."), "{output}");
 }

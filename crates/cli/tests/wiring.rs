@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use support::{APP_SERVER, Machine, Said, files, with_program};
+use support::{APP_SERVER, Machine, Ran, files, with_program};
 
 /// Formatting that no printer would make: tabs, blanks before ends of lines, two properties on a line.
 const ODD: &str = "\n{\n\t\"model\" : \"opus\",   \"env\":{\"A\":\"1\"},  \n\t\"permissions\": {\n\t\t\"allow\": [ \"Bash(ls:*)\" ]\n\t}\n}\n\n";
@@ -69,10 +69,10 @@ fn machine_with(text: &[u8]) -> Machine {
 }
 
 #[track_caller]
-fn done(machine: &Machine, command: &str) -> Said {
-    let said = machine.reflex([command, "--yes", "--agent", "claude"]).run();
-    assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{said:?}");
-    said
+fn done(machine: &Machine, command: &str) -> Ran {
+    let output = machine.reflex([command, "--yes", "--agent", "claude"]).run();
+    assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output:?}");
+    output
 }
 
 /// The settings as a program reads them that knows comments and trailing commas.
@@ -308,9 +308,9 @@ fn a_program_of_another_name_is_not_taken_for_ours() {
 #[track_caller]
 fn check_untouched(machine: &Machine, arguments: &[&str], code: i32, words: &str) {
     let before = files(&machine.root());
-    let said = machine.reflex(arguments).run();
-    assert_eq!(said.code, code, "{said:?}");
-    assert!(format!("{}{}", said.stdout, said.stderr).contains(words), "{said:?}");
+    let output = machine.reflex(arguments).run();
+    assert_eq!(output.code, code, "{output:?}");
+    assert!(format!("{}{}", output.stdout, output.stderr).contains(words), "{output:?}");
     assert_eq!(files(&machine.root()), before);
 }
 
@@ -376,8 +376,8 @@ fn what_an_agent_would_drop_a_file_for_is_taken_out_on_request() {
         1,
         "`reflex init --agent claude --repair` shows and makes the change",
     );
-    let said = machine.reflex(["init", "--yes", "--agent", "claude", "--repair"]).run();
-    assert!(said.code == 0 && said.stdout.contains("-  \"model\": \"opus\", // not 5"), "{said:?}");
+    let output = machine.reflex(["init", "--yes", "--agent", "claude", "--repair"]).run();
+    assert!(output.code == 0 && output.stdout.contains("-  \"model\": \"opus\", // not 5"), "{output:?}");
     let mended = fs::read_to_string(settings(&machine)).unwrap();
     assert_eq!((mended.contains("mine"), mended.contains("\"A\": \"//\"")), (false, true), "{mended}");
     check_installed(&with_home(&machine, &mended));
@@ -436,9 +436,9 @@ fn a_folder_that_cannot_be_written_is_named_and_nothing_changes() {
     let machine = Machine::new();
     symlink("/proc/self", machine.home().join(".claude")).unwrap();
     let words = format!("reflex: {}: ", settings(&machine).display());
-    let said = machine.reflex(["init", "--yes"]).run();
-    assert_eq!(said.code, 1, "{said:?}");
-    assert!(said.stderr.starts_with(&words), "{said:?}");
+    let output = machine.reflex(["init", "--yes"]).run();
+    assert_eq!(output.code, 1, "{output:?}");
+    assert!(output.stderr.starts_with(&words), "{output:?}");
     let blocked = Machine::new();
     fs::write(blocked.home().join(".claude"), "a file").unwrap();
     check_untouched(&blocked, &["init", "--yes"], 1, &format!("reflex: {}: ", settings(&blocked).display()));
@@ -449,8 +449,8 @@ fn where_the_memory_cannot_be_written_the_settings_stay_and_the_memory_is_named(
     let machine = machine_with(FOREIGN.as_bytes());
     fs::write(machine.home().join(".local"), "a file").unwrap();
     let state = machine.home().join(".local/state/reflex");
-    let said = format!("reflex: {}, or a folder above it, is a file; no file was changed.", state.display());
-    check_untouched(&machine, &["init", "--yes"], 1, &said);
+    let output = format!("reflex: {}, or a folder above it, is a file; no file was changed.", state.display());
+    check_untouched(&machine, &["init", "--yes"], 1, &output);
 }
 
 #[test]
@@ -460,8 +460,8 @@ fn the_hook_that_is_installed_is_the_hook_that_answers() {
     let (_, _, handler) = ours(&fs::read_to_string(settings(&machine)).unwrap()).remove(0);
     let arguments: Vec<&str> = handler["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
     let call = machine.program(handler["command"].as_str().unwrap(), arguments);
-    let said = call.input(support::bash(&machine.project(), "rm -rf ~")).run();
-    assert_eq!(said.answer().0, "deny", "{said:?}");
+    let output = call.input(support::bash(&machine.project(), "rm -rf ~")).run();
+    assert_eq!(output.answer().0, "deny", "{output:?}");
 }
 
 #[test]
@@ -485,9 +485,9 @@ fn check_agent(agent: &str, file: &str, before: Option<&str>) -> String {
         fs::write(&file, text).unwrap();
     }
     let run = |command: &str| {
-        let said = machine.reflex([command, "--yes", "--agent", agent]).env("PATH", &path).run();
-        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{said:?}");
-        said.stdout
+        let output = machine.reflex([command, "--yes", "--agent", agent]).env("PATH", &path).run();
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output:?}");
+        output.stdout
     };
     run("init");
     let once = fs::read_to_string(&file).unwrap();
@@ -566,9 +566,11 @@ fn what_codex_would_not_read_is_left_alone() {
 fn trust_that_cannot_be_had_is_told_and_the_way_to_it_too() {
     let machine = Machine::new();
     let run = |path: &str| machine.reflex(["init", "--yes", "--agent", "codex"]).env("PATH", path).run();
-    let said = run("/nowhere");
-    assert_eq!(said.code, 1);
-    assert!(said.stderr.contains("it is not trusted (`codex` is not on the PATH") && said.stderr.contains("/hooks"));
+    let output = run("/nowhere");
+    assert_eq!(output.code, 1);
+    assert!(
+        output.stderr.contains("it is not trusted (`codex` is not on the PATH") && output.stderr.contains("/hooks")
+    );
     let deaf =
         with_program(&machine, "codex", "#!/bin/sh\necho '{\"id\":1,\"error\":{\"message\":\"no such method\"}}'\n");
     assert!(run(&deaf).stderr.contains("(no such method)"), "{:?}", run(&deaf));
@@ -581,15 +583,15 @@ fn where_several_agents_are_used_each_is_wired_and_each_goes_again() {
     let machine = Machine::new();
     let path = with_program(&machine, "codex", APP_SERVER);
     fs::create_dir(machine.home().join(".copilot")).unwrap();
-    let said = machine.reflex(["init", "--yes"]).env("PATH", &path).run();
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = machine.reflex(["init", "--yes"]).env("PATH", &path).run();
+    assert_eq!(output.code, 0, "{output:?}");
     for (file, there) in
         [(".codex/hooks.json", true), (".copilot/hooks/reflex.json", true), (".claude/settings.json", false)]
     {
         assert_eq!(machine.home().join(file).exists(), there, "{file}");
     }
-    let said = machine.reflex(["uninstall", "--yes"]).env("PATH", &path).run();
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = machine.reflex(["uninstall", "--yes"]).env("PATH", &path).run();
+    assert_eq!(output.code, 0, "{output:?}");
     let left = files(&machine.home()).into_iter().filter(|(file, _)| file.is_file());
     assert!(left.map(|(file, _)| file).all(|file| file.starts_with(machine.home().join(".local"))));
 }
@@ -610,8 +612,8 @@ fn a_hook_survives_an_upgrade_that_moves_the_binary() {
         let words = ["--home", home.to_str().unwrap()].into_iter().chain(words.iter().copied());
         machine.program(program.to_str().unwrap(), words).env("PATH", &path).run()
     };
-    let said = run(&link, &["init", "--yes"]);
-    assert_eq!(said.code, 0, "{said:?}");
+    let output = run(&link, &["init", "--yes"]);
+    assert_eq!(output.code, 0, "{output:?}");
     let (_, _, handler) = ours(&fs::read_to_string(settings(&machine)).unwrap()).remove(0);
     assert_eq!(handler["command"], link.to_str().unwrap());
     // The next version stands elsewhere, and the link leads there.
@@ -625,6 +627,6 @@ fn a_hook_survives_an_upgrade_that_moves_the_binary() {
     let home = machine.home();
     let words = ["hook", "--home", home.to_str().unwrap(), "--agent", "claude", "--event", "PreToolUse"];
     let call = machine.program(link.to_str().unwrap(), words).env("PATH", &path);
-    let said = call.input(support::bash(&machine.project(), &format!("ln -sf /bin/true {}", link.display()))).run();
-    assert_eq!(said.answer().0, "deny", "{said:?}");
+    let output = call.input(support::bash(&machine.project(), &format!("ln -sf /bin/true {}", link.display()))).run();
+    assert_eq!(output.answer().0, "deny", "{output:?}");
 }

@@ -34,8 +34,8 @@ mod verdict;
 mod library;
 
 pub use analysis::analyze;
+pub use analysis::config_inputs::{ConfigInput, How, config_inputs};
 pub use analysis::fingerprint::Fingerprint;
-pub use analysis::orders::{How, Order, orders};
 pub use analysis::tool_call::unfolded;
 pub use detectors::extension::{ExtraDetector, NONE, Seen};
 pub use detectors::loops as loopbreaker;
@@ -72,7 +72,7 @@ pub use secrets::disguises::unescaped;
 pub use secrets::passwords::passwords;
 pub use secrets::redaction::{redact, redact_known, redacted};
 pub use secrets::scan::{Secret, find as find_secrets};
-pub use text::excerpt::{plain_path, quotation, told_by_stranger};
+pub use text::excerpt::{plain_path, quotation, quoted_from_stranger};
 pub use text::glob::fits;
 pub use verdict::gatekeeper::next_steps;
 pub use verdict::judgeable::JudgedRule;

@@ -5,7 +5,7 @@ use crate::facts::cache::Facts;
 use crate::model::finding::TOO_MUCH;
 use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
 use crate::model::vouched::Vouched;
-use crate::text::excerpt::told_by_stranger;
+use crate::text::excerpt::quoted_from_stranger;
 use reflex_shell::Command;
 use reflex_tables::{Node, Tables};
 
@@ -139,9 +139,9 @@ impl Policy {
                 if finding.id == TOO_MUCH { worth.min(PolicyAction::Ask) } else { worth }
             }
         };
-        let spoken = self.overridden(finding, base, why);
-        let asked = spoken == PolicyAction::Ask || spoken == PolicyAction::Warn;
-        let worth = if asked { self.allowed(finding, facts, why).unwrap_or(spoken) } else { spoken };
+        let stated = self.overridden(finding, base, why);
+        let asked = stated == PolicyAction::Ask || stated == PolicyAction::Warn;
+        let worth = if asked { self.allowed(finding, facts, why).unwrap_or(stated) } else { stated };
         let of_role = facts.event.role.as_deref().into_iter().flat_map(|role| self.roles(role));
         let named = of_role.map(|(_, said)| said.get("mode").text()).chain(self.presets().map(|(_, name)| name));
         let mut modes = named.map(|name| self.preset(name)).chain(self.of_session());
@@ -200,22 +200,22 @@ impl Policy {
             PolicyAction::named(node.get(finding.severity.name()).text()).unwrap_or(PolicyAction::Deny)
         };
         let usual = worth(self.node);
-        let mut spoken = Spoken::default();
+        let mut stated = Spoken::default();
         for (layer, name) in self.presets() {
             let reason = layer.policy().get("reason").text();
             let worth = worth(self.preset(name));
-            spoken.say(worth < usual && layer.may_lower(finding, reason), worth);
+            stated.say(worth < usual && layer.may_lower(finding, reason), worth);
         }
         for (_, said) in role.into_iter().flat_map(|role| self.roles(role)) {
             let mode = self.preset(said.get("mode").text());
             if !mode.is_nil() {
-                spoken.say(false, worth(mode));
+                stated.say(false, worth(mode));
             }
         }
         if let Some(mode) = self.of_session() {
-            spoken.say(false, worth(mode));
+            stated.say(false, worth(mode));
         }
-        spoken.over(usual)
+        stated.over(usual)
     }
 
     /// Explains that a preset lowers a core finding, in the words of its owner.
@@ -232,7 +232,7 @@ impl Policy {
 
     /// Applies `rules: {NAME: …}` and `disabled_rules`.
     fn overridden(&self, finding: &Finding, base: PolicyAction, why: &mut Vec<String>) -> PolicyAction {
-        let mut spoken = Spoken::default();
+        let mut stated = Spoken::default();
         for layer in &self.layers {
             let Some(said) = said_of(layer, &finding.id) else { continue };
             let worth = PolicyAction::named(said.get("do").text()).unwrap_or(base);
@@ -248,9 +248,9 @@ impl Policy {
                 reason => format!(": {reason}"),
             };
             why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), said.get("at").text()));
-            spoken.say(may, worth);
+            stated.say(may, worth);
         }
-        spoken.over(base)
+        stated.over(base)
     }
 
     /// Whether the rule permits lowering its action.
@@ -358,7 +358,8 @@ fn begins(wanted: Node<'_>, command: &Command) -> bool {
 pub(crate) fn broken(policy: &Policy, facts: &Facts<'_>) -> Option<Finding> {
     let (layer, first) = policy.problems().next()?;
     // The error quotes content of the file.
-    let first = if layer.is_strange() { told_by_stranger("A file", &layer.folder, first) } else { first.to_owned() };
+    let first =
+        if layer.is_strange() { quoted_from_stranger("A file", &layer.folder, first) } else { first.to_owned() };
     let count = policy.problems().count();
     let more = if count > 1 { format!(" ({count} problems in all)") } else { String::new() };
     let harmless = facts.event.actions.iter().all(crate::model::event::Action::only_looks);

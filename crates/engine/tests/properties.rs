@@ -222,10 +222,10 @@ fn no_change_of_a_command_makes_the_judgement_fail() {
 
 /// The text with a part taken out, twice in it, moved into another or followed by chance letters.
 fn changed(chance: &mut Chance<'_>, text: &str, other: &str) -> String {
-    let letters: Vec<char> = text.chars().collect();
-    let (one, two) = (chance.next(letters.len() + 1), chance.next(letters.len() + 1));
-    let (front, back) = (&letters[..one.min(two)], &letters[one.max(two)..]);
-    let inside = &letters[one.min(two)..one.max(two)];
+    let chars: Vec<char> = text.chars().collect();
+    let (one, two) = (chance.next(chars.len() + 1), chance.next(chars.len() + 1));
+    let (front, back) = (&chars[..one.min(two)], &chars[one.max(two)..]);
+    let inside = &chars[one.min(two)..one.max(two)];
     let of = |parts: &[&[char]]| parts.concat().into_iter().collect::<String>();
     match chance.next(5) {
         0 => of(&[front, back]),

@@ -4,7 +4,7 @@ use crate::files::config::{Folders, Settings};
 use crate::files::index::Index;
 use crate::files::read;
 use crate::files::scope::{Scope, levels, plain_below, slashed};
-use crate::model::fact::{BEHIND_LINK, Fact, IN_GIT_FOLDER, NO_WORK_TREE, OUTSIDE, UNRESOLVED, Unknown};
+use crate::model::fact::{BEYOND_LINK, Fact, IN_GIT_FOLDER, NO_WORK_TREE, OUTSIDE, UNRESOLVED, Unknown};
 use crate::model::question::Survey;
 use crate::system::{bytes, native};
 use crate::trouble::{NO_REPOSITORY, Trouble, remains_of_one};
@@ -214,7 +214,7 @@ impl Repository {
         }
         for level in levels(path).into_iter().filter(|level| !level.is_empty() && level.len() < path.len()) {
             if !self.is_own_folder(root, level)? {
-                return Err(BEHIND_LINK);
+                return Err(BEYOND_LINK);
             }
         }
         *self.owned.borrow_mut() = above.map(<[u8]>::to_vec);

@@ -77,7 +77,7 @@ fn messages_and_remedies_are_plain_english() {
         for (words, better) in NOT_ENGLISH.iter().filter(|(words, _)| plain.iter().any(|text| text.contains(words))) {
             problems.push(format!("{}: not `{words}`, but: {better}", entry.name));
         }
-        if !message.starts_with(|letter: char| letter.is_uppercase()) || !message.ends_with('.') {
+        if !message.starts_with(|ch: char| ch.is_uppercase()) || !message.ends_with('.') {
             problems.push(format!("{}: a message is a sentence: {message}", entry.name));
         }
         if message.len() > LONGEST || remedy.len() > LONGEST {
@@ -126,7 +126,7 @@ fn commands(remedy: &str) -> Vec<String> {
     let quoted = remedy.split('`').skip(1).step_by(2);
     let is_command = |text: &&str| {
         let first = text.split(' ').next().unwrap_or_default();
-        let program = first.chars().all(|letter| letter.is_ascii_lowercase() || "-_0123456789".contains(letter));
+        let program = first.chars().all(|ch| ch.is_ascii_lowercase() || "-_0123456789".contains(ch));
         program && !first.starts_with('-') && text.contains(' ')
     };
     quoted.filter(is_command).map(str::to_owned).collect()

@@ -11,8 +11,8 @@
 
 use reflex_agents::universal;
 use reflex_engine::{
-    Action, Decision, EffectKind, Event, Fact, OPERATORS, Order, Place, Severity, Target, Tier, WordList, analyze,
-    unfolded,
+    Action, ConfigInput, Decision, EffectKind, Event, Fact, OPERATORS, Place, Severity, Target, Tier, WordList,
+    analyze, unfolded,
 };
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};
@@ -99,7 +99,7 @@ fn every_cue_is_heard_in_its_examples_and_not_in_the_others() {
         };
         for example in entry.value["fires"].as_array().unwrap() {
             let text = example.as_str().unwrap_or_else(|| example["text"].as_str().unwrap());
-            let least = example["score"].as_u64().unwrap_or(u64::from(reflex_engine::injection::TOLD_FROM));
+            let least = example["score"].as_u64().unwrap_or(u64::from(reflex_engine::injection::REPORTED_FROM));
             let plain = heard(text);
             let hidden = heard(&format!("<!-- {text} -->"));
             if !(plain.0 && u64::from(plain.1) >= least || hidden.0 && u64::from(hidden.1) >= least) {
@@ -108,7 +108,7 @@ fn every_cue_is_heard_in_its_examples_and_not_in_the_others() {
         }
         for text in entry.value["quiet"].as_array().unwrap() {
             let text = text.as_str().unwrap();
-            if heard(text).0 || heard(text).1 >= reflex_engine::injection::TOLD_FROM {
+            if heard(text).0 || heard(text).1 >= reflex_engine::injection::REPORTED_FROM {
                 problems.push(format!("{} is heard in `{text}`: {:?}", entry.name, heard(text)));
             }
         }
@@ -280,7 +280,7 @@ fn every_program_does_what_its_examples_say() {
 
 #[test]
 fn every_file_that_a_program_takes_orders_from_is_looked_for_as_its_examples_say() {
-    check_examples(Kind::Orders, "takes", |example, expected| {
+    check_examples(Kind::Inputs, "takes", |example, expected| {
         let found = taken(&example["run"]);
         let missing = expected.iter().find(|line| !found.iter().any(|one| one == *line))?;
         Some(format!("{} takes no {missing}, but {found:?}", example["run"]))
@@ -303,16 +303,16 @@ fn taken(call: &Value) -> Vec<String> {
     let event: Event = universal::read(&object).unwrap();
     let world = universal::supposed(&object, &event).unwrap();
     let analysis = analyze(&event, reflex_library::tables(), &world);
-    let orders = reflex_engine::orders(&event, &analysis, reflex_library::tables(), &world);
-    let line = |order: Order| match order {
-        Order::File { path, .. } => path,
-        Order::Program { name, .. } => name,
-        Order::Git { folder, .. } => format!("git {folder}"),
-        Order::Server { name, path } => format!("{name} in {path}"),
-        Order::Unknown { program } => format!("unknown {program}"),
-        Order::More => "more".into(),
+    let inputs = reflex_engine::config_inputs(&event, &analysis, reflex_library::tables(), &world);
+    let line = |input: ConfigInput| match input {
+        ConfigInput::File { path, .. } => path,
+        ConfigInput::Program { name, .. } => name,
+        ConfigInput::Git { folder, .. } => format!("git {folder}"),
+        ConfigInput::Server { name, path } => format!("{name} in {path}"),
+        ConfigInput::Unknown { program } => format!("unknown {program}"),
+        ConfigInput::More => "more".into(),
     };
-    orders.into_iter().map(line).collect()
+    inputs.into_iter().map(line).collect()
 }
 
 /// Effects in words: `delete a (force recursive)`, one line per target.
@@ -327,9 +327,9 @@ fn effects_of(call: &Value) -> Vec<String> {
     let analysis = analyze(&event, reflex_library::tables(), &world);
     let mut lines = Vec::new();
     // What is set, touched or spoken of follows from the words alone, whatever the program.
-    let told =
+    let shown_before =
         |kind: EffectKind| !matches!(kind, EffectKind::PathArgument | EffectKind::SetVariable | EffectKind::SendText);
-    for effect in analysis.effects.iter().filter(|effect| told(effect.kind)) {
+    for effect in analysis.effects.iter().filter(|effect| shown_before(effect.kind)) {
         let flags = if effect.flags.is_empty() { String::new() } else { format!(" ({})", effect.flags.join(" ")) };
         let argument = effect.argument.as_ref().map_or(String::new(), |value| format!(" = {}", value.shown()));
         let site = match effect.site {

@@ -8,8 +8,8 @@
 )]
 
 use reflex_host::Folders;
+use reflex_host::store::alarm::{Alarm, Subject};
 use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::store::life::{Alarm, Subject};
 use reflex_host::store::session::{Call, SessionKey};
 use reflex_host::store::{Search, Store};
 use std::path::Path;
@@ -147,12 +147,12 @@ fn what_a_session_keeps_is_read_back() {
     use reflex_engine::loopbreaker::{End, RepeatAllowance, Step, StepKind};
     let whose = SessionKey { client: "claude", session: "s2", role: None, subagent: None, call: "", word: "" };
     let kept = Kept::open("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
-    let end = End { failed: true, output: "o".into(), error: "f00d".into(), letters: vec![(b'a', 31), (b'\n', 2)] };
+    let end = End { failed: true, output: "o".into(), error: "f00d".into(), chars: vec![(b'a', 31), (b'\n', 2)] };
     let step = Step {
         exact: "e".into(),
         goals: vec!["g".into(), "h".into()],
         text: "make check".into(),
-        deed: StepKind::Change,
+        kind: StepKind::Change,
         pace: RepeatAllowance::Waits,
         refused: false,
         changes: vec![("/repo/a".into(), "0011".into())],

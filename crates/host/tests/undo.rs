@@ -182,7 +182,7 @@ impl Ground {
             "hook_event_name": "PreToolUse", "session_id": self.root, "cwd": self.root, "tool_name": tool,
             "tool_input": input, "permission_mode": "default",
         });
-        let payload = Payload { fields: payload.as_object().unwrap(), told: None, variable: &|_| None };
+        let payload = Payload { fields: payload.as_object().unwrap(), event_name: None, variable: &|_| None };
         let reply = Host::new(Mode::default()).answer(find("claude").unwrap(), &payload);
         serde_json::from_slice(reply.stdout.as_ref()).unwrap_or(Value::Null)
     }
@@ -241,7 +241,7 @@ fn kept(answer: &Value) -> Option<String> {
 fn play(command: &str) -> Result<(), String> {
     let ground = Ground::new();
     // Git notes in its index what it has looked at.
-    let told = ground.told_by_git();
+    let shown_before = ground.told_by_git();
     let before = ground.seen();
     let answer = ground.ask("Bash", json!({"command": command}));
     let id = kept(&answer).ok_or_else(|| format!("not kept: {answer}"))?;
@@ -252,7 +252,7 @@ fn play(command: &str) -> Result<(), String> {
     undo(&id)?;
     same(&before, &ground.seen())?;
     let now = ground.told_by_git();
-    if now == told { Ok(()) } else { Err(format!("git says\n{now}\nand not\n{told}")) }
+    if now == shown_before { Ok(()) } else { Err(format!("git says\n{now}\nand not\n{shown_before}")) }
 }
 
 fn undo(id: &str) -> Result<Option<String>, String> {
@@ -266,9 +266,9 @@ fn same(before: &BTreeMap<PathBuf, Seen>, after: &BTreeMap<PathBuf, Seen>) -> Re
     let names: std::collections::BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
     let differs = |name: &&&PathBuf| before.get(**name) != after.get(**name);
     let short = |seen: Option<&Seen>| format!("{seen:?}").chars().take(160).collect::<String>();
-    let told =
+    let shown_before =
         |name: &PathBuf| format!("{}: {} was {}", name.display(), short(after.get(name)), short(before.get(name)));
-    let all: Vec<String> = names.iter().filter(differs).map(|name| told(name)).collect();
+    let all: Vec<String> = names.iter().filter(differs).map(|name| shown_before(name)).collect();
     if all.is_empty() { Ok(()) } else { Err(all.join("\n    ")) }
 }
 
@@ -527,13 +527,13 @@ fn scenario(random: &mut Random) -> usize {
 fn objects_that_git_has_pruned_come_back() {
     for command in ["git stash clear", "git branch -D topic", "git reset --hard HEAD~1"] {
         let ground = Ground::new();
-        let told = ground.told_by_git();
+        let shown_before = ground.told_by_git();
         let id = kept(&ground.ask("Bash", json!({"command": command}))).unwrap();
         ground.run(command);
         ground.git("reflog expire --expire=now --all");
         ground.git("gc -q --prune=now");
         undo(&id).unwrap();
-        assert_eq!(ground.told_by_git(), told, "{command}");
+        assert_eq!(ground.told_by_git(), shown_before, "{command}");
     }
 }
 
@@ -599,7 +599,7 @@ fn a_work_tree_that_is_removed_comes_back() {
     ground.write("trees/one/a.txt", "changed\n");
     ground.write("trees/one/plan.md", "in no commit\n");
     ground.age();
-    let told = ground.told_by_git();
+    let shown_before = ground.told_by_git();
     let before = ground.seen();
     let command = "git worktree remove --force trees/one";
     let id = kept(&ground.ask("Bash", json!({"command": command}))).unwrap();
@@ -607,7 +607,7 @@ fn a_work_tree_that_is_removed_comes_back() {
     assert!(!ground.root.join("trees/one").exists());
     undo(&id).unwrap();
     same(&before, &ground.seen()).unwrap();
-    assert_eq!(ground.told_by_git(), told);
+    assert_eq!(ground.told_by_git(), shown_before);
     assert_eq!(ground.run("cd trees/one && git status --porcelain").1, " M a.txt\n?? plan.md\n");
 }
 

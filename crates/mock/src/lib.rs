@@ -1,8 +1,8 @@
 //! A scripted model on loopback that speaks the protocols of the agents' clients. It makes no decisions.
 
+mod conversation;
 mod http;
 mod model;
-mod told;
 
+pub use conversation::{Conversation, ToolResult};
 pub use model::{Call, Model};
-pub use told::{Conversation, ToolResult};

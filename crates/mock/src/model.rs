@@ -9,8 +9,8 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
+use crate::conversation::{Conversation, offers_tools, string, tool_results};
 use crate::http::{self, Request};
-use crate::told::{Conversation, offers_tools, string, tool_results};
 
 const LAST_WORDS: &str = "All done.";
 
@@ -70,7 +70,7 @@ impl Model {
     }
 
     /// The conversation as received by the model; `None` until a request with tools has arrived.
-    pub fn told(&self) -> Option<Conversation> {
+    pub fn conversation(&self) -> Option<Conversation> {
         let bodies = self.script.bodies.lock().unwrap_or_else(PoisonError::into_inner);
         bodies
             .iter()

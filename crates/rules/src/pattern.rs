@@ -26,7 +26,7 @@ pub(crate) fn fill(pattern: &str, variables: &Variables, how: &dyn Fn(&[String])
 
 /// As [`fill`], for a message or a rewrite. A name that is neither a variable nor a field is kept and reported to `odd`
 /// with a remedy.
-pub(crate) fn fill_told(text: &str, variables: &Variables, odd: &mut dyn FnMut(String, String)) -> String {
+pub(crate) fn fill_noting_unknown(text: &str, variables: &Variables, odd: &mut dyn FnMut(String, String)) -> String {
     let filled = each_word(text, &mut |name| {
         let values = variables.get(name);
         if values.is_none() && !is_known(name) {
@@ -42,12 +42,12 @@ pub(crate) fn fill_told(text: &str, variables: &Variables, odd: &mut dyn FnMut(S
 fn each_word(text: &str, word: &mut dyn FnMut(&str) -> Ready<String>) -> Ready<String> {
     let mut filled = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once("{{") {
+    while let Some((before, after)) = rest.split_once("{{") {
         filled.push_str(before);
-        let named = behind.split_once("}}").filter(|(name, _)| is_name(name.trim()));
+        let named = after.split_once("}}").filter(|(name, _)| is_name(name.trim()));
         let Some((name, after)) = named else {
             filled.push_str("{{");
-            rest = behind;
+            rest = after;
             continue;
         };
         filled.push_str(&word(name.trim())?);
@@ -96,12 +96,12 @@ pub(crate) fn needs(pattern: &str, fold: bool) -> Vec<String> {
     if has_flags {
         return Vec::new();
     }
-    let mut letters = pattern.chars().peekable();
+    let mut chars = pattern.chars().peekable();
     let mut needs = Vec::new();
     let (mut best, mut run) = (String::new(), String::new());
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next() {
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' => match chars.next() {
                 Some(sign) if sign.is_ascii_punctuation() => {
                     run.push(sign);
                     continue;
@@ -112,17 +112,17 @@ pub(crate) fn needs(pattern: &str, fold: bool) -> Vec<String> {
             },
             '[' => {
                 keep(&mut best, &mut run);
-                skip_set(&mut letters);
+                skip_set(&mut chars);
             }
             '(' => {
                 keep(&mut best, &mut run);
-                skip_group(&mut letters);
+                skip_group(&mut chars);
             }
             '*' | '?' | '{' => {
                 run.pop();
                 keep(&mut best, &mut run);
-                if letter == '{' {
-                    letters.by_ref().find(|letter| *letter == '}');
+                if ch == '{' {
+                    chars.by_ref().find(|ch| *ch == '}');
                 }
             }
             '+' | '.' | '^' | '$' => keep(&mut best, &mut run),
@@ -130,7 +130,7 @@ pub(crate) fn needs(pattern: &str, fold: bool) -> Vec<String> {
                 keep(&mut best, &mut run);
                 needs.push(std::mem::take(&mut best));
             }
-            letter => run.push(letter),
+            ch => run.push(ch),
         }
     }
     keep(&mut best, &mut run);
@@ -148,28 +148,28 @@ fn keep(best: &mut String, run: &mut String) {
     }
 }
 
-type Letters<'p> = std::iter::Peekable<std::str::Chars<'p>>;
+type PatternChars<'p> = std::iter::Peekable<std::str::Chars<'p>>;
 
 /// Skips to the end of a set, after its `]`. A `]` right at the start is a member of the set.
-fn skip_set(letters: &mut Letters<'_>) {
-    letters.next_if_eq(&'^');
-    letters.next_if_eq(&']');
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => drop(letters.next()),
-            '[' => skip_set(letters),
+fn skip_set(chars: &mut PatternChars<'_>) {
+    chars.next_if_eq(&'^');
+    chars.next_if_eq(&']');
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' => drop(chars.next()),
+            '[' => skip_set(chars),
             ']' => return,
             _ => {}
         }
     }
 }
 
-fn skip_group(letters: &mut Letters<'_>) {
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => drop(letters.next()),
-            '[' => skip_set(letters),
-            '(' => skip_group(letters),
+fn skip_group(chars: &mut PatternChars<'_>) {
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' => drop(chars.next()),
+            '[' => skip_set(chars),
+            '(' => skip_group(chars),
             ')' => return,
             _ => {}
         }

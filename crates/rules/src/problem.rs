@@ -103,7 +103,7 @@ const MAX_LETTERS: usize = 64;
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     // No known word is longer, so the comparison of a longer one can be cut.
     let plain = |text: &str| -> String {
-        text.to_lowercase().chars().filter(|letter| !['-', '_', ' '].contains(letter)).take(MAX_LETTERS).collect()
+        text.to_lowercase().chars().filter(|ch| !['-', '_', ' '].contains(ch)).take(MAX_LETTERS).collect()
     };
     let wanted = plain(word);
     let ranked = known.iter().map(|name| (strsim::osa_distance(&wanted, &plain(name)), *name));

@@ -135,7 +135,7 @@ impl Rule {
     pub fn lower(&self, variables: &Variables) -> Result<Value, String> {
         let when = self.conditions.iter().map(|condition| condition.lower(variables));
         let when = when.collect::<Result<Vec<Value>, _>>().map_err(|(message, help)| format!("{message}, {help}"))?;
-        let filled = |text: &str| pattern::fill_told(text, variables, &mut |_, _| {});
+        let filled = |text: &str| pattern::fill_noting_unknown(text, variables, &mut |_, _| {});
         let rewrite: Map<String, Value> =
             self.rewrite.iter().map(|(field, text)| (field.clone(), filled(text).into())).collect();
         let core = self.tier == Tier::Core;
@@ -260,7 +260,7 @@ impl<'r> Reader<'r, '_> {
         if name.trim().is_empty() {
             self.problems.error(&located.span.clone(), "this rule has no name", "add `name:`");
         }
-        let plain = |letter: char| letter.is_alphanumeric() || "-_./ ".contains(letter);
+        let plain = |ch: char| ch.is_alphanumeric() || "-_./ ".contains(ch);
         if !name.chars().all(plain) || name.len() > 80 {
             let span = self.get("name").map_or(located.span.clone(), |(_, value)| value.span.clone());
             self.problems.error(&span, "a name is letters, digits, `-`, `_`, `.`, `/`, at most 80", "");
@@ -330,7 +330,7 @@ impl<'r> Reader<'r, '_> {
         let told = self.get("message").into_iter().chain(rewrite);
         for (_, value) in told {
             let text = value.text().unwrap_or_default();
-            pattern::fill_told(&text, variables, &mut |message, help| {
+            pattern::fill_noting_unknown(&text, variables, &mut |message, help| {
                 self.problems.warning(&value.span, message, help)
             });
         }

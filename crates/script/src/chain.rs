@@ -1,7 +1,7 @@
 //! A chain of modules. They run in order; the first decision other than a pass counts, and a failed module stops no
 //! other.
 
-use crate::model::answer::{Limit, Problem, Report, Said};
+use crate::model::answer::{Limit, ModuleDecision, Problem, Report};
 use crate::model::call::Call;
 use crate::model::limits::Limits;
 use crate::model::message::Message;
@@ -29,13 +29,13 @@ pub struct Chain {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
     /// The first decision that is not a pass.
-    pub said: Said,
+    pub said: ModuleDecision,
     /// Index of the module that made it.
     pub by: Option<usize>,
     /// The decision that follows if a person approves `said`: the next one that is not a pass.
-    pub behind: Option<(usize, Said)>,
+    pub after: Option<(usize, ModuleDecision)>,
     /// Decisions that follow from failed modules. They do not end the chain, and count only if no other module decides.
-    pub failed: Vec<(usize, Said)>,
+    pub failed: Vec<(usize, ModuleDecision)>,
     /// Reports of the modules that were run.
     pub reports: Vec<Report>,
 }
@@ -73,7 +73,7 @@ impl Chain {
             };
         }
         if outcome.by.is_none() {
-            let denied = outcome.failed.iter().find(|(_, said)| matches!(said, Said::Deny { .. }));
+            let denied = outcome.failed.iter().find(|(_, said)| matches!(said, ModuleDecision::Deny { .. }));
             if let Some((index, said)) = denied.or(outcome.failed.first()).cloned() {
                 (outcome.by, outcome.said) = (Some(index), said);
             }
@@ -232,38 +232,38 @@ impl Outcome {
     /// Records a module's decision. Returns whether the chain is done.
     fn take(&mut self, module: &Module, report: Report, call: &Call) -> bool {
         let said = match &report.said {
-            None => Said::Pass,
+            None => ModuleDecision::Pass,
             Some(Ok(said)) => said.clone(),
             Some(Err(problem)) => {
                 let said = failed(module, problem, call);
-                let counts = (said != Said::Pass).then_some((report.index, said));
+                let counts = (said != ModuleDecision::Pass).then_some((report.index, said));
                 self.failed.extend(counts);
-                Said::Pass
+                ModuleDecision::Pass
             }
         };
         let index = report.index;
         self.reports.push(report);
-        if said == Said::Pass {
+        if said == ModuleDecision::Pass {
             return false;
         }
         if self.by.is_none() {
-            let done = matches!(said, Said::Deny { .. });
+            let done = matches!(said, ModuleDecision::Deny { .. });
             (self.said, self.by) = (said, Some(index));
             return done;
         }
-        self.behind = Some((index, said));
+        self.after = Some((index, said));
         true
     }
 }
 
 /// Returns the decision for a module that failed.
-fn failed(module: &Module, problem: &Problem, call: &Call) -> Said {
+fn failed(module: &Module, problem: &Problem, call: &Call) -> ModuleDecision {
     let reason = format!("the reflex `{}` could not answer: {problem}", module.name);
     match module.on_error {
-        OnError::Deny => Said::Deny { reason },
-        OnError::Ask => Said::Ask { reason },
-        OnError::Skip => Said::Pass,
-        OnError::Default if call.acts && module.enforces() => Said::Ask { reason },
-        OnError::Default => Said::Pass,
+        OnError::Deny => ModuleDecision::Deny { reason },
+        OnError::Ask => ModuleDecision::Ask { reason },
+        OnError::Skip => ModuleDecision::Pass,
+        OnError::Default if call.acts && module.enforces() => ModuleDecision::Ask { reason },
+        OnError::Default => ModuleDecision::Pass,
     }
 }

@@ -27,7 +27,7 @@ pub mod schema;
 pub use chain::{Chain, Outcome};
 pub use imports::built_in::{PRINT, is_built_in};
 pub use imports::loader::ENTRY;
-pub use model::answer::{Limit, Missed, Problem, Report, Said};
+pub use model::answer::{Limit, Missed, ModuleDecision, Problem, Report};
 pub use model::call::{Call, Handler, Machine, Nothing, WorkedOut};
 pub use model::limits::Limits;
 pub use model::manifest::{Capabilities, Manifest};

@@ -2,7 +2,7 @@
 //! other in a shared interpreter; all other modules get a fresh one.
 
 use crate::imports::loader::{self, Files};
-use crate::model::answer::{Limit, Problem, Report, Said};
+use crate::model::answer::{Limit, ModuleDecision, Problem, Report};
 use crate::model::call::{Call, Handler};
 use crate::model::limits::Limits;
 use crate::model::module::Module;
@@ -85,7 +85,7 @@ impl Interpreter {
     }
 
     /// Runs a module. Returns its decision; `None` if it has no such handler.
-    pub(crate) fn ask(&self, module: &Module, call: &Call) -> Result<Option<Said>, Problem> {
+    pub(crate) fn ask(&self, module: &Module, call: &Call) -> Result<Option<ModuleDecision>, Problem> {
         let Some((runtime, context)) = &self.engine else { return Ok(None) };
         runtime.set_memory_limit(self.region.used().saturating_add(self.limits.get().memory));
         self.tools.next(module.granted.clone());
@@ -98,7 +98,7 @@ impl Interpreter {
         module: &Module,
         call: &Call,
         lazily: &dyn Fn(&str) -> serde_json::Value,
-    ) -> Result<Option<Said>, Problem> {
+    ) -> Result<Option<ModuleDecision>, Problem> {
         match self.tools.asks.borrow().as_deref() {
             Some(Asks::Here(lent)) => lent.during(lazily, || self.ask(module, call)),
             Some(Asks::Thread(_)) | None => self.ask(module, call),
@@ -166,7 +166,7 @@ struct Desk<'a, 'js> {
 }
 
 impl<'js> Desk<'_, 'js> {
-    fn answer(&self, module: &Module, call: &Call) -> Result<Option<Said>, Problem> {
+    fn answer(&self, module: &Module, call: &Call) -> Result<Option<ModuleDecision>, Problem> {
         let Some((reflex, handler)) = self.handler(module, call)? else { return Ok(None) };
         let text = seen(module, call);
         let context = self.run(Problem::Threw, || self.ctx.json_parse(text.as_str()))?;
@@ -181,7 +181,7 @@ impl<'js> Desk<'_, 'js> {
             self.run(Problem::Threw, || handler.call((rquickjs::function::This(reflex), context)))?;
         let given = self.settled(given)?;
         match call.handler {
-            Handler::ToolResult => Ok(Some(Said::Pass)),
+            Handler::ToolResult => Ok(Some(ModuleDecision::Pass)),
             Handler::ToolCall => self.decision(module, &given).map(Some),
         }
     }
@@ -259,7 +259,7 @@ impl<'js> Desk<'_, 'js> {
         }
     }
 
-    fn decision(&self, module: &Module, given: &Value<'js>) -> Result<Said, Problem> {
+    fn decision(&self, module: &Module, given: &Value<'js>) -> Result<ModuleDecision, Problem> {
         let Some(object) = given.as_object() else {
             return Err(Problem::NoDecision(given.type_name().to_owned()));
         };
@@ -276,7 +276,7 @@ impl<'js> Desk<'_, 'js> {
             return Err(Problem::Undeclared(word));
         }
         if word == "pass" {
-            return Ok(Said::Pass);
+            return Ok(ModuleDecision::Pass);
         }
         let text = self.run(Problem::Threw, || self.ctx.json_stringify(given.clone()))?;
         let text = text.and_then(|text| text.to_string().ok()).unwrap_or_default();
@@ -314,13 +314,13 @@ impl<'js> Desk<'_, 'js> {
     }
 }
 
-fn said(word: &str, fields: &Map<String, serde_json::Value>) -> Result<Said, Problem> {
+fn said(word: &str, fields: &Map<String, serde_json::Value>) -> Result<ModuleDecision, Problem> {
     let text = |key: &str| fields.get(key).and_then(serde_json::Value::as_str).unwrap_or("").to_owned();
     match word {
-        "deny" => Ok(Said::Deny { reason: text("reason") }),
-        "ask" => Ok(Said::Ask { reason: text("reason") }),
+        "deny" => Ok(ModuleDecision::Deny { reason: text("reason") }),
+        "ask" => Ok(ModuleDecision::Ask { reason: text("reason") }),
         _ => match fields.get("args").and_then(serde_json::Value::as_object) {
-            Some(args) => Ok(Said::Modify { args: args.clone(), reason: text("reason") }),
+            Some(args) => Ok(ModuleDecision::Modify { args: args.clone(), reason: text("reason") }),
             None => Err(Problem::NoDecision("a `modify` without `args`".into())),
         },
     }

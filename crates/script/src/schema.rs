@@ -92,8 +92,8 @@ pub fn problems(manifest: &Map<String, Value>) -> Vec<String> {
         }
     }
     let name = manifest.get("name").and_then(Value::as_str).unwrap_or("a");
-    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    if !name.starts_with(|letter: char| letter.is_ascii_lowercase()) || !name.chars().all(plain) {
+    let plain = |ch: char| ch.is_ascii_lowercase() || ch.is_ascii_digit() || ch == '-';
+    if !name.starts_with(|ch: char| ch.is_ascii_lowercase()) || !name.chars().all(plain) {
         problems.push(format!("`name` is `{name}`: small letters, digits and dashes are wanted"));
     }
     problems

@@ -2,7 +2,7 @@
 //! again.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Chain, Limits, Module, Said};
+use reflex_script::{Call, Chain, Limits, Module, ModuleDecision};
 use serde_json::json;
 use std::fs;
 use std::process::Command;
@@ -38,7 +38,7 @@ fn here(expression: &str) -> String {
     let limits = Limits { watchdog: Duration::from_secs(60), ..Limits::default() };
     let outcome = Chain::new(vec![Module::single("x", &source)], limits).run(Call::tool_call(json!({"cwd": "/p"})));
     match &outcome.reports[0].said {
-        Some(Ok(Said::Deny { reason })) => json!(reason).to_string(),
+        Some(Ok(ModuleDecision::Deny { reason })) => json!(reason).to_string(),
         other => format!("{other:?}"),
     }
 }

@@ -2,14 +2,14 @@
 //! old targets, and what TypeScript's compiler writes.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Chain, Limits, Module, Said};
+use reflex_script::{Call, Chain, Limits, Module, ModuleDecision};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
 /// What a module of these files says to a command, its first file being its entry.
-fn said(files: &[(&str, &str)], command: &str) -> Said {
+fn said(files: &[(&str, &str)], command: &str) -> ModuleDecision {
     let mut module = Module::single("m", "");
     module.entry = files[0].0.to_owned();
     module.files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
@@ -19,14 +19,14 @@ fn said(files: &[(&str, &str)], command: &str) -> Said {
 }
 
 #[track_caller]
-fn check(file: &str, command: &str, expected: &Said) {
+fn check(file: &str, command: &str, expected: &ModuleDecision) {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bundles").join(file)).unwrap();
     assert_eq!(said(&[(file, &text)], command), *expected, "{file}");
-    assert_eq!(said(&[(file, &text)], "ls"), Said::Pass, "{file}");
+    assert_eq!(said(&[(file, &text)], "ls"), ModuleDecision::Pass, "{file}");
 }
 
-fn deny(reason: &str) -> Said {
-    Said::Deny { reason: reason.into() }
+fn deny(reason: &str) -> ModuleDecision {
+    ModuleDecision::Deny { reason: reason.into() }
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn bundles_load_and_answer() {
     }
     check("top-level-await.js", "bad", &deny("late true"));
     for file in ["of-tsc.js", "of-tsc-bundled.cjs", "commonjs-in-esm.mjs"] {
-        check(file, "frob", &Said::Ask { reason: "t".into() });
+        check(file, "frob", &ModuleDecision::Ask { reason: "t".into() });
     }
 }
 
@@ -64,7 +64,7 @@ fn files_of_both_forms_load_each_other() {
         said(&files, "abbb/"),
         deny("/reflex/src/index.js,/reflex/src,/reflex/src/index.js,/reflex/src/lib.js,function")
     );
-    assert_eq!(said(&files, "x"), Said::Pass);
+    assert_eq!(said(&files, "x"), ModuleDecision::Pass);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! is asked as if they were not there.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Capabilities, Chain, Limit, Limits, Machine, Module, Outcome, Problem, Said};
+use reflex_script::{Call, Capabilities, Chain, Limit, Limits, Machine, Module, ModuleDecision, Outcome, Problem};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -65,13 +65,13 @@ fn asked(source: &str, limits: Limits) -> (Outcome, Arc<Open>) {
     (chain.run(Call { machine: Arc::<Open>::clone(&machine), ..call }), machine)
 }
 
-fn said(outcome: &Outcome) -> &Result<Said, Problem> {
+fn said(outcome: &Outcome) -> &Result<ModuleDecision, Problem> {
     outcome.reports[0].said.as_ref().unwrap()
 }
 
 /// The body of `onToolCall` and what becomes of it; the module behind it is asked in any case.
 #[track_caller]
-fn check(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
+fn check(body: &str, expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bool) {
     let source = format!("export default {{ name: 'h', async onToolCall(ctx) {{ {body} }} }}");
     // Where the interpreter is set up with all that the language has, and where the next module begins from the memory of
     // the first, it is the same.
@@ -79,16 +79,20 @@ fn check(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
     for (source, leave) in [(&source, false), (&whole, false), (&source, true)] {
         let (outcome, machine) = asked(source, Limits { leave, ..limits() });
         assert!(expected(said(&outcome)), "{source}, {leave}: {:?}", outcome.reports[0]);
-        assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: "guard".into() })), "{source}, {leave}");
+        assert_eq!(
+            outcome.reports[1].said,
+            Some(Ok(ModuleDecision::Deny { reason: "guard".into() })),
+            "{source}, {leave}"
+        );
         assert_eq!(*machine.asked.lock().unwrap(), Vec::<String>::new(), "{source}, {leave}");
     }
 }
 
-fn cut(limit: Limit) -> impl Fn(&Result<Said, Problem>) -> bool {
+fn cut(limit: Limit) -> impl Fn(&Result<ModuleDecision, Problem>) -> bool {
     move |said| *said == Err(Problem::Cut(limit))
 }
 
-fn failed(said: &Result<Said, Problem>) -> bool {
+fn failed(said: &Result<ModuleDecision, Problem>) -> bool {
     matches!(said, Err(Problem::Threw(_) | Problem::NoDecision(_) | Problem::Unsettled | Problem::Load(_)))
 }
 
@@ -97,7 +101,7 @@ const NOTHING: &str = "return { action: 'pass' }";
 
 #[track_caller]
 fn finds_nothing(body: &str) {
-    check(&format!("{body}; {NOTHING}"), &|said| *said == Ok(Said::Pass));
+    check(&format!("{body}; {NOTHING}"), &|said| *said == Ok(ModuleDecision::Pass));
 }
 
 #[test]
@@ -201,7 +205,7 @@ fn what_no_counter_sees_is_cut_by_the_watchdog_and_the_next_is_asked() {
     let source = "export default { onToolCall() { return new Array(4e9).join('x') } }";
     let (outcome, _) = asked(source, Limits { watchdog: Duration::from_millis(300), ..Limits::default() });
     assert!(matches!(said(&outcome), Err(Problem::Cut(Limit::Watchdog | Limit::Memory))), "{outcome:?}");
-    assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: "guard".into() })));
+    assert_eq!(outcome.reports[1].said, Some(Ok(ModuleDecision::Deny { reason: "guard".into() })));
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
@@ -254,7 +258,12 @@ fn what_a_module_breaks_is_its_own() {
         "Object.defineProperty(Object.prototype, 'reason', { get() { throw 1 }, set() { throw 1 } })",
         "ctx.command = 'rm'; ctx.tool = 'Read'; delete ctx.cwd; return { action: 'pass' }",
     ] {
-        check(body, &|said| !matches!(said, Ok(Said::Deny { .. } | Said::Ask { .. } | Said::Modify { .. })));
+        check(body, &|said| {
+            !matches!(
+                said,
+                Ok(ModuleDecision::Deny { .. } | ModuleDecision::Ask { .. } | ModuleDecision::Modify { .. })
+            )
+        });
     }
     // State does not live on from one call to the next, nor from one module to another.
     finds_nothing("if (globalThis.count) throw 1; globalThis.count = 1");
@@ -262,7 +271,7 @@ fn what_a_module_breaks_is_its_own() {
         export default { onToolCall: () => ({ action: n++ || globalThis.seen > 1 ? 'deny' : 'pass', reason: 'r' }) }";
     let chain = Chain::new(vec![Module::single("a", source), Module::single("b", source)], limits());
     for _ in 0..2 {
-        assert_eq!(chain.run(Call::tool_call(json!({}))).said, Said::Pass);
+        assert_eq!(chain.run(Call::tool_call(json!({}))).said, ModuleDecision::Pass);
     }
 }
 
@@ -321,9 +330,12 @@ fn what_cannot_be_loaded_is_told_and_the_next_is_asked() {
         let (outcome, _) = asked(source, limits());
         let first = outcome.reports[0].said.clone();
         assert!(matches!(first, Some(Err(_))), "{source}: {first:?}");
-        assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: "guard".into() })), "{source}");
+        assert_eq!(outcome.reports[1].said, Some(Ok(ModuleDecision::Deny { reason: "guard".into() })), "{source}");
         assert_eq!(outcome.by, Some(1), "{source}");
-        assert!(matches!(&outcome.failed[0].1, Said::Ask { reason } if reason.contains("`hostile`")), "{source}");
+        assert!(
+            matches!(&outcome.failed[0].1, ModuleDecision::Ask { reason } if reason.contains("`hostile`")),
+            "{source}"
+        );
     }
     for source in [
         "for (;;) {}",
@@ -345,13 +357,13 @@ fn what_was_granted_is_had_and_no_more() {
     let machine = Arc::new(Open::default());
     let call = Call { machine: Arc::<Open>::clone(&machine), ..Call::tool_call(json!({})) };
     let outcome = Chain::new(vec![module], limits()).run(call);
-    assert_eq!(outcome.said, Said::Deny { reason: "secretsecretundefined".into() });
+    assert_eq!(outcome.said, ModuleDecision::Deny { reason: "secretsecretundefined".into() });
     assert_eq!(*machine.asked.lock().unwrap(), ["read a", "variable A"]);
 }
 
 /// What a module that may decide says; the same where its memory is to be put back.
 #[track_caller]
-fn decides(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
+fn decides(body: &str, expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bool) {
     let source = format!("export default {{ name: 'h', async onToolCall(ctx) {{ {body} }} }}");
     for leave in [false, true] {
         let (outcome, machine) = asked(&source, Limits { leave, ..limits() });
@@ -377,16 +389,17 @@ fn a_decision_that_plays_tricks_is_one_decision_or_none() {
         "return new Proxy({ action: 'deny', reason: 'plain' }, { ownKeys: () => ['action', 'reason'], getPrototypeOf() { throw 1 } })",
     ] {
         decides(body, &|said| {
-            matches!(said, Ok(Said::Deny { reason }) if reason == "plain" || reason.is_empty()) || failed(said)
+            matches!(said, Ok(ModuleDecision::Deny { reason }) if reason == "plain" || reason.is_empty())
+                || failed(said)
         });
     }
     // The word is read first; what is written out later is cut to what that word means.
     decides(
         "let n = 0; return { get action() { return n++ ? 'modify' : 'ask' }, reason: 'r', args: { command: 'x' } }",
-        &|said| *said == Ok(Said::Ask { reason: "r".into() }),
+        &|said| *said == Ok(ModuleDecision::Ask { reason: "r".into() }),
     );
     decides("return { action: 'deny', reason: { toString: () => 'x' } }", &|said| {
-        *said == Ok(Said::Deny { reason: String::new() })
+        *said == Ok(ModuleDecision::Deny { reason: String::new() })
     });
     for body in [
         "return { get action() { throw new Proxy({}, { get() { throw 1 } }) } }",
@@ -432,7 +445,7 @@ fn no_path_and_no_name_leads_out_of_the_folder() {
     let data = r#"{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a":"\u2028`${1}"}"#;
     module.files.extend([("data.json".into(), data.into()), ("empty.json".into(), "null".into())]);
     let outcome = Chain::new(vec![module], limits()).run(Call::tool_call(json!({})));
-    let Said::Deny { reason } = &outcome.said else { panic!("{outcome:?}") };
+    let ModuleDecision::Deny { reason } = &outcome.said else { panic!("{outcome:?}") };
     assert_eq!(
         serde_json::from_str::<serde_json::Value>(reason).unwrap(),
         serde_json::from_str::<serde_json::Value>(data).unwrap()

@@ -2,7 +2,7 @@
 //! state, another's decision or an output.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Chain, Limit, Limits, Machine, Module, Outcome, Problem, Said};
+use reflex_script::{Call, Chain, Limit, Limits, Machine, Module, ModuleDecision, Outcome, Problem};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -67,14 +67,14 @@ fn asked(files: &[(&str, &str)], leave: bool) -> Outcome {
     let chain = Chain::new(vec![hostile, Module::single("guard", guard)], limits);
     let outcome = chain.run(Call { machine: Arc::<Open>::clone(&machine), ..call });
     let whole = "{ a: [ 1 ] } 61 a/b 0cc1 false undefined  ls 1,3 / {\"a\":1}";
-    assert_eq!(outcome.reports[1].said, Some(Ok(Said::Deny { reason: whole.into() })), "{files:?}");
+    assert_eq!(outcome.reports[1].said, Some(Ok(ModuleDecision::Deny { reason: whole.into() })), "{files:?}");
     assert_eq!(*machine.0.lock().unwrap(), Vec::<String>::new(), "{files:?}");
     outcome
 }
 
 /// What becomes of a module of these files; the one behind it is asked, and finds everything as it was.
 #[track_caller]
-fn check_files(files: &[(&str, &str)], expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
+fn check_files(files: &[(&str, &str)], expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bool) {
     for leave in [false, true] {
         let outcome = asked(files, leave);
         let said = outcome.reports[0].said.as_ref().unwrap();
@@ -84,7 +84,7 @@ fn check_files(files: &[(&str, &str)], expected: &dyn Fn(&Result<Said, Problem>)
 
 /// The same of the body of `onToolCall`, in a module of each kind.
 #[track_caller]
-fn check(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
+fn check(body: &str, expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bool) {
     let newer =
         format!("import util from 'node:util'; export default {{ async onToolCall(ctx) {{ {body} }} }}; // Buffer");
     let common =
@@ -93,15 +93,15 @@ fn check(body: &str, expected: &dyn Fn(&Result<Said, Problem>) -> bool) {
     check_files(&[("index.cjs", &common)], expected);
 }
 
-fn passes(said: &Result<Said, Problem>) -> bool {
-    *said == Ok(Said::Pass)
+fn passes(said: &Result<ModuleDecision, Problem>) -> bool {
+    *said == Ok(ModuleDecision::Pass)
 }
 
-fn fails(said: &Result<Said, Problem>) -> bool {
+fn fails(said: &Result<ModuleDecision, Problem>) -> bool {
     matches!(said, Err(Problem::Threw(_) | Problem::NoDecision(_) | Problem::Unsettled | Problem::Load(_)))
 }
 
-fn is_cut(said: &Result<Said, Problem>) -> bool {
+fn is_cut(said: &Result<ModuleDecision, Problem>) -> bool {
     matches!(said, Err(Problem::Cut(Limit::Steps | Limit::Memory | Limit::Stack)))
 }
 

@@ -1,7 +1,7 @@
 //! What scripts import from `node:`: paths as node has them, files only as they were granted.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, Said};
+use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, ModuleDecision};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -56,7 +56,7 @@ fn check(imports: &str, expression: &str, expected: &str, granted: Capabilities)
     let machine = Arc::new(One::default());
     let call = Call { machine: Arc::clone(&machine) as Arc<dyn Machine>, ..Call::tool_call(json!({})) };
     let outcome = Chain::new(vec![module], Limits::default()).run(call);
-    assert_eq!(outcome.said, Said::Deny { reason: expected.into() }, "{expression}: {:?}", outcome.reports);
+    assert_eq!(outcome.said, ModuleDecision::Deny { reason: expected.into() }, "{expression}: {:?}", outcome.reports);
     machine.written.lock().unwrap().clone()
 }
 
@@ -138,7 +138,7 @@ fn what_is_printed_is_as_a_person_reads_it() {
         return { action: 'pass' };
     } };";
     let outcome = Chain::new(vec![Module::single("x", source)], Limits::default()).run(Call::tool_call(json!({})));
-    assert_eq!(outcome.reports[0].said, Some(Ok(Said::Pass)), "{outcome:?}");
+    assert_eq!(outcome.reports[0].said, Some(Ok(ModuleDecision::Pass)), "{outcome:?}");
     assert_eq!(
         outcome.reports[0].printed,
         [

@@ -1,7 +1,7 @@
 //! Modules that are Reflex's own text follow each other in one interpreter: what each says is what it says alone.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, unsafe_code, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Chain, Code, Limit, Limits, Manifest, Module, Outcome, Problem, Report, Said};
+use reflex_script::{Call, Chain, Code, Limit, Limits, Manifest, Module, ModuleDecision, Outcome, Problem, Report};
 use reflex_types::{Compiled, Needs, compile};
 use serde_json::json;
 
@@ -54,8 +54,8 @@ const PASS: &str = "return { action: 'pass' }";
 fn each_sees_its_own_options_and_nothing_that_it_does_not_read() {
     let body = "if (ctx.command !== undefined) throw 1; return { action: 'ask', reason: ctx.options.of }";
     let outcome = asked(vec![ours("a", body), ours("b", body)]);
-    assert_eq!(outcome.said, Said::Ask { reason: "a".into() });
-    assert_eq!(outcome.behind, Some((1, Said::Ask { reason: "b".into() })));
+    assert_eq!(outcome.said, ModuleDecision::Ask { reason: "a".into() });
+    assert_eq!(outcome.after, Some((1, ModuleDecision::Ask { reason: "b".into() })));
 }
 
 #[test]
@@ -89,8 +89,8 @@ fn others_between_them_have_interpreters_of_their_own_and_the_order_stays() {
         return { action: 'ask', reason: 'other' } } }";
     let looks = "return { action: typeof spoilt === 'undefined' && !({}).action ? 'deny' : 'ask', reason: 'ours' }";
     let outcome = asked(vec![ours("a", PASS), Module::single("other", spoils), ours("b", looks)]);
-    assert_eq!((outcome.by, outcome.said), (Some(1), Said::Ask { reason: "other".into() }));
-    assert_eq!(outcome.behind, Some((2, Said::Deny { reason: "ours".into() })));
+    assert_eq!((outcome.by, outcome.said), (Some(1), ModuleDecision::Ask { reason: "other".into() }));
+    assert_eq!(outcome.after, Some((2, ModuleDecision::Deny { reason: "ours".into() })));
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn what_costs_something_is_worked_out_once_for_all() {
 fn one_that_takes_timers_or_files_is_asked_as_everybody_is() {
     let waits = "return new Promise((done) => setTimeout(() => done({ action: 'deny', reason: 'late' }), 5))";
     let outcome = asked(vec![ours("a", PASS), ours("b", waits)]);
-    assert_eq!(outcome.said, Said::Deny { reason: "late".into() });
+    assert_eq!(outcome.said, ModuleDecision::Deny { reason: "late".into() });
     let problem = Problem::Cut(Limit::Output);
     let long = "return { action: 'deny', reason: 'x'.repeat(100000) }";
     assert_eq!(asked(vec![ours("a", long)]).reports[0].said, Some(Err(problem)));

@@ -8,12 +8,12 @@
     reason = "a test that cannot go on shall stop"
 )]
 
-use reflex_script::{Call, Chain, Limits, Module, Said, javascript};
+use reflex_script::{Call, Chain, Limits, Module, ModuleDecision, javascript};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 /// What a module of these files says, its first file being its entry.
-fn said(files: &[(&str, &str)], options: Value, context: Value) -> Said {
+fn said(files: &[(&str, &str)], options: Value, context: Value) -> ModuleDecision {
     let plain = |(path, text): &(&str, &str)| ((*path).to_owned(), javascript(path, text).unwrap().into_owned());
     let mut module = Module::single("m", "");
     module.entry = files[0].0.to_owned();
@@ -249,8 +249,10 @@ fn built_in_functions_do_what_the_specification_says() {
       globalThis.core = core;"#;
     let of = |expression: &str| -> Value {
         match said(&[("a.js", source)], Value::Null, json!({"command": expression})) {
-            Said::Deny { reason } => serde_json::from_str(&reason).unwrap(),
-            other @ (Said::Pass | Said::Ask { .. } | Said::Modify { .. }) => panic!("{other:?}"),
+            ModuleDecision::Deny { reason } => serde_json::from_str(&reason).unwrap(),
+            other @ (ModuleDecision::Pass | ModuleDecision::Ask { .. } | ModuleDecision::Modify { .. }) => {
+                panic!("{other:?}")
+            }
         }
     };
     for (expression, expected) in [

@@ -2,7 +2,7 @@
 //! pin down.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, Said, javascript};
+use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, ModuleDecision, javascript};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -73,7 +73,7 @@ impl Reflex {
         self
     }
 
-    fn said(&self, tool: &str, command: &str, paths: &[&str]) -> Said {
+    fn said(&self, tool: &str, command: &str, paths: &[&str]) -> ModuleDecision {
         let context =
             json!({"tool": tool, "agent": "claude", "command": command, "paths": paths, "cwd": "/p", "raw": {}});
         let machine = Arc::<Files>::clone(&self.machine);
@@ -211,7 +211,7 @@ fn recover_copies_before_an_edit() {
           return pass();
         } };"#;
     let reflex = Reflex::new("recover.cjs", source).granted().file("/p/a.ts", "before é");
-    assert_eq!(reflex.said("Edit", "", &["/p/a.ts", "/p/gone.ts"]), Said::Pass);
+    assert_eq!(reflex.said("Edit", "", &["/p/a.ts", "/p/gone.ts"]), ModuleDecision::Pass);
     let files = reflex.machine.0.lock().unwrap().clone();
     assert_eq!(
         files.get("/home/me/.agentreflex/recover/00d74baf14ea/1-a.ts").map(String::as_str),

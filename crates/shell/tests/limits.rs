@@ -247,8 +247,8 @@ fn what_is_more_than_is_read_is_told() {
 
 #[test]
 fn one_letter_again_and_again_is_bounded() {
-    for letter in "\"'`$\\(){}[]<>|&;!#~*?=+-@%^:,. \t\n\ra0é\0".chars() {
-        check(&format!("{letter:?}"), &letter.to_string().repeat(50_000));
+    for ch in "\"'`$\\(){}[]<>|&;!#~*?=+-@%^:,. \t\n\ra0é\0".chars() {
+        check(&format!("{ch:?}"), &ch.to_string().repeat(50_000));
     }
     for pair in
         ["$(", "${", "`$", "\"$", "<<", "<(", "((", "[[ ", "{ ", "$'", "\\\n", "a=(", "a[", "<<<", "||", "&>", "{,"]

@@ -418,12 +418,12 @@ fn string_literal(code: &str) -> Option<String> {
     if let Some(raw) = code.strip_prefix("r\"") {
         return raw.split_once('"').map(|(text, _)| text.to_owned());
     }
-    let mut letters = code.strip_prefix('"')?.chars();
+    let mut chars = code.strip_prefix('"')?.chars();
     let mut text = String::new();
     loop {
-        match letters.next()? {
+        match chars.next()? {
             '"' => return Some(text),
-            '\\' => match letters.next()? {
+            '\\' => match chars.next()? {
                 'n' => text.push('\n'),
                 't' => text.push('\t'),
                 'r' => text.push('\r'),

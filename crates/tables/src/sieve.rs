@@ -47,8 +47,8 @@ const LETTERS: u32 = 29;
 
 /// The set of one byte, ignoring case.
 #[inline]
-pub fn only(letter: u8) -> u32 {
-    1 << (u32::from(letter | 0x20) % LETTERS)
+pub fn only(ch: u8) -> u32 {
+    1 << (u32::from(ch | 0x20) % LETTERS)
 }
 
 #[inline]
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn a_letter_is_in_its_set_in_both_cases() {
-        for letter in 0..=255u8 {
-            assert_eq!(only(letter), only(letter.to_ascii_lowercase()));
-            assert_eq!(only(letter) & ANY, only(letter));
+        for ch in 0..=255u8 {
+            assert_eq!(only(ch), only(ch.to_ascii_lowercase()));
+            assert_eq!(only(ch) & ANY, only(ch));
         }
         assert_ne!(only(b'o'), only(b'.'));
     }

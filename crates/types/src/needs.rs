@@ -70,11 +70,11 @@ impl Needs {
     }
 
     fn look(&mut self, text: &str) {
-        let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '$';
+        let is_part = |ch: char| ch.is_ascii_alphanumeric() || ch == '_' || ch == '$';
         let mut rest = text;
         while let Some(start) = rest.find(is_part) {
             let from = rest.get(start..).unwrap_or("");
-            let end = from.find(|letter| !is_part(letter)).unwrap_or(from.len());
+            let end = from.find(|ch| !is_part(ch)).unwrap_or(from.len());
             let (word, after) = from.split_at_checked(end).unwrap_or((from, ""));
             self.take(word, after);
             rest = after;
@@ -138,7 +138,7 @@ impl Needs {
 /// Whether a word names a less common built-in, or is a `BigInt` literal.
 fn is_of_all(word: &str) -> bool {
     let begins = ["Weak", "Int", "Uint", "Float", "Big", "Shared", "Finalization", "DOM"];
-    let is_number = || word.starts_with(|letter: char| letter.is_ascii_digit()) && word.ends_with('n');
+    let is_number = || word.starts_with(|ch: char| ch.is_ascii_digit()) && word.ends_with('n');
     begins.iter().any(|begin| word.starts_with(begin)) || word.ends_with("Buffer") || is_number()
 }
 

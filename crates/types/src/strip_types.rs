@@ -81,12 +81,12 @@ fn without(text: &str, mut cuts: Vec<Cut>) -> String {
         }
         out.push_str(text.get(at..start).unwrap_or(""));
         let gone = text.get(start..end).unwrap_or("");
-        let mut letters = gone.chars();
+        let mut chars = gone.chars();
         if ends {
             out.push(';');
-            letters.next();
+            chars.next();
         }
-        letters.for_each(|letter| out.push(if letter == '\n' || letter == '\r' { letter } else { ' ' }));
+        chars.for_each(|ch| out.push(if ch == '\n' || ch == '\r' { ch } else { ' ' }));
         at = end;
     }
     out.push_str(text.get(at..).unwrap_or(""));
@@ -143,7 +143,7 @@ impl Eraser<'_> {
         const WORDS: [&str; 7] = ["public", "private", "protected", "readonly", "abstract", "override", "declare"];
         let mut found = Vec::new();
         let part = self.between(start, end);
-        for word in part.split(|letter: char| !letter.is_ascii_alphabetic()) {
+        for word in part.split(|ch: char| !ch.is_ascii_alphabetic()) {
             if WORDS.contains(&word) {
                 let at = word.as_ptr() as usize - part.as_ptr() as usize;
                 found.push((at, at + word.len()));

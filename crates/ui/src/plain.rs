@@ -67,8 +67,8 @@ fn whole(body: &str) -> String {
 /// Escapes untrusted text for HTML and makes invisible characters visible.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in visible(text).chars() {
-        match letter {
+    for ch in visible(text).chars() {
+        match ch {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),

@@ -51,9 +51,9 @@ fn choice(call: &Pending, person: &Person, scope: Scope, name: &str) -> Value {
 /// Replaces invisible characters by their code points, so that the text shows what would run. Line breaks are kept.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '\n' | '\t' => shown.push(letter),
+    for ch in text.chars() {
+        match ch {
+            '\n' | '\t' => shown.push(ch),
             hidden if hidden < ' ' || hidden == '\u{7f}' || is_hidden(hidden) => {
                 shown.push_str(&format!("<U+{:04X}>", hidden as u32));
             }

@@ -23,8 +23,8 @@ pub(crate) fn measure(binary: &Path) -> Result<Vec<u32>, String> {
 
 fn of(binary: &Path, (name, files, bytes): (usize, usize, usize)) -> Result<u32, String> {
     let ground = Ground::with_rules(name, &[])?;
-    let told = |error: std::io::Error| format!("cannot prepare `{}`: {error}", ground.folder.display());
-    write(&ground.repo.join("work"), files, bytes).map_err(told)?;
+    let transcript = |error: std::io::Error| format!("cannot prepare `{}`: {error}", ground.folder.display());
+    write(&ground.repo.join("work"), files, bytes).map_err(transcript)?;
     let hook = Hook { binary, ground: &ground, payload: payloads::shell("rm -rf work", &ground.repo) };
     let said = hook.answer()?;
     if !said.shown().contains("reflex undo") {

@@ -76,8 +76,8 @@ fn base64(bytes: &[u8]) -> String {
     for three in bytes.chunks(3) {
         let number = three.iter().chain(&[0, 0]).take(3).fold(0, |number, byte| number << 8 | usize::from(*byte));
         for place in 0..4 {
-            let letter = LETTERS.get(number >> (18 - 6 * place) & 63).map_or('=', |letter| char::from(*letter));
-            text.push(if place > three.len() { '=' } else { letter });
+            let ch = LETTERS.get(number >> (18 - 6 * place) & 63).map_or('=', |ch| char::from(*ch));
+            text.push(if place > three.len() { '=' } else { ch });
         }
     }
     text

@@ -25,9 +25,9 @@ pub(crate) struct Cost {
 
 /// Measures each of [`ROWS`] with `git status`, which all reflexes inspect and pass.
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Cost>, String> {
-    let told = rows(binary, ground)?;
-    let costs: Vec<Cost> = told.lines().filter_map(Cost::parse).collect();
-    if costs.len() == ROWS.len() { Ok(costs) } else { Err(format!("what was measured cannot be read: {told}")) }
+    let transcript = rows(binary, ground)?;
+    let costs: Vec<Cost> = transcript.lines().filter_map(Cost::parse).collect();
+    if costs.len() == ROWS.len() { Ok(costs) } else { Err(format!("what was measured cannot be read: {transcript}")) }
 }
 
 impl Cost {

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::cases::{
     Case, Deaf, Switched, allow_all, ask_headless, asks_elsewhere, deaf, ensure, holds, hung, kept_and_undone, killed,
-    late_yes, live, missing_binary, other_calls_run, page_with_orders, quiet, refused, says, state,
+    late_approval, live, missing_binary, other_calls_run, page_with_orders, quiet, refused, says, state,
     switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
@@ -34,7 +34,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "normal", play: normal },
         Case { name: "ask-headless", play: |sandbox| ask_headless(sandbox, shell("git reset --hard"), &UNASKED) },
         Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || shell("git reset --hard")) },
-        Case { name: "late-yes", play: |sandbox| late_yes(sandbox, shell) },
+        Case { name: "late-yes", play: |sandbox| late_approval(sandbox, shell) },
         Case { name: "mode", play: |sandbox| allow_all(sandbox, shell) },
         Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, shell) },
         Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, shell, true) },
@@ -112,15 +112,15 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
         shout("hey", &secret),
         shell("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: ../home/.codex/hooks.json\n*** End Patch\nEOF\n"),
     ];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
-    refused(told.answer(0)?, &["Blocked:", "blocked by PreToolUse hook"])?;
+    refused(transcript.answer(0)?, &["Blocked:", "blocked by PreToolUse hook"])?;
     holds(sandbox, "notes.txt", "first line\n")?;
     ensure(read(&settings(sandbox))? == trusted, "the patch changed the hooks")?;
-    refused(told.answer(1)?, &["hooks.json", " · "])?;
+    refused(transcript.answer(1)?, &["hooks.json", " · "])?;
     ensure(!secret.exists(), "the MCP call ran")?;
-    refused(told.answer(2)?, &["Blocked:"])?;
-    refused(told.answer(3)?, &["hooks.json", " · "])
+    refused(transcript.answer(2)?, &["Blocked:"])?;
+    refused(transcript.answer(3)?, &["hooks.json", " · "])
 }
 
 /// This client cannot prompt: an ask becomes a refusal that explains how a person approves the call.
@@ -143,18 +143,18 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
         patch("*** Add File: src/patched.txt\n+patched\n*** Update File: notes.txt\n@@\n-first line\n+second line\n"),
         shout("hey", &shouted),
     ];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "src/patched.txt", "patched\n")?;
     holds(sandbox, "notes.txt", "second line\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    says(told.answer(0)?, "?? made.txt")?;
-    quiet(&told)
+    says(transcript.answer(0)?, "?? made.txt")?;
+    quiet(&transcript)
 }
 
 fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
-    let told = other_calls_run(sandbox, vec![shell("touch original.txt")])?;
-    ensure(told.contains("changed before it ran"), "the model was not told that the call was changed")?;
+    let transcript = other_calls_run(sandbox, vec![shell("touch original.txt")])?;
+    ensure(transcript.contains("changed before it ran"), "the model was not told that the call was changed")?;
     // The `allow` next to rewritten arguments does not lift the restrictions of the client's sandbox.
     let changed = sandbox.workspace().join("changed.txt");
     std::fs::remove_file(&changed).map_err(|error| error.to_string())?;
@@ -171,8 +171,8 @@ fn uninstall(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     ensure(read(&hooks)?.contains("reflex"), "init wrote no hook")?;
     ensure(read(&config)?.contains("trusted_hash"), "init brought no trust")?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~")])?;
-    refused(told.answer(0)?, &["Blocked:"])?;
+    let transcript = sandbox.converse(&Mode::BypassPermissions, vec![shell("rm -rf ~")])?;
+    refused(transcript.answer(0)?, &["Blocked:"])?;
     sandbox.unwire()?;
     ensure(read(&hooks)? == ODD_SETTINGS, "uninstall did not restore hooks.json byte for byte")?;
     ensure(

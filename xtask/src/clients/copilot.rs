@@ -112,12 +112,12 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
         shout("hey", &shouted),
         Call::function("view", json!({"path": made})),
     ];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    says(told.answer(0)?, "?? made.txt")?;
-    quiet(&told)
+    says(transcript.answer(0)?, "?? made.txt")?;
+    quiet(&transcript)
 }
 
 /// A project in which `init` installed Claude Code's hook: this client runs that hook too, in its own dialect, in
@@ -128,15 +128,15 @@ fn through_claude_settings(sandbox: &Sandbox) -> Result<(), Failure> {
     write(&sandbox.home().join(".copilot/config.json"), &trusted)?;
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
-    let told =
+    let transcript =
         sandbox.converse(&Mode::BypassPermissions, vec![bash("rm -rf ~/photos"), bash("echo hello > made.txt")])?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
-    refused(told.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
+    refused(transcript.answer(0)?, &["Denied by preToolUse hook", "Blocked:"])?;
     holds(sandbox, "made.txt", "hello\n")?;
     // Both hooks see each call, and the repetition must not count as a loop.
     sandbox.wire()?;
     sandbox.record_hook()?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![bash("echo again"), bash("echo again")])?;
+    let transcript = sandbox.converse(&Mode::BypassPermissions, vec![bash("echo again"), bash("echo again")])?;
     ensure(sandbox.hook_calls()?.len() >= 6, "not both hooks were asked")?;
-    quiet(&told)
+    quiet(&transcript)
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::cases::{
     Case, Deaf, Switched, all_denied, allow_all, asks_elsewhere, changed, comes_back, deaf, holds, hung,
-    kept_and_undone, killed, late_yes, live, managed_holds, missing_binary, page_with_orders, quiet, says, state,
+    kept_and_undone, killed, late_approval, live, managed_holds, missing_binary, page_with_orders, quiet, says, state,
     switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
@@ -30,7 +30,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "modify", play: |sandbox| changed(sandbox, shell, create, "modified by a hook") },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || shell("git reset --hard")) },
-        Case { name: "late-yes", play: |sandbox| late_yes(sandbox, shell) },
+        Case { name: "late-yes", play: |sandbox| late_approval(sandbox, shell) },
         Case { name: "mode", play: |sandbox| allow_all(sandbox, shell) },
         Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, shell) },
         Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, shell, false) },
@@ -131,13 +131,13 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
         ),
         shout("hey", &shouted),
     ];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "notes.txt", "second line\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    says(told.answer(0)?, "?? made.txt")?;
-    quiet(&told)
+    says(transcript.answer(0)?, "?? made.txt")?;
+    quiet(&transcript)
 }
 
 /// A project's file that turns hooks off.

@@ -134,10 +134,10 @@ pub(super) fn auto_pilot(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(
     ] {
         server.will(answer);
         write(&sandbox.workspace().join("notes.txt"), unsaved)?;
-        let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
+        let transcript = sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")])?;
         holds(sandbox, "notes.txt", left).map_err(|failure| Failure::Wrong(format!("{answer:?}: {failure}")))?;
         if !words.is_empty() {
-            refused(told.answer(0)?, &[words])?;
+            refused(transcript.answer(0)?, &[words])?;
         }
     }
     Ok(())

@@ -103,12 +103,12 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
         Call::function("read", json!({"filePath": made})),
         shell("git push --force-with-lease origin topic"),
     ];
-    let mut told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let mut transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    says(told.answer(0)?, "?? made.txt")?;
+    says(transcript.answer(0)?, "?? made.txt")?;
     // The call runs, and the warning is appended to the tool's result.
-    says(&told.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
-    quiet(&told)
+    says(&transcript.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
+    quiet(&transcript)
 }

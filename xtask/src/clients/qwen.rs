@@ -103,13 +103,13 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
         create(&made, "made\n"),
         shout("hey", &shouted),
     ];
-    let told = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
     // Read from the file, not from the result of the call: under load this client loses a command's output.
     holds(sandbox, "status.txt", "?? made.txt\n?? status.txt\n")?;
-    quiet(&told)
+    quiet(&transcript)
 }
 
 /// This client does not accept rewritten arguments: the call is refused, and the model is given the command to run
@@ -117,9 +117,9 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
 fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     write(&sandbox.home().join(".config/reflex/rules/a.yaml"), REWRITES)?;
     sandbox.wire()?;
-    let told = sandbox.converse(&Mode::BypassPermissions, vec![shell("touch original.txt")])?;
+    let transcript = sandbox.converse(&Mode::BypassPermissions, vec![shell("touch original.txt")])?;
     ensure(!sandbox.workspace().join("original.txt").exists(), "the original call ran")?;
-    refused(told.answer(0)?, &["Blocked:", "Run `touch changed.txt` instead."])
+    refused(transcript.answer(0)?, &["Blocked:", "Run `touch changed.txt` instead."])
 }
 
 /// A project's file that turns hooks off.

@@ -165,17 +165,17 @@ impl Sandbox {
         let wanted = calls.len();
         let model = Model::start(calls).map_err(|error| format!("cannot serve the model: {error}"))?;
         let finished = self.run_client(mode, &model.url());
-        let Some(told) = model.told() else {
+        let Some(transcript) = model.conversation() else {
             return Err(Failure::NotStarted(match finished {
                 Ok(finished) => format!("the client never asked the model: {}{}", finished.stdout, finished.stderr),
                 Err(error) => error,
             }));
         };
         finished?;
-        if told.results.len() != wanted {
-            return Err(Failure::Wrong(format!("{} of {wanted} calls were answered", told.results.len())));
+        if transcript.results.len() != wanted {
+            return Err(Failure::Wrong(format!("{} of {wanted} calls were answered", transcript.results.len())));
         }
-        Ok(told)
+        Ok(transcript)
     }
 
     /// The client's entry in the output of `reflex verify --live`.

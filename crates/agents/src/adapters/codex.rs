@@ -177,7 +177,7 @@ fn hooks_are_off(text: &str) -> Option<bool> {
         let (key, value) = line.split_once('=')?;
         let is_switch = match table {
             "" if key.trim() == "features" => {
-                let inner: String = value.chars().filter(|letter| !letter.is_whitespace()).collect();
+                let inner: String = value.chars().filter(|ch| !ch.is_whitespace()).collect();
                 return inner.contains("hooks=").then(|| inner.contains("hooks=false"));
             }
             "" => key.trim() == "features.hooks",

@@ -94,11 +94,11 @@ fn missing_in_codex(hooks: &str, kept: &str) -> Vec<String> {
 /// Converts `PreToolUse` to `pre_tool_use`.
 fn in_snake_case(name: &str) -> String {
     let mut text = String::new();
-    for letter in name.chars() {
-        if letter.is_uppercase() && !text.is_empty() {
+    for ch in name.chars() {
+        if ch.is_uppercase() && !text.is_empty() {
             text.push('_');
         }
-        text.extend(letter.to_lowercase());
+        text.extend(ch.to_lowercase());
     }
     text
 }

@@ -249,8 +249,9 @@ fn is_caller(payload: &Payload<'_>) -> bool {
     let stops = matches!(word, "Stop" | "SubagentStop" | "SubagentStart" | "PreCompact");
     let pascal = PASCAL.known(word).is_some() && is("session_id") && (stops || !is("transcript_path"));
     // Before a tool, a payload in the client's own dialect describes a call; a payload without one is another client's.
-    let before = payload.told.and_then(|told| CAMEL.known(told).or_else(|| PASCAL.known(told)));
-    let tells = is(CAMEL.event) || !told_from(payload).is_empty() || !before.is_some_and(Moment::is_before_execution);
+    let before = payload.event_name.and_then(|event_name| CAMEL.known(event_name).or_else(|| PASCAL.known(event_name)));
+    let tells =
+        is(CAMEL.event) || !event_name_from(payload).is_empty() || !before.is_some_and(Moment::is_before_execution);
     is("timestamp") && ((is("sessionId") && tells) || pascal)
 }
 
@@ -262,12 +263,13 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     }
     // Notifications carry the event name of the other dialect; only permission requests carry their own. The dialect of
     // the payload determines that of the answer, regardless of the command line.
-    let told = payload.told.filter(|word| !is_pascal(word));
-    let word = optional(payload.fields, CAMEL.event)?.or(told).unwrap_or_else(|| told_from(payload));
+    let event_name = payload.event_name.filter(|word| !is_pascal(word));
+    let word = optional(payload.fields, CAMEL.event)?.or(event_name).unwrap_or_else(|| event_name_from(payload));
     // A payload without any known key may be a call.
-    let told_moment = payload.told.and_then(|told| CAMEL.known(told).or_else(|| PASCAL.known(told)));
-    if word.is_empty() && told_moment.is_none_or(Moment::is_before_execution) {
-        return Err(BadEvent { moment: told_moment, ..BadEvent::new(CAMEL.event, "is missing") });
+    let named_moment =
+        payload.event_name.and_then(|event_name| CAMEL.known(event_name).or_else(|| PASCAL.known(event_name)));
+    if word.is_empty() && named_moment.is_none_or(Moment::is_before_execution) {
+        return Err(BadEvent { moment: named_moment, ..BadEvent::new(CAMEL.event, "is missing") });
     }
     let moment = CAMEL.known(word).unwrap_or(if payload.has(CAMEL.tool) { Moment::BeforeTool } else { Moment::Other });
     let form = if moment == Moment::PermissionRequest {
@@ -304,7 +306,7 @@ fn moment_of(payload: &Payload<'_>) -> String {
 }
 
 /// Infers the event name from the payload's keys if neither the payload nor the command line has one.
-fn told_from(payload: &Payload<'_>) -> &'static str {
+fn event_name_from(payload: &Payload<'_>) -> &'static str {
     let shapes = [
         ("permissionSuggestions", "permissionRequest"),
         ("serverName", "preMcpToolCall"),

@@ -242,7 +242,7 @@ const TOOLS: [(&str, Tool); 12] = [
 ];
 
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
-    let word = optional(payload.fields, FORM.event)?.or(payload.told).unwrap_or("");
+    let word = optional(payload.fields, FORM.event)?.or(payload.event_name).unwrap_or("");
     let mut event = match word {
         "beforeShellExecution"
         | "afterShellExecution"

@@ -246,7 +246,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 /// Extracts the URLs from the text of a prompt, or from `url`, which its fork uses.
 fn fetched(input: &Map<String, Value>) -> Vec<Action> {
     let texts = ["prompt", "url"].iter().filter_map(|key| input.get(*key)?.as_str());
-    let urls = texts.flat_map(|text| text.split(|letter: char| letter.is_whitespace() || "<>\"'`()".contains(letter)));
+    let urls = texts.flat_map(|text| text.split(|ch: char| ch.is_whitespace() || "<>\"'`()".contains(ch)));
     let urls = urls.filter(|word| word.contains("://")).map(|url| Action::Fetch { url: url.to_owned() });
     let actions: Vec<Action> = urls.collect();
     if actions.is_empty() { vec![tools::other(input)] } else { actions }

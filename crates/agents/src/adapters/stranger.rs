@@ -93,9 +93,9 @@ fn first<'f>(fields: &'f Map<String, Value>, keys: &[&str]) -> Result<Option<&'f
 }
 
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
-    let Payload { fields, told, .. } = *payload;
-    let word = first(fields, &WORDS)?.or(told).unwrap_or("");
-    let known = moment(word).or_else(|| told.and_then(moment)).or_else(|| by_wrapper(fields));
+    let Payload { fields, event_name, .. } = *payload;
+    let word = first(fields, &WORDS)?.or(event_name).unwrap_or("");
+    let known = moment(word).or_else(|| event_name.and_then(moment)).or_else(|| by_wrapper(fields));
     let moment = known.unwrap_or(if has_call(fields) { Moment::BeforeTool } else { Moment::Other });
     event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
 }

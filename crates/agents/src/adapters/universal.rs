@@ -124,10 +124,10 @@ fn moment(event: &str) -> Moment {
 }
 
 fn read_payload(payload: &Payload<'_>) -> Result<Event, BadEvent> {
-    match payload.told {
-        Some(told) if !payload.has("event") => {
+    match payload.event_name {
+        Some(event_name) if !payload.has("event") => {
             let mut fields = payload.fields.clone();
-            fields.insert("event".into(), told.into());
+            fields.insert("event".into(), event_name.into());
             read(&fields)
         }
         Some(_) | None => read(payload.fields),

@@ -154,10 +154,10 @@ const TOOLS: [(&str, Tool); 2] = [
 ];
 
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
-    let Payload { fields, told, .. } = *payload;
-    let word = optional(fields, "agent_action_name")?.or(told);
+    let Payload { fields, event_name, .. } = *payload;
+    let word = optional(fields, "agent_action_name")?.or(event_name);
     let word = word.ok_or_else(|| BadEvent::new("agent_action_name", "is missing"))?;
-    let moment = known(word).or_else(|| told.and_then(known));
+    let moment = known(word).or_else(|| event_name.and_then(known));
     // An unknown event without the prefix `post_` may precede a tool.
     let moment = moment.unwrap_or(if word.starts_with("post_") { Moment::Other } else { Moment::BeforeTool });
     event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })

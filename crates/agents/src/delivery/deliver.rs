@@ -32,7 +32,7 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
         return Delivery::Say { decision: Decision::Pass, reason: afterwards(verdict, asks) };
     }
     // An approval in the agent's own prompt would hide the decision that follows it.
-    let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.behind.is_some());
+    let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.after.is_some());
     let decision = if unasked { Decision::Deny } else { decided };
     let reasons: Vec<&Reason> = match decision {
         Decision::Pass => verdict.news().collect(),

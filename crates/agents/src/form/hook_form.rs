@@ -65,11 +65,11 @@ impl HookProtocol {
 
     /// Reads the event of a payload. An unknown event precedes a tool if the payload has a call.
     pub(crate) fn read(&self, payload: &Payload<'_>) -> Result<Event, BadEvent> {
-        let Payload { fields, told, .. } = *payload;
-        let word = optional(fields, self.event)?.or(told);
+        let Payload { fields, event_name, .. } = *payload;
+        let word = optional(fields, self.event)?.or(event_name);
         let word = word.ok_or_else(|| BadEvent::new(self.event, "is missing"))?;
         let has_call = arguments::has_call(fields) || payload.has(self.tool) || payload.has(self.input);
-        let known = self.known(word).or_else(|| told.and_then(|told| self.known(told)));
+        let known = self.known(word).or_else(|| event_name.and_then(|event_name| self.known(event_name)));
         let moment = known.unwrap_or(if has_call { Moment::BeforeTool } else { Moment::Other });
         self.event(fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })
     }

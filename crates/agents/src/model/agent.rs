@@ -54,7 +54,7 @@ impl Agent {
     ///
     /// # Errors
     /// Returns an error if the bytes are not an event of this agent.
-    pub fn event(&self, bytes: &[u8], told: Option<&str>) -> Result<Event, BadEvent> {
-        (self.read)(&Payload { fields: &object(bytes)?, told, variable: &|_| None })
+    pub fn event(&self, bytes: &[u8], event_name: Option<&str>) -> Result<Event, BadEvent> {
+        (self.read)(&Payload { fields: &object(bytes)?, event_name, variable: &|_| None })
     }
 }

@@ -8,7 +8,7 @@ pub struct Payload<'a> {
     /// The object on standard input.
     pub fields: &'a Map<String, Value>,
     /// The event name given on the command line, if any.
-    pub told: Option<&'a str>,
+    pub event_name: Option<&'a str>,
     /// The environment of the hook.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
 }

@@ -62,18 +62,18 @@ pub(super) fn guard_program(line: &str) -> Option<String> {
 /// Splits a shell line into words, with regard to quotes only.
 pub(super) fn words(line: &str) -> Vec<String> {
     let (mut words, mut word, mut quote, mut begun) = (Vec::new(), String::new(), None, false);
-    for letter in line.chars() {
-        match (quote, letter) {
-            (Some(open), letter) if letter == open => quote = None,
-            (None, '\'' | '"') => (quote, begun) = (Some(letter), true),
-            (None, letter) if letter.is_whitespace() => {
+    for ch in line.chars() {
+        match (quote, ch) {
+            (Some(open), ch) if ch == open => quote = None,
+            (None, '\'' | '"') => (quote, begun) = (Some(ch), true),
+            (None, ch) if ch.is_whitespace() => {
                 if begun {
                     words.push(std::mem::take(&mut word));
                 }
                 begun = false;
             }
-            (_, letter) => {
-                word.push(letter);
+            (_, ch) => {
+                word.push(ch);
                 begun = true;
             }
         }
@@ -84,7 +84,7 @@ pub(super) fn words(line: &str) -> Vec<String> {
 
 /// Quotes a text as one word of a POSIX shell.
 pub(crate) fn quoted(text: &str) -> String {
-    let plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+:@%".contains(letter);
+    let plain = |ch: char| ch.is_ascii_alphanumeric() || "/._-+:@%".contains(ch);
     if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { reflex_engine::shell::quoted(text) }
 }
 

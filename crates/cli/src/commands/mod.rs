@@ -1,53 +1,12 @@
 //! Every command except `hook`.
 
-mod allow;
-mod appeal;
-mod approve;
-mod asks;
-mod audit;
-mod audit_record;
-mod backtest;
-mod check;
-mod chosen;
-mod config;
-mod demo;
-mod doctor;
-mod emit;
-mod eval;
-mod explain;
-mod export;
-mod import;
-mod judge;
-mod list;
-mod live;
-mod mcp;
-mod mode;
-mod pin;
-mod planned;
-mod policy_line;
-mod presets;
-mod reflexes;
-mod report;
-mod rules;
-mod rules_event;
-mod rules_new;
-mod rules_off;
-mod run;
-mod signature;
-mod status;
-mod status_facts;
-mod status_line;
-mod status_summary;
-mod suggest;
-mod task;
-mod trust;
-mod ui;
-mod undo;
-mod why;
-mod wire;
-mod wire_mcp;
+mod adapt;
+mod answer;
+mod history;
+mod preview;
+mod setup;
 
-use crate::status as code;
+use crate::exit_code as code;
 use crate::terminal::arguments::{flag, json, option};
 use crate::terminal::output::{complain, note, print_json, was_lost};
 use crate::terminal::unquoted;
@@ -110,53 +69,53 @@ fn version() -> Value {
 
 fn run_one(matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
-        Some(("check", matches)) => check::run(matches),
-        Some(("explain", matches)) => explain::run(matches),
-        Some(("eval", matches)) => eval::run(matches),
-        Some(("demo", matches)) => demo::run(matches),
-        Some(("init", matches)) => wire::init(matches),
-        Some(("uninstall", matches)) => wire::uninstall(matches),
-        Some(("emit", matches)) => emit::run(matches),
+        Some(("check", matches)) => preview::check::run(matches),
+        Some(("explain", matches)) => preview::explain::run(matches),
+        Some(("eval", matches)) => preview::eval::run(matches),
+        Some(("demo", matches)) => preview::demo::run(matches),
+        Some(("init", matches)) => setup::init::init(matches),
+        Some(("uninstall", matches)) => setup::init::uninstall(matches),
+        Some(("emit", matches)) => setup::emit::run(matches),
         Some(("hooks", matches)) => match matches.subcommand() {
-            Some(("emit", matches)) => emit::run(matches),
+            Some(("emit", matches)) => setup::emit::run(matches),
             _ => code::USAGE,
         },
-        Some(("doctor", matches)) => doctor::run(matches),
-        Some(("verify", matches)) if live::is_meant(matches) => live::run(matches),
+        Some(("doctor", matches)) => setup::doctor::run(matches),
+        Some(("verify", matches)) if setup::verify_live::is_meant(matches) => setup::verify_live::run(matches),
         Some(("verify", matches)) => match matches.get_one::<PathBuf>("file") {
-            Some(file) => signature::run(file, matches),
-            None => doctor::verify(matches),
+            Some(file) => setup::signature::run(file, matches),
+            None => setup::doctor::verify(matches),
         },
-        Some(("run", matches)) => run::run(matches),
-        Some(("canary", matches)) => live::canary(matches),
-        Some(("pending", matches)) => approve::pending(matches),
-        Some(("approve", matches)) => approve::approve(matches),
-        Some(("allow", matches)) => allow::run(matches),
-        Some(("deny", matches)) => approve::deny(matches),
-        Some(("appeal", matches)) => appeal::run(matches),
-        Some(("grants", matches)) => approve::grants(matches),
-        Some(("off", matches)) => approve::off(matches),
-        Some(("mode", matches)) => mode::run(matches),
-        Some(("judge", matches)) => judge::run(matches),
-        Some(("mcp", matches)) => mcp::run(matches),
-        Some(("pin", matches)) => pin::run(matches),
-        Some(("report", matches)) => report::run(matches),
-        Some(("why", matches)) => why::why(matches),
-        Some(("report-fp", matches)) => why::report(matches),
-        Some(("audit", matches)) => audit::run(matches),
-        Some(("rules", matches)) => rules::run(matches),
-        Some(("reflexes", matches)) => reflexes::run(matches),
-        Some(("config", matches)) => config::run(matches),
-        Some(("trust", matches)) => trust::run(matches),
-        Some(("task", matches)) => task::run(matches),
-        Some(("undo", matches)) => undo::run(matches),
-        Some(("gc", matches)) => undo::gc(matches),
-        Some(("policy", matches)) => backtest::run(matches),
-        Some(("ui", matches)) => ui::run(matches, !matches.get_flag("no-open")),
-        Some(("serve", matches)) => ui::run(matches, false),
-        Some(("import", matches)) => import::run(matches),
-        Some(("status", matches)) if matches.get_flag("line") => status_line::run(matches),
-        Some(("status", matches)) => status::run(matches),
+        Some(("run", matches)) => setup::run::run(matches),
+        Some(("canary", matches)) => setup::verify_live::canary(matches),
+        Some(("pending", matches)) => answer::approve::pending(matches),
+        Some(("approve", matches)) => answer::approve::approve(matches),
+        Some(("allow", matches)) => answer::allow::run(matches),
+        Some(("deny", matches)) => answer::approve::deny(matches),
+        Some(("appeal", matches)) => answer::appeal::run(matches),
+        Some(("grants", matches)) => answer::approve::grants(matches),
+        Some(("off", matches)) => answer::approve::off(matches),
+        Some(("mode", matches)) => setup::mode::run(matches),
+        Some(("judge", matches)) => setup::judge::run(matches),
+        Some(("mcp", matches)) => setup::mcp::run(matches),
+        Some(("pin", matches)) => setup::pin::run(matches),
+        Some(("report", matches)) => history::report::run(matches),
+        Some(("why", matches)) => history::why::why(matches),
+        Some(("report-fp", matches)) => history::why::report(matches),
+        Some(("audit", matches)) => history::audit::run(matches),
+        Some(("rules", matches)) => adapt::rules::run(matches),
+        Some(("reflexes", matches)) => adapt::reflexes::run(matches),
+        Some(("config", matches)) => adapt::config::run(matches),
+        Some(("trust", matches)) => answer::trust::run(matches),
+        Some(("task", matches)) => answer::task::run(matches),
+        Some(("undo", matches)) => history::undo::run(matches),
+        Some(("gc", matches)) => history::undo::gc(matches),
+        Some(("policy", matches)) => adapt::backtest::run(matches),
+        Some(("ui", matches)) => answer::ui::run(matches, !matches.get_flag("no-open")),
+        Some(("serve", matches)) => answer::ui::run(matches, false),
+        Some(("import", matches)) => adapt::import::run(matches),
+        Some(("status", matches)) if matches.get_flag("line") => setup::status_line::run(matches),
+        Some(("status", matches)) => setup::status::run(matches),
         Some(("completions", matches)) => completions(matches),
         Some(("man", matches)) => man(matches),
         _ => code::USAGE,
@@ -237,12 +196,12 @@ fn commands() -> Command {
         .subcommands(wiring())
         .subcommands(answers())
         .subcommands(memory())
-        .subcommands(undo::grammar())
-        .subcommands(ui::grammar())
-        .subcommand(mode::grammar())
-        .subcommand(judge::grammar())
-        .subcommand(mcp::grammar())
-        .subcommand(backtest::grammar())
+        .subcommands(history::undo::grammar())
+        .subcommands(answer::ui::grammar())
+        .subcommand(setup::mode::grammar())
+        .subcommand(setup::judge::grammar())
+        .subcommand(setup::mcp::grammar())
+        .subcommand(adapt::backtest::grammar())
         .subcommands(people())
         .subcommand(
             Command::new("completions")
@@ -406,7 +365,7 @@ fn rules_test(paths: Arg) -> Command {
     let several = |name: &'static str, form: &'static str, help: &'static str| {
         option(name, form, help).action(ArgAction::Append).requires("what")
     };
-    let fields = rules_event::FIELDS.iter().map(|(name, help)| option(name, "TEXT", help).requires("event"));
+    let fields = adapt::rules_event::FIELDS.iter().map(|(name, help)| option(name, "TEXT", help).requires("event"));
     Command::new("test")
         .about("Run the rules' own examples, or ask them about one event")
         .arg(paths)
@@ -469,7 +428,7 @@ fn people() -> Vec<Command> {
         .arg(option("reason", "TEXT", "Why").default_value(""))
         .arg(flag("revoke", "Revoke the trust"))
         .arg(flag("show", "Show what would be trusted"));
-    vec![rules, reflexes::grammar(), config, trust, task::grammar(), import::grammar()]
+    vec![rules, adapt::reflexes::grammar(), config, trust, answer::task::grammar(), adapt::import::grammar()]
 }
 
 fn audit_grammar() -> Command {
@@ -507,7 +466,7 @@ fn audit_grammar() -> Command {
                 .arg(
                     option("format", "FORMAT", "jsonl, csv, ocsf or otlp")
                         .default_value("jsonl")
-                        .value_parser(export::FORMATS),
+                        .value_parser(history::export::FORMATS),
                 )
                 .arg(option("since", "TIME", "Not before: 2h, 2026-11-21 or 2026-11-21T10:00:00Z").default_value(""))
                 .arg(option("to", "URL", "Collector, e.g. http://127.0.0.1:4318; needs a person")),

@@ -50,7 +50,7 @@ pub(crate) fn leave(file: &Path, text: String) {
 /// Ends a judging command with these words if it takes too long; any other failure ends it like any program. Each call
 /// restarts the timer.
 pub(crate) fn watch(words: &str) {
-    change(Reply { stdout: String::new(), stderr: format!("{words}\n"), code: crate::status::BLOCK });
+    change(Reply { stdout: String::new(), stderr: format!("{words}\n"), code: crate::exit_code::BLOCK });
     system::end_in_time(COMMAND_SECONDS, give_up);
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn give_up() -> ! {
             system::say(reply.stdout.as_bytes(), reply.stderr.as_bytes());
             reply.code
         }
-        None => crate::status::INTERNAL,
+        None => crate::exit_code::INTERNAL,
     };
     let left = LEFT.swap(ptr::null_mut(), Ordering::SeqCst);
     // SAFETY: the pointer comes from `Box::into_raw` in `leave`, is never freed, and its target is never written to.

@@ -123,7 +123,7 @@ fn let_through(signals: &[libc::c_int]) {
 extern "C" fn on_signal(_signal: libc::c_int) {
     match END.get() {
         Some(end) => end(),
-        None => exit(crate::status::INTERNAL),
+        None => exit(crate::exit_code::INTERNAL),
     }
 }
 

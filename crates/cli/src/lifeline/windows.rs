@@ -67,7 +67,7 @@ unsafe extern "system" fn on_fault(_fault: *const c_void) -> i32 {
 fn over() -> ! {
     match END.get() {
         Some(end) => end(),
-        None => exit(crate::status::INTERNAL),
+        None => exit(crate::exit_code::INTERNAL),
     }
 }
 

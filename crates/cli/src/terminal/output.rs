@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Prints lines of words to standard output, broken at blanks on a terminal.
 pub(crate) fn print(text: &str) {
     match columns() {
-        Some(columns) => text.split('\n').flat_map(|line| rows(line, columns)).for_each(|row| print_whole(&row)),
-        None => print_whole(text),
+        Some(columns) => text.split('\n').flat_map(|line| rows(line, columns)).for_each(|row| print_in_full(&row)),
+        None => print_in_full(text),
     }
 }
 
 /// Prints a line that may be copied: a diff, a command, data. A closed pipe is not an error.
-pub(crate) fn print_whole(line: &str) {
+pub(crate) fn print_in_full(line: &str) {
     note(writeln!(std::io::stdout(), "{line}"));
 }
 
 /// Prints a JSON document, with terminal control sequences escaped.
 pub(crate) fn print_json(document: &str) {
-    print_whole(&visible_json(document));
+    print_in_full(&visible_json(document));
 }
 
 /// Set once some output could not be printed.

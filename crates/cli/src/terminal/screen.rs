@@ -27,7 +27,7 @@ pub(crate) type Row = Vec<(Look, String)>;
 /// A key that a person pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Key {
-    Letter(char),
+    Char(char),
     Up,
     Down,
     PageUp,
@@ -141,7 +141,7 @@ fn give_back() {
 fn named(code: KeyCode, control: bool) -> Key {
     match code {
         KeyCode::Char('c' | 'd') if control => Key::Cancel,
-        KeyCode::Char(letter) if !control => Key::Letter(letter),
+        KeyCode::Char(ch) if !control => Key::Char(ch),
         KeyCode::Up => Key::Up,
         KeyCode::Down => Key::Down,
         KeyCode::PageUp => Key::PageUp,
@@ -158,14 +158,14 @@ fn fitting(row: &Row, width: usize) -> Row {
     let mut left = width;
     let cut = |(look, text): &(Look, String)| {
         let mut kept = String::new();
-        for letter in text.chars() {
-            let columns = letter.width().unwrap_or(0);
+        for ch in text.chars() {
+            let columns = ch.width().unwrap_or(0);
             if columns > left {
                 left = 0;
                 break;
             }
             left -= columns;
-            kept.push(letter);
+            kept.push(ch);
         }
         (*look, kept)
     };
@@ -176,15 +176,15 @@ fn fitting(row: &Row, width: usize) -> Row {
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     let mut left = width.max(1);
-    for letter in text.chars() {
-        let columns = letter.width().unwrap_or(0);
+    for ch in text.chars() {
+        let columns = ch.width().unwrap_or(0);
         if columns > left {
             lines.push(String::new());
             left = width.max(1);
         }
         left = left.saturating_sub(columns);
         if let Some(line) = lines.last_mut() {
-            line.push(letter);
+            line.push(ch);
         }
     }
     lines

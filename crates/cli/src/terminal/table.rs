@@ -1,6 +1,6 @@
 //! Prints rows in columns. On a terminal the last column wraps below itself.
 
-use super::output::print_whole;
+use super::output::print_in_full;
 use super::wrap::{columns, rows, width};
 
 /// Minimum width of the last column of a table.
@@ -8,7 +8,7 @@ const MIN_LAST: usize = 24;
 
 /// Prints rows in aligned columns, separated by two blanks. `margin` is the number of blanks before each row.
 pub(crate) fn print_table(margin: usize, table: &[Vec<String>]) {
-    lines(margin, table, columns()).iter().for_each(|line| print_whole(line));
+    lines(margin, table, columns()).iter().for_each(|line| print_in_full(line));
 }
 
 fn lines(margin: usize, table: &[Vec<String>], columns: Option<usize>) -> Vec<String> {

@@ -10,9 +10,9 @@ const TAKE_COMMANDS: [&str; 2] = ["check", "explain"];
 /// subcommand precede the words; after a single word, as after a quoted command, they may also follow.
 pub(crate) fn joined(words: Vec<String>, grammar: &Command) -> Vec<String> {
     let Some((at, subcommand)) = subcommand(&words, grammar) else { return words };
-    let behind = words.get(at + 1..).unwrap_or_default();
-    let Some(first) = first_operand(behind, subcommand) else { return words };
-    let command = behind.get(first..).unwrap_or_default();
+    let after = words.get(at + 1..).unwrap_or_default();
+    let Some(first) = first_operand(after, subcommand) else { return words };
+    let command = after.get(first..).unwrap_or_default();
     let (is_marked, command) = match command.split_first() {
         Some((mark, rest)) if mark == "--" => (true, rest),
         _ => (false, command),
@@ -72,9 +72,7 @@ fn option(word: &str, command: &Command) -> Option<Takes> {
     });
     let is_meant = |known: &&clap::Arg| match name {
         Some(name) => known.get_long() == Some(name),
-        None => {
-            word.strip_prefix('-').is_some_and(|letter| known.get_short().is_some_and(|own| letter == own.to_string()))
-        }
+        None => word.strip_prefix('-').is_some_and(|ch| known.get_short().is_some_and(|own| ch == own.to_string())),
     };
     let known = command.get_arguments().find(is_meant)?;
     Some(if has_value || !known.get_action().takes_values() { Takes::Nothing } else { Takes::NextWord })

@@ -125,7 +125,7 @@ impl Machine {
     }
 
     /// What the hook says to a command in a folder.
-    pub(crate) fn bash(&self, folder: &Path, command: &str) -> Said {
+    pub(crate) fn bash(&self, folder: &Path, command: &str) -> Ran {
         self.hook().input(bash(folder, command)).run()
     }
 }
@@ -155,7 +155,7 @@ pub(crate) fn way_on(reason: &str) -> String {
 
 /// Whether the hook lets this command pass without a word.
 pub(crate) fn passes(machine: &Machine, command: &str) -> bool {
-    machine.bash(&machine.project(), command) == Said::silence()
+    machine.bash(&machine.project(), command) == Ran::silence()
 }
 
 /// A program with its input.
@@ -194,7 +194,7 @@ impl Call {
 
     /// Runs to its end with the input and nothing after it.
     #[track_caller]
-    pub(crate) fn run(self) -> Said {
+    pub(crate) fn run(self) -> Ran {
         let (mut running, input) = self.start();
         let stdin = running.stdin.take();
         // A program that ends early does not read all of its input, which is no error of the test.
@@ -204,7 +204,7 @@ impl Call {
 
     /// Runs with a reader of its standard output that has gone before it says anything.
     #[track_caller]
-    pub(crate) fn run_unread(mut self) -> Said {
+    pub(crate) fn run_unread(mut self) -> Ran {
         let (reader, writer) = std::io::pipe().unwrap();
         self.command.stdout(writer).stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
@@ -315,12 +315,12 @@ impl Running {
 
     /// What it said once it has ended; its input stays as it is until then.
     #[track_caller]
-    pub(crate) fn finish(self) -> Said {
+    pub(crate) fn finish(self) -> Ran {
         let Ok(output) = self.ended.recv_timeout(self.patience) else {
             self.signal("KILL");
             panic!("it did not end within {:?}", self.patience);
         };
-        Said {
+        Ran {
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
             code: code(output.status),
@@ -336,23 +336,23 @@ fn code(status: ExitStatus) -> i32 {
 
 /// What a program said.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct Ran {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: i32,
 }
 
-impl Said {
-    pub(crate) fn silence() -> Said {
-        Said { stdout: String::new(), stderr: String::new(), code: 0 }
+impl Ran {
+    pub(crate) fn silence() -> Ran {
+        Ran { stdout: String::new(), stderr: String::new(), code: 0 }
     }
 
     /// Claude Code's refusal before a tool, for this reason.
-    pub(crate) fn refusal(reason: &str) -> Said {
+    pub(crate) fn refusal(reason: &str) -> Ran {
         let stdout = json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
         }});
-        Said { stdout: format!("{stdout}\n"), stderr: format!("{reason}\n"), code: 2 }
+        Ran { stdout: format!("{stdout}\n"), stderr: format!("{reason}\n"), code: 2 }
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -439,8 +439,8 @@ pub(crate) fn at_terminal_in(machine: &Machine, folder: &Path, arguments: &str, 
         println!("skipped: there is no program `script`");
         return None;
     }
-    let said = machine.program("script", script).folder(folder).input(answer).run();
-    Some((said.code, said.stdout))
+    let output = machine.program("script", script).folder(folder).input(answer).run();
+    Some((output.code, output.stdout))
 }
 
 pub(crate) fn shell_quoted(text: &str) -> String {

@@ -29,7 +29,7 @@ const PLACES: [&str; 5] = [".config", ".local/state", "/etc/", "pin/key.json", "
 const MAX_WORDS: usize = 6;
 
 /// Maximum number of commands, and of places, collected from one text. More are marked as cut.
-const MAX_SAID: usize = 256;
+const MAX_MENTIONS: usize = 256;
 
 /// Maximum length of a setting in bytes. Longer lines are split.
 const LONGEST_LINE: usize = 400;
@@ -60,7 +60,7 @@ pub(crate) fn effects(
     if !may_say(text) {
         return Vec::new();
     }
-    let mut said = Said::default();
+    let mut said = Mentions::default();
     said.read(text);
     lifted(text, &mut |plain, _| said.read(plain));
     let mut effects = Vec::new();
@@ -144,19 +144,19 @@ fn changes(command: &str, event: &Event, analyst: Analyst<'_>) -> Vec<Vec<&'stat
 
 /// The mentions of the guard in a text.
 #[derive(Default)]
-struct Said {
+struct Mentions {
     commands: BTreeSet<String>,
     places: BTreeSet<String>,
     question: Option<String>,
     is_cut: bool,
 }
 
-impl Said {
+impl Mentions {
     fn read(&mut self, text: &str) {
         for name in NAMES {
             for (at, _) in text.match_indices(name) {
                 if let Some(command) = called(text, at, name.len()) {
-                    self.is_cut |= self.commands.len() >= MAX_SAID;
+                    self.is_cut |= self.commands.len() >= MAX_MENTIONS;
                     if !self.is_cut {
                         self.commands.insert(command);
                     }
@@ -165,7 +165,7 @@ impl Said {
         }
         for line in text.lines().filter(|line| line.contains("reflex") || line.contains("pin/key.json")) {
             if PLACES.iter().any(|place| line.contains(place)) {
-                self.is_cut |= self.places.len() >= MAX_SAID;
+                self.is_cut |= self.places.len() >= MAX_MENTIONS;
                 if !self.is_cut {
                     self.places.extend(parts(line));
                 }
@@ -184,39 +184,39 @@ fn parts(line: &str) -> Vec<String> {
     if line.len() <= LONGEST_LINE {
         return vec![line.to_owned()];
     }
-    let words = line.split(|letter: char| letter.is_whitespace() || "\"'`,;".contains(letter));
+    let words = line.split(|ch: char| ch.is_whitespace() || "\"'`,;".contains(ch));
     words.filter(|word| word.contains("reflex") || word.contains("pin/key")).map(str::to_owned).collect()
 }
 
 /// Returns the guard's name and the words after it as a shell command: `['reflex', 'off']` is `reflex off`.
 fn called(text: &str, at: usize, length: usize) -> Option<String> {
     let before = text.get(..at)?;
-    if before.ends_with(|letter: char| letter.is_alphanumeric() || "_-.@".contains(letter)) {
+    if before.ends_with(|ch: char| ch.is_alphanumeric() || "_-.@".contains(ch)) {
         return None;
     }
-    let behind = text.get(at + length..)?;
+    let after = text.get(at + length..)?;
     let start = before.rsplit('\n').next().unwrap_or("").trim_start_matches(is_wrapping);
-    let end = behind.lines().next().unwrap_or("");
+    let end = after.lines().next().unwrap_or("");
     // Words on consecutive lines belong together if each has a line of its own.
     let is_line = !start.contains(char::is_whitespace) && end.trim_matches(is_wrapping).is_empty();
-    let mut rest = behind.strip_prefix(".exe").unwrap_or(behind);
+    let mut rest = after.strip_prefix(".exe").unwrap_or(after);
     if rest.strip_prefix('(').is_some_and(|given| !given.starts_with(['"', '\''])) {
         // A function of that name.
         return None;
     }
     let mut words = vec!["reflex".to_owned()];
     while words.len() <= MAX_WORDS {
-        let next = rest.trim_start_matches(|letter: char| is_wrapping(letter) || (is_line && letter == '\n'));
+        let next = rest.trim_start_matches(|ch: char| is_wrapping(ch) || (is_line && ch == '\n'));
         if next.len() == rest.len() {
             break;
         }
         let next = chained(next);
-        let end = next.find(|letter: char| !(letter.is_alphanumeric() || "_-./:=$@%#~".contains(letter)));
+        let end = next.find(|ch: char| !(ch.is_alphanumeric() || "_-./:=$@%#~".contains(ch)));
         let word = end.and_then(|end| next.get(..end)).unwrap_or(next);
-        if !word.starts_with(|letter: char| letter.is_ascii_alphanumeric() || "-$".contains(letter)) {
+        if !word.starts_with(|ch: char| ch.is_ascii_alphanumeric() || "-$".contains(ch)) {
             break;
         }
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:=".contains(letter);
+        let is_plain = |ch: char| ch.is_ascii_alphanumeric() || "_-./:=".contains(ch);
         words.push(if word.chars().all(is_plain) { word.to_owned() } else { "x".into() });
         rest = next.get(word.len()..).unwrap_or("");
     }
@@ -225,22 +225,22 @@ fn called(text: &str, at: usize, length: usize) -> Option<String> {
 
 /// Skips the method name of a chained call: `.arg("off")` becomes `off`.
 fn chained(text: &str) -> &str {
-    let name = text.strip_prefix('.').map(|name| name.trim_start_matches(|letter: char| letter.is_alphanumeric()));
+    let name = text.strip_prefix('.').map(|name| name.trim_start_matches(|ch: char| ch.is_alphanumeric()));
     name.filter(|given| given.starts_with('(')).map_or(text, |given| given.trim_start_matches(is_wrapping))
 }
 
 /// Returns whether the character separates words that belong together, in any language.
-fn is_wrapping(letter: char) -> bool {
-    letter == ' ' || letter == '\t' || letter == '\r' || "\"'`,[](){}+".contains(letter)
+fn is_wrapping(ch: char) -> bool {
+    ch == ' ' || ch == '\t' || ch == '\r' || "\"'`,[](){}+".contains(ch)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Said;
+    use super::Mentions;
 
     #[track_caller]
     fn check(text: &str, commands: &[&str]) {
-        let mut said = Said::default();
+        let mut said = Mentions::default();
         said.read(text);
         assert_eq!(said.commands.iter().map(String::as_str).collect::<Vec<_>>(), commands, "{text}");
     }

@@ -53,7 +53,7 @@ fn texts_of<'j>(json: &'j Json, texts: &mut Vec<&'j str>) {
 fn path_of(text: &str) -> Option<&str> {
     let text = text.strip_prefix("file://").or(text.strip_prefix('@')).unwrap_or(text);
     let leads = ["/", "~/", "./", "../", "\\\\"].iter().any(|start| text.starts_with(start));
-    let drive = matches!(text.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
+    let drive = matches!(text.as_bytes(), [ch, b':', b'\\' | b'/', ..] if ch.is_ascii_alphabetic());
     let named = !text.contains(char::is_whitespace) && !text.contains("://") && text.contains(['.', '/']);
     let is_path = text.len() <= MAX_PATH && !text.contains('\n') && (leads || drive || named);
     is_path.then_some(text).filter(|text| !text.starts_with("//"))

@@ -37,7 +37,7 @@ impl Service {
     /// Returns whether a container of this name belongs to the service: `shop-web-1`, `shop_web_1`, or the explicit
     /// name.
     pub(crate) fn is_named(&self, service: &str, container: &str) -> bool {
-        let numbered = container.trim_end_matches(|letter: char| letter.is_ascii_digit());
+        let numbered = container.trim_end_matches(|ch: char| ch.is_ascii_digit());
         let own = numbered.strip_suffix(['-', '_']).and_then(|rest| rest.strip_suffix(service));
         self.container.as_deref() == Some(container) || own.is_some_and(|project| project.ends_with(['-', '_']))
     }
@@ -155,12 +155,11 @@ fn placed(source: &str, ground: Ground<'_>) -> String {
 fn filled_in(text: &str, ground: Ground<'_>) -> Option<String> {
     let mut whole = String::new();
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('$') {
+    while let Some((before, after)) = rest.split_once('$') {
         whole.push_str(before);
-        let inner = behind.strip_prefix('{').and_then(|inner| inner.split_once('}'));
-        let end =
-            behind.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(behind.len());
-        let (name, after) = inner.unwrap_or_else(|| behind.split_at(end));
+        let inner = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
+        let end = after.find(|ch: char| !(ch.is_ascii_alphanumeric() || ch == '_')).unwrap_or(after.len());
+        let (name, after) = inner.unwrap_or_else(|| after.split_at(end));
         let other = name.split_once(":-").or_else(|| name.split_once('-'));
         let (name, other) = other.map_or((name, None), |(name, other)| (name, Some(other)));
         match name {

@@ -4,9 +4,9 @@ pub(crate) mod entries;
 mod outputs;
 
 use super::agent_paths::{agent_path_value, without_scheme};
+use super::discarded::{prints_nothing, writes_nothing};
 use super::loading::Loader;
-use super::named::paths_in_code;
-use super::thrown_away::{prints_nothing, writes_nothing};
+use super::paths_in_code::paths_in_code;
 use super::tool_call;
 use super::tool_call::call::called;
 use crate::model::effect::{Effect, EffectKind, Id, Target, TargetKind, TargetPath};
@@ -420,8 +420,8 @@ impl EffectExtractor<'_> {
 
     /// `$(which reflex)`: returns the path of the guard's program, as far as the world knows it.
     fn own_program(&self, value: &Value) -> Option<String> {
-        let [(Piece::Output(_), _), (Piece::Text(behind), _)] = value.pieces.as_slice() else { return None };
-        let name = behind.strip_prefix('/').filter(|name| GUARD_PROGRAMS.contains(name))?;
+        let [(Piece::Output(_), _), (Piece::Text(after), _)] = value.pieces.as_slice() else { return None };
+        let name = after.strip_prefix('/').filter(|name| GUARD_PROGRAMS.contains(name))?;
         let known = self.world.guard().into_iter().find(|own| path::name_of(own) == name);
         Some(known.unwrap_or_else(|| format!("{}/.local/bin/{name}", self.event.home)))
     }
@@ -719,9 +719,9 @@ fn path_in(word: &Value) -> Option<Value> {
     // `SHELL=/bin/sh`, as make takes it, is a variable.
     let is_variable = |at: usize| prefix.bytes().take(at).all(|byte| byte.is_ascii_uppercase() || byte == b'_');
     let separator = prefix.find(['=', '@', ':']).filter(|at| !is_variable(*at));
-    let behind = separator.map(|at| word.without_prefix(at + 1)).filter(leads);
+    let after = separator.map(|at| word.without_prefix(at + 1)).filter(leads);
     let relative = || prefix.contains('/') && !prefix.contains([' ', '\n', ':']) && !prefix.starts_with('-');
-    behind.or_else(|| relative().then(|| word.clone()))
+    after.or_else(|| relative().then(|| word.clone()))
 }
 
 fn is_output_of(value: &Value, program: &str) -> bool {
@@ -770,7 +770,7 @@ fn with_slashes(value: &Value) -> Value {
 fn is_share(path: &str) -> bool {
     let host = path.strip_prefix("//").and_then(|rest| rest.split('/').next()).unwrap_or("");
     let own = ["?", ".", "localhost", "127.0.0.1", "wsl$", "wsl.localhost"];
-    !host.is_empty() && host.starts_with(|letter: char| letter.is_ascii_alphanumeric()) && !own.contains(&host)
+    !host.is_empty() && host.starts_with(|ch: char| ch.is_ascii_alphanumeric()) && !own.contains(&host)
 }
 
 /// Returns the commands whose output it reads, also through a pipeline.

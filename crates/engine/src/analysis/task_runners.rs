@@ -191,11 +191,11 @@ const MAX_NAMES: usize = 512;
 
 /// Returns the variables that a makefile uses and never sets.
 pub(crate) fn never_set(text: &str) -> BTreeSet<String> {
-    let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let is_part = |ch: char| ch.is_ascii_alphanumeric() || ch == '_';
     let mut set: BTreeSet<&str> = BTreeSet::new();
     for (before, _) in text.match_indices('=').map(|(at, _)| text.split_at(at)) {
         let before = before.trim_end_matches([':', '?', '+', '!']).trim_end_matches([' ', '\t']);
-        let begin = before.rfind(|letter| !is_part(letter)).map_or(0, |at| at + 1);
+        let begin = before.rfind(|ch| !is_part(ch)).map_or(0, |at| at + 1);
         set.extend(before.get(begin..));
     }
     let named = text.lines().filter_map(|line| line.trim().strip_prefix("define "));
@@ -203,7 +203,7 @@ pub(crate) fn never_set(text: &str) -> BTreeSet<String> {
     let called = text.match_indices("$(").chain(text.match_indices("${")).take(MAX_NAMES);
     let called = called.filter_map(|(at, _)| {
         let inside = text.get(at + 2..)?;
-        let end = inside.find(|letter| !is_part(letter))?;
+        let end = inside.find(|ch| !is_part(ch))?;
         let is_whole = inside.get(end..)?.starts_with([')', '}']) && !text.get(..at)?.ends_with('$');
         inside.get(..end).filter(|name| is_whole && name.len() > 1)
     });
@@ -255,15 +255,15 @@ impl Names<'_> {
     fn expand(&mut self, text: &str) -> String {
         let mut whole = String::with_capacity(text.len());
         let mut rest = text;
-        while let Some((before, behind)) = rest.split_once('$') {
+        while let Some((before, after)) = rest.split_once('$') {
             self.takes(before.len() + 1);
             if self.is_over {
                 return whole;
             }
             whole.push_str(before);
-            let Some((inside, after)) = in_brackets(behind) else {
+            let Some((inside, after)) = in_brackets(after) else {
                 whole.push('$');
-                rest = behind.strip_prefix('$').unwrap_or(behind);
+                rest = after.strip_prefix('$').unwrap_or(after);
                 continue;
             };
             whole.push_str(&self.called(inside));
@@ -275,9 +275,9 @@ impl Names<'_> {
     }
 
     /// Counts bytes, and stops a line that grows without limit.
-    fn takes(&mut self, letters: usize) {
-        self.length += letters;
-        self.is_over |= self.length > MAX_LINE || !work::spend_bytes(letters, 100);
+    fn takes(&mut self, chars: usize) {
+        self.length += chars;
+        self.is_over |= self.length > MAX_LINE || !work::spend_bytes(chars, 100);
     }
 
     /// Returns the value of a variable or function call.
@@ -397,19 +397,19 @@ fn just_parameter(word: &str) -> (String, String) {
 fn just_value(value: &str, variables: &BTreeMap<String, String>) -> String {
     let mut whole = String::new();
     let mut rest = value.trim();
-    while let Some(letter) = rest.chars().next().filter(|_| whole.len() < MAX_LINE) {
-        let behind = rest.get(letter.len_utf8()..).unwrap_or("");
-        let (part, after) = match letter {
-            '"' | '\'' => behind.split_once(letter).unwrap_or((behind, "")),
+    while let Some(ch) = rest.chars().next().filter(|_| whole.len() < MAX_LINE) {
+        let after = rest.get(ch.len_utf8()..).unwrap_or("");
+        let (part, after) = match ch {
+            '"' | '\'' => after.split_once(ch).unwrap_or((after, "")),
             '`' => {
-                let (command, after) = behind.split_once('`').unwrap_or((behind, ""));
+                let (command, after) = after.split_once('`').unwrap_or((after, ""));
                 whole.push_str(&format!("$({command})"));
                 ("", after)
             }
-            '/' => ("/", behind),
+            '/' => ("/", after),
             '#' => break,
-            letter if letter.is_alphanumeric() || letter == '_' => {
-                let end = rest.find(|letter: char| !(letter.is_alphanumeric() || "_-".contains(letter)));
+            ch if ch.is_alphanumeric() || ch == '_' => {
+                let end = rest.find(|ch: char| !(ch.is_alphanumeric() || "_-".contains(ch)));
                 let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
                 match after.trim_start().strip_prefix('(').and_then(|inside| inside.split_once(')')) {
                     Some((arguments, after)) => {
@@ -425,7 +425,7 @@ fn just_value(value: &str, variables: &BTreeMap<String, String>) -> String {
                     }
                 }
             }
-            _ => ("", behind),
+            _ => ("", after),
         };
         whole.push_str(part);
         rest = after;

@@ -6,7 +6,7 @@ use crate::model::finding::{Finding, Severity};
 use crate::policy::Policy;
 
 /// Share of a budget, in percent, from which on the agent is warned.
-const TOLD_FROM: u64 = 80;
+const REPORTED_FROM: u64 = 80;
 
 /// Share of a budget, in percent, above which every call is denied. Above 100 percent a person is prompted.
 const STOPPED_FROM: u64 = 125;
@@ -40,7 +40,7 @@ fn started<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f str> {
 fn finding(name: &str, used: u64, most: u64) -> Option<Finding> {
     let share = used.saturating_mul(100) / most;
     // Reaching the maximum depth exactly is allowed and gives no warning.
-    let told_from = if name == "depth" { 101 } else { TOLD_FROM };
+    let told_from = if name == "depth" { 101 } else { REPORTED_FROM };
     let severity = match share {
         _ if share < told_from => return None,
         _ if share > STOPPED_FROM => Severity::Critical,

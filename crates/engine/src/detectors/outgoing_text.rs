@@ -32,8 +32,8 @@ fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f
         command.words.iter().any(|word| word.literal().is_some_and(|word| option_of(&word).is_some()))
             && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
     };
-    let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
-    spoken.flat_map(files_of).flat_map(|name| {
+    let stated = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
+    stated.flat_map(files_of).flat_map(|name| {
         let path = path::absolute(&name, &facts.event.cwd);
         let text = facts.world.content(&path).unwrap_or_default();
         findings(&text, &format!("file:{name}"), facts.tables)
@@ -84,8 +84,8 @@ fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
         command.words.iter().any(|word| word.span().end - word.span().start >= MIN_SAID as u32)
             && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
     };
-    let spoken = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
-    let words = sent.chain(spoken).flat_map(|command| command.words.iter().skip(1));
+    let stated = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
+    let words = sent.chain(stated).flat_map(|command| command.words.iter().skip(1));
     words.flat_map(|word| {
         let text = word.literal().filter(|text| text.len() >= MIN_SAID);
         let found = text.map(|text| findings(&text, IN_COMMAND, facts.tables));

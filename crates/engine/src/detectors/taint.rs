@@ -90,7 +90,7 @@ fn ignoring(facts: &Facts<'_>, effect: &Effect) -> Option<Taint> {
     let file = effect.targets.iter().filter_map(Target::path).find(is_rules)?;
     let action = facts.event.actions.get(effect.action)?;
     let text = if let Action::Shell { command, .. } = action { command } else { action.content()? };
-    let ends = |letter: char| letter.is_whitespace() || "\"'`;,&|<>()\\".contains(letter);
+    let ends = |ch: char| ch.is_whitespace() || "\"'`;,&|<>()\\".contains(ch);
     let words = text.split(ends).map(|word| path::name_of(word.trim_matches(['/', '*', '!'])));
     let is_built =
         |name: &&str| !name.is_empty() && facts.is_named_like_made(&path::absolute(name, &facts.event.workspace));

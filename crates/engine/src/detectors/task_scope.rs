@@ -12,7 +12,7 @@ use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
 use crate::model::truth::Ternary;
 use crate::policy::Policy;
 use crate::secrets::redaction::redacted;
-use crate::text::excerpt::told_by_stranger;
+use crate::text::excerpt::quoted_from_stranger;
 use reflex_shell::ExecTarget;
 use reflex_tables::Node;
 
@@ -47,7 +47,7 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
         let scope: Vec<&str> = said.get("scope").texts().collect();
         if layer.is_strange() {
             let found = beyond(facts, &of, &event.workspace, &scope);
-            let told = told_by_stranger("The policy", &layer.folder, &scope.join(", "));
+            let told = quoted_from_stranger("The policy", &layer.folder, &scope.join(", "));
             let message = format!("It would change what does not belong to {of}. {told}");
             findings.extend(found.map(|finding| Finding { message, ..finding }));
         } else {
@@ -131,7 +131,7 @@ fn unnamed(facts: &Facts<'_>) -> Option<Finding> {
 /// A class of sensitive places that an effect touches and the intent does not name.
 fn sensitive(effect: &Effect, facts: &Facts<'_>, intent: &str) -> Option<&'static str> {
     let intent = intent.to_lowercase();
-    let words: Vec<&str> = intent.split(|letter: char| !letter.is_alphanumeric()).collect();
+    let words: Vec<&str> = intent.split(|ch: char| !ch.is_alphanumeric()).collect();
     let classes = facts.tables.get("places").entries().filter(|(class, _)| class.starts_with("sensitive-"));
     let unnamed = |entries: Node<'static>| {
         let mut subjects = entries.items().flat_map(|entry| entry.get("subjects").texts());

@@ -157,8 +157,8 @@ fn placed(text: &str, at: usize, why: String) -> Unloadable {
 fn bare(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(letter) = rest.chars().next() {
-        let length = match letter {
+    while let Some(ch) = rest.chars().next() {
+        let length = match ch {
             '"' => quoted(rest),
             '/' if rest.starts_with("//") => {
                 kept.truncate(kept.trim_end_matches([' ', '\t']).len());
@@ -173,7 +173,7 @@ fn bare(text: &str) -> String {
                 without_last_comma(&mut kept);
                 1
             }
-            letter => letter.len_utf8(),
+            ch => ch.len_utf8(),
         };
         kept.push_str(rest.get(..length).unwrap_or(""));
         rest = rest.get(length..).unwrap_or("");

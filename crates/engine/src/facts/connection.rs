@@ -330,9 +330,9 @@ impl Place<'_> {
     /// Adds the data source of a schema: its URL is in the schema, or in the variable that the schema names.
     fn prisma(&self, told: &mut Pointed) -> Result<(), Unclear> {
         let given = self.command.words.iter().filter_map(literal).collect::<Vec<_>>();
-        let behind = given.iter().position(|word| word == "--schema").and_then(|at| given.get(at + 1));
+        let after = given.iter().position(|word| word == "--schema").and_then(|at| given.get(at + 1));
         let file =
-            behind.cloned().or_else(|| given.iter().find_map(|word| Some(word.strip_prefix("--schema=")?.into())));
+            after.cloned().or_else(|| given.iter().find_map(|word| Some(word.strip_prefix("--schema=")?.into())));
         let file = file.unwrap_or_else(|| "prisma/schema.prisma".to_owned());
         let text = self.text.file(&path::absolute(&file, self.folder()))?.unwrap_or_default();
         let mut named = Vec::new();

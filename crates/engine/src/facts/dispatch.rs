@@ -44,7 +44,7 @@ impl Facts<'_> {
             Fact::Local => Ternary::from(self.is_local(effect)),
             Fact::Unmerged => self.is_unmerged(effect, &folder, target),
             Fact::Fetched => Ternary::from(self.was_fetched(&self.started_in(effect, target).unwrap_or(folder))),
-            Fact::OrdersHeard => Ternary::from(self.is_tainted()),
+            Fact::InjectionSeen => Ternary::from(self.is_tainted()),
             Fact::WritesGuard => {
                 Ternary::from(target.is_some_and(|target| self.writes_guard(effect, target) == Ternary::Yes))
             }
@@ -123,7 +123,7 @@ impl Facts<'_> {
             | Fact::HooksKept
             | Fact::Fetched
             | Fact::Listed
-            | Fact::OrdersHeard
+            | Fact::InjectionSeen
             | Fact::SecretSeen
             | Fact::Production
             | Fact::Local

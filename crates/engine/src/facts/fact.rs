@@ -55,7 +55,7 @@ facts! {
     /// This call or an earlier one fetched it.
     Fetched = "fetched";
     /// The session has received a text with instructions.
-    OrdersHeard = "orders-heard";
+    InjectionSeen = "orders-heard";
     /// The session has shown a secret.
     SecretSeen = "secret-seen";
     /// The command acts on production.

@@ -34,7 +34,7 @@ impl Facts<'_> {
 /// Returns the package without its version and extras: `lodash` of `lodash@^4`, `@scope/a` of `@scope/a@1`, `requests`
 /// of `requests[socks]>=2`, `a/b` of `a/b:^1`.
 fn package_name(written: &str) -> &str {
-    let end = written.char_indices().skip(1).find(|(_, letter)| "@=<>~!;:[ ^".contains(*letter));
+    let end = written.char_indices().skip(1).find(|(_, ch)| "@=<>~!;:[ ^".contains(*ch));
     written.get(..end.map_or(written.len(), |(at, _)| at)).unwrap_or("")
 }
 
@@ -57,7 +57,7 @@ fn is_named(text: &str, name: &str) -> bool {
         let dashed = |byte: &u8| if matches!(byte, b'_' | b'.') { b'-' } else { byte.to_ascii_lowercase() };
         dashed(a) == dashed(b)
     };
-    let ends = |behind: Option<&u8>| behind.is_none_or(|byte| !part(*byte) || *byte == b'@');
+    let ends = |after: Option<&u8>| after.is_none_or(|byte| !part(*byte) || *byte == b'@');
     text.windows(name.len()).enumerate().any(|(at, window)| {
         let before = at.checked_sub(1).and_then(|before| text.get(before));
         let is_same = || window.iter().zip(name).all(|(a, b)| same(a, b));

@@ -2,13 +2,11 @@
 //! module queries the machine.
 
 pub mod agent_settings;
-mod asked_by_people;
 mod at_stake;
-mod below;
-mod built;
 pub(crate) mod cache;
 mod classes;
 mod connection;
+mod destination;
 mod dispatch;
 pub(crate) mod excerpt;
 pub(crate) mod fact;
@@ -18,6 +16,8 @@ mod hooks;
 mod listed;
 pub(crate) mod location;
 mod paths;
-mod pointed;
+mod regenerable;
 mod replaced;
 mod switches;
+mod user_facts;
+mod writes_below;

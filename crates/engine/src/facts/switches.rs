@@ -103,7 +103,7 @@ const KEY: &str = "--key";
 fn takes_guard_out(text: &str) -> bool {
     let is_address = text.contains('/') && text.ends_with('d') && !text.contains('.');
     let is_code = is_address || text.contains([' ', '(', '|', '"', '\'', '=', ';', '[']);
-    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != '-');
+    let mut words = text.split(|ch: char| !ch.is_alphanumeric() && ch != '_' && ch != '-');
     is_code && words.any(|word| crate::model::guard::GUARD_PROGRAMS.contains(&word) || word == KEY)
 }
 
@@ -118,7 +118,7 @@ fn is_off(class: Node<'_>, entry: &Entry) -> bool {
 
 /// Whether an entry is in a list of the class: `hooksConfig.enabled=false`, with `*` for any text.
 fn is_listed(class: Node<'_>, list: &str, (key, value): &Entry) -> bool {
-    let value = value.trim_matches(|letter: char| !letter.is_alphanumeric() && !"{}[]*".contains(letter));
+    let value = value.trim_matches(|ch: char| !ch.is_alphanumeric() && !"{}[]*".contains(ch));
     let fits = |pattern: &str, text: &str| {
         glob::glob(
             pattern.to_lowercase().replace('/', "\u{1}").as_bytes(),
@@ -151,7 +151,7 @@ fn loses_guard(old: &[Entry], new: &[Entry]) -> bool {
 
 /// Whether a word of the text is the guard's program.
 pub(crate) fn names_guard(text: &str) -> bool {
-    let mut words = text.split(|letter: char| letter.is_whitespace() || "\"'`()[]{};,|&<>=:".contains(letter));
+    let mut words = text.split(|ch: char| ch.is_whitespace() || "\"'`()[]{};,|&<>=:".contains(ch));
     words.any(|word| {
         let name = word.rsplit(['/', '\\']).find(|part| !part.is_empty()).unwrap_or("");
         crate::model::guard::GUARD_PROGRAMS.contains(&name.strip_suffix(".exe").unwrap_or(name))
@@ -369,47 +369,47 @@ impl Reader {
 
 fn tokens(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        if letter == '"' || letter == '\'' {
-            tokens.push(Token::Text(quoted(letter, &mut letters)));
-        } else if is_of_word(letter) {
-            let mut word = String::from(letter);
-            while let Some(more) = letters.next_if(|letter| is_of_word(*letter)) {
+    let mut chars = text.chars().peekable();
+    while let Some(ch) = chars.next() {
+        if ch == '"' || ch == '\'' {
+            tokens.push(Token::Text(quoted(ch, &mut chars)));
+        } else if is_of_word(ch) {
+            let mut word = String::from(ch);
+            while let Some(more) = chars.next_if(|ch| is_of_word(*ch)) {
                 word.push(more);
             }
             tokens.push(Token::Word(word));
-        } else if letter == '#' {
-            let _ = letters.by_ref().find(|letter| *letter == '\n');
+        } else if ch == '#' {
+            let _ = chars.by_ref().find(|ch| *ch == '\n');
             tokens.push(Token::Sign('\n'));
-        } else if letter == '\n' || !letter.is_whitespace() {
-            tokens.push(Token::Sign(letter));
+        } else if ch == '\n' || !ch.is_whitespace() {
+            tokens.push(Token::Sign(ch));
         }
     }
     tokens
 }
 
-fn is_of_word(letter: char) -> bool {
-    letter.is_alphanumeric() || "_-./$@".contains(letter)
+fn is_of_word(ch: char) -> bool {
+    ch.is_alphanumeric() || "_-./$@".contains(ch)
 }
 
 /// Reads the text up to the closing quote and decodes its escapes.
-fn quoted(quote: char, letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
+fn quoted(quote: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
     let mut text = String::new();
-    while let Some(letter) = letters.next() {
-        match letter {
-            letter if letter == quote => break,
-            '\\' => match letters.next() {
+    while let Some(ch) = chars.next() {
+        match ch {
+            ch if ch == quote => break,
+            '\\' => match chars.next() {
                 Some('u') => {
-                    let digits: String = letters.by_ref().take(4).collect();
+                    let digits: String = chars.by_ref().take(4).collect();
                     let code = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
                     text.push(code.unwrap_or('\u{fffd}'));
                 }
                 Some('n') => text.push('\n'),
-                Some(letter) => text.push(letter),
+                Some(ch) => text.push(ch),
                 None => {}
             },
-            letter => text.push(letter),
+            ch => text.push(ch),
         }
     }
     text

@@ -32,7 +32,7 @@ pub(super) fn task(tables: Tables, text: &str) -> Option<Sign> {
 /// Whether a line repeats a word of the preceding text, or refers to it.
 fn speaks_of(before: &str, line: &str) -> bool {
     let before = before.to_lowercase();
-    let mut words = line.split(|letter: char| !letter.is_alphanumeric()).skip(1).filter(|word| word.len() >= SHORT);
+    let mut words = line.split(|ch: char| !ch.is_alphanumeric()).skip(1).filter(|word| word.len() >= SHORT);
     let pointing = line.contains("`")
         || line.contains("](")
         || ["above", "below", "table", "row"].iter().any(|word| line.contains(word));

@@ -2,7 +2,7 @@
 
 use super::links;
 use super::scan::{AS_QUOTED, MAX_BYTES, scan};
-use super::signs::{Injection, Sign, TOLD_FROM};
+use super::signs::{Injection, REPORTED_FROM, Sign};
 use crate::model::finding::{At, Decision, Finding, Severity, Tier};
 use crate::secrets::redaction::redacted;
 use crate::text::excerpt::shortened;
@@ -57,7 +57,7 @@ fn told(injection: &Injection, text: &str, place: &str, tables: Tables) -> Optio
     if place == IN_COMMAND && injection.signs.iter().all(is_quotation) {
         return None;
     }
-    let first = injection.signs.first().filter(|_| injection.is_told())?;
+    let first = injection.signs.first().filter(|_| injection.is_reported())?;
     let names: Vec<&str> = injection.signs.iter().map(|sign| sign.name.as_str()).take(3).collect();
     let span = [first.span.start, first.span.end].map(|at| u32::try_from(at).unwrap_or(u32::MAX));
     let quoted = text.get(first.span.start..first.span.end).unwrap_or_default();
@@ -76,10 +76,10 @@ fn told(injection: &Injection, text: &str, place: &str, tables: Tables) -> Optio
         rewrite: None,
         otherwise: Decision::Deny,
         at: At { within: place.into(), span: reflex_shell::Span { start: span[0], end: span[1] }, derived: Vec::new() },
-        evidence: vec![format!("score {} of {TOLD_FROM}", injection.score)],
+        evidence: vec![format!("score {} of {REPORTED_FROM}", injection.score)],
         action: None,
         effect: None,
         by_stranger: false,
-        behind: None,
+        after: None,
     })
 }

@@ -57,10 +57,10 @@ fn apart(known: &[&str], word: &str) -> Option<String> {
 
 /// The known words with the same first character.
 fn beginning<'k>(known: &'k [&'k str], word: &str) -> &'k [&'k str] {
-    let Some(letter) = word.bytes().next() else { return &[] };
-    let from = known.partition_point(|known| known.as_bytes() < &[letter]);
+    let Some(ch) = word.bytes().next() else { return &[] };
+    let from = known.partition_point(|known| known.as_bytes() < &[ch]);
     let rest = known.get(from..).unwrap_or_default();
-    rest.split(|known| known.bytes().next() != Some(letter)).next().unwrap_or_default()
+    rest.split(|known| known.bytes().next() != Some(ch)).next().unwrap_or_default()
 }
 
 /// Known words whose concatenation is the word. Longer candidates for the first word are tried first.
@@ -108,19 +108,19 @@ fn unsigned(line: &str) -> Option<String> {
 /// expression.
 fn meant_by(word: &str) -> Option<String> {
     let bare = word.trim_end_matches(['.', '!', ',', '?', ';', ':']);
-    let letters = bare.chars().filter(char::is_ascii_alphabetic).count();
+    let chars = bare.chars().filter(char::is_ascii_alphabetic).count();
     let is_other =
         bare.starts_with('$') || bare.contains(['.', '/', '=', '(', '{', '<', '[', '"', '\'', ':', '&', '#']);
-    if is_other || letters < 2 || !bare.contains(['!', '@', '$']) {
+    if is_other || chars < 2 || !bare.contains(['!', '@', '$']) {
         return None;
     }
-    let letter = |letter: char| match letter {
+    let ch = |ch: char| match ch {
         '!' => 'i',
         '@' => 'a',
         '$' => 's',
         other => other,
     };
-    Some(bare.chars().map(letter).chain(word.get(bare.len()..).unwrap_or_default().chars()).collect())
+    Some(bare.chars().map(ch).chain(word.get(bare.len()..).unwrap_or_default().chars()).collect())
 }
 
 #[cfg(test)]

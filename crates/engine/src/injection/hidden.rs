@@ -53,7 +53,7 @@ fn tags(text: &str) -> impl Iterator<Item = (usize, &str)> {
             return None;
         }
         let rest = text.get(at + 1..)?;
-        let begins = rest.starts_with(|letter: char| letter.is_ascii_alphabetic());
+        let begins = rest.starts_with(|ch: char| ch.is_ascii_alphabetic());
         let length = rest.bytes().take(if begins { MAX_TAG } else { 0 }).position(|byte| byte == b'>')?;
         next = at + length + 1;
         Some((at, rest.get(..length)?))
@@ -81,8 +81,8 @@ fn is_hiding(tag: &str) -> bool {
     if !SAID.iter().any(|word| lower.contains(word)) && !lower.contains("none") && !lower.contains("background") {
         return false;
     }
-    let tag: String = tag.to_lowercase().chars().filter(|letter| !letter.is_whitespace() || *letter == ' ').collect();
-    let dense: String = tag.chars().filter(|letter| *letter != ' ').collect();
+    let tag: String = tag.to_lowercase().chars().filter(|ch| !ch.is_whitespace() || *ch == ' ').collect();
+    let dense: String = tag.chars().filter(|ch| *ch != ' ').collect();
     let styles = [
         "display:none",
         "visibility:hidden",
@@ -114,10 +114,10 @@ fn has_one_colour(style: &str) -> bool {
         let (_, rest) = style.split_once(name)?;
         Some(rest.split([';', '"', '\'']).next().unwrap_or_default())
     };
-    let behind = value("background-color:").or_else(|| value("background:"));
+    let after = value("background-color:").or_else(|| value("background:"));
     let front = style.replace("background-color:", "");
     let front = front.split_once("color:").map(|(_, rest)| rest.split([';', '"', '\'']).next().unwrap_or_default());
-    behind.zip(front).is_some_and(|(one, other)| one == other && !one.is_empty())
+    after.zip(front).is_some_and(|(one, other)| one == other && !one.is_empty())
 }
 
 /// Words in base64 or hexadecimal that decode to a sentence, both single words and words over several lines.
@@ -127,7 +127,7 @@ pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
     // Byte budget for decoding joined lines: a few passes over the text, instead of one pass per line.
     let mut room = text.len().saturating_mul(8).max(64 * 1024);
     let mut at = 0;
-    for word in text.split(|letter: char| !(letter.is_ascii_alphanumeric() || "+/=_-".contains(letter))) {
+    for word in text.split(|ch: char| !(ch.is_ascii_alphanumeric() || "+/=_-".contains(ch))) {
         let span = Span { start: at, end: at + word.len() };
         at = span.end + text.get(span.end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
         // The value of an assignment: `id=…`.
@@ -235,15 +235,15 @@ fn runs_of(text: &str, spelling: &Spelling, least: usize) -> Vec<(Span, String)>
             run.clear();
             span = Span { start: at, end: at };
         }
-        let Some((letter, length)) = text.get(at..).and_then(|rest| letter_of(rest, spelling)) else { continue };
-        run.push(letter);
+        let Some((ch, length)) = text.get(at..).and_then(|rest| char_of(rest, spelling)) else { continue };
+        run.push(ch);
         span.end = at + length;
     }
     found.extend((run.len() >= least).then_some((span, run)));
     found
 }
 
-fn letter_of(rest: &str, spelling: &Spelling) -> Option<(char, usize)> {
+fn char_of(rest: &str, spelling: &Spelling) -> Option<(char, usize)> {
     let digits = rest.get(spelling.open.len()..)?;
     let length =
         if spelling.digits > 0 { spelling.digits } else { digits.get(..7.min(digits.len()))?.find(spelling.close)? };
@@ -251,36 +251,35 @@ fn letter_of(rest: &str, spelling: &Spelling) -> Option<(char, usize)> {
     Some((char::from_u32(code)?, spelling.open.len() + length + spelling.close.len()))
 }
 
-fn moved(letter: char) -> char {
-    let turned = |first: u8| char::from(first + (letter as u8 - first + 13) % 26);
-    match letter {
+fn moved(ch: char) -> char {
+    let turned = |first: u8| char::from(first + (ch as u8 - first + 13) % 26);
+    match ch {
         'a'..='z' => turned(b'a'),
         'A'..='Z' => turned(b'A'),
-        letter => letter,
+        ch => ch,
     }
 }
 
 fn sentence(bytes: Vec<u8>) -> Option<String> {
     let text = String::from_utf8(bytes).ok()?;
-    let plain =
-        text.chars().all(|letter| letter.is_alphanumeric() || letter.is_whitespace() || letter.is_ascii_punctuation());
+    let plain = text.chars().all(|ch| ch.is_alphanumeric() || ch.is_whitespace() || ch.is_ascii_punctuation());
     let is_picture = text.trim_start().starts_with('<');
     (plain && !is_picture && text.split_whitespace().count() >= 3).then_some(text)
 }
 
 fn from_hexadecimal(word: &str) -> Option<Vec<u8>> {
     let word = word.strip_prefix("0x").unwrap_or(word);
-    let digits: Option<Vec<u32>> = word.chars().map(|letter| letter.to_digit(16)).collect();
+    let digits: Option<Vec<u32>> = word.chars().map(|ch| ch.to_digit(16)).collect();
     let digits = digits.filter(|digits| digits.len() % 2 == 0)?;
     digits.chunks(2).map(|pair| u8::try_from(pair.iter().fold(0, |byte, digit| byte * 16 + digit)).ok()).collect()
 }
 
 fn from_base64(word: &str) -> Option<Vec<u8>> {
-    let value = |letter: u8| -> Option<u32> {
-        Some(match letter {
-            b'A'..=b'Z' => u32::from(letter - b'A'),
-            b'a'..=b'z' => u32::from(letter - b'a') + 26,
-            b'0'..=b'9' => u32::from(letter - b'0') + 52,
+    let value = |ch: u8| -> Option<u32> {
+        Some(match ch {
+            b'A'..=b'Z' => u32::from(ch - b'A'),
+            b'a'..=b'z' => u32::from(ch - b'a') + 26,
+            b'0'..=b'9' => u32::from(ch - b'0') + 52,
             b'+' | b'-' => 62,
             b'/' | b'_' => 63,
             _ => return None,
@@ -289,8 +288,8 @@ fn from_base64(word: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(word.len() / 4 * 3);
     for group in word.trim_end_matches('=').as_bytes().chunks(4) {
         let mut bits = 0;
-        for letter in group {
-            bits = bits << 6 | value(*letter)?;
+        for ch in group {
+            bits = bits << 6 | value(*ch)?;
         }
         bits <<= 6 * (4 - group.len());
         let whole = bits.to_be_bytes();
@@ -304,9 +303,9 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
     let mut signs = Vec::new();
     let mut before = ' ';
     let mut run = 0;
-    for (at, letter) in text.char_indices() {
-        let span = Span { start: at, end: at + letter.len_utf8() };
-        match letter {
+    for (at, ch) in text.char_indices() {
+        let span = Span { start: at, end: at + ch.len_utf8() };
+        match ch {
             '\u{e0020}'..='\u{e007f}' if !is_pictograph(before) && run == 0 => {
                 signs.push(sign("unseen", "tag letters", 80, span))
             }
@@ -321,8 +320,8 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
             }
             _ => {}
         }
-        run = if is_unseen(letter) { run + 1 } else { 0 };
-        before = if is_unseen(letter) { before } else { letter };
+        run = if is_unseen(ch) { run + 1 } else { 0 };
+        before = if is_unseen(ch) { before } else { ch };
         if signs.len() >= MAX_SIGNS {
             break;
         }
@@ -331,8 +330,8 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
 }
 
 /// Whether a character is a pictograph. Regional flags are pictographs followed by tag characters.
-fn is_pictograph(letter: char) -> bool {
-    matches!(letter, '\u{1f1e6}'..='\u{1f9ff}')
+fn is_pictograph(ch: char) -> bool {
+    matches!(ch, '\u{1f1e6}'..='\u{1f9ff}')
 }
 
 /// Maximum length of a terminal escape sequence.
@@ -363,7 +362,7 @@ pub(super) fn terminal(text: &str) -> Vec<Sign> {
 /// The numbers of an SGR sequence: `[31;1m`.
 fn codes_of(rest: &str) -> Option<&str> {
     let codes = rest.strip_prefix('[')?;
-    let end = codes.find(|letter: char| !letter.is_ascii_digit() && letter != ';')?;
+    let end = codes.find(|ch: char| !ch.is_ascii_digit() && ch != ';')?;
     codes.get(end..)?.starts_with('m').then(|| codes.get(..end))?
 }
 
@@ -387,8 +386,8 @@ fn hides(codes: &str) -> bool {
     let codes: Vec<u32> = codes.split(';').filter_map(|code| code.parse().ok()).collect();
     let extended = codes.iter().any(|code| matches!(code, 38 | 48));
     let front = codes.iter().find(|code| matches!(code, 30..=37 | 90..=97));
-    let behind = codes.iter().find(|code| matches!(code, 40..=47 | 100..=107));
-    !extended && (codes.contains(&8) || front.zip(behind).is_some_and(|(front, behind)| front + 10 == *behind))
+    let after = codes.iter().find(|code| matches!(code, 40..=47 | 100..=107));
+    !extended && (codes.contains(&8) || front.zip(after).is_some_and(|(front, after)| front + 10 == *after))
 }
 
 /// Active code where an image or a notebook's output is expected.

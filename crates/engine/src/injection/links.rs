@@ -95,7 +95,7 @@ fn addresses(text: &str) -> Vec<Found<'_>> {
                 let rest = text.get(at..).unwrap_or_default();
                 if rest.starts_with("](") {
                     let start = at + "](".len();
-                    let address = ends.address(text, start, |letter| matches!(letter, ')' | '\n'));
+                    let address = ends.address(text, start, |ch| matches!(ch, ')' | '\n'));
                     found.extend(address.filter(|_| line.pictured).map(|address| (address, PICTURE, 55)));
                     // The nearest bracket decides the kind, because both kinds contain the same characters.
                     found.extend(address.filter(|_| line.opened == Some(false)).map(|address| (address, LINK, 30)));
@@ -165,13 +165,12 @@ fn sources(text: &str) -> Vec<(&str, Span)> {
 fn has_place(known: Words, address: &str) -> bool {
     let address = address.to_ascii_lowercase();
     let Some((_, rest)) = address.split_once("://") else { return false };
-    let Some(behind) = rest.find(['/', '?']).and_then(|at| rest.get(at..)) else { return false };
+    let Some(after) = rest.find(['/', '?']).and_then(|at| rest.get(at..)) else { return false };
     AROUND.iter().any(|(open, close)| {
-        behind.match_indices(open).any(|(at, _)| {
-            let inner = behind.get(at + open.len()..).and_then(|rest| rest.split(close).next());
-            inner.is_some_and(|inner| {
-                inner.split(|letter: char| !letter.is_ascii_alphanumeric()).any(|word| known.has(word))
-            }) && behind.get(at..).is_some_and(|rest| rest.contains(close))
+        after.match_indices(open).any(|(at, _)| {
+            let inner = after.get(at + open.len()..).and_then(|rest| rest.split(close).next());
+            inner.is_some_and(|inner| inner.split(|ch: char| !ch.is_ascii_alphanumeric()).any(|word| known.has(word)))
+                && after.get(at..).is_some_and(|rest| rest.contains(close))
         })
     })
 }

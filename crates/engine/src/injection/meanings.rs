@@ -67,8 +67,8 @@ impl Meanings {
         let before = text.get(..first.unwrap_or(last).span.start).unwrap_or_default();
         let after = text.get(last.span.end..).unwrap_or_default();
         // Skips a comment marker before the word on its line.
-        let mut ahead = before.chars().rev().take(MAX_AHEAD).skip_while(|letter| " \t/*#>\"<!-".contains(*letter));
-        let begins = ahead.next().is_none_or(|letter| letter == '\n');
+        let mut ahead = before.chars().rev().take(MAX_AHEAD).skip_while(|ch| " \t/*#>\"<!-".contains(*ch));
+        let begins = ahead.next().is_none_or(|ch| ch == '\n');
         let ends = before.ends_with(['"', '(']) || before.trim_end().ends_with(['.', '!', ':', ',']);
         let at = before.ends_with('@') && !before.trim_end_matches('@').ends_with(char::is_alphanumeric);
         match after.strip_prefix(')').unwrap_or(after).strip_prefix([':', ',']) {
@@ -113,9 +113,9 @@ impl Meanings {
             return 0;
         }
         let parts = self.node.get("parts");
-        let begins = word.char_indices().filter_map(|(at, letter)| Some((word.get(at..)?, letter)));
-        let found = begins.flat_map(|(rest, letter)| {
-            let known = parts.get(letter.encode_utf8(&mut [0; 4])).items();
+        let begins = word.char_indices().filter_map(|(at, ch)| Some((word.get(at..)?, ch)));
+        let found = begins.flat_map(|(rest, ch)| {
+            let known = parts.get(ch.encode_utf8(&mut [0; 4])).items();
             known.filter(move |part| rest.starts_with(part.at(0).text()))
         });
         found.fold(0, |bits, part| bits | bits_of(part.at(1)))
@@ -200,12 +200,12 @@ fn is_option(text: &str, word: &Word) -> bool {
 /// Whether the word begins the host of `name@HOST`.
 fn is_behind_at(text: &str, word: &Word) -> bool {
     let name = text.get(..word.span.start).and_then(|before| before.strip_suffix('@'));
-    name.is_some_and(|name| name.ends_with(|letter: char| letter.is_ascii_alphanumeric()))
+    name.is_some_and(|name| name.ends_with(|ch: char| ch.is_ascii_alphanumeric()))
         && text.get(word.span.end..).is_some_and(|rest| rest.starts_with('.'))
 }
 
 /// Whether the word is the file `.env`, and not the end of a longer name.
 fn is_environment_file(text: &str, word: &Word) -> bool {
     let folder = text.get(..word.span.start).and_then(|before| before.strip_suffix('.'));
-    word.text == "env" && folder.is_some_and(|folder| !folder.ends_with(|letter: char| letter.is_alphanumeric()))
+    word.text == "env" && folder.is_some_and(|folder| !folder.ends_with(|ch: char| ch.is_alphanumeric()))
 }

@@ -18,4 +18,4 @@ mod signs;
 mod words;
 
 pub use scan::{meanings, scan};
-pub use signs::{Injection, Sign, Span, TOLD_FROM};
+pub use signs::{Injection, REPORTED_FROM, Sign, Span};

@@ -423,11 +423,11 @@ impl<'t> Sheet<'t> {
     fn places(&self) -> &Places {
         self.places.get_or_init(|| {
             let (mut lines, mut marks) = (Vec::new(), Vec::new());
-            for (at, letter) in self.text.char_indices() {
-                match letter {
+            for (at, ch) in self.text.char_indices() {
+                match ch {
                     '\n' => lines.push(at),
                     '"' | '`' => marks.push(at),
-                    letter if !letter.is_ascii() && MARKS.contains(letter) => marks.push(at),
+                    ch if !ch.is_ascii() && MARKS.contains(ch) => marks.push(at),
                     _ => {}
                 }
             }
@@ -446,13 +446,13 @@ impl<'t> Sheet<'t> {
         let text = self.text;
         let before = text.get(..span.start).unwrap_or_default();
         let after = text.get(span.end..).unwrap_or_default();
-        let marks = |letter: char| MARKS.contains(letter);
-        let line = |letter: &char| *letter != '\n';
+        let marks = |ch: char| MARKS.contains(ch);
+        let line = |ch: &char| *ch != '\n';
         // An odd number of marks within the span: a quotation begins inside it and ends after it.
-        let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|letter| marks(*letter)).count();
+        let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|ch| marks(*ch)).count();
         let closes = after.chars().take(BESIDE).take_while(line).any(marks);
-        let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, letter)| line(letter));
-        let opening = opening.filter(|(_, letter)| marks(*letter)).map(|(at, _)| at).next();
+        let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, ch)| line(ch));
+        let opening = opening.filter(|(_, ch)| marks(*ch)).map(|(at, _)| at).next();
         // A quoted statement attributed to another speaker, as far as the span reaches into it.
         if within % 2 == 1 {
             return if closes { Quoted::AtEnd } else { Quoted::Not };
@@ -487,7 +487,7 @@ impl<'t> Sheet<'t> {
 
 /// Whether the end of `line` is inside single quotes: one opened at a word and was not closed.
 fn opens_single(line: &str) -> bool {
-    let open = line.char_indices().rev().take(BESIDE).find(|(_, letter)| *letter == '\'').map(|(at, _)| at);
+    let open = line.char_indices().rev().take(BESIDE).find(|(_, ch)| *ch == '\'').map(|(at, _)| at);
     let Some((head, rest)) = open.and_then(|at| line.split_at_checked(at)) else { return false };
     !head.ends_with(char::is_alphanumeric) && !rest.chars().nth(1).is_some_and(char::is_whitespace)
 }
@@ -515,6 +515,6 @@ mod tests {
         assert_eq!(weighed(vec![sign("a", 30), far(sign("b", 40))]).score, 40);
         let injection = weighed(vec![sign("a", 30), sign("a", 40), sign("b", 15), sign("c", 0)]);
         assert_eq!((injection.score, injection.signs.len()), (55, 2));
-        assert!(injection.is_told());
+        assert!(injection.is_reported());
     }
 }

@@ -1,7 +1,7 @@
 //! Scan result for a text that may contain instructions.
 
 /// Minimum score at which a text is reported.
-pub const TOLD_FROM: u32 = 50;
+pub const REPORTED_FROM: u32 = 50;
 
 /// A range of bytes in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Span {
 /// Scan result for a text that may contain instructions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Injection {
-    /// Total weight of the signs; see [`TOLD_FROM`].
+    /// Total weight of the signs; see [`REPORTED_FROM`].
     pub score: u32,
     /// The signs that counted, the heaviest first.
     pub signs: Vec<Sign>,
@@ -37,8 +37,8 @@ pub struct Sign {
 }
 
 impl Injection {
-    /// Whether the score reaches [`TOLD_FROM`].
-    pub fn is_told(&self) -> bool {
-        self.score >= TOLD_FROM
+    /// Whether the score reaches [`REPORTED_FROM`].
+    pub fn is_reported(&self) -> bool {
+        self.score >= REPORTED_FROM
     }
 }

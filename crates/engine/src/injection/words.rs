@@ -21,8 +21,8 @@ pub(super) struct Word {
 }
 
 /// Whether a character is invisible.
-pub(super) fn is_unseen(letter: char) -> bool {
-    matches!(letter,
+pub(super) fn is_unseen(ch: char) -> bool {
+    matches!(ch,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}'
         | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}'
         | '\u{feff}' | '\u{ffa0}' | '\u{e0000}'..='\u{e0fff}')
@@ -33,30 +33,30 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut word = String::new();
     let (mut start, mut end, mut apart, mut cut, mut escaped) = (0, 0, true, false, false);
-    for (at, letter) in text.char_indices() {
+    for (at, ch) in text.char_indices() {
         // `\n` in a JSON string is a blank.
-        let is_blank = std::mem::take(&mut escaped) && matches!(letter, 'n' | 'r' | 't');
-        if !is_blank && (is_written(letter) || (is_apostrophe(letter) && !word.is_empty())) {
-            if word.is_empty() && !is_dropped(letter) {
+        let is_blank = std::mem::take(&mut escaped) && matches!(ch, 'n' | 'r' | 't');
+        if !is_blank && (is_written(ch) || (is_apostrophe(ch) && !word.is_empty())) {
+            if word.is_empty() && !is_dropped(ch) {
                 start = at;
             }
-            if letter.is_ascii_alphanumeric() {
-                word.push(letter.to_ascii_lowercase());
-            } else if !is_dropped(letter) && !is_apostrophe(letter) {
-                word.extend(plain(letter).to_lowercase().filter(|letter| !is_mark(*letter)));
+            if ch.is_ascii_alphanumeric() {
+                word.push(ch.to_ascii_lowercase());
+            } else if !is_dropped(ch) && !is_apostrophe(ch) {
+                word.extend(plain(ch).to_lowercase().filter(|ch| !is_mark(*ch)));
             }
-            end = if is_apostrophe(letter) { end } else { at + letter.len_utf8() };
+            end = if is_apostrophe(ch) { end } else { at + ch.len_utf8() };
             continue;
         }
-        escaped = letter == '\\';
+        escaped = ch == '\\';
         if !word.is_empty() {
             words.push(Word { is_cut_off: cut, ..word_of(std::mem::take(&mut word), Span { start, end }, apart) });
             // A quotation mark may have separated the words.
             (apart, cut) = (false, end < at);
         }
-        apart |= !matches!(letter, '-' | '_');
+        apart |= !matches!(ch, '-' | '_');
         // An apostrophe only gets here if it does not continue a word.
-        cut |= matches!(letter, '"' | '`' | ';' | '{' | '}' | '=' | '[' | '\'');
+        cut |= matches!(ch, '"' | '`' | ';' | '{' | '}' | '=' | '[' | '\'');
     }
     if !word.is_empty() {
         words.push(Word { is_cut_off: cut, ..word_of(word, Span { start, end }, apart) });
@@ -74,23 +74,23 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
 /// Whether a sentence ends between two words: at a period before a blank, at an empty line, and where a line does not
 /// continue the previous one, as in code, lists and logs.
 fn is_end(between: &str) -> bool {
-    let mut letters = between.chars().peekable();
+    let mut chars = between.chars().peekable();
     let (mut is_first, mut marks) = (true, 0);
-    while let Some(letter) = letters.next() {
+    while let Some(ch) = chars.next() {
         let closes = |next: &char| next.is_whitespace() || "\"'`)”»*<".contains(*next);
-        match letter {
+        match ch {
             '。' | '！' | '？' | '।' | '؟' => return true,
-            ';' if letters.peek().is_some_and(|next| next.is_whitespace()) => return true,
+            ';' if chars.peek().is_some_and(|next| next.is_whitespace()) => return true,
             // A string literal ends, and the following text is code.
-            '"' | '\'' if letters.peek().is_some_and(|next| matches!(next, ')' | ']')) => return true,
-            '.' | '!' | '?' if letters.peek().is_some_and(closes) => return true,
+            '"' | '\'' if chars.peek().is_some_and(|next| matches!(next, ')' | ']')) => return true,
+            '.' | '!' | '?' if chars.peek().is_some_and(closes) => return true,
             // The end of one value and the beginning of the next.
             '"' if marks == 1 => return true,
             '"' => marks += 1,
-            '\n' if !is_first || !continues(letters.clone()) => return true,
+            '\n' if !is_first || !continues(chars.clone()) => return true,
             _ => {}
         }
-        is_first = letter == ',';
+        is_first = ch == ',';
     }
     false
 }
@@ -98,7 +98,7 @@ fn is_end(between: &str) -> bool {
 /// Whether a line continues the sentence of the previous one: after blanks and a comment or quotation marker its first
 /// word follows.
 fn continues(rest: impl Iterator<Item = char>) -> bool {
-    let mut rest = rest.skip_while(|letter| matches!(letter, ' ' | '\t' | '>' | '#' | '/' | '*'));
+    let mut rest = rest.skip_while(|ch| matches!(ch, ' ' | '\t' | '>' | '#' | '/' | '*'));
     rest.next().is_none()
 }
 
@@ -106,35 +106,35 @@ fn word_of(text: String, span: Span, is_apart: bool) -> Word {
     Word { text: folded(text), span, is_apart, is_cut_off: false, begins: false, means: 0 }
 }
 
-fn is_written(letter: char) -> bool {
-    if letter.is_ascii() {
-        return letter.is_ascii_alphanumeric();
+fn is_written(ch: char) -> bool {
+    if ch.is_ascii() {
+        return ch.is_ascii_alphanumeric();
     }
     // Indic and Thai scripts include the signs that join characters, but not the dandas that end a sentence.
-    let is_indic = matches!(letter, '\u{900}'..='\u{eff}') && !matches!(letter, '\u{964}' | '\u{965}' | '\u{e3f}');
-    letter.is_alphanumeric() || is_indic || is_dropped(letter) || plain(letter) != letter
+    let is_indic = matches!(ch, '\u{900}'..='\u{eff}') && !matches!(ch, '\u{964}' | '\u{965}' | '\u{e3f}');
+    ch.is_alphanumeric() || is_indic || is_dropped(ch) || plain(ch) != ch
 }
 
 /// Characters that folding drops: invisible ones and combining marks.
-fn is_dropped(letter: char) -> bool {
-    !letter.is_ascii() && (is_unseen(letter) || is_mark(letter))
+fn is_dropped(ch: char) -> bool {
+    !ch.is_ascii() && (is_unseen(ch) || is_mark(ch))
 }
 
 /// Combining marks over, under and through the previous character.
-fn is_mark(letter: char) -> bool {
-    matches!(letter, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}')
+fn is_mark(ch: char) -> bool {
+    matches!(ch, '\u{300}'..='\u{36f}' | '\u{20d0}'..='\u{20ff}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}')
 }
 
-fn is_apostrophe(letter: char) -> bool {
-    matches!(letter, '\'' | '’')
+fn is_apostrophe(ch: char) -> bool {
+    matches!(ch, '\'' | '’')
 }
 
 /// Maps full-width, mathematical, circled, parenthesized and squared characters to plain ones.
-fn plain(letter: char) -> char {
-    if letter.is_ascii() {
-        return letter;
+fn plain(ch: char) -> char {
+    if ch.is_ascii() {
+        return ch;
     }
-    let code = letter as u32;
+    let code = ch as u32;
     let nth = |first: u32, from: char| char::from_u32(from as u32 + code - first);
     let meant = match code {
         0xff01..=0xff5e => char::from_u32(code - 0xfee0),
@@ -147,34 +147,34 @@ fn plain(letter: char) -> char {
         0x24d0..=0x24e9 => nth(0x24d0, 'a'),
         0x1f110..=0x1f129 => nth(0x1f110, 'a'),
         0x1f130..=0x1f149 => nth(0x1f130, 'a'),
-        0x1d00..=0x1d22 | 0x250..=0x29f | 0xa730..=0xa731 => small_capital(letter),
+        0x1d00..=0x1d22 | 0x250..=0x29f | 0xa730..=0xa731 => small_capital(ch),
         0x1f150..=0x1f169 => nth(0x1f150, 'a'),
         0x1f170..=0x1f189 => nth(0x1f170, 'a'),
         _ => None,
     };
-    meant.unwrap_or(letter)
+    meant.unwrap_or(ch)
 }
 
 /// Maps small capitals (`ɪɢɴ`), which phonetic alphabets use, to plain characters.
-fn small_capital(letter: char) -> Option<char> {
+fn small_capital(ch: char) -> Option<char> {
     const CAPITALS: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ";
     const LETTERS: &str = "abcdefghijklmnoprstuvwyz";
-    CAPITALS.chars().zip(LETTERS.chars()).find(|(capital, _)| *capital == letter).map(|(_, meant)| meant)
+    CAPITALS.chars().zip(LETTERS.chars()).find(|(capital, _)| *capital == ch).map(|(_, meant)| meant)
 }
 
 /// Replaces lookalikes of Latin characters, and digits in a word with Latin characters, by the characters they imitate.
 fn folded(word: String) -> String {
-    let has_latin = word.contains(|letter: char| letter.is_ascii_lowercase());
+    let has_latin = word.contains(|ch: char| ch.is_ascii_lowercase());
     if !has_latin || word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return word;
     }
-    let meant = |letter: char| if letter.is_ascii() { digit(letter) } else { lookalike(letter) };
-    word.chars().map(|letter| meant(letter).unwrap_or(letter)).collect()
+    let meant = |ch: char| if ch.is_ascii() { digit(ch) } else { lookalike(ch) };
+    word.chars().map(|ch| meant(ch).unwrap_or(ch)).collect()
 }
 
 /// Lowercase Latin character that a character resembles in common typefaces, by Unicode's table of confusables.
-fn lookalike(letter: char) -> Option<char> {
-    Some(match letter {
+fn lookalike(ch: char) -> Option<char> {
+    Some(match ch {
         'а' | 'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' | 'ɑ' | 'α' | 'ā' | 'ą' | 'ă' => 'a',
         'Ь' | 'ь' => 'b',
         'с' | 'ç' | 'ϲ' | 'ć' | 'č' => 'c',
@@ -204,9 +204,9 @@ fn lookalike(letter: char) -> Option<char> {
     })
 }
 
-fn digit(letter: char) -> Option<char> {
+fn digit(ch: char) -> Option<char> {
     let pairs = [('0', 'o'), ('1', 'i'), ('3', 'e'), ('4', 'a'), ('5', 's'), ('7', 't')];
-    pairs.iter().find(|(digit, _)| *digit == letter).map(|(_, meant)| *meant)
+    pairs.iter().find(|(digit, _)| *digit == ch).map(|(_, meant)| *meant)
 }
 
 /// Joins four or more consecutive single-character words with identical separators into one word.
@@ -277,7 +277,7 @@ pub(super) fn talk(tables: Tables, words: &[Word]) -> Talk {
 
 /// The first character as a bit, or 0 if it is not a lowercase Latin character.
 fn head_of(word: &str) -> u32 {
-    word.bytes().next().filter(u8::is_ascii_lowercase).map_or(0, |letter| 1 << (letter - b'a'))
+    word.bytes().next().filter(u8::is_ascii_lowercase).map_or(0, |ch| 1 << (ch - b'a'))
 }
 
 /// Grammatical position of a word that may begin an instruction.
@@ -318,8 +318,8 @@ const WISHING: [&str; 8] = ["want", "need", "like", "ask", "command", "order", "
 pub(super) fn is_of_a_sentence(text: &str, word: &Word) -> bool {
     let before = text.get(..word.span.start).and_then(|text| text.chars().next_back());
     let after = text.get(word.span.end..).and_then(|text| text.chars().next());
-    let begins = before.is_none_or(|letter| letter.is_whitespace() || "\"'`“”„‘«([>*_,:;—-#。，：、".contains(letter));
-    let ends = after.is_none_or(|letter| letter.is_whitespace() || ",.:;!?*\"'`’。，".contains(letter));
+    let begins = before.is_none_or(|ch| ch.is_whitespace() || "\"'`“”„‘«([>*_,:;—-#。，：、".contains(ch));
+    let ends = after.is_none_or(|ch| ch.is_whitespace() || ",.:;!?*\"'`’。，".contains(ch));
     begins && ends
 }
 

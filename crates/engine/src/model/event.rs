@@ -258,7 +258,7 @@ impl AgentPath {
     pub fn new(text: impl Into<String>) -> AgentPath {
         let text = text.into();
         let bytes = text.as_bytes();
-        let drive = matches!(bytes, [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
+        let drive = matches!(bytes, [ch, b':', b'\\' | b'/', ..] if ch.is_ascii_alphabetic());
         let windows = drive || text.starts_with("\\\\");
         let flavour = if windows { Flavour::Windows } else { Flavour::Posix };
         AgentPath { text, flavour }

@@ -42,7 +42,7 @@ pub struct Finding {
     /// Whether its id comes from an author whom no person has reviewed: it is recorded but not shown.
     pub by_stranger: bool,
     /// The id of the finding that precedes it: it counts only once a person has approved that one.
-    pub behind: Option<String>,
+    pub after: Option<String>,
 }
 
 /// The action that a finding leads to.

@@ -171,7 +171,7 @@ pub(crate) fn shared(spec: &Value) -> Option<Written> {
     }
     let mut parts = spec.split(&[':']);
     let drive = |value: &Value| {
-        value.literal().is_some_and(|text| text.len() == 1 && text.starts_with(|letter: char| letter.is_alphabetic()))
+        value.literal().is_some_and(|text| text.len() == 1 && text.starts_with(|ch: char| ch.is_alphabetic()))
     };
     if parts.len() > 2 && parts.first().is_some_and(drive) {
         // `C:\data:/data`

@@ -205,12 +205,12 @@ const REGISTRY: [(&str, &str); 5] = [
 /// Returns the length in bytes of a drive prefix such as `C:` or `HKLM:`.
 pub(crate) fn drive_length(text: &str) -> Option<usize> {
     // Nearly all paths begin with a slash, and every rule calls this.
-    if !text.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+    if !text.starts_with(|ch: char| ch.is_ascii_alphabetic()) {
         return None;
     }
     let first = text.split('/').next()?;
     let name = first.strip_suffix(':')?;
-    let drive = name.len() == 1 && name.starts_with(|letter: char| letter.is_ascii_alphabetic());
+    let drive = name.len() == 1 && name.starts_with(|ch: char| ch.is_ascii_alphabetic());
     (drive || REGISTRY.iter().any(|(root, _)| root.eq_ignore_ascii_case(name))).then_some(first.len())
 }
 
@@ -221,11 +221,11 @@ fn windows_path(text: &str) -> Option<String> {
     if let Some(plain) = plain.filter(|plain| drive_length(plain).is_some()) {
         return Some(plain.to_owned());
     }
-    let behind = text.split_once("::").filter(|(provider, _)| {
+    let after = text.split_once("::").filter(|(provider, _)| {
         let provider = provider.to_ascii_lowercase();
         provider.ends_with("registry") || provider.ends_with("filesystem")
     });
-    let text = behind.map_or(text, |(_, behind)| behind);
+    let text = after.map_or(text, |(_, after)| after);
     let (first, rest) = text.split_once('/').unwrap_or((text, ""));
     let root = REGISTRY.iter().find(|(short, long)| {
         long.eq_ignore_ascii_case(first.trim_end_matches(':')) || (*short == first && !rest.is_empty())
@@ -234,11 +234,11 @@ fn windows_path(text: &str) -> Option<String> {
         return Some(format!("{short}:/{rest}"));
     }
     match text.as_bytes() {
-        [letter, b':', next, ..] if letter.is_ascii_alphabetic() && *next != b'/' => {
+        [ch, b':', next, ..] if ch.is_ascii_alphabetic() && *next != b'/' => {
             Some(format!("{}/{}", text.get(..2)?, text.get(2..)?))
         }
-        [letter, b':'] if letter.is_ascii_alphabetic() => Some(format!("{text}/")),
-        _ => behind.map(|(_, behind)| behind.to_owned()),
+        [ch, b':'] if ch.is_ascii_alphabetic() => Some(format!("{text}/")),
+        _ => after.map(|(_, after)| after.to_owned()),
     }
 }
 

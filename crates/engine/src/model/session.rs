@@ -10,7 +10,7 @@ pub struct Step {
     /// Its command or path, secrets redacted, truncated.
     pub text: String,
     /// The kind of the step.
-    pub deed: StepKind,
+    pub kind: StepKind,
     /// The allowance for repeating it.
     pub pace: RepeatAllowance,
     /// Whether it was refused and no person approved it.
@@ -58,7 +58,7 @@ pub struct End {
     /// an error.
     pub error: String,
     /// Number of occurrences of each byte in its output, by byte; see [`crate::loopbreaker`].
-    pub letters: Vec<(u8, u32)>,
+    pub chars: Vec<(u8, u32)>,
 }
 
 /// Prefix of the signature of a transient error.

@@ -31,7 +31,7 @@ pub struct Verdict {
     /// Whether the agent's turn ends with this refusal, if a hook can end it.
     pub ends_turn: bool,
     /// The decision that applies after a person has approved this one.
-    pub behind: Option<FollowUp>,
+    pub after: Option<FollowUp>,
     /// The data that the call would lose and that can be kept first.
     pub at_stake: Option<AtStake>,
 }

@@ -263,12 +263,12 @@ fn has(text: &str, needed: &str, fold: bool) -> bool {
 pub(crate) fn fill(template: &str, word: &dyn Fn(&str) -> Option<String>) -> String {
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
-    while let Some((before, behind)) = rest.split_once("{{") {
+    while let Some((before, after)) = rest.split_once("{{") {
         filled.push_str(before);
-        let named = behind.split_once("}}").filter(|(name, _)| !name.is_empty() && !name.contains(['{', '}']));
+        let named = after.split_once("}}").filter(|(name, _)| !name.is_empty() && !name.contains(['{', '}']));
         let Some((name, after)) = named else {
             filled.push_str("{{");
-            rest = behind;
+            rest = after;
             continue;
         };
         match word(name.trim()) {
@@ -283,8 +283,8 @@ pub(crate) fn fill(template: &str, word: &dyn Fn(&str) -> Option<String>) -> Str
 
 /// Escapes a text for use as a literal pattern.
 fn escaped(text: &str) -> String {
-    let special = |letter: char| letter.is_ascii_punctuation();
-    text.chars().flat_map(|letter| special(letter).then_some('\\').into_iter().chain([letter])).collect()
+    let special = |ch: char| ch.is_ascii_punctuation();
+    text.chars().flat_map(|ch| special(ch).then_some('\\').into_iter().chain([ch])).collect()
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ fn finding(
         action: Some(effect.action),
         effect: Some(index),
         by_stranger: false,
-        behind: None,
+        after: None,
     }
 }
 
@@ -173,8 +173,8 @@ impl Words<'_> {
         let unnamed = template.contains(": {targets}") && self.named().is_empty();
         let shorter = if unnamed { template.replace(": {targets}", "") } else { String::new() };
         let mut rest = if unnamed { shorter.as_str() } else { template };
-        while let Some((before, behind)) = rest.split_once('{') {
-            let Some((word, after)) = behind.split_once('}') else { break };
+        while let Some((before, after)) = rest.split_once('{') {
+            let Some((word, after)) = after.split_once('}') else { break };
             filled.push_str(before);
             filled.push_str(&self.word(word));
             rest = after;

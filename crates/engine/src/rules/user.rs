@@ -11,7 +11,7 @@ use crate::rules::condition::{Subject, evaluate};
 use crate::rules::field::fill;
 use crate::rules::rule_event::{self, FieldValue, RuleEvent};
 use crate::secrets::redaction::redacted;
-use crate::text::excerpt::told_by_stranger;
+use crate::text::excerpt::quoted_from_stranger;
 use reflex_shell::Span;
 use reflex_tables::{Node, root};
 
@@ -97,7 +97,7 @@ fn finding(layer: &Layer, rule: Node<'static>, raised: &RuleEvent<'_>, facts: &F
 
 /// Message of an unreviewed rule, with its name. Both are text of the repository and are quoted as such.
 fn theirs(layer: &Layer, rule: Node<'_>, message: &str) -> String {
-    told_by_stranger("A rule", &layer.folder, &format!("{}: {message}", rule.get("name").text()))
+    quoted_from_stranger("A rule", &layer.folder, &format!("{}: {message}", rule.get("name").text()))
 }
 
 /// The rule's message with its `{{words}}` filled in, truncated and redacted.

@@ -115,11 +115,8 @@ fn assigned(bytes: &[u8], word: &Range<usize>, blank_is_enough: bool) -> Option<
 fn name_around(bytes: &[u8], word: &Range<usize>) -> Range<usize> {
     let before = bytes.get(..word.start).unwrap_or_default();
     let after = bytes.get(word.end..).unwrap_or_default();
-    let length = |mut letters: &mut dyn Iterator<Item = &u8>| {
-        (&mut letters)
-            .take(LONGEST_NAME)
-            .take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte))
-            .count()
+    let length = |mut chars: &mut dyn Iterator<Item = &u8>| {
+        (&mut chars).take(LONGEST_NAME).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count()
     };
     let mut start = word.start - length(&mut before.iter().rev());
     let end = word.end + length(&mut after.iter());

@@ -60,11 +60,11 @@ pub(super) fn web_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Optio
     const LEAST: usize = 32;
     let start = word.start.saturating_sub(AROUND);
     let before = bytes.get(start..word.start)?;
-    let behind = bytes.get(word.end..)?;
-    let behind = behind.get(..AROUND).unwrap_or(behind);
+    let after = bytes.get(word.end..)?;
+    let after = after.get(..AROUND).unwrap_or(after);
     // Restricted to the braces around the word.
     let open = before.iter().rposition(|byte| b"{}".contains(byte)).map_or(0, |at| at + 1);
-    let close = behind.iter().position(|byte| b"{}".contains(byte)).unwrap_or(behind.len());
+    let close = after.iter().position(|byte| b"{}".contains(byte)).unwrap_or(after.len());
     let record = start + open..word.end + close;
     let text = bytes.get(record.clone())?;
     let field = |name: &[u8]| {

@@ -36,17 +36,17 @@ pub fn unescaped(text: &str) -> Cow<'_, str> {
         return text.into();
     }
     let mut plain = String::with_capacity(text.len());
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        let meant = match letter {
-            '\\' => match letters.next() {
+    let mut chars = text.chars();
+    while let Some(ch) = chars.next() {
+        let meant = match ch {
+            '\\' => match chars.next() {
                 Some('n') => '\n',
                 Some('t') => '\t',
                 Some('r') => '\r',
                 Some(other) => other,
-                None => letter,
+                None => ch,
             },
-            letter => letter,
+            ch => ch,
         };
         plain.push(meant);
     }

@@ -8,15 +8,15 @@ use std::ops::Range;
 /// Matches the form around its anchor at `at`, unless it is a part of a longer word.
 pub(super) fn around(form: Node<'_>, bytes: &[u8], at: usize) -> Option<Range<usize>> {
     let anchor = form.at(0).bytes();
-    let behind = at + anchor.len();
-    if bytes.get(at..behind) != Some(anchor) {
+    let anchor_end = at + anchor.len();
+    if bytes.get(at..anchor_end) != Some(anchor) {
         return None;
     }
     let (before, after) = (form.at(3), form.at(4));
     if before.is_empty() && !begins(bytes, at, first_set(after)) {
         return None;
     }
-    let end = forward(after, bytes, behind)?;
+    let end = forward(after, bytes, anchor_end)?;
     let start = backward(before, bytes, at)?;
     // A form that begins with a separator (`&sig=`) may follow a word.
     let signed = bytes.get(start).is_some_and(|first| b"?&=;:".contains(first));
@@ -89,14 +89,14 @@ fn backward(segments: Node<'_>, bytes: &[u8], mut at: usize) -> Option<usize> {
 }
 
 /// Number of bytes the run matches, or `None` if it is below the run's minimum.
-fn run<'b>(segment: Node<'_>, letters: impl Iterator<Item = &'b u8>) -> Option<usize> {
-    let taken = taken(segment, letters);
+fn run<'b>(segment: Node<'_>, chars: impl Iterator<Item = &'b u8>) -> Option<usize> {
+    let taken = taken(segment, chars);
     (taken >= segment.at(1).number() as usize).then_some(taken)
 }
 
-fn taken<'b>(run: Node<'_>, letters: impl Iterator<Item = &'b u8>) -> usize {
+fn taken<'b>(run: Node<'_>, chars: impl Iterator<Item = &'b u8>) -> usize {
     let (set, most) = (run.at(0).bytes(), run.at(2).number());
-    letters.take(most as usize).take_while(|byte| holds(set, **byte)).count()
+    chars.take(most as usize).take_while(|byte| holds(set, **byte)).count()
 }
 
 /// Whether a set contains a byte. A set is encoded as pairs of first and last byte.

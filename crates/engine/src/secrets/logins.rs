@@ -192,11 +192,11 @@ pub(super) fn of_postgres(tables: Tables, bytes: &[u8], word: Range<usize>) -> O
 }
 
 /// `auth=("user", "password")`: the second string of a call that logs in, after a number of skipped arguments.
-pub(super) fn in_call(tables: Tables, bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
-    let user = behind_arguments(bytes, word.end, behind)?;
-    let (_, behind) = literal(bytes, user)?;
-    let comma = bytes.get(behind..)?.iter().take(8).take_while(|byte| b", \n".contains(byte)).count();
-    let (password, _) = literal(bytes, behind + comma)?;
+pub(super) fn in_call(tables: Tables, bytes: &[u8], word: Range<usize>, after: usize) -> Option<Range<usize>> {
+    let user = behind_arguments(bytes, word.end, after)?;
+    let (_, after) = literal(bytes, user)?;
+    let comma = bytes.get(after..)?.iter().take(8).take_while(|byte| b", \n".contains(byte)).count();
+    let (password, _) = literal(bytes, after + comma)?;
     let value = bytes.get(password.clone())?;
     let whole = !value.contains(&b' ') && !refers(value) && is_password(tables, value);
     (comma > 0 && whole).then_some(password)
@@ -230,8 +230,8 @@ fn behind_argument(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// `jwt.sign(payload, "KEY")`, `Fernet("KEY")`: the key string of a signing or encrypting call, after a number of
 /// skipped arguments.
-pub(super) fn key_in_call(tables: Tables, bytes: &[u8], word: Range<usize>, behind: usize) -> Option<Range<usize>> {
-    let at = behind_arguments(bytes, word.end, behind)?;
+pub(super) fn key_in_call(tables: Tables, bytes: &[u8], word: Range<usize>, after: usize) -> Option<Range<usize>> {
+    let at = behind_arguments(bytes, word.end, after)?;
     let (key, _) = literal(bytes, at)?;
     let value = bytes.get(key.clone())?;
     (!refers(value) && is_key(tables, value)).then_some(key)

@@ -78,14 +78,14 @@ fn named(tables: Tables, command: &Command) -> impl Iterator<Item = String> {
 
 /// Whether a cluster contains a short option: `-nb` has `-b`.
 fn is_among(word: &str, option: &str) -> bool {
-    let letter = option.strip_prefix('-').filter(|rest| rest.len() == 1);
+    let ch = option.strip_prefix('-').filter(|rest| rest.len() == 1);
     let cluster = word.strip_prefix('-').filter(|rest| rest.bytes().all(|byte| byte.is_ascii_alphabetic()));
-    letter.zip(cluster).is_some_and(|(letter, cluster)| cluster.contains(letter))
+    ch.zip(cluster).is_some_and(|(ch, cluster)| cluster.contains(ch))
 }
 
 /// Whether a cluster ends with a short option, so that its value follows: `-sSu` for `-u`.
 fn ends_with_letter(word: &str, option: &str) -> bool {
-    is_among(word, option) && option.chars().next_back().is_some_and(|letter| word.ends_with(letter))
+    is_among(word, option) && option.chars().next_back().is_some_and(|ch| word.ends_with(ch))
 }
 
 /// The values of an option: the next word, or the rest of the same word.

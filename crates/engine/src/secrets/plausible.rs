@@ -102,8 +102,8 @@ pub(super) fn is_random(tables: Tables, value: &[u8]) -> bool {
     {
         return false;
     }
-    let letters = count(u8::is_ascii_alphabetic);
-    if letters == 0 {
+    let chars = count(u8::is_ascii_alphabetic);
+    if chars == 0 {
         return false;
     }
     value.split(|byte| b"-_.:/".contains(byte)).any(is_mixed) || is_uuid(value)

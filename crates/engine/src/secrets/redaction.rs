@@ -237,8 +237,8 @@ fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
         let divider = divides(*rest.as_bytes().first()?);
         // Dividers are ASCII, so a token ends at a character boundary.
         let end = rest.bytes().position(|byte| divides(byte) != divider).unwrap_or(rest.len());
-        let (token, behind) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        rest = behind;
+        let (token, after) = rest.split_at_checked(end).unwrap_or((rest, ""));
+        rest = after;
         Some(if divider { Token::Divider(token) } else { Token::Word(token) })
     })
 }
@@ -326,10 +326,10 @@ fn without_private_keys<'t>(text: &'t str, mark: &dyn Fn(&str) -> String) -> Cow
     while let Some((before, block)) = rest.split_once(BEGIN) {
         out.push_str(before);
         let title = block.split("-----").next().unwrap_or("");
-        let (body, behind) = block.split_once(END).unwrap_or((block, ""));
+        let (body, after) = block.split_once(END).unwrap_or((block, ""));
         if title.contains("PRIVATE KEY") && title.len() < 40 {
             out.push_str(&format!("[private-key{}]", mark(body)));
-            rest = behind.split_once("-----").map_or("", |(_, behind)| behind);
+            rest = after.split_once("-----").map_or("", |(_, after)| after);
         } else {
             out.push_str(BEGIN);
             rest = block;

@@ -104,8 +104,8 @@ pub(super) fn scan(text: &str, tables: Tables, look: &mut dyn FnMut(usize, Node<
             let bucket = bucket(three);
             // Most candidates fail at the fourth byte. One bit set for all of them is cheaper than testing each
             // candidate.
-            let letters = fourths.at(bucket).number();
-            if bytes.get(index + 1).is_none_or(|fourth| letters & only(*fourth) != 0) {
+            let chars = fourths.at(bucket).number();
+            if bytes.get(index + 1).is_none_or(|fourth| chars & only(*fourth) != 0) {
                 let start = starts.at(bucket);
                 if !start.is_nil() {
                     after = look(index - 2, start, after).unwrap_or(after);
@@ -145,8 +145,8 @@ pub(super) fn meant(tables: Tables, text: &str, at: usize, candidate: Node<'stat
     match Candidate::from_node(candidate) {
         Candidate::Form => {
             let span = forms::around(candidate, bytes, at).filter(|span| span.start >= after)?;
-            let (before, behind) = (bytes.get(span.start..at)?, bytes.get(place.end..span.end)?);
-            let body = if before.len() > behind.len() { before } else { behind };
+            let (before, after) = (bytes.get(span.start..at)?, bytes.get(place.end..span.end)?);
+            let body = if before.len() > after.len() { before } else { after };
             let is_secret = plausible::is_secret(tables, entry, bytes.get(span.clone())?, body);
             is_secret.then_some(Secret { span, sure: Sure::Formed, entry })
         }

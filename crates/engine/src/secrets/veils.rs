@@ -163,15 +163,15 @@ fn unescaped(from: Cow<'_, Unveiled>) -> Option<Unveiled> {
                 places.extend(from.places.get(at..at + length).unwrap_or_default().iter().cloned());
             }
             // A percent-encoded byte, which may be part of a multi-byte character.
-            Some(letter) if *byte == b'%' => {
-                out.push(u8::try_from(u32::from(letter)).unwrap_or(b'?'));
+            Some(ch) if *byte == b'%' => {
+                out.push(u8::try_from(u32::from(ch)).unwrap_or(b'?'));
                 places.push(place);
             }
-            Some(letter) => {
+            Some(ch) => {
                 let mut buffer = [0; 4];
-                let letter = letter.encode_utf8(&mut buffer);
-                out.extend(letter.bytes());
-                places.extend(letter.bytes().map(|_| place.clone()));
+                let ch = ch.encode_utf8(&mut buffer);
+                out.extend(ch.bytes());
+                places.extend(ch.bytes().map(|_| place.clone()));
             }
             None => {}
         }
@@ -218,24 +218,24 @@ fn byte_of(code: u32) -> char {
 
 /// Decodes an escape. Returns the character, if any, and the length of the escape in bytes.
 fn escape(rest: &[u8]) -> (Option<char>, usize) {
-    let letter = |code: u32| Some(char::from_u32(code).unwrap_or('?'));
+    let ch = |code: u32| Some(char::from_u32(code).unwrap_or('?'));
     match rest.get(1) {
         Some(b'\n') => (None, 2),
         Some(b'n') => (Some('\n'), 2),
         Some(b't') => (Some('\t'), 2),
         Some(b'r') => (Some('\r'), 2),
-        Some(b'x') => hexadecimal(rest, 2, 2).map_or((Some('x'), 2), |code| (letter(code), 4)),
+        Some(b'x') => hexadecimal(rest, 2, 2).map_or((Some('x'), 2), |code| (ch(code), 4)),
         Some(b'u') if rest.get(2) == Some(&b'{') => {
             let digits = rest.iter().skip(3).take(6).take_while(|byte| byte.is_ascii_hexdigit()).count();
             let code = hexadecimal(rest, 3, digits).filter(|_| digits > 0 && rest.get(3 + digits) == Some(&b'}'));
-            code.map_or((Some('u'), 2), |code| (letter(code), 4 + digits))
+            code.map_or((Some('u'), 2), |code| (ch(code), 4 + digits))
         }
-        Some(b'u') => hexadecimal(rest, 2, 4).map_or((Some('u'), 2), |code| (letter(code), 6)),
-        Some(b'U') => hexadecimal(rest, 2, 8).map_or((Some('U'), 2), |code| (letter(code), 10)),
+        Some(b'u') => hexadecimal(rest, 2, 4).map_or((Some('u'), 2), |code| (ch(code), 6)),
+        Some(b'U') => hexadecimal(rest, 2, 8).map_or((Some('U'), 2), |code| (ch(code), 10)),
         Some(b'0'..=b'7') => {
             let digits = rest.iter().skip(1).take(3).take_while(|byte| matches!(byte, b'0'..=b'7')).count();
             let value = |sum: u32, byte: &u8| sum * 8 + u32::from(byte - b'0');
-            (letter(rest.iter().skip(1).take(digits).fold(0, value)), 1 + digits)
+            (ch(rest.iter().skip(1).take(digits).fold(0, value)), 1 + digits)
         }
         Some(other) if other.is_ascii() => (Some(char::from(*other)), 2),
         Some(_) | None => (Some('\\'), 1),
@@ -249,13 +249,13 @@ fn hexadecimal(rest: &[u8], from: usize, digits: usize) -> Option<u32> {
 
 /// The character at an offset, or `None` if it is invisible, and its length in bytes.
 fn hidden(text: &str, at: usize) -> (Option<char>, usize) {
-    let Some(letter) = text.get(at..).and_then(|rest| rest.chars().next()) else { return (Some('?'), 1) };
-    let unseen = matches!(letter,
+    let Some(ch) = text.get(at..).and_then(|rest| rest.chars().next()) else { return (Some('?'), 1) };
+    let unseen = matches!(ch,
         '\u{80}'..='\u{9f}' | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
         | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}'
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}');
-    (Some(letter).filter(|_| !unseen), letter.len_utf8())
+    (Some(ch).filter(|_| !unseen), ch.len_utf8())
 }
 
 /// Whether a seam splits a word.
@@ -295,7 +295,7 @@ fn seam(bytes: &[u8], at: usize) -> usize {
     let length = rest.iter().take(LONGEST).take_while(|byte| is_quote(byte) || b" \t\n+.,&$~".contains(byte)).count();
     let gap = rest.get(..length).unwrap_or_default();
     let before = at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(in_word);
-    let behind = rest.get(length).is_some_and(in_word);
+    let after = rest.get(length).is_some_and(in_word);
     let quotes = gap.iter().filter(|byte| is_quote(byte)).count();
     let spaced = gap.iter().any(|byte| !is_quote(byte) && *byte != b'$');
     // A blank separates words, unless an operator between two quotes joins them.
@@ -304,7 +304,7 @@ fn seam(bytes: &[u8], at: usize) -> usize {
     let named = |byte: &u8| matches!(byte, b'=' | b':');
     let assigns = at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(named);
     let whole = if spaced { sign && quotes >= 2 && last } else { quotes > 0 && !assigns };
-    if before && behind && whole { length } else { 0 }
+    if before && after && whole { length } else { 0 }
 }
 
 /// Decodes the base64 and hexadecimal runs of a text.
@@ -351,12 +351,12 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
         while at < bytes.len() {
             let rest = bytes.get(at..).unwrap_or_default();
             let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/_-".contains(byte);
-            let letters = rest.iter().take_while(is_letter).count();
-            let filling = rest.iter().skip(letters).take(2).take_while(|byte| **byte == b'=').count();
+            let chars = rest.iter().take_while(is_letter).count();
+            let filling = rest.iter().skip(chars).take(2).take_while(|byte| **byte == b'=').count();
             let start = at;
-            at += (letters + filling).max(1);
-            if (SHORTEST_RUN..=LONGEST_RUN).contains(&letters) {
-                return Some(start..start + letters + filling);
+            at += (chars + filling).max(1);
+            if (SHORTEST_RUN..=LONGEST_RUN).contains(&chars) {
+                return Some(start..start + chars + filling);
             }
         }
         None

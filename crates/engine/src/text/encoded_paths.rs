@@ -46,8 +46,7 @@ pub(crate) fn disguise(text: &str) -> Disguise {
 }
 
 fn is_suspicious(text: &str) -> bool {
-    let odd =
-        |letter: char| matches!(letter, '%' | '\\' | '?' | '\u{ff0e}' | '\u{2215}' | '\u{ff0f}') || is_control(letter);
+    let odd = |ch: char| matches!(ch, '%' | '\\' | '?' | '\u{ff0e}' | '\u{2215}' | '\u{ff0f}') || is_control(ch);
     let lower = || text.to_ascii_lowercase();
     text.contains(odd)
         || ["...", "..;", "0x", "..2", "..5", "..c"].iter().any(|sign| text.contains(sign))
@@ -55,8 +54,8 @@ fn is_suspicious(text: &str) -> bool {
         || lower().starts_with("jar:")
 }
 
-fn is_control(letter: char) -> bool {
-    letter.is_ascii_control()
+fn is_control(ch: char) -> bool {
+    ch.is_ascii_control()
 }
 
 /// Replaces dots and slashes written as numbers without a percent sign, and lookalikes of both.
@@ -86,19 +85,19 @@ fn decoded(text: &str, malformed: &mut bool) -> String {
     let mut bytes: Vec<u8> = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, more @ ..] = rest {
-        if let Some((letter, behind)) = wide(rest) {
+        if let Some((ch, after)) = wide(rest) {
             let mut buffer = [0; 4];
-            bytes.extend_from_slice(letter.encode_utf8(&mut buffer).as_bytes());
+            bytes.extend_from_slice(ch.encode_utf8(&mut buffer).as_bytes());
             *malformed = true;
-            rest = behind;
-        } else if let Some((meant, behind)) = overlong(rest) {
+            rest = after;
+        } else if let Some((meant, after)) = overlong(rest) {
             bytes.push(meant);
             *malformed = true;
-            rest = behind;
-        } else if let Some((byte, behind)) = strict(rest) {
+            rest = after;
+        } else if let Some((byte, after)) = strict(rest) {
             *malformed |= byte.is_ascii_alphanumeric() || byte.is_ascii_control();
             bytes.push(byte);
-            rest = behind;
+            rest = after;
         } else {
             bytes.push(*first);
             rest = more;
@@ -109,35 +108,35 @@ fn decoded(text: &str, malformed: &mut bool) -> String {
 
 /// Decodes `%2e`.
 fn strict(rest: &[u8]) -> Option<(u8, &[u8])> {
-    let [b'%', high, low, behind @ ..] = rest else { return None };
+    let [b'%', high, low, after @ ..] = rest else { return None };
     let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    Some((digit(high)? * 16 + digit(low)?, behind))
+    Some((digit(high)? * 16 + digit(low)?, after))
 }
 
 /// Decodes `%qf` like a decoder that accepts characters after `f` as digits.
 fn lenient(rest: &[u8]) -> Option<(u8, &[u8])> {
-    let [b'%', high, low, behind @ ..] = rest else { return None };
+    let [b'%', high, low, after @ ..] = rest else { return None };
     let digit = |byte: &u8| char::from(*byte).to_digit(36);
-    Some(((digit(high)? * 16 + digit(low)?) as u8, behind))
+    Some(((digit(high)? * 16 + digit(low)?) as u8, after))
 }
 
 /// Decodes `%uff0e`: full-width dots and slashes, and code points that some systems map to them.
 fn wide(rest: &[u8]) -> Option<(char, &[u8])> {
-    let [b'%', b'u' | b'U', a, b, c, d, behind @ ..] = rest else { return None };
+    let [b'%', b'u' | b'U', a, b, c, d, after @ ..] = rest else { return None };
     let code = std::str::from_utf8(&[*a, *b, *c, *d]).ok().and_then(|code| u32::from_str_radix(code, 16).ok())?;
-    let letter = match code {
+    let ch = match code {
         0xff0e | 0x2024 => '.',
         0x2215 | 0x2216 | 0xff0f | 0xff3c | 0xefc8 | 0xf025 => '/',
         code => char::from_u32(code)?,
     };
-    Some((letter, behind))
+    Some((ch, after))
 }
 
 /// Decodes an ASCII byte in an overlong UTF-8 encoding (`%c0%ae`), like decoders that do not reject those. The low four
 /// bits of the last byte are the same in all spellings: `e` for a dot, `f` for a slash, `c` for a backslash.
 fn overlong(rest: &[u8]) -> Option<(u8, &[u8])> {
     // A lead byte always begins with a hexadecimal digit, unlike the variable `%USERPROFILE%`.
-    let (lead, mut behind) = lenient(rest).filter(|_| rest.get(1).is_some_and(u8::is_ascii_hexdigit))?;
+    let (lead, mut after) = lenient(rest).filter(|_| rest.get(1).is_some_and(u8::is_ascii_hexdigit))?;
     let continuing = match lead {
         0xc0 | 0xc1 => 1,
         0xe0 => 2,
@@ -148,7 +147,7 @@ fn overlong(rest: &[u8]) -> Option<(u8, &[u8])> {
     };
     let mut last = 0;
     for nth in 0..continuing {
-        (last, behind) = following(behind)?;
+        (last, after) = following(after)?;
         let needed = match (lead, nth) {
             (0xe0, 0) => last >= 0xa0,
             (0xf0, 0) => last >= 0x90,
@@ -163,7 +162,7 @@ fn overlong(rest: &[u8]) -> Option<(u8, &[u8])> {
         0xf | 0xc => b'/',
         _ => return None,
     };
-    Some((meant, behind))
+    Some((meant, after))
 }
 
 /// The next byte of a character: percent-encoded, as two hexadecimal digits without a percent sign, or literal.
@@ -172,11 +171,11 @@ fn following(rest: &[u8]) -> Option<(u8, &[u8])> {
         return Some(encoded);
     }
     match rest {
-        [high, low, behind @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
+        [high, low, after @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => {
             let digit = |byte: &u8| char::from(*byte).to_digit(16).unwrap_or(0) as u8;
-            Some((digit(high) * 16 + digit(low), behind))
+            Some((digit(high) * 16 + digit(low), after))
         }
-        [byte, behind @ ..] => Some((*byte, behind)),
+        [byte, after @ ..] => Some((*byte, after)),
         [] => None,
     }
 }
@@ -184,13 +183,13 @@ fn following(rest: &[u8]) -> Option<(u8, &[u8])> {
 /// Removes control characters. A zero byte or newline ends the path if a name has begun; before that it is dropped.
 fn without_controls(text: &str, malformed: &mut bool) -> String {
     let mut kept = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if !is_control(letter) {
-            kept.push(letter);
+    for ch in text.chars() {
+        if !is_control(ch) {
+            kept.push(ch);
             continue;
         }
         *malformed = true;
-        let ends = matches!(letter, '\0' | '\n' | '\r') && kept.contains(|known: char| known.is_alphanumeric());
+        let ends = matches!(ch, '\0' | '\n' | '\r') && kept.contains(|known: char| known.is_alphanumeric());
         if ends {
             break;
         }

@@ -42,7 +42,7 @@ const MAX_OF_A_STRANGER: usize = 300;
 const MAX_OF_A_PATH: usize = 120;
 
 /// Attributes unreviewed text of a repository, for a model: the source, the place, and the text as a quotation.
-pub fn told_by_stranger(who: &str, place: &str, words: &str) -> String {
+pub fn quoted_from_stranger(who: &str, place: &str, words: &str) -> String {
     format!("{who} of this repository ({}, reviewed by nobody) says: {}", plain_path(place), quotation(words))
 }
 
@@ -51,8 +51,8 @@ pub fn told_by_stranger(who: &str, place: &str, words: &str) -> String {
 pub fn quotation(words: &str) -> String {
     let mut quoted = String::from("\"");
     let (mut count, mut blank) = (0, false);
-    for letter in words.chars().filter_map(harmless) {
-        if letter == ' ' {
+    for ch in words.chars().filter_map(harmless) {
+        if ch == ' ' {
             blank = count > 0;
             continue;
         }
@@ -61,7 +61,7 @@ pub fn quotation(words: &str) -> String {
             break;
         }
         quoted.extend(blank.then_some(' '));
-        quoted.push(letter);
+        quoted.push(ch);
         count += 1 + usize::from(blank);
         blank = false;
     }
@@ -71,21 +71,21 @@ pub fn quotation(words: &str) -> String {
 
 /// Replaces a character by a harmless one, or drops it if it is invisible, changes the text direction, or does not
 /// occur in sentences.
-fn harmless(letter: char) -> Option<char> {
-    match letter {
-        letter if letter.is_whitespace() || letter.is_control() => Some(' '),
+fn harmless(ch: char) -> Option<char> {
+    match ch {
+        ch if ch.is_whitespace() || ch.is_control() => Some(' '),
         '"' | '`' | '‘' | '’' => Some('\''),
         '<' | '[' | '{' => Some('('),
         '>' | ']' | '}' => Some(')'),
         '\\' | '|' => Some('/'),
-        ' '..='~' => Some(letter),
+        ' '..='~' => Some(ch),
         // Quotation lookalikes, invisible characters, and combining characters.
         '\u{2b0}'..='\u{36f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{3164}' | '\u{ffa0}' => None,
         // Indic scripts include combining signs.
-        '\u{900}'..='\u{eff}' => Some(letter),
-        letter if letter.is_alphanumeric() => Some(letter),
+        '\u{900}'..='\u{eff}' => Some(ch),
+        ch if ch.is_alphanumeric() => Some(ch),
         '–' | '—' | '…' | '·' | '。' | '、' | '，' | '！' | '？' | '：' | '；' | '（' | '）' | '¿' | '¡' => {
-            Some(letter)
+            Some(ch)
         }
         _ => None,
     }
@@ -93,7 +93,7 @@ fn harmless(letter: char) -> Option<char> {
 
 /// Shortens an untrusted path, and replaces the characters with which its names could imitate other text.
 pub fn plain_path(path: &str) -> String {
-    let plain = |letter: char| if letter.is_alphanumeric() || "-_./~@+:".contains(letter) { letter } else { '_' };
+    let plain = |ch: char| if ch.is_alphanumeric() || "-_./~@+:".contains(ch) { ch } else { '_' };
     let plain: Vec<char> = path.chars().map(plain).collect();
     let from = plain.len().saturating_sub(MAX_OF_A_PATH);
     let cut = if from > 0 { "…" } else { "" };
@@ -121,11 +121,10 @@ mod tests {
     #[test]
     fn every_letter_stands_inside_in_one_line() {
         let all: Vec<char> = (0..=0x0010_ffff).filter_map(char::from_u32).collect();
-        for letters in all.chunks(200) {
-            let quoted = quotation(&letters.iter().collect::<String>());
+        for chars in all.chunks(200) {
+            let quoted = quotation(&chars.iter().collect::<String>());
             let inside = quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or("\"");
-            let ends =
-                |letter: char| "\"`<>[]{}\\|＂″〃“”„‟«»ʺˮ״\u{2028}\u{2029}".contains(letter) || letter.is_control();
+            let ends = |ch: char| "\"`<>[]{}\\|＂″〃“”„‟«»ʺˮ״\u{2028}\u{2029}".contains(ch) || ch.is_control();
             assert!(!inside.contains(ends), "{quoted}");
             assert!(inside.chars().count() <= MAX_OF_A_STRANGER + 2);
         }

@@ -154,13 +154,13 @@ pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
         }
         match (next, text.get(read).copied()) {
             (None, None) => return true,
-            (Some(b'?'), Some(letter)) if letter != b'/' => (at, read) = (at + 1, read + 1),
-            (Some(b'['), Some(letter)) if set(pattern, at, letter).is_some() => {
-                (at, read) = (set(pattern, at, letter).unwrap_or(at + 1), read + 1);
+            (Some(b'?'), Some(ch)) if ch != b'/' => (at, read) = (at + 1, read + 1),
+            (Some(b'['), Some(ch)) if set(pattern, at, ch).is_some() => {
+                (at, read) = (set(pattern, at, ch).unwrap_or(at + 1), read + 1);
             }
             (Some(wanted), Some(there)) if wanted == there => (at, read) = (at + 1, read + 1),
             _ => {
-                let within = shallow.filter(|(_, from)| text.get(*from).is_some_and(|letter| *letter != b'/'));
+                let within = shallow.filter(|(_, from)| text.get(*from).is_some_and(|ch| *ch != b'/'));
                 let retry = if within.is_some() { &mut shallow } else { &mut deep };
                 let Some((star, from)) = *retry else { return false };
                 if from >= text.len() {
@@ -177,25 +177,25 @@ pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
 }
 
 /// The end of the set `[a-z_]` or `[!a-z]` at `at`, if it contains the byte.
-fn set(pattern: &[u8], at: usize, letter: u8) -> Option<usize> {
+fn set(pattern: &[u8], at: usize, ch: u8) -> Option<usize> {
     let end = set_end(pattern, at)?;
-    holds(pattern.get(at + 1..end)?, letter).then_some(end + 1)
+    holds(pattern.get(at + 1..end)?, ch).then_some(end + 1)
 }
 
 fn set_end(pattern: &[u8], at: usize) -> Option<usize> {
     Some(at + pattern.get(at..)?.iter().position(|byte| *byte == b']')?)
 }
 
-fn holds(inside: &[u8], letter: u8) -> bool {
+fn holds(inside: &[u8], ch: u8) -> bool {
     if let [b'!' | b'^', rest @ ..] = inside {
-        return !holds(rest, letter);
+        return !holds(rest, ch);
     }
     let mut inside = inside;
     loop {
         match inside {
-            [first, b'-', last, ..] if (*first..=*last).contains(&letter) => return true,
+            [first, b'-', last, ..] if (*first..=*last).contains(&ch) => return true,
             [_, b'-', _, rest @ ..] => inside = rest,
-            [one, ..] if *one == letter => return true,
+            [one, ..] if *one == ch => return true,
             [_, rest @ ..] => inside = rest,
             [] => return false,
         }
@@ -216,24 +216,24 @@ pub(crate) fn may_meet(shell: &str, library: &str) -> bool {
     // A recursive search also finds names with a leading dot.
     let dots = shell.contains(&"**");
     // Element j: whether the rest of `shell` may meet `library[j..]`.
-    let mut behind: Vec<bool> = (0..=library.len()).map(|j| library.iter().skip(j).all(|part| *part == "**")).collect();
+    let mut after: Vec<bool> = (0..=library.len()).map(|j| library.iter().skip(j).all(|part| *part == "**")).collect();
     for one in shell.iter().rev() {
         let mut here = vec![false; library.len() + 1];
         for j in (0..=library.len()).rev() {
             let at = |row: &[bool], j: usize| row.get(j).copied().unwrap_or(false);
             let met = match library.get(j) {
-                _ if *one == "**" => at(&behind, j) || at(&here, j + 1),
+                _ if *one == "**" => at(&after, j) || at(&here, j + 1),
                 None => false,
-                Some(&"**") => at(&here, j + 1) || at(&behind, j),
-                Some(other) => at(&behind, j + 1) && parts_meet(one, other, dots),
+                Some(&"**") => at(&here, j + 1) || at(&after, j),
+                Some(other) => at(&after, j + 1) && parts_meet(one, other, dots),
             };
             if let Some(slot) = here.get_mut(j) {
                 *slot = met;
             }
         }
-        behind = here;
+        after = here;
     }
-    behind.first().copied().unwrap_or(false)
+    after.first().copied().unwrap_or(false)
 }
 
 /// One step of a pattern for names.
@@ -254,31 +254,31 @@ fn parts_meet(shell: &str, library: &str, dots: bool) -> bool {
     if shell.len().max(library.len()) > MAX_COMPARED {
         return true;
     }
-    let mut behind: Vec<bool> =
+    let mut after: Vec<bool> =
         (0..=library.len()).map(|j| library.iter().skip(j).all(|step| *step == Step::Any)).collect();
     for one in shell.iter().rev() {
         let mut here = vec![false; library.len() + 1];
         for j in (0..=library.len()).rev() {
             let at = |row: &[bool], j: usize| row.get(j).copied().unwrap_or(false);
             let met = match (*one, library.get(j)) {
-                (Step::Any, _) => at(&behind, j) || (j < library.len() && at(&here, j + 1)),
+                (Step::Any, _) => at(&after, j) || (j < library.len() && at(&here, j + 1)),
                 (_, None) => false,
-                (_, Some(Step::Any)) => at(&here, j + 1) || at(&behind, j),
-                (one, Some(other)) => at(&behind, j + 1) && may_be_same(one, *other),
+                (_, Some(Step::Any)) => at(&here, j + 1) || at(&after, j),
+                (one, Some(other)) => at(&after, j + 1) && may_be_same(one, *other),
             };
             if let Some(slot) = here.get_mut(j) {
                 *slot = met;
             }
         }
-        behind = here;
+        after = here;
     }
-    behind.first().copied().unwrap_or(false)
+    after.first().copied().unwrap_or(false)
 }
 
 fn may_be_same(one: Step<'_>, other: Step<'_>) -> bool {
     match (one, other) {
         (Step::Letter(a), Step::Letter(b)) => a == b,
-        (Step::Letter(letter), Step::Set(set)) | (Step::Set(set), Step::Letter(letter)) => holds(set, letter),
+        (Step::Letter(ch), Step::Set(set)) | (Step::Set(set), Step::Letter(ch)) => holds(set, ch),
         (Step::Any | Step::One | Step::Set(_), _) | (_, Step::Any | Step::One) => true,
     }
 }
@@ -297,7 +297,7 @@ fn steps(pattern: &[u8]) -> Vec<Step<'_>> {
                 Some(end) => (Step::Set(pattern.get(at + 1..end).unwrap_or(&[])), end + 1 - at),
                 None => (Step::Letter(b'['), 1),
             },
-            letter => (Step::Letter(letter), 1),
+            ch => (Step::Letter(ch), 1),
         };
         steps.push(step);
         at += length;

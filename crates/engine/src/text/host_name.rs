@@ -27,26 +27,26 @@ pub(crate) fn is_disguised(host: &str, imitated: Words) -> bool {
 /// does not count.
 pub(crate) fn has_lookalikes(path: &str) -> bool {
     !path.is_ascii()
-        && path.split(|letter: char| !letter.is_alphabetic()).any(|word| {
+        && path.split(|ch: char| !ch.is_alphabetic()).any(|word| {
             let (plain, others): (Vec<char>, Vec<char>) = word.chars().partition(char::is_ascii);
-            let looks = |letter: &char| letter.to_lowercase().all(|letter| LIKE_LATIN.contains(letter));
+            let looks = |ch: &char| ch.to_lowercase().all(|ch| LIKE_LATIN.contains(ch));
             !plain.is_empty() && !others.is_empty() && others.iter().all(looks)
         })
 }
 
 fn passes_for_another(label: &str, last: &str, imitated: Words) -> bool {
     // An ellipsis replaces unknown text.
-    let other = || label.chars().filter(|letter| !letter.is_ascii() && *letter != '…');
+    let other = || label.chars().filter(|ch| !ch.is_ascii() && *ch != '…');
     if other().next().is_none() {
         return false;
     }
-    let alphabets = || label.chars().filter(|letter| letter.is_alphabetic()).map(alphabet);
+    let alphabets = || label.chars().filter(|ch| ch.is_alphabetic()).map(alphabet);
     let has_latin = alphabets().any(|one| one == Alphabet::Latin);
     let mixes = alphabets().any(|one| one != Alphabet::EastAsian && (one != Alphabet::Latin) == has_latin)
-        || has_latin && label.contains(|letter: char| LIKE_SIGNS.contains(letter));
-    let hides = other().any(|letter| !letter.is_alphanumeric() || is_compatible(letter));
-    let in_own_zone = last.chars().all(|letter| !letter.is_ascii()) && !last.is_empty();
-    let looks_latin = !in_own_zone && label.chars().all(|letter| letter.is_ascii() || LIKE_LATIN.contains(letter));
+        || has_latin && label.contains(|ch: char| LIKE_SIGNS.contains(ch));
+    let hides = other().any(|ch| !ch.is_alphanumeric() || is_compatible(ch));
+    let in_own_zone = last.chars().all(|ch| !ch.is_ascii()) && !last.is_empty();
+    let looks_latin = !in_own_zone && label.chars().all(|ch| ch.is_ascii() || LIKE_LATIN.contains(ch));
     mixes || hides || looks_latin || has_latin && imitated.has(&without_marks(label))
 }
 
@@ -58,8 +58,8 @@ enum Alphabet {
 }
 
 /// Latin characters beyond those of European languages count as another alphabet.
-fn alphabet(letter: char) -> Alphabet {
-    match letter {
+fn alphabet(ch: char) -> Alphabet {
+    match ch {
         'a'..='z' | 'A'..='Z' | '\u{c0}'..='\u{17f}' => Alphabet::Latin,
         '\u{2e80}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{3ffff}' => Alphabet::EastAsian,
         _ => Alphabet::Other,
@@ -67,8 +67,8 @@ fn alphabet(letter: char) -> Alphabet {
 }
 
 /// Compatibility characters, which exist for old encodings and formulas and represent plain ones.
-fn is_compatible(letter: char) -> bool {
-    matches!(letter, '\u{2100}'..='\u{214f}' | '\u{2460}'..='\u{24ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff00}'..='\u{ffef}'
+fn is_compatible(ch: char) -> bool {
+    matches!(ch, '\u{2100}'..='\u{214f}' | '\u{2460}'..='\u{24ff}' | '\u{fb00}'..='\u{fb06}' | '\u{ff00}'..='\u{ffef}'
         | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
 }
 
@@ -77,8 +77,8 @@ fn without_marks(label: &str) -> String {
 }
 
 /// Removes a diacritic, which leaves the ASCII character.
-fn without_mark(letter: char) -> char {
-    match letter {
+fn without_mark(ch: char) -> char {
+    match ch {
         'à'..='å' | 'ā' | 'ă' | 'ą' => 'a',
         'ç' | 'ć' | 'ĉ' | 'ċ' | 'č' => 'c',
         'ď' | 'đ' => 'd',

@@ -10,36 +10,33 @@ pub(crate) fn lenient_json(content: &str) -> Option<Json> {
 /// Removes comments and trailing commas.
 pub(crate) fn without_comments(content: &str) -> String {
     let mut kept = String::with_capacity(content.len());
-    let mut letters = content.chars().peekable();
+    let mut chars = content.chars().peekable();
     let mut quoted = false;
-    while let Some(letter) = letters.next() {
-        match (letter, letters.peek()) {
+    while let Some(ch) = chars.next() {
+        match (ch, chars.peek()) {
             ('\\', Some(_)) if quoted => {
-                kept.push(letter);
-                kept.extend(letters.next());
+                kept.push(ch);
+                kept.extend(chars.next());
             }
             ('"', _) => {
                 quoted = !quoted;
-                kept.push(letter);
+                kept.push(ch);
             }
             ('/', Some('/')) if !quoted => {
-                let _ = letters.by_ref().find(|letter| *letter == '\n');
+                let _ = chars.by_ref().find(|ch| *ch == '\n');
             }
             ('/', Some('*')) if !quoted => {
                 let mut last = ' ';
-                let _ = letters
-                    .by_ref()
-                    .skip(1)
-                    .find(|letter| std::mem::replace(&mut last, *letter) == '*' && *letter == '/');
+                let _ = chars.by_ref().skip(1).find(|ch| std::mem::replace(&mut last, *ch) == '*' && *ch == '/');
             }
             ('}' | ']', _) if !quoted => {
                 let end = kept.trim_end().len();
                 if kept.get(..end).is_some_and(|text| text.ends_with(',')) {
                     kept.truncate(end - 1);
                 }
-                kept.push(letter);
+                kept.push(ch);
             }
-            _ => kept.push(letter),
+            _ => kept.push(ch),
         }
     }
     kept

@@ -5,9 +5,9 @@ use regex_lite::{Regex, RegexBuilder};
 /// Applies each substitution of a list separated by `;` to the names. Invalid ones are skipped.
 pub(crate) fn substituted(mut names: Vec<String>, text: &str) -> Vec<String> {
     let mut rest = text;
-    while let Some((substitution, behind)) = Substitution::read(rest) {
+    while let Some((substitution, after)) = Substitution::read(rest) {
         names.iter_mut().for_each(|name| *name = substitution.apply(name));
-        rest = behind.trim_start_matches([';', ' ']);
+        rest = after.trim_start_matches([';', ' ']);
     }
     names
 }
@@ -25,7 +25,7 @@ impl Substitution {
         let divider = rest.chars().next()?;
         let (pattern, rest) = part(rest.get(divider.len_utf8()..)?, divider)?;
         let (replacement, rest) = part(rest, divider)?;
-        let end = rest.find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len());
+        let end = rest.find(|ch: char| !ch.is_ascii_alphanumeric()).unwrap_or(rest.len());
         let (flags, rest) = rest.split_at(end);
         let pattern = if flags.contains('x') { pattern } else { extended(&pattern) };
         let regex = RegexBuilder::new(&pattern).case_insensitive(flags.contains('i')).build().ok()?;
@@ -41,15 +41,15 @@ impl Substitution {
 /// The text up to the divider, and the text after it. A backslash before the divider makes it part of the text.
 fn part(text: &str, divider: char) -> Option<(String, &str)> {
     let mut own = String::new();
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            '\\' => match letters.next()?.1 {
+    let mut chars = text.char_indices();
+    while let Some((at, ch)) = chars.next() {
+        match ch {
+            '\\' => match chars.next()?.1 {
                 next if next == divider => own.push(next),
                 next => own.extend(['\\', next]),
             },
-            _ if letter == divider => return Some((own, text.get(at + divider.len_utf8()..)?)),
-            _ => own.push(letter),
+            _ if ch == divider => return Some((own, text.get(at + divider.len_utf8()..)?)),
+            _ => own.push(ch),
         }
     }
     None
@@ -59,15 +59,15 @@ fn part(text: &str, divider: char) -> Option<(String, &str)> {
 fn extended(basic: &str) -> String {
     const OPERATORS: &str = "(){}+?|";
     let mut extended = String::new();
-    let mut letters = basic.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next() {
+    let mut chars = basic.chars();
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' => match chars.next() {
                 Some(next) if OPERATORS.contains(next) => extended.push(next),
                 next => extended.extend(Some('\\').into_iter().chain(next)),
             },
-            _ if OPERATORS.contains(letter) => extended.extend(['\\', letter]),
-            _ => extended.push(letter),
+            _ if OPERATORS.contains(ch) => extended.extend(['\\', ch]),
+            _ => extended.push(ch),
         }
     }
     extended
@@ -76,17 +76,17 @@ fn extended(basic: &str) -> String {
 /// Converts `&` and `\\1` to the syntax of the regex crate.
 fn captures(replacement: &str) -> String {
     let mut own = String::new();
-    let mut letters = replacement.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
+    let mut chars = replacement.chars();
+    while let Some(ch) = chars.next() {
+        match ch {
             '&' => own.push_str("${0}"),
             '$' => own.push_str("$$"),
-            '\\' => match letters.next() {
+            '\\' => match chars.next() {
                 Some(digit) if digit.is_ascii_digit() => own.push_str(&format!("${{{digit}}}")),
                 Some(next) => own.push(next),
                 None => {}
             },
-            _ => own.push(letter),
+            _ => own.push(ch),
         }
     }
     own

@@ -212,10 +212,10 @@ impl Found {
     fn attributes(&mut self, open: &[&str], attributes: &str) {
         let (mut name, mut value) = (None, None);
         let mut rest = attributes;
-        while let Some((key, behind)) = rest.split_once('=') {
-            let behind = behind.trim_start();
-            let Some(quote) = behind.chars().next().filter(|sign| matches!(sign, '"' | '\'')) else { break };
-            let Some((text, after)) = behind.get(1..).and_then(|inner| inner.split_once(quote)) else { break };
+        while let Some((key, after)) = rest.split_once('=') {
+            let after = after.trim_start();
+            let Some(quote) = after.chars().next().filter(|sign| matches!(sign, '"' | '\'')) else { break };
+            let Some((text, after)) = after.get(1..).and_then(|inner| inner.split_once(quote)) else { break };
             let (key, text) = (key.trim(), unescaped(text));
             rest = after;
             let keys: Vec<&str> = open.iter().copied().chain([key]).collect();

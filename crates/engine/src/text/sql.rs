@@ -50,28 +50,25 @@ fn databases_after(verb: &str, text: &str) -> Vec<String> {
 /// Removes strings and comments. Quoted names are kept without their quotes.
 fn without_strings(text: &str) -> String {
     let mut bare = String::with_capacity(text.len());
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match (letter, letters.peek()) {
+    let mut chars = text.chars().peekable();
+    while let Some(ch) = chars.next() {
+        match (ch, chars.peek()) {
             ('\'', _) => {
-                letters.by_ref().find(|letter| *letter == '\'');
+                chars.by_ref().find(|ch| *ch == '\'');
                 bare.push_str(" ? ");
             }
             ('-', Some('-')) | ('#', Some(' ')) => {
-                letters.by_ref().find(|letter| *letter == '\n');
+                chars.by_ref().find(|ch| *ch == '\n');
                 bare.push(' ');
             }
             ('/', Some('*')) => {
                 let mut before = ' ';
-                letters
-                    .by_ref()
-                    .skip(1)
-                    .find(|letter| std::mem::replace(&mut before, *letter) == '*' && *letter == '/');
+                chars.by_ref().skip(1).find(|ch| std::mem::replace(&mut before, *ch) == '*' && *ch == '/');
                 bare.push(' ');
             }
             ('"' | '`' | '[' | ']', _) => bare.push(' '),
-            ('(' | ')' | ',', _) => bare.extend([' ', letter, ' ']),
-            _ => bare.push(letter),
+            ('(' | ')' | ',', _) => bare.extend([' ', ch, ' ']),
+            _ => bare.push(ch),
         }
     }
     bare

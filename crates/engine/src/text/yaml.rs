@@ -243,8 +243,8 @@ fn depth(line: &str) -> usize {
 /// The column at which the content of a line begins, after the dashes of list items, and the content.
 fn content_of(line: &str) -> (usize, &str) {
     let mut content = line.trim_start_matches(' ');
-    while let Some(behind) = content.strip_prefix("- ") {
-        content = behind.trim_start_matches(' ');
+    while let Some(after) = content.strip_prefix("- ") {
+        content = after.trim_start_matches(' ');
     }
     (line.len() - content.len(), content.trim_end())
 }
@@ -312,9 +312,9 @@ impl Flow<'_> {
     /// Consumes the sign if it is the next character after blanks.
     fn takes(&mut self, sign: char) -> bool {
         let next = self.rest.trim_start();
-        let behind = next.strip_prefix(sign);
-        self.rest = behind.unwrap_or(next);
-        behind.is_some()
+        let after = next.strip_prefix(sign);
+        self.rest = after.unwrap_or(next);
+        after.is_some()
     }
 
     /// A quoted text, or one that ends before one of the characters in `ends`.
@@ -328,15 +328,15 @@ impl Flow<'_> {
             return Some(text.trim_end().to_owned());
         }
         let mut text = String::new();
-        let mut letters = self.rest.char_indices().skip(1);
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                '\\' if quote == '"' => text.extend(letters.next().map(|(_, letter)| letter)),
-                _ if letter == quote => {
+        let mut chars = self.rest.char_indices().skip(1);
+        while let Some((at, ch)) = chars.next() {
+            match ch {
+                '\\' if quote == '"' => text.extend(chars.next().map(|(_, ch)| ch)),
+                _ if ch == quote => {
                     self.rest = self.rest.get(at + 1..).unwrap_or("");
                     return Some(text);
                 }
-                _ => text.push(letter),
+                _ => text.push(ch),
             }
         }
         None

@@ -18,9 +18,9 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
         let worth = policy.worth(&finding, facts, &mut verdict.chain);
         (finding, worth)
     });
-    let (weighed, behind) = parted(weighed.collect());
-    verdict.behind = behind;
-    verdict.at_stake = if verdict.behind.is_none() { at_stake(&weighed, policy, facts) } else { None };
+    let (weighed, after) = parted(weighed.collect());
+    verdict.after = after;
+    verdict.at_stake = if verdict.after.is_none() { at_stake(&weighed, policy, facts) } else { None };
     verdict.risk = weighed.iter().map(|(finding, _)| finding.severity).max().unwrap_or_default();
     verdict.confidence = severity::confidence(verdict.risk, weighed.iter().map(|(finding, _)| finding));
     let weighed = once_each(weighed);
@@ -91,7 +91,7 @@ fn decision(worth: PolicyAction) -> Option<Decision> {
 /// Splits the findings into those that count now and those that follow one which stops the call. If the preceding
 /// finding does not stop the call, both count now.
 fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
-    if weighed.iter().all(|(finding, _)| finding.behind.is_none()) {
+    if weighed.iter().all(|(finding, _)| finding.after.is_none()) {
         return (weighed, None);
     }
     let stops: Vec<String> = weighed
@@ -100,15 +100,15 @@ fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
         .map(|(finding, _)| finding.id.clone())
         .collect();
     let (later, now): (Vec<Rated>, Vec<Rated>) =
-        weighed.into_iter().partition(|(finding, _)| finding.behind.as_ref().is_some_and(|id| stops.contains(id)));
-    let mut behind = FollowUp::default();
+        weighed.into_iter().partition(|(finding, _)| finding.after.as_ref().is_some_and(|id| stops.contains(id)));
+    let mut after = FollowUp::default();
     for (finding, worth) in later.into_iter().filter(|(_, worth)| *worth >= PolicyAction::Ask) {
         let decision = decision(worth).unwrap_or_default();
-        behind.decision = behind.decision.max(decision);
-        behind.reasons.push(said(decision, &finding));
-        behind.findings.push(finding);
+        after.decision = after.decision.max(decision);
+        after.reasons.push(said(decision, &finding));
+        after.findings.push(finding);
     }
-    (now, (!behind.findings.is_empty()).then_some(behind))
+    (now, (!after.findings.is_empty()).then_some(after))
 }
 
 /// Returns the data that a call which may still run would lose; it is copied both for a warning and for a prompt.
@@ -225,10 +225,10 @@ fn part(finding: &Finding) -> String {
 
 /// Returns a remedy as a sentence with a capital and a period, regardless of its author's style.
 fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().into_iter().flat_map(char::to_uppercase);
+    let mut chars = text.chars();
+    let first = chars.next().into_iter().flat_map(char::to_uppercase);
     let end = if text.ends_with(['.', '!', '?']) { "" } else { "." };
-    first.chain(letters).chain(end.chars()).collect()
+    first.chain(chars).chain(end.chars()).collect()
 }
 
 /// Returns the steps by which a person lets a denied call run, for an agent that was not informed of them in this
@@ -291,9 +291,9 @@ impl Verdict {
 
     /// Records that the data at stake could not be kept; the prompt includes the reason.
     pub fn not_kept(&mut self, why: &str) {
-        let is_told = self.at_stake.take().is_some_and(|at_stake| !at_stake.findings.is_empty());
+        let is_reported = self.at_stake.take().is_some_and(|at_stake| !at_stake.findings.is_empty());
         self.chain.push(format!("kept: no, because {why}"));
-        if !is_told {
+        if !is_reported {
             return;
         }
         if let Some(reason) = self.reasons.first_mut().filter(|_| self.decision == Decision::Ask) {

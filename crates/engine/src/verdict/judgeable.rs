@@ -63,7 +63,7 @@ pub(crate) fn judged_rules(facts: &Facts<'_>, verdict: &Verdict, is_kept: bool) 
     if verdict.decision != Decision::Ask || verdict.findings.is_empty() {
         return Err("the call is not asked about".into());
     }
-    if verdict.behind.is_some() || verdict.rewrite.is_some() {
+    if verdict.after.is_some() || verdict.rewrite.is_some() {
         return Err("a second question or a replaced command is involved".into());
     }
     let rules: Result<Vec<_>, _> = verdict.findings.iter().map(|finding| rule(facts, finding, is_kept)).collect();

@@ -1,8 +1,8 @@
 //! Builds the record of a call: its structure, its redacted text, the findings, the decision and the reply.
 
 use crate::config::{self, Loaded};
-use crate::store::clean::{Clean, Kept, Record, Redactor, subject};
 use crate::store::note::beginning;
+use crate::store::redact::{Clean, Kept, Record, Redactor, subject};
 use crate::store::session::Call;
 use crate::system::digest::digest;
 use reflex_agents::Delivery;
@@ -167,61 +167,66 @@ impl Timings<'_> {
 }
 
 /// The record of a call before it runs.
-pub(crate) fn call(scribe: &Redactor<'_>, heard: CallRef<'_>, judgement: &Judgement, told: &RecordContext<'_>) -> Kept {
+pub(crate) fn call(
+    redactor: &Redactor<'_>,
+    call: CallRef<'_>,
+    judgement: &Judgement,
+    context: &RecordContext<'_>,
+) -> Kept {
     let verdict = &judgement.verdict;
-    let mut record = head(scribe, "call", heard);
-    record.text("policy", &scribe.name(told.policy));
+    let mut record = head(redactor, "call", call);
+    record.text("policy", &redactor.name(context.policy));
     record.made("library", reflex_library::DIGEST);
-    if !told.layers.is_empty() {
-        record.part("layers", &scribe.kept(&config::record(told.layers)));
+    if !context.layers.is_empty() {
+        record.part("layers", &redactor.kept(&config::record(context.layers)));
     }
-    if !told.reflexes.is_empty() {
-        record.part("reflexes", &scribe.kept(&scribe.reflexes(&told.reflexes)));
+    if !context.reflexes.is_empty() {
+        record.part("reflexes", &redactor.kept(&redactor.reflexes(&context.reflexes)));
     }
     record.word("decision", decision(verdict.decision));
     record.word("risk", verdict.risk.risk());
-    if let Some(said) = said(scribe, verdict, told.delivery) {
-        record.part("said", &scribe.kept(&said));
+    if let Some(said) = said(redactor, verdict, context.delivery) {
+        record.part("said", &redactor.kept(&said));
     }
-    record.part("analysis", &analysis(scribe, heard.event, &judgement.analysis));
+    record.part("analysis", &analysis(redactor, call.event, &judgement.analysis));
     if !verdict.findings.is_empty() {
-        let findings: Value = verdict.findings.iter().map(|finding| scribe.finding(finding)).collect();
-        record.part("findings", &scribe.kept(&findings));
-        let chain: Value = verdict.chain.iter().map(|step| scribe.step(step, &verdict.findings)).collect();
-        record.part("chain", &scribe.kept(&chain));
+        let findings: Value = verdict.findings.iter().map(|finding| redactor.finding(finding)).collect();
+        record.part("findings", &redactor.kept(&findings));
+        let chain: Value = verdict.chain.iter().map(|step| redactor.step(step, &verdict.findings)).collect();
+        record.part("chain", &redactor.kept(&chain));
     }
-    record.part("fingerprint", &fingerprint(heard));
+    record.part("fingerprint", &fingerprint(call));
     if let Some(id) = &verdict.pending {
         record.made("pending", id);
     }
-    if let Some(grant) = told.grant {
+    if let Some(grant) = context.grant {
         record.made("grant", grant);
     }
-    if let Some(id) = told.kept {
+    if let Some(id) = context.kept {
         record.made("kept", id);
     }
-    if let Some(judge) = &told.judge {
-        record.part("judge", &scribe.kept(judge));
+    if let Some(judge) = &context.judge {
+        record.part("judge", &redactor.kept(judge));
     }
-    record.part("micros", &told.latency.json());
+    record.part("micros", &context.latency.json());
     if judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Unjudged) {
         record.yes("unjudged");
     }
-    if told.latency.whole / 1000 > SLOW {
+    if context.latency.whole / 1000 > SLOW {
         record.yes("slow");
     }
-    if told.probe {
+    if context.probe {
         record.yes("probe");
     }
     record.finish()
 }
 
 /// The programs and effects of a call, in short.
-fn analysis(scribe: &Redactor<'_>, event: &Event, analysis: &Analysis) -> Kept {
+fn analysis(redactor: &Redactor<'_>, event: &Event, analysis: &Analysis) -> Kept {
     let mut object = Record::default();
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
-    object.texts("programs", commands.map(|command| scribe.clean(&command.name)).take(MAX_NAMED));
-    object.texts("effects", scribe.effects(&analysis.effects, &event.workspace).into_iter());
+    object.texts("programs", commands.map(|command| redactor.clean(&command.name)).take(MAX_NAMED));
+    object.texts("effects", redactor.effects(&analysis.effects, &event.workspace).into_iter());
     let gaps: usize = analysis.readings.iter().map(|reading| reading.gaps.len()).sum();
     if gaps > 0 {
         object.number("gaps", gaps as u64);
@@ -229,60 +234,60 @@ fn analysis(scribe: &Redactor<'_>, event: &Event, analysis: &Analysis) -> Kept {
     object.finish()
 }
 
-fn fingerprint(heard: CallRef<'_>) -> Kept {
+fn fingerprint(call: CallRef<'_>) -> Kept {
     let mut object = Record::default();
-    object.made("exact", &heard.fingerprint.exact);
+    object.made("exact", &call.fingerprint.exact);
     object.finish()
 }
 
 /// The reply to the agent, if it is more than the decision.
-fn said(scribe: &Redactor<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
-    let (told, reason) = delivery.said();
+fn said(redactor: &Redactor<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
+    let (context, reason) = delivery.said();
     match (delivery, &verdict.rewrite) {
         (Delivery::Replace { .. }, Some(rewrite)) => {
-            let fields = rewrite.fields.iter().map(|(field, text)| (field.clone(), Value::from(scribe.clean(text))));
-            let instead: Map<String, Value> = fields.filter(|_| !scribe.structure_only()).collect();
-            Some(json!({"decision": "replace", "reason": &*scribe.clean(reason), "instead": instead}))
+            let fields = rewrite.fields.iter().map(|(field, text)| (field.clone(), Value::from(redactor.clean(text))));
+            let instead: Map<String, Value> = fields.filter(|_| !redactor.structure_only()).collect();
+            Some(json!({"decision": "replace", "reason": &*redactor.clean(reason), "instead": instead}))
         }
-        _ if told == verdict.decision && reason.is_empty() => None,
-        _ => Some(json!({"decision": decision(told), "reason": &*scribe.clean(reason)})),
+        _ if context == verdict.decision && reason.is_empty() => None,
+        _ => Some(json!({"decision": decision(context), "reason": &*redactor.clean(reason)})),
     }
 }
 
 /// The record of a call's outcome.
 pub(crate) fn outcome(
-    scribe: &Redactor<'_>,
-    heard: CallRef<'_>,
+    redactor: &Redactor<'_>,
+    call: CallRef<'_>,
     before: Option<&Call>,
     (verdict, changed, reflexes): (&Verdict, &[(String, String)], &[Value]),
 ) -> Kept {
-    let mut record = head(scribe, "outcome", heard);
-    record.part("fingerprint", &fingerprint(heard));
+    let mut record = head(redactor, "outcome", call);
+    record.part("fingerprint", &fingerprint(call));
     if let Some(before) = before {
         record.made("of", &before.id);
         record.word("answered", answered(before));
-        record.text("decision", &scribe.name(&before.end));
+        record.text("decision", &redactor.name(&before.end));
     }
-    if let Some(outcome) = &heard.event.outcome {
+    if let Some(outcome) = &call.event.outcome {
         let text = json!({
             "failed": outcome.failed, "exit_code": outcome.exit_code, "bytes": outcome.output.len(),
             "sha256": digest(&outcome.output),
         });
-        record.part("outcome", &scribe.kept(&text));
-        if outcome.failed && !scribe.structure_only() {
-            record.text("error", &scribe.cleaned_end(&outcome.output, MAX_ERROR));
+        record.part("outcome", &redactor.kept(&text));
+        if outcome.failed && !redactor.structure_only() {
+            record.text("error", &redactor.cleaned_end(&outcome.output, MAX_ERROR));
         }
     }
-    if !changed.is_empty() && heard.event.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
-        let paths: Value = changed.iter().map(|(path, _)| scribe.clean(path)).collect();
-        record.part("changed", &scribe.kept(&paths));
+    if !changed.is_empty() && call.event.outcome.as_ref().is_some_and(|outcome| !outcome.failed) {
+        let paths: Value = changed.iter().map(|(path, _)| redactor.clean(path)).collect();
+        record.part("changed", &redactor.kept(&paths));
     }
     if !verdict.findings.is_empty() {
-        let findings: Value = verdict.findings.iter().map(|finding| scribe.finding(finding)).collect();
-        record.part("findings", &scribe.kept(&findings));
+        let findings: Value = verdict.findings.iter().map(|finding| redactor.finding(finding)).collect();
+        record.part("findings", &redactor.kept(&findings));
     }
     if !reflexes.is_empty() {
-        record.part("reflexes", &scribe.kept(&scribe.reflexes(reflexes)));
+        record.part("reflexes", &redactor.kept(&redactor.reflexes(reflexes)));
     }
     record.finish()
 }
@@ -297,36 +302,36 @@ fn answered(before: &Call) -> &'static str {
     }
 }
 
-fn head(scribe: &Redactor<'_>, kind: &'static str, heard: CallRef<'_>) -> Record {
-    let CallRef { event, id, .. } = heard;
-    let mut record = beginning(scribe.store(), kind, id);
+fn head(redactor: &Redactor<'_>, kind: &'static str, call: CallRef<'_>) -> Record {
+    let CallRef { event, id, .. } = call;
+    let mut record = beginning(redactor.store(), kind, id);
     record.word("reflex", env!("CARGO_PKG_VERSION"));
-    record.text("agent", &scribe.name(&event.client));
-    record.text("session", &scribe.name(&event.session));
+    record.text("agent", &redactor.name(&event.client));
+    record.text("session", &redactor.name(&event.session));
     let task = event.task_name().map(str::to_owned);
     for (key, value) in [("role", &event.role), ("subagent", &event.subagent), ("task", &task), ("mode", &event.mode)] {
         if let Some(value) = value {
-            record.text(key, &scribe.name(value));
+            record.text(key, &redactor.name(value));
         }
     }
     record.word("moment", moment(event.moment));
-    record.text("tool", &scribe.tool(&event.tool));
-    record.text("workspace", &scribe.clean(&event.workspace));
+    record.text("tool", &redactor.tool(&event.tool));
+    record.text("workspace", &redactor.clean(&event.workspace));
     if event.cwd != event.workspace {
-        record.text("cwd", &scribe.clean(&event.cwd));
+        record.text("cwd", &redactor.clean(&event.cwd));
     }
-    let digests = heard.fingerprint.contents.iter().map(String::as_str).chain(std::iter::repeat(""));
+    let digests = call.fingerprint.contents.iter().map(String::as_str).chain(std::iter::repeat(""));
     let actions: Vec<Kept> =
-        event.actions.iter().zip(digests).map(|(action, digest)| scribe.action(action, digest)).collect();
+        event.actions.iter().zip(digests).map(|(action, digest)| redactor.action(action, digest)).collect();
     record.parts("actions", &actions);
     record
 }
 
 /// The call as shown to a person in a prompt: one line per action, without secrets.
-pub(crate) fn shown(scribe: &Redactor<'_>, event: &Event) -> String {
+pub(crate) fn shown(redactor: &Redactor<'_>, event: &Event) -> String {
     let one = |action: &Action| {
         let (kind, _, text) = subject(action);
-        let text = scribe.clean(text);
+        let text = redactor.clean(text);
         if matches!(action, Action::Shell { .. }) { text.into() } else { format!("{kind} {text}") }
     };
     event.actions.iter().map(one).collect::<Vec<String>>().join("\n")
@@ -396,7 +401,7 @@ mod tests {
         let judgement = judged(event);
         let delivery = Delivery::Say { decision: judgement.verdict.decision, reason: String::new() };
         let latency = Timings { read: 999, judged: &judgement.latency, whole: 60_000_000 };
-        let told = RecordContext {
+        let context = RecordContext {
             delivery: &delivery,
             policy: "default",
             layers: &[],
@@ -407,8 +412,8 @@ mod tests {
             latency,
             probe: false,
         };
-        let heard = CallRef { id: "0a1b2c3d", event, fingerprint: &judgement.fingerprint };
-        serde_json::from_str(call(&Redactor::new(store), heard, &judgement, &told).text()).unwrap()
+        let made = CallRef { id: "0a1b2c3d", event, fingerprint: &judgement.fingerprint };
+        serde_json::from_str(call(&Redactor::new(store), made, &judgement, &context).text()).unwrap()
     }
 
     #[test]
@@ -483,9 +488,9 @@ mod tests {
                 ..shell("make")
             };
             let judgement = judged(&event);
-            let heard = CallRef { id: "0a1b2c3d", event: &event, fingerprint: &judgement.fingerprint };
+            let call = CallRef { id: "0a1b2c3d", event: &event, fingerprint: &judgement.fingerprint };
             let changed = [("/repo/a".to_owned(), String::new())];
-            let kept = super::outcome(&Redactor::new(&store), heard, None, (&Verdict::default(), &changed, &[]));
+            let kept = super::outcome(&Redactor::new(&store), call, None, (&Verdict::default(), &changed, &[]));
             serde_json::from_str::<Value>(kept.text()).unwrap()
         };
         let (failed, succeeded) = (outcome(true), outcome(false));

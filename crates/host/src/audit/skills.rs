@@ -1,7 +1,7 @@
 //! Checks a session's calls in the log against the skills that a project lists in `.reflex/skills.yaml`.
 
 use crate::store::{Search, Store};
-use reflex_engine::{Action, Event, Finding, PolicyAction, Severity, fits, quotation, told_by_stranger};
+use reflex_engine::{Action, Event, Finding, PolicyAction, Severity, fits, quotation, quoted_from_stranger};
 use reflex_rules::{MAX_BYTES, Skill, skills_of};
 use serde_json::{Map, Value, json};
 use std::fs;
@@ -50,8 +50,8 @@ fn told_of(event: &Event, store: &Store, own: &[(&str, &str)]) -> Vec<Finding> {
         .take(1)
         .map(|problem| {
             // A problem quotes content of the file.
-            let told = told_by_stranger("The list of skills", &file.display().to_string(), &problem.to_string());
-            finding("skill/unreadable", told, "ask the user to fix the file")
+            let context = quoted_from_stranger("The list of skills", &file.display().to_string(), &problem.to_string());
+            finding("skill/unreadable", context, "ask the user to fix the file")
         })
         .collect();
     let fields = vec![("session".to_owned(), event.session.clone())];
@@ -65,7 +65,7 @@ fn told_of(event: &Event, store: &Store, own: &[(&str, &str)]) -> Vec<Finding> {
                 "version": seen.skill.version, "verdict": seen.verdict, "text": seen.shown,
             }),
         );
-        findings.push(told(&seen));
+        findings.push(context(&seen));
         if seen.verdict == PASSED_OVER && times + 1 >= OFTEN {
             let message = format!(
                 "The skill {} was passed over {} times or more in this project: it may not fit any more.",
@@ -122,8 +122,8 @@ fn look<'s>(
     records: &[Map<String, Value>],
 ) -> Vec<Seen<'s>> {
     let is = |record: &Map<String, Value>, key: &str, word: &str| record.get(key).and_then(Value::as_str) == Some(word);
-    let is_told = |record: &Map<String, Value>| is(record, "kind", NOTE) && is(record, "skill", &skill.name);
-    let fresh = records.iter().rposition(is_told).map_or(0, |last| last + 1);
+    let is_reported = |record: &Map<String, Value>| is(record, "kind", NOTE) && is(record, "skill", &skill.name);
+    let fresh = records.iter().rposition(is_reported).map_or(0, |last| last + 1);
     let of_calls = |records| -> Vec<(&str, &str)> {
         let records: &[Map<String, Value>] = records;
         records.iter().filter(|record| ran(record)).flat_map(subjects).collect()
@@ -199,7 +199,7 @@ fn like(pattern: &str, text: &str) -> bool {
     open || rest.is_empty()
 }
 
-fn told(seen: &Seen<'_>) -> Finding {
+fn context(seen: &Seen<'_>) -> Finding {
     let Skill { name, version, .. } = seen.skill;
     // The list of skills is never accepted by a person, so its words are quoted as a repository's.
     let name = quotation(&if version.is_empty() { name.clone() } else { format!("{name} {version}") });

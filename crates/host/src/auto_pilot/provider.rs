@@ -1,7 +1,7 @@
 //! The protocols by which a model is asked. Each sends the question in one request and reads an answer of bounded size.
 
 use super::question::Question;
-use super::reply::{Failure, Heard, Kind, Said, schema};
+use super::reply::{Failure, Kind, ModelAnswer, Response, schema};
 use crate::config::{JudgeConfig, Provider};
 use crate::system::http::{self, Bounds, Request};
 use crate::system::os;
@@ -32,7 +32,7 @@ pub(super) fn ask(
     question: &Question,
     within: Duration,
     scratch: &Path,
-) -> Result<Heard, Failure> {
+) -> Result<Response, Failure> {
     match &config.provider {
         Provider::Command { line } => command(line, question, within, scratch),
         Provider::Anthropic { url, key_file } => {
@@ -107,7 +107,7 @@ fn tokens(value: &Value, [question, answer]: [&str; 2]) -> Option<(u64, u64)> {
     Some((value.pointer(question)?.as_u64()?, value.pointer(answer)?.as_u64()?))
 }
 
-fn anthropic(answer: &Value) -> Result<Heard, Failure> {
+fn anthropic(answer: &Value) -> Result<Response, Failure> {
     let blocks = answer.get("content").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let mut handed_in =
         blocks.iter().filter(|block| text(block, "/type") == "tool_use" && text(block, "/name") == TOOL);
@@ -115,18 +115,18 @@ fn anthropic(answer: &Value) -> Result<Heard, Failure> {
         let why = format!("it handed in no answer (stop reason `{}`)", text(answer, "/stop_reason"));
         return Err(Failure::new(Kind::Malformed, why));
     };
-    let said = Said::parse(&block.get("input").map(Value::to_string).unwrap_or_default())?;
+    let said = ModelAnswer::parse(&block.get("input").map(Value::to_string).unwrap_or_default())?;
     let tokens = tokens(answer, ["/usage/input_tokens", "/usage/output_tokens"]);
-    Ok(Heard { said, model: text(answer, "/model").to_owned(), tokens })
+    Ok(Response { said, model: text(answer, "/model").to_owned(), tokens })
 }
 
-fn openai(answer: &Value) -> Result<Heard, Failure> {
-    let said = Said::parse(text(answer, "/choices/0/message/content"))?;
+fn openai(answer: &Value) -> Result<Response, Failure> {
+    let said = ModelAnswer::parse(text(answer, "/choices/0/message/content"))?;
     let tokens = tokens(answer, ["/usage/prompt_tokens", "/usage/completion_tokens"]);
-    Ok(Heard { said, model: text(answer, "/model").to_owned(), tokens })
+    Ok(Response { said, model: text(answer, "/model").to_owned(), tokens })
 }
 
-fn command(line: &str, question: &Question, within: Duration, scratch: &Path) -> Result<Heard, Failure> {
+fn command(line: &str, question: &Question, within: Duration, scratch: &Path) -> Result<Response, Failure> {
     let input = json!({
         "schema": "reflex/judge-v1", "instructions": question.instructions(), "question": question.text(),
         "answer": schema(),
@@ -148,5 +148,5 @@ fn command(line: &str, question: &Question, within: Duration, scratch: &Path) ->
     let mut text = String::new();
     output.seek(SeekFrom::Start(0)).map_err(failed)?;
     output.take(MAX_ANSWER).read_to_string(&mut text).map_err(failed)?;
-    Ok(Heard { said: Said::parse(&text)?, model: String::new(), tokens: None })
+    Ok(Response { said: ModelAnswer::parse(&text)?, model: String::new(), tokens: None })
 }

@@ -77,11 +77,11 @@ impl Question {
 /// so the data stays on one line.
 fn in_ascii(json: &str) -> String {
     let mut ascii = String::with_capacity(json.len());
-    for letter in json.chars() {
-        if letter.is_ascii() && letter != '\u{7f}' {
-            ascii.push(letter);
+    for ch in json.chars() {
+        if ch.is_ascii() && ch != '\u{7f}' {
+            ascii.push(ch);
         } else {
-            for unit in letter.encode_utf16(&mut [0; 2]) {
+            for unit in ch.encode_utf16(&mut [0; 2]) {
                 // Writing to a string cannot fail.
                 let _ = write!(ascii, "\\u{unit:04x}");
             }

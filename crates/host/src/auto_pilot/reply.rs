@@ -37,7 +37,7 @@ impl Choice {
 /// The form of an answer; one with any other field is invalid.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Said {
+pub(super) struct ModelAnswer {
     decision: Choice,
     confidence: f64,
     reason: String,
@@ -55,13 +55,13 @@ pub(super) fn schema() -> Value {
     })
 }
 
-impl Said {
+impl ModelAnswer {
     /// Parses an answer.
     ///
     /// # Errors
     /// The answer deviates from the form.
-    pub(super) fn parse(text: &str) -> Result<Said, Failure> {
-        let said: Said = serde_json::from_str(text.trim())
+    pub(super) fn parse(text: &str) -> Result<ModelAnswer, Failure> {
+        let said: ModelAnswer = serde_json::from_str(text.trim())
             .map_err(|error| Failure::new(Kind::Malformed, format!("the answer has another form: {error}")))?;
         let problem = if !(0.0..=1.0).contains(&said.confidence) {
             "its confidence is not between 0 and 1"
@@ -129,8 +129,8 @@ impl Failure {
 
 /// The result of one request.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Heard {
-    pub(super) said: Said,
+pub(super) struct Response {
+    pub(super) said: ModelAnswer,
     /// The model's name as the provider reports it; empty if it does not.
     pub(super) model: String,
     /// Tokens of the question and of the answer, if the provider counts them.
@@ -140,21 +140,21 @@ pub(super) struct Heard {
 /// The result of one question, over all attempts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    heard: Result<Heard, Failure>,
+    call: Result<Response, Failure>,
     asked: String,
     millis: u64,
     attempts: u32,
 }
 
 impl Reply {
-    pub(super) fn new(config: &JudgeConfig, heard: Result<Heard, Failure>, took: Duration, attempts: u32) -> Reply {
+    pub(super) fn new(config: &JudgeConfig, call: Result<Response, Failure>, took: Duration, attempts: u32) -> Reply {
         let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        Reply { heard, asked: config.shown(), millis, attempts }
+        Reply { call, asked: config.shown(), millis, attempts }
     }
 
     /// The reply to a question that was not asked.
     pub(crate) fn unasked(config: &JudgeConfig, failure: Failure) -> Reply {
-        Reply { heard: Err(failure), asked: config.shown(), millis: 0, attempts: 0 }
+        Reply { call: Err(failure), asked: config.shown(), millis: 0, attempts: 0 }
     }
 
     /// The decision that counts: [`Choice::Ask`] if the model is not sure enough.
@@ -162,13 +162,13 @@ impl Reply {
     /// # Errors
     /// The failure to get an answer.
     pub fn choice(&self) -> Result<Choice, &Failure> {
-        let said = &self.heard.as_ref()?.said;
+        let said = &self.call.as_ref()?.said;
         Ok(if said.confidence >= SURE { said.decision } else { Choice::Ask })
     }
 
     /// The model's own words. The author of the call may have influenced them.
     pub fn reason(&self) -> &str {
-        self.heard.as_ref().map_or("", |heard| &heard.said.reason)
+        self.call.as_ref().map_or("", |call| &call.said.reason)
     }
 
     /// Time over all attempts, in milliseconds.
@@ -178,7 +178,7 @@ impl Reply {
 
     /// Tokens of the question and of the answer, if the provider counts them.
     pub fn tokens(&self) -> Option<(u64, u64)> {
-        self.heard.as_ref().ok()?.tokens
+        self.call.as_ref().ok()?.tokens
     }
 
     /// The outcome: `allow`, `refuse`, `unsure`, `unavailable`, `slow`, `malformed`, `too long`.
@@ -198,13 +198,13 @@ impl Reply {
         put("judge", self.asked.as_str().into());
         put("ms", self.millis.into());
         put("attempts", self.attempts.into());
-        match &self.heard {
-            Ok(heard) => {
-                put("decision", heard.said.decision.name().into());
-                put("confidence", json!(heard.said.confidence));
-                put("reason", heard.said.reason.as_str().into());
-                put("model", heard.model.as_str().into());
-                if let Some((question, answer)) = heard.tokens {
+        match &self.call {
+            Ok(call) => {
+                put("decision", call.said.decision.name().into());
+                put("confidence", json!(call.said.confidence));
+                put("reason", call.said.reason.as_str().into());
+                put("model", call.model.as_str().into());
+                if let Some((question, answer)) = call.tokens {
                     put("tokens", json!([question, answer]));
                 }
             }
@@ -221,7 +221,7 @@ mod tests {
     #[test]
     fn only_the_closed_form_is_an_answer() {
         let good = r#"{"decision":"allow","confidence":0.95,"reason":"as asked"}"#;
-        assert!(Said::parse(good).is_ok());
+        assert!(ModelAnswer::parse(good).is_ok());
         let long = format!(r#"{{"decision":"allow","confidence":1,"reason":"{}"}}"#, "a".repeat(201));
         for bad in [
             "",
@@ -236,7 +236,7 @@ mod tests {
             r#"{"decision":"refuse","confidence":1,"reason":""} {"decision":"allow","confidence":1,"reason":""}"#,
             &long,
         ] {
-            assert_eq!(Said::parse(bad).unwrap_err().kind, Kind::Malformed, "{bad}");
+            assert_eq!(ModelAnswer::parse(bad).unwrap_err().kind, Kind::Malformed, "{bad}");
         }
     }
 }

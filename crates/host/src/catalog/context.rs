@@ -217,7 +217,7 @@ fn target(target: &Target, event: &Event, world: &dyn World) -> Value {
 }
 
 pub(crate) fn past(step: &Step) -> Value {
-    let deed = match step.deed {
+    let kind = match step.kind {
         StepKind::Look => "look",
         StepKind::Change => "change",
         StepKind::Run => "run",
@@ -225,7 +225,7 @@ pub(crate) fn past(step: &Step) -> Value {
     };
     let changes: Vec<&str> = step.changes.iter().map(|(path, _)| path.as_str()).collect();
     json!({
-        "text": step.text, "deed": deed, "changes": changes, "refused": step.refused,
+        "text": step.text, "deed": kind, "changes": changes, "refused": step.refused,
         "failed": step.end.as_ref().map(|end| end.failed),
     })
 }

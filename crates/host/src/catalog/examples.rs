@@ -8,7 +8,7 @@ use crate::config::judge::judged;
 use reflex_agents::universal;
 use reflex_engine::loopbreaker::{Step, finish};
 use reflex_engine::{Event, FakeWorld, Judgement, Moment, World, absolute, fits};
-use reflex_script::{Call, Chain, Handler, Limits, Machine, Outcome, Said};
+use reflex_script::{Call, Chain, Handler, Limits, Machine, ModuleDecision, Outcome};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -177,9 +177,9 @@ fn of_outcome(outcome: &Outcome) -> Played {
     let printed = report.map(|report| report.printed.clone()).unwrap_or_default();
     let says = outcome.said.name();
     let (reason, args) = match &outcome.said {
-        Said::Pass => (String::new(), None),
-        Said::Ask { reason } | Said::Deny { reason } => (reason.clone(), None),
-        Said::Modify { args, reason } => (reason.clone(), Some(Value::Object(args.clone()))),
+        ModuleDecision::Pass => (String::new(), None),
+        ModuleDecision::Ask { reason } | ModuleDecision::Deny { reason } => (reason.clone(), None),
+        ModuleDecision::Modify { args, reason } => (reason.clone(), Some(Value::Object(args.clone()))),
     };
     Played { says, reason, args, problem, printed, ..Played::default() }
 }

@@ -126,7 +126,7 @@ impl Origin {
     fn not_installed(&self) -> String {
         let shown = self.shown();
         // A command to copy and paste must not contain shell metacharacters.
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || "@/:.+#-_".contains(letter);
+        let plain = |ch: char| ch.is_ascii_alphanumeric() || "@/:.+#-_".contains(ch);
         let source = if shown.chars().all(plain) { shown.as_str() } else { "SOURCE" };
         format!("not installed; `reflex reflexes install {source}` fetches it")
     }
@@ -161,7 +161,7 @@ fn unknown(name: &str) -> String {
 
 /// Parses the address of a single module. Only https is accepted, so that it cannot be changed in transit.
 fn web(word: &str) -> Result<Origin, String> {
-    let is_plain = word.chars().all(|letter| letter.is_ascii_graphic() && letter != '#');
+    let is_plain = word.chars().all(|ch| ch.is_ascii_graphic() && ch != '#');
     let is_module = MODULES.iter().any(|end| module_name(word).is_some_and(|name| name.ends_with(&format!(".{end}"))));
     if word.starts_with("https://") && is_plain && is_module {
         return Ok(Origin::Web(word.to_owned()));
@@ -184,8 +184,8 @@ fn of_web(address: &str) -> Result<Package, String> {
 /// Parses the name of an npm package with an optional version. Rejects options, paths and addresses.
 fn npm(package: &str) -> Result<Origin, String> {
     let scoped = package.strip_prefix('@').unwrap_or(package);
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.~^@/".contains(letter);
-    let starts_well = scoped.starts_with(|letter: char| letter.is_ascii_alphanumeric());
+    let is_plain = |ch: char| ch.is_ascii_alphanumeric() || "-_.~^@/".contains(ch);
+    let starts_well = scoped.starts_with(|ch: char| ch.is_ascii_alphanumeric());
     let slashes = scoped.matches('/').count();
     let wanted = usize::from(package.starts_with('@'));
     if starts_well && scoped.chars().all(is_plain) && slashes == wanted && !scoped.contains("..") {
@@ -206,13 +206,13 @@ fn git(word: &str) -> Option<Result<Origin, String>> {
         let url = format!("https://github.com/{owner}/{name}");
         return Some(checked_git(url, branch.to_owned(), folder.to_owned()));
     }
-    let (address, behind) = word.split_once('#').unwrap_or((word, ""));
+    let (address, after) = word.split_once('#').unwrap_or((word, ""));
     let address = match address.strip_prefix("git+") {
         Some(rest) => rest,
         None if address.ends_with(".git") && address.contains(':') => address,
         None => return None,
     };
-    let (branch, folder) = behind.split_once(':').unwrap_or((behind, ""));
+    let (branch, folder) = after.split_once(':').unwrap_or((after, ""));
     Some(checked_git(address.to_owned(), branch.to_owned(), folder.to_owned()))
 }
 
@@ -220,7 +220,7 @@ fn git(word: &str) -> Option<Result<Origin, String>> {
 fn checked_git(url: String, branch: String, folder: String) -> Result<Origin, String> {
     let scheme = ["https://", "http://", "ssh://", "git://", "file://", "/"].iter().any(|start| url.starts_with(start));
     let short = url.split_once(':').is_some_and(|(host, path)| {
-        let plain = |letter: char| letter.is_ascii_alphanumeric() || "@.-_".contains(letter);
+        let plain = |ch: char| ch.is_ascii_alphanumeric() || "@.-_".contains(ch);
         !host.starts_with('-') && host.chars().all(plain) && !path.starts_with(':')
     });
     if !(scheme || short) || url.chars().any(char::is_control) {

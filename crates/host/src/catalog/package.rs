@@ -257,14 +257,14 @@ pub(super) fn belongs(path: &str) -> bool {
 
 /// Whether this is a valid name of a reflex.
 pub fn is_name(name: &str) -> bool {
-    let plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    name.starts_with(|letter: char| letter.is_ascii_lowercase()) && name.chars().all(plain) && name.len() <= 64
+    let plain = |ch: char| ch.is_ascii_lowercase() || ch.is_ascii_digit() || ch == '-';
+    name.starts_with(|ch: char| ch.is_ascii_lowercase()) && name.chars().all(plain) && name.len() <= 64
 }
 
 /// Converts the name of a file or package to the name of a reflex.
 pub(super) fn plain(name: &str) -> String {
     let lower = name.rsplit('/').next().unwrap_or(name).to_ascii_lowercase();
-    let dashed = lower.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
+    let dashed = lower.chars().map(|ch| if ch.is_ascii_alphanumeric() { ch } else { '-' });
     dashed.collect::<String>().trim_matches('-').to_owned()
 }
 

@@ -130,7 +130,7 @@ impl Registry {
         }
         // The list contains the digests of its reflexes: an attacker who can change it in transit can change
         // everything.
-        let is_plain = word.chars().all(|letter| letter.is_ascii_graphic() && letter != '#');
+        let is_plain = word.chars().all(|ch| ch.is_ascii_graphic() && ch != '#');
         let address = word.strip_prefix("https://").filter(|rest| is_plain && !rest.is_empty());
         let address = address.ok_or_else(|| format!("`{word}` is neither a path nor an address with https"))?;
         let (path, _) = address.split_once('?').unwrap_or((address, ""));
@@ -187,7 +187,7 @@ impl Registry {
             format!("{} lists no reflex `{name}`{near}", self.shown())
         })?;
         let bundle = line.get("bundle").and_then(Value::as_str).unwrap_or("");
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+        let is_plain = |ch: char| ch.is_ascii_alphanumeric() || "-_.".contains(ch);
         if bundle.is_empty() || bundle.starts_with('.') || !bundle.chars().all(is_plain) {
             return Err(format!("`{bundle}` is no file beside the list"));
         }

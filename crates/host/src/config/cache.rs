@@ -65,9 +65,9 @@ impl Cache {
     /// Stores a tree and returns it as tables. If it cannot be stored, the next call compiles it again.
     pub(super) fn put(&self, identity: &[u8], tree: &Value) -> Tables {
         let Ok(blob) = encode(tree) else { return Tables::EMPTY };
-        let behind = [identity, &blob].concat();
+        let after = [identity, &blob].concat();
         let length = identity.len() as u64;
-        let bytes = [&checksum(&behind).to_le_bytes()[..], &length.to_le_bytes(), &behind].concat();
+        let bytes = [&checksum(&after).to_le_bytes()[..], &length.to_le_bytes(), &after].concat();
         if self.make().is_some() {
             self.replace(&self.folder.join(name_of(identity)), &bytes);
             self.prune();

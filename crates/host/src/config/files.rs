@@ -208,7 +208,7 @@ impl Place {
         // Only a symlink can lead elsewhere, and most files are not symlinks. There may be many files.
         let is_link = of_itself.as_ref().is_ok_and(|stat| stat.kind == Kind::Link);
         let outside = is_link && self.leads_out(&path());
-        match if is_link { os::stat_behind_links(&path()) } else { of_itself } {
+        match if is_link { os::stat_following_links(&path()) } else { of_itself } {
             Ok(stat) => {
                 let why = match () {
                     () if stat.kind == Kind::Folder => {

@@ -5,7 +5,7 @@ use super::cache::Cache;
 use super::compile::compile;
 use super::files::{self, Found, Place};
 use super::loaded::{Loaded, There};
-use super::own;
+use super::loosening;
 use super::trust;
 use crate::store::Store;
 use crate::system::folders::Folders;
@@ -35,7 +35,7 @@ pub(crate) fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> 
         loader.add(place, &[begin]);
     }
     loader.loaded.reverse();
-    own::vouch(&mut loader.loaded, folders, store);
+    loosening::vouch(&mut loader.loaded, folders, store);
     (loader.loaded, there)
 }
 

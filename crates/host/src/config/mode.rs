@@ -88,7 +88,7 @@ impl Mode {
     }
 
     /// The policy name recorded for a call that was judged by this policy.
-    pub(crate) fn told(self, policy: Option<&Policy>) -> &'static str {
+    pub(crate) fn policy_name(self, policy: Option<&Policy>) -> &'static str {
         match policy {
             _ if self.allows_all => ALLOW_ALL,
             Some(policy) => policy.name(),

@@ -75,7 +75,7 @@ fn said_of(store: &Store, repository: &str) -> Option<(Trust, Map<String, Value>
 pub(super) fn scripts<'c>(commands: impl Iterator<Item = &'c str>, workspace: &Path) -> Vec<SourceFile> {
     let mut found: Vec<SourceFile> = Vec::new();
     let Ok(root) = workspace.canonicalize() else { return found };
-    let parts = |letter: char| letter.is_whitespace() || "'\"`;&|<>()=".contains(letter);
+    let parts = |ch: char| ch.is_whitespace() || "'\"`;&|<>()=".contains(ch);
     for word in commands.flat_map(|command| command.split(parts)).filter(|word| !word.is_empty()) {
         let path = workspace.join(word);
         let name = path.display().to_string();

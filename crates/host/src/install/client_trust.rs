@@ -43,14 +43,14 @@ fn converse(trust: &Trust, child: &mut Child, (folder, wish): (&str, Wish)) -> R
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
         return Err("it cannot be spoken to".into());
     };
-    let heard = lines(output);
+    let call = lines(output);
     // A program that closed its input may have printed the reason.
     let mut say = |lines: Vec<String>| drop(lines.iter().try_for_each(|line| writeln!(input, "{line}")));
     say((trust.begin)(folder));
     let begun = Instant::now();
     loop {
         let left = PATIENCE.saturating_sub(begun.elapsed());
-        let line = heard.recv_timeout(left).map_err(|end| match end {
+        let line = call.recv_timeout(left).map_err(|end| match end {
             RecvTimeoutError::Timeout => "it did not answer in time".to_owned(),
             RecvTimeoutError::Disconnected => "it ended without an answer".to_owned(),
         })?;

@@ -247,8 +247,8 @@ pub fn answers(agent: &Agent, event: &str, start: &Start) -> Result<(), String> 
     let said = run(start)?;
     let expected = (agent.refuse)(event, (agent.moment)(event), "why");
     let shape = |reply: &Reply| (reply.code, reply.stdout.is_empty(), reply.stderr.is_empty());
-    let is_told = !expected.stdout.contains("why") || said.stdout.contains("cannot read this event");
-    if shape(&said) == shape(&expected) && is_told {
+    let is_reported = !expected.stdout.contains("why") || said.stdout.contains("cannot read this event");
+    if shape(&said) == shape(&expected) && is_reported {
         return Ok(());
     }
     let words = format!("{} {}", said.stdout, said.stderr);

@@ -4,7 +4,7 @@ use super::client::installed_version;
 use super::doctor::{project_here, stopped, switches, untrusted, variables};
 use super::proof::lapsed;
 use super::wiring::{Plugin, Wiring};
-use crate::store::life::{Heartbeat, last_version};
+use crate::store::heartbeat::{Heartbeat, last_version};
 use reflex_agents::{Agent, Extent, Limit, Surface};
 
 /// The coverage of one part of an agent's work.

@@ -2,8 +2,8 @@
 
 use super::doctor::project_here;
 use super::wiring::Wiring;
-use crate::store::clean::Kept;
-use crate::store::clean::put;
+use crate::store::redact::Kept;
+use crate::store::redact::put;
 use crate::system::digest::digest;
 use crate::system::os;
 use reflex_engine::agent_settings::SettingsFormat;
@@ -71,7 +71,7 @@ fn weighed(file: PathBuf, form: Option<SettingsFormat>) -> (PathBuf, String) {
 /// Time of the file's last status change, in milliseconds since 1970. For a deleted file, that of its folder.
 fn touched(file: &Path, is_gone: bool) -> u64 {
     let changed = |path: &Path| {
-        let (seconds, nanoseconds) = os::stat_behind_links(path).ok()?.changed;
+        let (seconds, nanoseconds) = os::stat_following_links(path).ok()?.changed;
         u64::try_from(seconds * 1000 + nanoseconds / 1_000_000).ok()
     };
     let of_folder = || file.parent().filter(|_| is_gone).and_then(changed);

@@ -188,10 +188,10 @@ fn all_fields(text: &str) -> Result<Fields<'_>, Ambiguous> {
 }
 
 fn folded(key: &str) -> String {
-    let fold = |letter: char| match letter {
+    let fold = |ch: char| match ch {
         '\u{17f}' => 's',
         '\u{212a}' => 'k',
-        letter => letter.to_ascii_lowercase(),
+        ch => ch.to_ascii_lowercase(),
     };
     key.chars().map(fold).collect()
 }

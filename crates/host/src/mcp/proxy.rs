@@ -75,7 +75,7 @@ struct State {
     /// Number of the server's lines that answered no request.
     unmatched: usize,
     /// The time of the server's last message.
-    heard: Instant,
+    last_message: Instant,
 }
 
 struct Shared {
@@ -125,7 +125,7 @@ impl Proxy {
                 is_first,
                 hooks: 0,
                 unmatched: 0,
-                heard: Instant::now(),
+                last_message: Instant::now(),
             }),
             free: Condvar::new(),
             client: Mutex::new(Box::new(output)),
@@ -140,7 +140,7 @@ impl Proxy {
         });
         let mut input = BufReader::new(stdout.ok_or_else(|| io::Error::other("the server has no output"))?);
         while let Some(line) = read_line(&mut input)? {
-            locked(&shared.state).heard = Instant::now();
+            locked(&shared.state).last_message = Instant::now();
             shared.from_server(line);
         }
         shared.idle();
@@ -168,8 +168,8 @@ impl Shared {
         }
         self.idle();
         drop(locked(&self.server).take());
-        locked(&self.state).heard = Instant::now();
-        while locked(&self.state).heard.elapsed() < GRACE {
+        locked(&self.state).last_message = Instant::now();
+        while locked(&self.state).last_message.elapsed() < GRACE {
             if !matches!(locked(&self.child).try_wait(), Ok(None)) {
                 return;
             }

@@ -3,9 +3,9 @@
 use super::auto_pilot::{Allowed, Consulted, Sight};
 use super::broker::{self, Asked};
 use super::host::{Host, judged_with};
+use super::mcp_verdicts;
 use super::memory;
 use super::modes;
-use super::passed;
 use super::reply::{unrecorded, warn_if_unrecorded};
 use super::stop::StopCheck;
 use crate::audit::record::{self, CallRef, RecordContext, Timings};
@@ -14,11 +14,11 @@ use crate::config::judge::{judged, unjudged};
 use crate::config::{self, Loaded};
 use crate::reflexes::Detector;
 use crate::store::Store;
+use crate::store::alarm::{Alarm, Subject};
 use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
-use crate::store::clean::Redactor;
-use crate::store::life::{Alarm, Subject};
 use crate::store::modes::AUTO_PILOT;
+use crate::store::redact::Redactor;
 use crate::store::session::{History, whose};
 use crate::system::{clock, random};
 use crate::world::LocalWorld;
@@ -35,7 +35,7 @@ use std::time::Instant;
 impl Host {
     /// Answers one payload of an agent.
     pub fn answer(&self, agent: &Agent, payload: &Payload<'_>) -> Reply {
-        match passed::is_judged(&self.store(), agent, payload) {
+        match mcp_verdicts::is_judged(&self.store(), agent, payload) {
             true => Reply::default(),
             false => self.answer_as(agent, payload, None),
         }
@@ -59,7 +59,7 @@ impl Host {
         let begun = Instant::now();
         let event = match self.read(agent, payload) {
             Ok(event) => event,
-            Err(problem) => return self.unread(agent, payload.told, &problem, payload.fields.is_empty()),
+            Err(problem) => return self.unread(agent, payload.event_name, &problem, payload.fields.is_empty()),
         };
         let store = self.store();
         store.beat(&event);
@@ -79,16 +79,16 @@ impl Host {
         let about = (&event, policy.as_ref(), &world);
         let (mut judgement, passed) = modes::judged(mode, about, detector.as_ref());
         judgement.verdict.advise_once(|advice| memory::was_told(world.history(), advice, &judgement.fingerprint.exact));
-        let yeses = remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
-        broker::tell_of_yes(&store, (agent, &event), &yeses, &mut judgement.verdict);
-        let scribe = Redactor::of_call(&store, &event, &judgement);
-        scribe.silence(&mut judgement.verdict);
+        let approvals = remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
+        broker::report_approval(&store, (agent, &event), &approvals, &mut judgement.verdict);
+        let redactor = Redactor::of_call(&store, &event, &judgement);
+        redactor.silence(&mut judgement.verdict);
         let (id, fingerprint) = (Again::id(again.as_ref()), judgement.fingerprint.clone());
-        let heard = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
-        let kept = self.keep_first(heard, &mut judgement, &scribe);
+        let call = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
+        let kept = self.keep_first(call, &mut judgement, &redactor);
         let sight = Sight { mode, loaded: &loaded, about, kept: kept.as_deref() };
-        let mut asking = Asking { agent, heard, again: again.as_ref(), passed, sight, judge: None };
-        let released = match self.release_or_ask(&mut asking, &mut judgement, &scribe) {
+        let mut asking = Asking { agent, call, again: again.as_ref(), passed, sight, judge: None };
+        let released = match self.release_or_ask(&mut asking, &mut judgement, &redactor) {
             Released::Answered(allowed) => return self.answer_again(agent, payload, (id, allowed), kept.as_deref()),
             Released::By(grant) => grant,
             Released::Waits(_) | Released::No => None,
@@ -96,9 +96,9 @@ impl Host {
         note_canary(&store, &event, &judgement.verdict);
         memory::recall_steps(|| world.history(), &mut judgement.verdict);
         let delivery = agent.deliver(payload, &event, &judgement.verdict);
-        let told = RecordContext {
+        let context = RecordContext {
             delivery: &delivery,
-            policy: mode.told(policy.as_ref()),
+            policy: mode.policy_name(policy.as_ref()),
             layers: &loaded,
             grant: released.as_deref(),
             kept: kept.as_deref(),
@@ -107,13 +107,14 @@ impl Host {
             latency: Timings { read, judged: &judgement.latency, whole: nanos(begun) },
             probe: false,
         };
-        let recorded = store.record(&record::call(&scribe, heard, &judgement, &told), record::is_durable(&judgement));
+        let recorded =
+            store.record(&record::call(&redactor, call, &judgement, &context), record::is_durable(&judgement));
         if let Err(error) = &recorded
             && policy.as_ref().is_some_and(|policy| event.moment.is_before_execution() && policy.needs_record())
         {
             return unrecorded(agent, &event, error);
         }
-        let remembered = remembered(&scribe, heard, &judgement, (&delivery, released.is_some()));
+        let remembered = remembered(&redactor, call, &judgement, (&delivery, released.is_some()));
         warn_if_unrecorded((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
@@ -129,14 +130,14 @@ impl Host {
     }
 
     /// The same as `release`. The first time a call comes here, a person is asked if it still waits then.
-    fn release_or_ask(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
-        self.listen(asking.sight.mode, asking.heard.event, scribe);
+    fn release_or_ask(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, redactor: &Redactor<'_>) -> Released {
+        self.listen(asking.sight.mode, asking.call.event, redactor);
         if let Some(why) = asking.passed.take() {
             return let_run(judgement, (None, why));
         }
-        match self.release(asking, judgement, scribe) {
+        match self.release(asking, judgement, redactor) {
             Released::Waits(call) if asking.again.is_none() => {
-                match self.ask((asking.agent, asking.heard.event), asking.sight.loaded, &mut judgement.verdict, &call) {
+                match self.ask((asking.agent, asking.call.event), asking.sight.loaded, &mut judgement.verdict, &call) {
                     Asked::Answered => Released::Answered(None),
                     Asked::Stands => Released::No,
                 }
@@ -147,25 +148,25 @@ impl Host {
 
     /// Lets a call pass that a person has approved, or while a person has switched the guard off. Otherwise keeps it so
     /// that a person can approve it.
-    fn release(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) -> Released {
-        let heard = asking.heard;
+    fn release(&self, asking: &mut Asking<'_>, judgement: &mut Judgement, redactor: &Redactor<'_>) -> Released {
+        let call = asking.call;
         if judgement.verdict.decision == Decision::Pass {
             return Released::No;
         }
         let store = self.store();
-        let pending = memory::pending(heard, judgement, scribe);
-        let by = match store.pause().filter(|pause| pause.holds_in(&heard.event.workspace)) {
+        let pending = memory::pending(call, judgement, redactor);
+        let by = match store.pause().filter(|pause| pause.holds_in(&call.event.workspace)) {
             Some(pause) => {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
             }
-            None => match self.said_yes(&pending, heard, judgement, scribe) {
+            None => match self.said_yes(&pending, call, judgement, redactor) {
                 Some(by) => by,
                 None => return Released::No,
             },
         };
         match by {
             Some((grant, why)) => let_run(judgement, (Some(grant), why)),
-            None => self.keep_waiting(pending, asking, judgement, scribe),
+            None => self.keep_waiting(pending, asking, judgement, redactor),
         }
     }
 
@@ -175,7 +176,7 @@ impl Host {
         pending: Pending,
         asking: &mut Asking<'_>,
         judgement: &mut Judgement,
-        scribe: &Redactor<'_>,
+        redactor: &Redactor<'_>,
     ) -> Released {
         let store = self.store();
         if let Some(no) = store.no_to(&pending) {
@@ -185,7 +186,7 @@ impl Host {
         let consulted = match asking.again {
             Some(Again { allowed: Some(allowed), .. }) => allowed.still_holds(&pending, judgement),
             Some(Again { allowed: None, .. }) => Consulted::Person(None),
-            None => self.consult(asking.sight, asking.heard, judgement, scribe),
+            None => self.consult(asking.sight, asking.call, judgement, redactor),
         };
         let is_refused = matches!(consulted, Consulted::Refused(_));
         match consulted {
@@ -206,7 +207,7 @@ impl Host {
         if is_refused {
             return Released::No;
         }
-        if let Some(other) = store.yes_to_another(&pending) {
+        if let Some(other) = store.approval_of_another(&pending) {
             judgement.verdict.asked = broker::almost(&other);
             return Released::No;
         }
@@ -219,25 +220,25 @@ impl Host {
     fn said_yes(
         &self,
         pending: &Pending,
-        heard: CallRef<'_>,
+        call: CallRef<'_>,
         judgement: &mut Judgement,
-        scribe: &Redactor<'_>,
+        redactor: &Redactor<'_>,
     ) -> Option<Option<(String, String)>> {
         let store = self.store();
         let grant = |pending: &Pending| store.use_grant(pending).unwrap_or(None);
-        let told = |grant: &Grant| (grant.id.clone(), yes(grant));
-        if judgement.verdict.behind.is_some()
-            && let Some(both) = grant(&behind(pending.clone()))
+        let context = |grant: &Grant| (grant.id.clone(), yes(grant));
+        if judgement.verdict.after.is_some()
+            && let Some(both) = grant(&after(pending.clone()))
         {
-            return Some(Some(told(&both)));
+            return Some(Some(context(&both)));
         }
         let Some(first) = grant(pending) else { return Some(None) };
-        let Some(further) = judgement.verdict.behind.take() else { return Some(Some(told(&first))) };
+        let Some(further) = judgement.verdict.after.take() else { return Some(Some(context(&first))) };
         judgement.verdict.chain.push(yes(&first));
         judgement.verdict.decision = further.decision;
         judgement.verdict.reasons = further.reasons;
         judgement.verdict.findings.extend(further.findings);
-        let pending = behind(memory::pending(heard, judgement, scribe));
+        let pending = after(memory::pending(call, judgement, redactor));
         judgement.verdict.pending = store.keep_pending(&pending).ok();
         None
     }
@@ -262,21 +263,21 @@ impl Host {
             add(&mut judgement, passed_over, (event, &policy, &world));
         }
         let fingerprint = &judgement.fingerprint.clone();
-        let (scribe, id) = (Redactor::of_call(store, event, &judgement), random::uuid());
-        scribe.silence(&mut judgement.verdict);
+        let (redactor, id) = (Redactor::of_call(store, event, &judgement), random::uuid());
+        redactor.silence(&mut judgement.verdict);
         let ran_anyway = before.as_ref().is_some_and(|before| before.end == "deny" && !before.approved);
-        let heard = CallRef { id: &id, event, fingerprint };
-        let call = memory::call(heard, &judgement, false);
-        let told = (&judgement.verdict, call.files.as_slice(), reports.as_slice());
-        let record = record::outcome(&scribe, heard, before.as_ref(), told);
+        let call_ref = CallRef { id: &id, event, fingerprint };
+        let call = memory::call(call_ref, &judgement, false);
+        let context = (&judgement.verdict, call.files.as_slice(), reports.as_slice());
+        let record = record::outcome(&redactor, call_ref, before.as_ref(), context);
         let mut recorded = store.record(&record, ran_anyway);
         if ran_anyway {
-            let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&scribe, event));
+            let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&redactor, event));
             recorded =
                 recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text, of: Subject::Call }));
         }
-        let remembered = store.remember_by(&scribe, whose(event), &call);
-        let remembered = remembered.and(keep(&scribe, event, &judgement));
+        let remembered = store.remember_by(&redactor, whose(event), &call);
+        let remembered = remembered.and(keep(&redactor, event, &judgement));
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
@@ -289,25 +290,25 @@ impl Host {
         if before.decision == Decision::Pass {
             return;
         }
-        let told = before.findings.into_iter().filter(|finding| finding.severity >= Severity::High);
-        let told = told.map(|finding| Finding {
+        let context = before.findings.into_iter().filter(|finding| finding.severity >= Severity::High);
+        let context = context.map(|finding| Finding {
             fixed: Some(PolicyAction::Warn),
             message: format!("This ran, and nobody was asked before. {}", finding.message),
             action: None,
             effect: None,
             ..finding
         });
-        add(judgement, told.collect(), (event, &policy, world));
+        add(judgement, context.collect(), (event, &policy, world));
     }
 
     /// The answer to an event that cannot be read, built in this one place. Before a tool runs, the tool is blocked.
     /// The command line may name the moment of the event.
-    pub fn unreadable(&self, agent: &Agent, told: Option<&str>, problem: &BadEvent) -> Reply {
-        self.unread(agent, told, problem, false)
+    pub fn unreadable(&self, agent: &Agent, context: Option<&str>, problem: &BadEvent) -> Reply {
+        self.unread(agent, context, problem, false)
     }
 
-    fn unread(&self, agent: &Agent, told: Option<&str>, problem: &BadEvent, probe: bool) -> Reply {
-        let (word, moment) = (told.unwrap_or(""), told.map(agent.moment).or(problem.moment).unwrap_or_default());
+    fn unread(&self, agent: &Agent, context: Option<&str>, problem: &BadEvent, probe: bool) -> Reply {
+        let (word, moment) = (context.unwrap_or(""), context.map(agent.moment).or(problem.moment).unwrap_or_default());
         let reason = match moment.is_before_execution() {
             true => format!("Blocked: Reflex cannot read this event ({problem}), so it does not run."),
             false => format!("Warning: Reflex cannot read this event ({problem}), so nobody has looked at it."),
@@ -317,11 +318,11 @@ impl Host {
         let store = self.store();
         let delivery = Delivery::Say { decision: denied, reason: reason.clone() };
         let id = random::uuid();
-        let heard = CallRef { id: &id, event: &event, fingerprint: &Fingerprint::default() };
+        let call = CallRef { id: &id, event: &event, fingerprint: &Fingerprint::default() };
         let judgement = unjudged(denied);
         let latency = Timings::none(&judgement.latency);
         let (layers, reflexes) = (&[], Vec::new());
-        let told = RecordContext {
+        let context = RecordContext {
             delivery: &delivery,
             policy: self.mode.name(),
             layers,
@@ -332,7 +333,7 @@ impl Host {
             latency,
             probe,
         };
-        let record = record::call(&Redactor::new(&store), heard, &judgement, &told);
+        let record = record::call(&Redactor::new(&store), call, &judgement, &context);
         let recorded = store.record(&record, denied == Decision::Deny);
         warn_if_unrecorded((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
@@ -379,7 +380,7 @@ impl Again {
 /// A call being answered, with its context.
 struct Asking<'a> {
     agent: &'a Agent,
-    heard: CallRef<'a>,
+    call: CallRef<'a>,
     /// Set once a prompt about it was answered.
     again: Option<&'a Again>,
     /// The chain step of a call that runs because of a mode alone.
@@ -402,29 +403,29 @@ enum Released {
 }
 
 /// The same call after the first of two decisions about it was approved.
-fn behind(pending: Pending) -> Pending {
+fn after(pending: Pending) -> Pending {
     Pending { exact: format!("{}+", pending.exact), lasting: format!("{}+", pending.lasting), ..pending }
 }
 
 /// Remembers a call in its session, with its traces for later calls and for a proxy.
 fn remembered(
-    scribe: &Redactor<'_>,
-    heard: CallRef<'_>,
+    redactor: &Redactor<'_>,
+    call: CallRef<'_>,
     judgement: &Judgement,
     (delivery, is_granted): (&Delivery, bool),
 ) -> io::Result<()> {
-    let (store, event) = (scribe.store(), heard.event);
-    let call = memory::delivered(memory::call(heard, judgement, is_granted), delivery);
-    let left = keep(scribe, event, judgement).and(passed::leave(store, event, delivery));
-    store.remember_by(scribe, whose(event), &call).and(left)
+    let (store, event) = (redactor.store(), call.event);
+    let call = memory::delivered(memory::call(call, judgement, is_granted), delivery);
+    let left = keep(redactor, event, judgement).and(mcp_verdicts::leave(store, event, delivery));
+    store.remember_by(redactor, whose(event), &call).and(left)
 }
 
 /// Keeps the remnants of a call, unless it does not run.
-fn keep(scribe: &Redactor<'_>, event: &Event, judgement: &Judgement) -> io::Result<()> {
+fn keep(redactor: &Redactor<'_>, event: &Event, judgement: &Judgement) -> io::Result<()> {
     if judgement.left.is_empty() || judgement.verdict.decision == Decision::Deny {
         return Ok(());
     }
-    scribe.store().keep_remnants(scribe, whose(event), &judgement.left)
+    redactor.store().keep_remnants(redactor, whose(event), &judgement.left)
 }
 
 fn nanos(since: Instant) -> u64 {
@@ -439,10 +440,10 @@ fn yes(grant: &Grant) -> String {
 /// Reports the newest unseen alarm of each subject, once per session. Returns the ids of approvals that no agent was
 /// informed of.
 fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) -> Vec<String> {
-    let (mut alarms, yeses) = store.alarms_and_yeses();
+    let (mut alarms, approvals) = store.alarms_and_approvals();
     store.record_overdue(&mut alarms);
     if alarms.is_empty() {
-        return yeses;
+        return approvals;
     }
     let history = history();
     for (subject, _) in Subject::ALL {
@@ -457,5 +458,5 @@ fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, ve
         let text = format!("Warning: {what}. {text}. A person sees it with `reflex status`.");
         verdict.advice.push(Advice { said: Reason::plain(text), finding: id.into(), ..Advice::default() });
     }
-    yeses
+    approvals
 }

@@ -7,7 +7,7 @@ use crate::audit::record;
 use crate::store::Store;
 use crate::store::appeal::{Appeal, MAX_APPEALS};
 use crate::store::approvals::Pending;
-use crate::store::clean::Redactor;
+use crate::store::redact::Redactor;
 use crate::store::session::whose;
 use crate::system::clock;
 use reflex_agents::universal;
@@ -21,7 +21,7 @@ const MAX_REASON: usize = 400;
 
 /// The call as a universal event. `None` if the event does not hold all of the call or contains a secret, because the
 /// call judged again must be the one judged before.
-pub(crate) fn call(event: &Event, scribe: &Redactor<'_>) -> Option<Map<String, Value>> {
+pub(crate) fn call(event: &Event, redactor: &Redactor<'_>) -> Option<Map<String, Value>> {
     let [action] = event.actions.as_slice() else { return None };
     let (kind, mut call) = match action {
         Action::Shell { command, language } if *language == Language::Shell => {
@@ -56,7 +56,7 @@ pub(crate) fn call(event: &Event, scribe: &Redactor<'_>) -> Option<Map<String, V
     texts.iter().for_each(|(key, text)| drop(call.insert((*key).into(), (*text).into())));
     let names = [Some(&event.client), Some(&event.tool), event.role.as_ref(), event.subagent.as_ref()];
     let names = names.into_iter().chain([event.task.as_ref(), event.mode.as_ref()]).flatten();
-    if names.into_iter().any(|name| *scribe.name(name) != **name) {
+    if names.into_iter().any(|name| *redactor.name(name) != **name) {
         return None;
     }
     let further =
@@ -66,7 +66,7 @@ pub(crate) fn call(event: &Event, scribe: &Redactor<'_>) -> Option<Map<String, V
     }
     let whole = Value::Object(std::mem::take(call));
     let text = whole.to_string();
-    (*scribe.kept(&whole).text() == *text).then(|| whole.as_object().cloned()).flatten()
+    (*redactor.kept(&whole).text() == *text).then(|| whole.as_object().cloned()).flatten()
 }
 
 impl Host {
@@ -118,13 +118,13 @@ impl Store {
         if pending.appeals.len() >= MAX_APPEALS {
             return Ok(None);
         }
-        let scribe = Redactor::new(self);
+        let redactor = Redactor::new(self);
         let chain =
-            now.map(|now| now.verdict.chain.iter().map(|step| String::from(scribe.clean(step))).collect::<Vec<_>>());
+            now.map(|now| now.verdict.chain.iter().map(|step| String::from(redactor.clean(step))).collect::<Vec<_>>());
         let appeal = Appeal {
             time: clock::now(),
             by: by.into(),
-            because: scribe.cleaned(because.trim(), MAX_REASON).into(),
+            because: redactor.cleaned(because.trim(), MAX_REASON).into(),
             now: now.map(|now| record::decision(now.verdict.decision)).unwrap_or_default().into(),
         };
         let fields = json!({

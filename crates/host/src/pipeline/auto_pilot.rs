@@ -6,9 +6,9 @@ use crate::audit::record::{self, CallRef};
 use crate::auto_pilot::{self, Choice, Failure, Question, Reply};
 use crate::config::{JudgeConfig, Loaded, Mode};
 use crate::store::approvals::Pending;
-use crate::store::clean::Redactor;
-use crate::store::judged::{Judged, MAX_REFUSALS};
+use crate::store::model_history::{Judged, MAX_REFUSALS};
 use crate::store::modes::AUTO_PILOT;
+use crate::store::redact::Redactor;
 use crate::store::session::whose;
 use crate::world::LocalWorld;
 use reflex_engine::{
@@ -74,14 +74,14 @@ impl Allowed {
 
 impl Host {
     /// Keeps the user's prompts for later questions.
-    pub(super) fn listen(&self, mode: Mode, event: &Event, scribe: &Redactor<'_>) {
+    pub(super) fn listen(&self, mode: Mode, event: &Event, redactor: &Redactor<'_>) {
         if !mode.is_auto_pilot() || event.moment != Moment::Prompt {
             return;
         }
         for action in &event.actions {
             if let Action::Prompt { text } = action {
                 // Without the user's words the model answers less often, but not less safely.
-                let _ = self.store().keep_prompt(scribe, whose(event), text);
+                let _ = self.store().keep_prompt(redactor, whose(event), text);
             }
         }
     }
@@ -90,11 +90,11 @@ impl Host {
     pub(super) fn consult(
         &self,
         sight: Sight<'_>,
-        heard: CallRef<'_>,
+        call: CallRef<'_>,
         judgement: &mut Judgement,
-        scribe: &Redactor<'_>,
+        redactor: &Redactor<'_>,
     ) -> Consulted {
-        let event = heard.event;
+        let event = call.event;
         if !sight.mode.is_auto_pilot() || judgement.verdict.decision != Decision::Ask || event.is_done {
             return Consulted::Person(None);
         }
@@ -107,28 +107,28 @@ impl Host {
                 return Consulted::Person(None);
             }
         };
-        let exact = &heard.fingerprint.exact;
+        let exact = &call.fingerprint.exact;
         if session.has_refused(exact) {
             let again = json!({"outcome": "refuse", "judge": config.shown(), "cached": true});
-            self.refused(heard, judgement, scribe);
+            self.refused(call, judgement, redactor);
             return Consulted::Refused(again);
         }
         let (.., world) = sight.about;
         let seen = Seen { event, judgement, rules: &rules, world };
-        let reply = match seen.data(scribe, &session.prompts) {
+        let reply = match seen.data(redactor, &session.prompts) {
             Ok(data) => self.ask_judge(&config, &data),
             Err(why) => Reply::unasked(&config, Failure::too_long(why)),
         };
         judgement.verdict.chain.push(format!("{AUTO_PILOT}: the model's answer is {}", reply.outcome()));
-        let (told, verdict) = (reply.json(), &mut judgement.verdict);
+        let (context, verdict) = (reply.json(), &mut judgement.verdict);
         match reply.choice() {
-            Ok(Choice::Allow) => match store.keep_choice(scribe, whose(event), (true, exact)) {
-                Ok(()) => return Consulted::Allowed(told),
+            Ok(Choice::Allow) => match store.keep_choice(redactor, whose(event), (true, exact)) {
+                Ok(()) => return Consulted::Allowed(context),
                 Err(error) => person_instead(verdict, &format!("cannot be recorded: {error}")),
             },
             Ok(Choice::Refuse) => {
-                self.refused(heard, judgement, scribe);
-                return Consulted::Refused(told);
+                self.refused(call, judgement, redactor);
+                return Consulted::Refused(context);
             }
             Ok(Choice::Ask) => person_instead(verdict, "is unsure"),
             Err(failure) => {
@@ -136,7 +136,7 @@ impl Host {
                 person_instead(verdict, &format!("gave no answer ({})", reply.outcome()));
             }
         }
-        Consulted::Person(Some(told))
+        Consulted::Person(Some(context))
     }
 
     /// The model to ask, and the rules that it is asked about.
@@ -190,10 +190,10 @@ impl Host {
 
     /// Refuses a call in the name of the model. The refusal counts in its session, and the call still waits for a
     /// person.
-    fn refused(&self, heard: CallRef<'_>, judgement: &mut Judgement, scribe: &Redactor<'_>) {
+    fn refused(&self, call: CallRef<'_>, judgement: &mut Judgement, redactor: &Redactor<'_>) {
         let store = self.store();
-        let session = whose(heard.event);
-        let kept = store.keep_choice(scribe, session, (false, &heard.fingerprint.exact));
+        let session = whose(call.event);
+        let kept = store.keep_choice(redactor, session, (false, &call.fingerprint.exact));
         let ends = kept.is_err() || store.judged(session).has_ended;
         let verdict = &mut judgement.verdict;
         verdict.decision = Decision::Deny;
@@ -226,14 +226,14 @@ impl Seen<'_> {
     ///
     /// # Errors
     /// The part that is too long or unreadable. A truncated question could hide the harm.
-    fn data(&self, scribe: &Redactor<'_>, prompts: &[String]) -> Result<Value, &'static str> {
+    fn data(&self, redactor: &Redactor<'_>, prompts: &[String]) -> Result<Value, &'static str> {
         let Seen { event, judgement, .. } = self;
-        let call = record::shown(scribe, event);
+        let call = record::shown(redactor, event);
         let contents: Vec<&str> = event.actions.iter().filter_map(Action::content).collect();
         if call.len() + contents.iter().map(|content| content.len()).sum::<usize>() > MAX_CALL {
             return Err("the call is too long");
         }
-        let text = |text: &str| String::from(scribe.clean(text));
+        let text = |text: &str| String::from(redactor.clean(text));
         let effect = |effect: &Effect| {
             let targets: Vec<String> = effect.targets.iter().take(8).map(|target| text(&target.shown())).collect();
             format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end().to_owned()
@@ -251,12 +251,12 @@ impl Seen<'_> {
             "effects": judgement.analysis.effects.iter().take(MAX_LISTED).map(effect).collect::<Vec<_>>(),
             "facts": judgement.asked.iter().take(MAX_LISTED).map(|fact| text(fact)).collect::<Vec<_>>(),
             "rules": self.rules.iter().map(rule).collect::<Vec<_>>(),
-            "scripts": self.scripts(scribe)?, "prompts": prompts, "task": task,
+            "scripts": self.scripts(redactor)?, "prompts": prompts, "task": task,
         }))
     }
 
     /// The current content of this session's scripts that the call runs.
-    fn scripts(&self, scribe: &Redactor<'_>) -> Result<Vec<Value>, &'static str> {
+    fn scripts(&self, redactor: &Redactor<'_>) -> Result<Vec<Value>, &'static str> {
         let runs =
             |script: &&Script| script.usage != Usage::Written && self.world.is_of_session(&script.path) != Some(false);
         let scripts: Vec<&Script> = self.judgement.analysis.scripts.iter().filter(runs).collect();
@@ -269,7 +269,7 @@ impl Seen<'_> {
             if text.len() > MAX_SCRIPT {
                 return Err("a script of this session is too long");
             }
-            Ok(json!({"path": &*scribe.clean(&script.path), "text": &*scribe.cleaned(&text, MAX_SCRIPT)}))
+            Ok(json!({"path": &*redactor.clean(&script.path), "text": &*redactor.cleaned(&text, MAX_SCRIPT)}))
         };
         scripts.iter().map(shown).collect()
     }

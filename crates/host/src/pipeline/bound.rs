@@ -5,13 +5,13 @@ mod server;
 mod stakes;
 
 use crate::store::bound::Bound;
-use crate::store::clean::Redactor;
+use crate::store::redact::Redactor;
 use crate::system::folders;
 use crate::system::hex;
 use crate::system::os::{self, Kind};
 use crate::system::random;
 use crate::world::LocalWorld;
-use reflex_engine::{Event, How, Judgement, Order, World, is_within, orders};
+use reflex_engine::{ConfigInput, Event, How, Judgement, World, config_inputs, is_within};
 use reflex_git::Repository;
 use sha2::{Digest, Sha256};
 use std::fs::{self, Metadata};
@@ -54,11 +54,16 @@ pub(crate) struct Binding {
     pub(crate) lasting: Vec<String>,
 }
 
-/// Binds the orders and losses of a call in their current state.
-pub(crate) fn binding(event: &Event, judgement: &Judgement, world: &LocalWorld<'_>, scribe: &Redactor<'_>) -> Binding {
-    let mut binder = Binder { event, world, scribe, left: MAX_HASHED_IN_ALL, binding: Binding::default() };
-    for order in orders(event, &judgement.analysis, reflex_library::tables(), world) {
-        binder.order(&order);
+/// Binds the inputs and losses of a call in their current state.
+pub(crate) fn binding(
+    event: &Event,
+    judgement: &Judgement,
+    world: &LocalWorld<'_>,
+    redactor: &Redactor<'_>,
+) -> Binding {
+    let mut binder = Binder { event, world, redactor, left: MAX_HASHED_IN_ALL, binding: Binding::default() };
+    for input in config_inputs(event, &judgement.analysis, reflex_library::tables(), world) {
+        binder.input(&input);
     }
     binder.stakes(judgement);
     binder.binding
@@ -67,32 +72,32 @@ pub(crate) fn binding(event: &Event, judgement: &Judgement, world: &LocalWorld<'
 struct Binder<'a> {
     event: &'a Event,
     world: &'a LocalWorld<'a>,
-    scribe: &'a Redactor<'a>,
+    redactor: &'a Redactor<'a>,
     left: usize,
     binding: Binding,
 }
 
 impl Binder<'_> {
-    fn order(&mut self, order: &Order) {
-        match order {
-            Order::File { path, how } => self.files(path, *how),
-            Order::Program { name, first } => {
+    fn input(&mut self, input: &ConfigInput) {
+        match input {
+            ConfigInput::File { path, how } => self.files(path, *how),
+            ConfigInput::Program { name, first } => {
                 let own = first.iter().map(|folder| format!("{folder}/{name}")).find(|path| Path::new(path).is_file());
                 if let Some(path) = own.or_else(|| self.world.program(name)) {
                     self.file(&path, How::Runs);
                 }
             }
-            Order::Server { name, path } => self.server(name, path),
-            Order::Git { folder, subcommand, words } => self.git(folder, subcommand, words),
-            Order::Unknown { program } => {
+            ConfigInput::Server { name, path } => self.server(name, path),
+            ConfigInput::Git { folder, subcommand, words } => self.git(folder, subcommand, words),
+            ConfigInput::Unknown { program } => {
                 self.tell(format!("not held to: what {program} reads in a folder that is not known"))
             }
-            Order::More => self.loose("more files than can be looked at"),
+            ConfigInput::More => self.loose("more files than can be looked at"),
         }
     }
 
     fn tell(&mut self, shown: String) {
-        let bound = Bound { shown: self.scribe.clean(&shown).into(), firm: true, ..Bound::default() };
+        let bound = Bound { shown: self.redactor.clean(&shown).into(), firm: true, ..Bound::default() };
         if !self.binding.shown.contains(&bound) {
             self.binding.shown.push(bound);
         }
@@ -101,7 +106,7 @@ impl Binder<'_> {
     /// Records a part that cannot be bound. The call cannot be approved then.
     fn loose(&mut self, what: &str) {
         self.binding.keys.push(format!("loose {what}"));
-        self.binding.shown.push(Bound { shown: self.scribe.clean(what).into(), firm: false, ..Bound::default() });
+        self.binding.shown.push(Bound { shown: self.redactor.clean(what).into(), firm: false, ..Bound::default() });
     }
 
     fn files(&mut self, path: &str, how: How) {
@@ -144,17 +149,17 @@ impl Binder<'_> {
         let sha256 = bytes.as_ref().map(|bytes| hex::encode(&Sha256::digest(bytes)));
         let seal = sha256.clone().unwrap_or_else(|| identity(&data));
         self.binding.keys.push(format!("file {path} {real} {seal}"));
-        let told = format!(
+        let context = format!(
             "{} {} ({})",
             verb(how),
             self.near(path),
             size(how, &data, bytes.as_deref().zip(sha256.as_deref()))
         );
         // The digest of a file that is only read is not shown: it would let a reader test guesses about a secret file.
-        let script = matches!(how, How::Runs | How::Follows) && *self.scribe.clean(path) == *path;
+        let script = matches!(how, How::Runs | How::Follows) && *self.redactor.clean(path) == *path;
         let sha256 = sha256.filter(|_| script).unwrap_or_default();
         let path = if sha256.is_empty() { String::new() } else { path.to_owned() };
-        self.binding.shown.push(Bound { shown: self.scribe.clean(&told).into(), path, sha256, firm: true });
+        self.binding.shown.push(Bound { shown: self.redactor.clean(&context).into(), path, sha256, firm: true });
     }
 
     /// Binds the content of a folder that is an argument of the call. A folder that contains the working directory, the

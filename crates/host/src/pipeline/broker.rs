@@ -7,7 +7,7 @@ use crate::config::Loaded;
 use crate::config::asking::{Asking, Unattended};
 use crate::store::Store;
 use crate::store::approvals::{Answer, Grant, Pending};
-use crate::store::clean::Redactor;
+use crate::store::redact::Redactor;
 use crate::system::os::{Watch, Woken};
 use crate::system::{clock, person};
 use reflex_agents::{Agent, Ask};
@@ -39,16 +39,16 @@ impl Host {
         }
         let asking = Asking::from_layers(loaded);
         let store = self.store();
-        let is_present = store.is_somebody_present();
+        let is_present = store.is_person_present();
         if !is_present && allows_low(asking.unattended, verdict) {
             return Asked::Stands;
         }
         let begun = Instant::now();
         self.wait_for(asking.wait.as_secs() + notify::MAX_SECONDS);
-        let is_told = !is_present && notify::tell(&store, &asking.notify, call);
+        let is_reported = !is_present && notify::tell(&store, &asking.notify, call);
         let left = asking.wait.saturating_sub(begun.elapsed());
-        if left.is_zero() || !(is_present || is_told) || (!is_present && asking.unattended == Unattended::Park) {
-            if is_told {
+        if left.is_zero() || !(is_present || is_reported) || (!is_present && asking.unattended == Unattended::Park) {
+            if is_reported {
                 note(verdict, PARKED);
             }
             return Asked::Stands;
@@ -56,7 +56,7 @@ impl Host {
         let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
         // The list of waiting calls works without the end of the wait.
         let _ = store.note_wait(call, until);
-        match answer(&store, call, left, is_told) {
+        match answer(&store, call, left, is_reported) {
             Some(Answer::Given) => return Asked::Answered,
             Some(Answer::TakenOff) => say_no(verdict, ""),
             Some(Answer::Open) | None => note(verdict, &unanswered(asking.wait)),
@@ -66,15 +66,15 @@ impl Host {
 }
 
 /// Informs an agent, once, of an approval that waits for its call, together with the next call that passes.
-pub(super) fn tell_of_yes(store: &Store, (agent, event): (&Agent, &Event), ids: &[String], verdict: &mut Verdict) {
+pub(super) fn report_approval(store: &Store, (agent, event): (&Agent, &Event), ids: &[String], verdict: &mut Verdict) {
     if ids.is_empty() || verdict.decision != Decision::Pass || !agent.abilities(event).advise {
         return;
     }
-    let scribe = Redactor::new(store);
+    let redactor = Redactor::new(store);
     let holder = Pending {
-        client: scribe.name(&event.client).into(),
-        session: scribe.name(&event.session).into(),
-        workspace: scribe.clean(&event.workspace).into(),
+        client: redactor.name(&event.client).into(),
+        session: redactor.name(&event.session).into(),
+        workspace: redactor.clean(&event.workspace).into(),
         ..Pending::default()
     };
     for grant in ids.iter().filter_map(|id| store.announced(id, &holder.holder())) {
@@ -103,14 +103,14 @@ fn lacks_prompt(agent: &Agent, event: &Event) -> bool {
 }
 
 /// Waits until the call is answered, no person is present any more, or the time is over. `None` at the end of the time.
-fn answer(store: &Store, call: &Pending, most: Duration, is_told: bool) -> Option<Answer> {
+fn answer(store: &Store, call: &Pending, most: Duration, is_reported: bool) -> Option<Answer> {
     let folders = store.answer_folders().ok()?;
     let folders = folders.each_ref().map(Path::new);
     let watch = Watch::begin(&folders, &store.presence_file(), most).ok()?;
     loop {
         // The watch reports only later changes, so an earlier answer is looked up here.
         match store.answer_to(call) {
-            Answer::Open if is_told || store.is_somebody_present() => {}
+            Answer::Open if is_reported || store.is_person_present() => {}
             answer @ (Answer::Open | Answer::Given | Answer::TakenOff) => return Some(answer),
         }
         if watch.wait() == Woken::Over {
@@ -140,7 +140,7 @@ fn allows_low(unattended: Unattended, verdict: &mut Verdict) -> bool {
         verdict.findings.iter().all(|one| one.severity <= Severity::Medium && one.tier != Tier::Core)
     };
     let allows =
-        unattended == Unattended::AllowLow && is_low(verdict) && verdict.behind.is_none() && verdict.rewrite.is_none();
+        unattended == Unattended::AllowLow && is_low(verdict) && verdict.after.is_none() && verdict.rewrite.is_none();
     if allows {
         verdict.chain.push("nobody can answer, and the policy says `unattended: allow-low`".into());
         verdict.decision = Decision::Pass;

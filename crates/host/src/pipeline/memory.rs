@@ -4,7 +4,7 @@ use super::appeal;
 use super::bound;
 use crate::audit::record::{self, CallRef};
 use crate::store::approvals::{Pending, short_id};
-use crate::store::clean::{Redactor, subject};
+use crate::store::redact::{Redactor, subject};
 use crate::store::session::{Call, History};
 use crate::system::digest::digest;
 use crate::system::{clock, hex};
@@ -19,14 +19,14 @@ const MAX_SEEN: usize = 256 * 1024;
 
 /// The texts of a call kept for a person, without secrets.
 struct Seen<'a> {
-    scribe: &'a Redactor<'a>,
+    redactor: &'a Redactor<'a>,
     left: usize,
     whole: bool,
 }
 
 impl Seen<'_> {
     fn text(&mut self, text: &str) -> String {
-        let shown = String::from(self.scribe.cleaned(text, self.left));
+        let shown = String::from(self.redactor.cleaned(text, self.left));
         self.whole &= text.len() <= self.left;
         self.left = self.left.saturating_sub(text.len());
         shown
@@ -34,11 +34,11 @@ impl Seen<'_> {
 }
 
 /// A refused call, as a person is asked about it.
-pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redactor<'_>) -> Pending {
-    let event = heard.event;
+pub(crate) fn pending(call: CallRef<'_>, judgement: &Judgement, redactor: &Redactor<'_>) -> Pending {
+    let event = call.event;
     let verdict = &judgement.verdict;
     let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
-    let mut seen = Seen { scribe, left: MAX_SEEN, whole: true };
+    let mut seen = Seen { redactor, left: MAX_SEEN, whole: true };
     let text = whole_text(&mut seen, event);
     let words = |command: &reflex_engine::shell::Command| {
         seen.text(&command.words.iter().map(|word| as_one_word(word.shown())).collect::<Vec<_>>().join(" "))
@@ -50,39 +50,39 @@ pub(crate) fn pending(heard: CallRef<'_>, judgement: &Judgement, scribe: &Redact
     });
     let effects = effects.collect();
     let world = LocalWorld::new(&event.workspace, Vec::new());
-    let binding = bound::binding(event, judgement, &world, scribe);
+    let binding = bound::binding(event, judgement, &world, redactor);
     Pending {
         id: short_id(),
-        record: heard.id.into(),
+        record: call.id.into(),
         time: clock::now(),
         decision: record::decision(verdict.decision).into(),
-        client: scribe.name(&event.client).into(),
-        session: scribe.name(&event.session).into(),
+        client: redactor.name(&event.client).into(),
+        session: redactor.name(&event.session).into(),
         // An approval for a task applies to declared tasks only, because a call may name any task.
-        task: event.declared.as_ref().map(|task| scribe.name(&task.id).into()).unwrap_or_default(),
-        workspace: scribe.clean(&event.workspace).into(),
-        cwd: scribe.clean(&event.cwd).into(),
+        task: event.declared.as_ref().map(|task| redactor.name(&task.id).into()).unwrap_or_default(),
+        workspace: redactor.clean(&event.workspace).into(),
+        cwd: redactor.clean(&event.cwd).into(),
         text,
         parts,
         effects,
         whole: seen.whole,
-        reasons: verdict.reasons.iter().map(|reason| scribe.clean(&reason.brief()).into()).collect(),
-        guilty: verdict.findings.iter().map(|finding| scribe.clean(&finding.command).into()).collect(),
+        reasons: verdict.reasons.iter().map(|reason| redactor.clean(&reason.brief()).into()).collect(),
+        guilty: verdict.findings.iter().map(|finding| redactor.clean(&finding.command).into()).collect(),
         until: 0,
         findings: verdict.findings.iter().map(|finding| finding.id.clone()).collect(),
         core: verdict.decision == Decision::Deny && verdict.findings.iter().any(|one| one.tier == Tier::Core),
-        exact: same_call(heard, judgement, &world, [&binding.keys, &binding.once]),
-        lasting: same_call(heard, judgement, &world, [&binding.keys, &binding.lasting]),
+        exact: same_call(call, judgement, &world, [&binding.keys, &binding.once]),
+        lasting: same_call(call, judgement, &world, [&binding.keys, &binding.lasting]),
         bound: binding.shown,
-        call: scribe.name(&event.call).into(),
-        again: if seen.whole { appeal::call(event, scribe) } else { None },
+        call: redactor.name(&event.call).into(),
+        again: if seen.whole { appeal::call(event, redactor) } else { None },
         appeals: Vec::new(),
     }
 }
 
 /// Quotes a word that would look like several words.
 fn as_one_word(word: String) -> String {
-    let plain = !word.is_empty() && !word.contains(|letter: char| letter.is_whitespace() || "'\"\\".contains(letter));
+    let plain = !word.is_empty() && !word.contains(|ch: char| ch.is_whitespace() || "'\"\\".contains(ch));
     if plain { word } else { reflex_engine::shell::quoted(&word) }
 }
 
@@ -102,7 +102,7 @@ fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
 /// The hash that a retry must share with a call to be covered by the same approval. It covers the text and its effects,
 /// the parsed commands, the findings, the real paths of the targets, so that no symlink leads an approved call
 /// elsewhere, and the bound files, settings and losses.
-fn same_call(heard: CallRef<'_>, judgement: &Judgement, world: &LocalWorld<'_>, bound: [&[String]; 2]) -> String {
+fn same_call(call: CallRef<'_>, judgement: &Judgement, world: &LocalWorld<'_>, bound: [&[String]; 2]) -> String {
     let analysis = &judgement.analysis;
     let commands = analysis.readings.iter().flat_map(|reading| &reading.commands);
     let commands = commands.map(|command| {
@@ -114,7 +114,7 @@ fn same_call(heard: CallRef<'_>, judgement: &Judgement, world: &LocalWorld<'_>, 
     // A retry is a repetition, which the approval covers.
     let found = judgement.verdict.findings.iter().filter(|finding| finding.detector != "loopbreaker");
     let found = found.map(|finding| finding.id.clone());
-    let parts = [heard.fingerprint.exact.clone()].into_iter().chain(found).chain(places).chain(commands);
+    let parts = [call.fingerprint.exact.clone()].into_iter().chain(found).chain(places).chain(commands);
     let parts: Vec<String> = parts.chain(bound.into_iter().flatten().cloned()).collect();
     hex::encode(&Sha256::digest(parts.join("\0"))).get(..32).unwrap_or("").to_owned()
 }
@@ -128,8 +128,8 @@ fn before_pattern(path: &str) -> &str {
 }
 
 /// The session's memory of this call.
-pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) -> Call {
-    let CallRef { event, fingerprint, id } = heard;
+pub(crate) fn call(call: CallRef<'_>, judgement: &Judgement, approved: bool) -> Call {
+    let CallRef { event, fingerprint, id } = call;
     let after = event.moment == Moment::AfterTool;
     let failed = event.outcome.as_ref().is_some_and(|outcome| outcome.failed);
     let end = match (after, failed) {
@@ -146,7 +146,7 @@ pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) ->
     }
     // The agent does not read the advice otherwise, so it was not informed.
     let said = verdict.advice.iter().filter(|advice| !advice.is_known).take(MAX_REASONS);
-    let told = said.filter(|_| end == "pass").map(mark).collect();
+    let shown_before = said.filter(|_| end == "pass").map(mark).collect();
     Call {
         time: clock::now(),
         id: id.into(),
@@ -157,7 +157,7 @@ pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) ->
         approved,
         taint: if after { taint(event, judgement) } else { Vec::new() },
         findings: found,
-        told,
+        shown_before,
         files: if after { files(event, judgement) } else { Vec::new() },
         output: judgement.step.end.as_ref().map(|end| end.output.clone()).unwrap_or_default(),
         step: judgement.step.clone(),
@@ -169,7 +169,7 @@ pub(crate) fn call(heard: CallRef<'_>, judgement: &Judgement, approved: bool) ->
 /// Whether the agent was warned of this in this session before. A warning about a repetition counts for the same call
 /// only.
 pub(crate) fn was_told(history: &History, advice: &Advice, exact: &str) -> bool {
-    history.told(&advice.finding, &mark(advice), exact)
+    history.shown_before(&advice.finding, &mark(advice), exact)
 }
 
 /// The mark of the sentence that explains how a person lets a refused call run.
@@ -177,13 +177,13 @@ const STEPS: &str = "steps";
 
 /// The call with that mark, if the agent reads the sentence with this answer.
 pub(crate) fn delivered(mut call: Call, delivery: &Delivery) -> Call {
-    call.told.extend((delivery.said().0 == Decision::Deny).then(|| STEPS.to_owned()));
+    call.shown_before.extend((delivery.said().0 == Decision::Deny).then(|| STEPS.to_owned()));
     call
 }
 
 /// Sets whether the agent has read that sentence in this session.
 pub(crate) fn recall_steps<'h>(history: impl FnOnce() -> &'h History, verdict: &mut Verdict) {
-    verdict.knows_steps = verdict.decision != Decision::Pass && history().told(STEPS, STEPS, "");
+    verdict.knows_steps = verdict.decision != Decision::Pass && history().shown_before(STEPS, STEPS, "");
 }
 
 /// A key that is equal for the same warning about the same subject.

@@ -41,7 +41,7 @@ impl Host {
     /// The name of the policy under which an event is judged.
     pub fn policy_name(&self, event: &Event) -> &'static str {
         let (mode, policy) = self.policy_for_reader(event, &self.store(), &self.layers(&event.workspace));
-        mode.told(policy.as_ref())
+        mode.policy_name(policy.as_ref())
     }
 
     /// The mode and policy for a question about a call. Modes are hidden from an agent that asks.

@@ -50,9 +50,9 @@ pub(super) fn tell(store: &Store, notify: &Notify, call: &Pending) -> bool {
         Err(TryLockError::Error(_)) => return false,
     }
     let mut text = String::new();
-    let told = last.read_to_string(&mut text).ok().and_then(|_| text.trim().parse::<u64>().ok()).unwrap_or(0);
+    let context = last.read_to_string(&mut text).ok().and_then(|_| text.trim().parse::<u64>().ok()).unwrap_or(0);
     let now = clock::now();
-    if told <= now && now - told < QUIET {
+    if context <= now && now - context < QUIET {
         return true;
     }
     let reached = Notice::new(call, store.waiting().len()).send(notify);
@@ -64,7 +64,7 @@ pub(super) fn tell(store: &Store, notify: &Notify, call: &Pending) -> bool {
 
 impl Notice<'_> {
     fn new(call: &Pending, waiting: usize) -> Notice<'_> {
-        let seen = |letter: &char| !letter.is_control();
+        let seen = |ch: &char| !ch.is_control();
         let first = call.text.lines().next().unwrap_or("");
         let line: String = first.chars().filter(seen).take(MAX_LETTERS).collect();
         let project = call.workspace.rsplit('/').next().unwrap_or("").to_owned();

@@ -1,7 +1,7 @@
 //! A decision as a case that anyone can replay: without secrets and without the folder names of this machine.
 
 use super::host::Host;
-use crate::store::clean::is_cut;
+use crate::store::redact::is_cut;
 use crate::world::LocalWorld;
 use reflex_engine::{Known, Names, Untracked, World};
 use serde_json::{Map, Value, json};

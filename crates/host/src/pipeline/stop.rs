@@ -9,7 +9,7 @@ use crate::audit::record::{self, CallRef, RecordContext, Timings};
 use crate::audit::skills;
 use crate::config::Loaded;
 use crate::config::judge::judged;
-use crate::store::clean::Redactor;
+use crate::store::redact::Redactor;
 use crate::store::session::History;
 use crate::store::session::whose;
 use crate::store::tasks::Declared;
@@ -102,10 +102,10 @@ impl Host {
         let policy = self.mode().policy(&loaded);
         let world = self.world(event, &loaded).in_session(&store, whose(event));
         let mut judgement = judged(event, policy.as_ref(), &world);
-        let (scribe, id) = (Redactor::new(&store), random::uuid());
+        let (redactor, id) = (Redactor::new(&store), random::uuid());
         let mut findings = std::mem::take(&mut judgement.verdict.findings);
         if duty == StopCheck::All {
-            findings.extend(self.verified(event, &loaded, &scribe));
+            findings.extend(self.verified(event, &loaded, &redactor));
         }
         findings.extend(skills::comply(event, &store));
         if event.goes_on || in_a_row(&store.history(whose(event))) >= MAX_IN_A_ROW {
@@ -118,12 +118,12 @@ impl Host {
         let fingerprint = judgement.fingerprint.clone();
         let history = store.history(whose(event));
         judgement.verdict.advise_once(|advice| memory::was_told(&history, advice, &fingerprint.exact));
-        let heard = CallRef { id: &id, event, fingerprint: &fingerprint };
+        let call = CallRef { id: &id, event, fingerprint: &fingerprint };
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         let policy = policy.as_ref().map_or("", |policy| policy.name());
         let latency = Timings::none(&judgement.latency);
         let reflexes = Vec::new();
-        let told = RecordContext {
+        let context = RecordContext {
             delivery: &delivery,
             policy,
             layers: &loaded,
@@ -134,13 +134,13 @@ impl Host {
             latency,
             probe: false,
         };
-        let recorded = store.record(&record::call(&scribe, heard, &judgement, &told), false);
-        let remembered = store.remember(whose(event), &memory::call(heard, &judgement, false));
+        let recorded = store.record(&record::call(&redactor, call, &judgement, &context), false);
+        let remembered = store.remember(whose(event), &memory::call(call, &judgement, false));
         warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
     /// Runs the checks, judges the changes, and writes a report to the log.
-    fn verified(&self, event: &Event, loaded: &[Loaded], scribe: &Redactor<'_>) -> Vec<Finding> {
+    fn verified(&self, event: &Event, loaded: &[Loaded], redactor: &Redactor<'_>) -> Vec<Finding> {
         let wanted = Wanted::from_layers(loaded);
         if (!wanted.any && event.declared.is_none()) || std::env::var_os(checks::MARK).is_some() {
             return Vec::new();
@@ -157,7 +157,7 @@ impl Host {
             let check = &check;
             let ran = self.checked(check, event, loaded);
             rows.push(json!({"name": check.name, "passed": ran.passed, "how": ran.how, "millis": u64::try_from(ran.millis).unwrap_or(u64::MAX)}));
-            findings.extend((!ran.passed).then(|| failed(check, &ran, scribe)));
+            findings.extend((!ran.passed).then(|| failed(check, &ran, redactor)));
         }
         let files: Vec<(String, usize)> =
             wanted.acceptance.iter().map(|(file, shown)| (shown.clone(), open_boxes(event, file))).collect();
@@ -177,15 +177,15 @@ impl Host {
         let lines = changed_lines(&world, event, &changed);
         let lines: Vec<Value> = lines
             .iter()
-            .map(|(name, added, removed)| json!({"file": String::from(scribe.clean(name)), "added": added, "removed": removed}))
+            .map(|(name, added, removed)| json!({"file": String::from(redactor.clean(name)), "added": added, "removed": removed}))
             .collect();
-        let shown: Vec<String> = changed.iter().map(|name| scribe.clean(name).into()).collect();
+        let shown: Vec<String> = changed.iter().map(|name| redactor.clean(name).into()).collect();
         let report = json!({
             "agent": event.client, "session": event.session, "workspace": event.workspace, "task": event.task_name(),
             "verdict": verdict, "checks": rows, "changed": {"count": count, "names": shown, "lines": lines},
             "acceptance": files.iter().map(|(file, open)| json!({"file": file, "open": open})).collect::<Vec<_>>(),
             "criteria": {"open": open, "met": task.as_ref().map(|task| task.met.as_slice()).unwrap_or_default()},
-            "findings": findings.iter().map(|finding| scribe.finding(finding)).collect::<Value>(),
+            "findings": findings.iter().map(|finding| redactor.finding(finding)).collect::<Value>(),
         });
         let _ = self.store().note("verification", report);
         findings
@@ -278,13 +278,13 @@ fn changed_lines(world: &LocalWorld<'_>, event: &Event, changed: &[String]) -> V
     changed.iter().take(MAX_FILES).filter_map(of).collect()
 }
 
-fn failed(check: &Check, ran: &Ran, scribe: &Redactor<'_>) -> Finding {
-    let tail = scribe.clean(ran.tail.trim_end());
+fn failed(check: &Check, ran: &Ran, redactor: &Redactor<'_>) -> Finding {
+    let tail = redactor.clean(ran.tail.trim_end());
     let lines: Vec<&str> = tail.lines().rev().filter(|line| !line.trim().is_empty()).take(8).collect();
     let tail: Vec<&str> = lines.into_iter().rev().collect();
     let printed = if tail.is_empty() { String::new() } else { format!(" It printed last: {}", tail.join(" ⏎ ")) };
     Finding {
-        command: scribe.cleaned(&check.command, 80).into(),
+        command: redactor.cleaned(&check.command, 80).into(),
         fixed: Some(PolicyAction::Deny),
         message: format!("The check `{}` does not pass ({}).{printed}", check.name, ran.how),
         remedy: "fix the cause, or tell the user what is in the way".into(),

@@ -4,7 +4,7 @@
 
 use super::host::Host;
 use crate::audit::record::{CallRef, shown};
-use crate::store::clean::Redactor;
+use crate::store::redact::Redactor;
 use reflex_engine::{AtStake, Decision, Event, Judgement, Moment, RepositoryAtStake, is_within};
 use reflex_git::{Ignored, Repository};
 use reflex_keep::{About, Backup, BackupStore, Bounds, ItemKind, Plan, Refused, Request, State, Step};
@@ -51,22 +51,22 @@ impl Host {
     /// backup's id.
     pub(super) fn keep_first(
         &self,
-        heard: CallRef<'_>,
+        call: CallRef<'_>,
         judgement: &mut Judgement,
-        scribe: &Redactor<'_>,
+        redactor: &Redactor<'_>,
     ) -> Option<String> {
-        let is_kept = heard.event.moment == Moment::BeforeTool && !heard.event.is_done;
+        let is_kept = call.event.moment == Moment::BeforeTool && !call.event.is_done;
         if !is_kept || judgement.verdict.decision == Decision::Deny {
             return None;
         }
         let at_stake = judgement.verdict.at_stake.clone()?;
         let kept = self.request(&at_stake).and_then(|(request, tree)| {
             let about = About {
-                record: heard.id.into(),
-                client: scribe.name(&heard.event.client).into(),
-                session: scribe.name(&heard.event.session).into(),
-                workspace: scribe.clean(&heard.event.workspace).into(),
-                what: shown(scribe, heard.event).chars().take(MAX_TOLD).collect(),
+                record: call.id.into(),
+                client: redactor.name(&call.event.client).into(),
+                session: redactor.name(&call.event.session).into(),
+                workspace: redactor.clean(&call.event.workspace).into(),
+                what: shown(redactor, call.event).chars().take(MAX_TOLD).collect(),
                 undoes: String::new(),
                 tree,
             };

@@ -118,14 +118,14 @@ fn bare(text: &str) -> Vec<&str> {
     let is_name = |name: &&str| {
         name.len() < 100
             && name.starts_with(|first: char| first.is_ascii_alphanumeric() || first == '@')
-            && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "@/-_.".contains(letter))
+            && name.chars().all(|ch| ch.is_ascii_alphanumeric() || "@/-_.".contains(ch))
             && !name.contains("..")
             && !is_built_in(name)
     };
     // The scan must be fast, because every call runs it on every module: a bundle has hundreds of thousands of bytes
     // and no imports.
-    let behind = |word: &'static str| memmem::find_iter(text.as_bytes(), word).map(move |at| at + word.len());
-    let places = behind("from").chain(behind("import")).chain(behind("require("));
+    let after = |word: &'static str| memmem::find_iter(text.as_bytes(), word).map(move |at| at + word.len());
+    let places = after("from").chain(after("import")).chain(after("require("));
     let named = |at: usize| {
         let rest = text.get(at..)?.trim_start().trim_start_matches('(').trim_start();
         let quote = rest.chars().next().filter(|quote| ['"', '\''].contains(quote))?;

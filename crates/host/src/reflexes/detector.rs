@@ -1,6 +1,6 @@
 //! Runs the chain of reflexes as one detector: its answers about a call become findings.
 
-use super::load::{Lodged, Missing, Reflexes, Untrusted};
+use super::load::{Missing, ReflexFolder, Reflexes, Untrusted};
 use super::machine::LocalMachine;
 use crate::catalog::{MANIFEST, context};
 use crate::store::session::History;
@@ -9,7 +9,9 @@ use reflex_engine::{
     Action, Authority, Event, Finding, Moment, PolicyAction, Rewrite, Seen, Severity, Tier, World, plain_path,
     quotation, redacted,
 };
-use reflex_script::{Call, Chain, Handler, Limit, Limits, Missed, Module, OnError, Outcome, Problem, Report, Said};
+use reflex_script::{
+    Call, Chain, Handler, Limit, Limits, Missed, Module, ModuleDecision, OnError, Outcome, Problem, Report,
+};
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -38,7 +40,10 @@ impl<'a> Detector<'a> {
         history: &'a dyn Fn() -> History,
         raw: Value,
     ) -> Detector<'a> {
-        let modules = reflexes.lodged.iter().flat_map(|lodged| lodged.modules.iter().map(|(module, _)| module.clone()));
+        let modules = reflexes
+            .reflex_folders
+            .iter()
+            .flat_map(|reflex_folders| reflex_folders.modules.iter().map(|(module, _)| module.clone()));
         let chain = Chain::new(modules.collect(), Limits { leave: true, ..Limits::default() });
         let (spoke, changed, reports) = Default::default();
         Detector { reflexes, chain, world, history, raw, spoke, changed, reports }
@@ -64,7 +69,9 @@ impl<'a> Detector<'a> {
         let acts = seen.event.moment.is_before_execution() && !seen.event.actions.iter().all(Action::only_looks);
         let mut findings: Vec<Finding> = Vec::new();
         if handler == Handler::ToolCall {
-            findings.extend(self.reflexes.lodged.iter().flat_map(|lodged| not_in_force(lodged, acts, seen)));
+            findings.extend(
+                self.reflexes.reflex_folders.iter().flat_map(|reflex_folders| not_in_force(reflex_folders, acts, seen)),
+            );
         }
         for action in shells(seen.event) {
             let outcome = self.ask(seen, (handler, acts, action));
@@ -131,7 +138,7 @@ impl<'a> Detector<'a> {
         let Some(by) = outcome.by else { return findings };
         let Some(module) = self.chain.modules().get(by) else { return findings };
         let mut first = self.finding(by, module, &outcome.said, (seen, action));
-        if let Said::Modify { args, .. } = &outcome.said {
+        if let ModuleDecision::Modify { args, .. } = &outcome.said {
             self.spoke.borrow_mut().push(by);
             match self.rewrite(args) {
                 Ok(rewrite) => first.rewrite = Some(rewrite),
@@ -141,19 +148,25 @@ impl<'a> Detector<'a> {
                 }
             }
         }
-        if let Some((at, said)) = &outcome.behind
+        if let Some((at, said)) = &outcome.after
             && let Some(module) = self.chain.modules().get(*at)
             && first.rewrite.is_none()
         {
             let mut later = self.finding(*at, module, said, (seen, action));
-            later.behind = Some(first.id.clone());
+            later.after = Some(first.id.clone());
             findings.push(later);
         }
         findings.push(first);
         findings
     }
 
-    fn finding(&self, index: usize, module: &Module, said: &Said, (seen, action): (&Seen<'_>, usize)) -> Finding {
+    fn finding(
+        &self,
+        index: usize,
+        module: &Module,
+        said: &ModuleDecision,
+        (seen, action): (&Seen<'_>, usize),
+    ) -> Finding {
         self.quoted(index, module, finding(&module.name, said, seen, action))
     }
 
@@ -171,8 +184,8 @@ impl<'a> Detector<'a> {
         let does = if matches!(first, Missed::File { writes: true, .. }) { "write" } else { "see" };
         let name = &module.name;
         let message = format!("The reflex `{name}` may not {does} {} and went on without.", words.join(", "));
-        let lodged = self.lodged(report.index)?;
-        let accept = match lodged.authority {
+        let reflex_folders = self.reflex_folders(report.index)?;
+        let accept = match reflex_folders.authority {
             Authority::Project => "the user runs `reflex trust`".to_owned(),
             Authority::User | Authority::Managed => format!("the user runs `reflex reflexes add --user {name}`"),
         };
@@ -190,17 +203,17 @@ impl<'a> Detector<'a> {
     /// of built-in reflexes may contain options from such a list.
     fn quoted(&self, index: usize, module: &Module, found: Finding) -> Finding {
         let has_words = module.options.as_object().is_some_and(|options| !options.is_empty());
-        let lodged = self.lodged(index).filter(|lodged| has_words && lodged.strange);
-        let Some(lodged) = lodged else { return found };
+        let reflex_folders = self.reflex_folders(index).filter(|reflex_folders| has_words && reflex_folders.strange);
+        let Some(reflex_folders) = reflex_folders else { return found };
         let who = format!("The reflex `{}`, with the options", module.name);
-        Finding { message: lodged.told_of(&who, &found.message), ..found }
+        Finding { message: reflex_folders.told_of(&who, &found.message), ..found }
     }
 
     /// The list that names a module of the chain.
-    fn lodged(&self, index: usize) -> Option<&Lodged> {
+    fn reflex_folders(&self, index: usize) -> Option<&ReflexFolder> {
         let mut before = 0;
-        self.reflexes.lodged.iter().find(|lodged| {
-            before += lodged.modules.len();
+        self.reflexes.reflex_folders.iter().find(|reflex_folders| {
+            before += reflex_folders.modules.len();
             index < before
         })
     }
@@ -223,7 +236,7 @@ impl<'a> Detector<'a> {
     }
 
     fn note(&self, report: &Report) {
-        let mut all = self.reflexes.lodged.iter().flat_map(|lodged| &lodged.modules);
+        let mut all = self.reflexes.reflex_folders.iter().flat_map(|reflex_folders| &reflex_folders.modules);
         let digest = all.nth(report.index).map_or("", |(_, digest)| digest.as_str());
         if let (Some(kept), Some(code)) = (&self.reflexes.kept, &report.code) {
             kept.keep(digest, code);
@@ -249,12 +262,12 @@ fn shells(event: &Event) -> Vec<Option<usize>> {
     if shells.is_empty() { vec![None] } else { shells }
 }
 
-fn finding(name: &str, said: &Said, seen: &Seen<'_>, action: usize) -> Finding {
+fn finding(name: &str, said: &ModuleDecision, seen: &Seen<'_>, action: usize) -> Finding {
     let (worth, reason) = match said {
-        Said::Pass => (PolicyAction::Record, String::new()),
-        Said::Ask { reason } => (PolicyAction::Ask, reason.clone()),
-        Said::Deny { reason } => (PolicyAction::Deny, reason.clone()),
-        Said::Modify { args, reason } => {
+        ModuleDecision::Pass => (PolicyAction::Record, String::new()),
+        ModuleDecision::Ask { reason } => (PolicyAction::Ask, reason.clone()),
+        ModuleDecision::Deny { reason } => (PolicyAction::Deny, reason.clone()),
+        ModuleDecision::Modify { args, reason } => {
             let instead = args.get("command").and_then(Value::as_str).unwrap_or("");
             let instead = if instead.is_empty() { String::new() } else { format!(" Run `{instead}` instead.") };
             (PolicyAction::Deny, format!("{}{instead}", reason.trim_end()))
@@ -294,18 +307,18 @@ fn failed(module: &Module, problem: &Problem, seen: &Seen<'_>, action: usize) ->
 }
 
 /// Findings about a list, or listed reflexes, that are not in force.
-fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
+fn not_in_force(reflex_folders: &ReflexFolder, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Some((message, remedy)) = lodged.told().filter(|_| acts) {
-        let (id, worth) = match lodged.untrusted {
+    if let Some((message, remedy)) = reflex_folders.told().filter(|_| acts) {
+        let (id, worth) = match reflex_folders.untrusted {
             Some(Untrusted::Never) => ("guard/untrusted-reflexes", PolicyAction::Warn),
             Some(Untrusted::Changed) => ("guard/changed-reflexes", PolicyAction::Ask),
-            None if lodged.broken.is_some() => ("guard/broken-reflexes", PolicyAction::Ask),
+            None if reflex_folders.broken.is_some() => ("guard/broken-reflexes", PolicyAction::Ask),
             None => ("guard/ungranted-reflexes", PolicyAction::Warn),
         };
         findings.push(Finding { remedy, ..guard(id, message, worth, seen) });
     }
-    for Missing { name, problem, on_error, is_absent } in &lodged.missing {
+    for Missing { name, problem, on_error, is_absent } in &reflex_folders.missing {
         let worth = match on_error {
             OnError::Deny => PolicyAction::Deny,
             OnError::Skip => PolicyAction::Record,
@@ -316,9 +329,9 @@ fn not_in_force(lodged: &Lodged, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
             OnError::Default => PolicyAction::Record,
         };
         let name = name.trim_start_matches('.');
-        let message = lodged.told_of("The list", &format!("The reflex `{name}` could not answer: {problem}."));
+        let message = reflex_folders.told_of("The list", &format!("The reflex `{name}` could not answer: {problem}."));
         let severity = if worth == PolicyAction::Warn { Severity::Medium } else { Severity::High };
-        let (fixed, by_stranger) = (Some(worth), lodged.strange);
+        let (fixed, by_stranger) = (Some(worth), reflex_folders.strange);
         findings.push(Finding { message, fixed, severity, by_stranger, ..of_session(blank(name, seen, 0)) });
     }
     findings

@@ -3,12 +3,12 @@
 use super::dependencies::{self, imported};
 use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, MAX_BYTES as MAX_FILE, PACK, Package, main_of, name_of, pack};
-use crate::config::{Cache, Offer, There, own, trust};
+use crate::config::{Cache, Offer, There, loosening, trust};
 use crate::store::Store;
 use crate::system::folders::Folders;
 use crate::system::hex;
 use crate::system::os::{self, Purpose};
-use reflex_engine::{Authority, plain_path, told_by_stranger};
+use reflex_engine::{Authority, plain_path, quoted_from_stranger};
 use reflex_library::Packaged;
 use reflex_rules::SourceFile;
 use reflex_script::{Capabilities, Code, ENTRY, Manifest, Module, OnError, javascript, schema};
@@ -31,7 +31,7 @@ const MAX_BYTES_OF_FILE: u64 = MAX_FILE as u64;
 const MOST: usize = 64;
 
 /// A folder with a list of reflexes.
-pub struct Lodged {
+pub struct ReflexFolder {
     /// The owner of the folder.
     pub authority: Authority,
     /// The folder that contains the list.
@@ -78,12 +78,12 @@ pub enum Untrusted {
 /// All folders with reflexes for a call.
 pub struct Reflexes {
     /// The user's folder first, then those of the workspace from its root down to the call's working directory.
-    pub lodged: Vec<Lodged>,
+    pub reflex_folders: Vec<ReflexFolder>,
     /// The cache of compiled modules.
     pub(super) kept: Option<Kept>,
 }
 
-impl Lodged {
+impl ReflexFolder {
     /// The problem and the remedy for a person, if the list is not in force or lacks a grant that it asks for.
     pub fn told(&self) -> Option<(String, String)> {
         let list = self.folder.join(CONFIG);
@@ -122,7 +122,7 @@ impl Lodged {
     }
 }
 
-impl Lodged {
+impl ReflexFolder {
     /// The problem and the remedy for each listed reflex that cannot be loaded.
     pub fn told_missing(&self) -> Vec<(String, String)> {
         let list = plain_path(&self.folder.join(CONFIG).display().to_string());
@@ -139,7 +139,11 @@ impl Lodged {
 
     /// Words from the list, or derived from it; quoted if no person has accepted the list.
     pub(super) fn told_of(&self, who: &str, words: &str) -> String {
-        if self.strange { told_by_stranger(who, &self.folder.display().to_string(), words) } else { words.to_owned() }
+        if self.strange {
+            quoted_from_stranger(who, &self.folder.display().to_string(), words)
+        } else {
+            words.to_owned()
+        }
     }
 }
 
@@ -151,7 +155,7 @@ impl Reflexes {
         there: There,
         store: &Store,
     ) -> Option<Reflexes> {
-        let (mut lodged, mut kept) = (Vec::new(), None);
+        let (mut reflex_folders, mut kept) = (Vec::new(), None);
         let root = workspace.join(".reflex");
         for (authority, folder) in places(folders, workspace, cwd) {
             let is_there = if authority == Authority::Project { there.project || folder != root } else { there.user };
@@ -161,9 +165,9 @@ impl Reflexes {
             let Some(text) = listed(&folder) else { continue };
             let kept = kept.get_or_insert_with(|| Kept::open(folders));
             let reader = Reader { folders, workspace, store, authority, folder: &folder, kept };
-            lodged.push(reader.lodged(text));
+            reflex_folders.push(reader.reflex_folders(text));
         }
-        (!lodged.is_empty()).then_some(Reflexes { lodged, kept: kept.flatten() })
+        (!reflex_folders.is_empty()).then_some(Reflexes { reflex_folders, kept: kept.flatten() })
     }
 }
 
@@ -215,8 +219,8 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn lodged(&self, text: Result<String, String>) -> Lodged {
-        let mut lodged = Lodged {
+    fn reflex_folders(&self, text: Result<String, String>) -> ReflexFolder {
+        let mut reflex_folders = ReflexFolder {
             authority: self.authority,
             folder: self.folder.to_owned(),
             modules: Vec::new(),
@@ -229,19 +233,19 @@ impl Reader<'_> {
             files: Vec::new(),
         };
         let entries = text.and_then(|text| {
-            lodged.files.push(file(CONFIG.into(), text.clone()));
+            reflex_folders.files.push(file(CONFIG.into(), text.clone()));
             let told = |problem| format!("{}: {problem}", self.folder.join(CONFIG).display());
             let (mut entries, packs) = entries(&text).map_err(told)?;
             for name in packs {
-                self.add_pack(&name, (&mut entries, &mut lodged.files))?;
+                self.add_pack(&name, (&mut entries, &mut reflex_folders.files))?;
             }
             Ok(entries)
         });
         let entries = match entries {
             Ok(entries) => entries,
             Err(problem) => {
-                lodged.broken = Some(problem);
-                return lodged;
+                reflex_folders.broken = Some(problem);
+                return reflex_folders;
             }
         };
         let taken: Vec<(Entry, Result<Taken, String>)> = entries
@@ -255,22 +259,22 @@ impl Reader<'_> {
         };
         for package in taken.iter().filter_map(brought) {
             let named = |(path, text): &(String, String)| file(format!("{}/{path}", package.name), text.clone());
-            lodged.files.extend(package.files.iter().map(named));
+            reflex_folders.files.extend(package.files.iter().map(named));
         }
-        let untrusted = if self.authority == Authority::Project { self.untrusted(&lodged.files) } else { None };
+        let untrusted = if self.authority == Authority::Project { self.untrusted(&reflex_folders.files) } else { None };
         let brings_code = taken.iter().any(|(_, taken)| matches!(taken, Ok(Taken::Brought(_))));
-        lodged.untrusted = untrusted.filter(|_| brings_code);
-        lodged.strange = untrusted.is_some();
+        reflex_folders.untrusted = untrusted.filter(|_| brings_code);
+        reflex_folders.strange = untrusted.is_some();
         for (entry, taken) in taken {
-            self.place(&entry, taken, (&mut lodged, untrusted));
+            self.place(&entry, taken, (&mut reflex_folders, untrusted));
         }
-        lodged
+        reflex_folders
     }
 
     /// Adds the reflexes of an installed pack, except those that the list names itself. The pack's manifest is among
     /// the files that a person accepts.
     fn add_pack(&self, name: &str, (entries, files): (&mut Vec<Entry>, &mut Vec<SourceFile>)) -> Result<(), String> {
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+        let is_plain = |ch: char| ch.is_ascii_alphanumeric() || ch == '-';
         if name.is_empty() || !name.chars().all(is_plain) {
             return Ok(());
         }
@@ -297,7 +301,7 @@ impl Reader<'_> {
         &self,
         entry: &Entry,
         taken: Result<Taken, String>,
-        (lodged, untrusted): (&mut Lodged, Option<Untrusted>),
+        (reflex_folders, untrusted): (&mut ReflexFolder, Option<Untrusted>),
     ) {
         let is_absent = taken.is_err();
         let module = taken.and_then(|taken| match taken {
@@ -314,12 +318,12 @@ impl Reader<'_> {
                 let lacks = module.manifest.as_ref().is_some_and(|manifest| {
                     manifest.capabilities.asks_of_the_machine() && !module.granted.asks_of_the_machine()
                 });
-                lodged.ungranted.extend(lacks.then(|| module.name.clone()));
-                lodged.modules.push((module, digest));
+                reflex_folders.ungranted.extend(lacks.then(|| module.name.clone()));
+                reflex_folders.modules.push((module, digest));
             }
             Err(problem) => {
                 let (name, on_error) = (name_of(&entry.source).to_owned(), entry.on_error);
-                lodged.missing.push(Missing { name, problem, on_error, is_absent });
+                reflex_folders.missing.push(Missing { name, problem, on_error, is_absent });
             }
         }
     }
@@ -332,7 +336,7 @@ impl Reader<'_> {
             Authority::User | Authority::Managed => {
                 let home = Home::of_user(self.folders);
                 let listed = || home.locked().iter().any(|locked| locked.digest == digest);
-                !self.folders.may_only_tighten() && listed() && own::reflex_counts(self.store, digest)
+                !self.folders.may_only_tighten() && listed() && loosening::reflex_counts(self.store, digest)
             }
         };
         if asked.asks_of_the_machine() && is_granted() { asked } else { asked.without_the_machine() }
@@ -549,19 +553,21 @@ fn subject(workspace: &Path, folder: &Path) -> String {
 }
 
 /// Every folder that lists reflexes for calls in `cwd`, with the state of each.
-pub fn lodged(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<Lodged> {
+pub fn reflex_folders(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<ReflexFolder> {
     let there = There { project: true, user: true };
-    Reflexes::load(folders, (workspace, cwd), there, store).map_or_else(Vec::new, |reflexes| reflexes.lodged)
+    Reflexes::load(folders, (workspace, cwd), there, store).map_or_else(Vec::new, |reflexes| reflexes.reflex_folders)
 }
 
 /// The reflexes of a workspace that a person may accept, by folder.
 pub fn offers(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<Offer> {
-    let all = lodged(folders, (workspace, cwd), store);
-    let own = all.into_iter().filter(|lodged| lodged.authority == Authority::Project && lodged.broken.is_none());
-    own.map(|lodged| {
-        let subject = subject(workspace, &lodged.folder);
-        let (digest, before) = (digest(&lodged.files), trust::accepted_as(store, &subject));
-        Offer::new(lodged.files, before, digest, subject)
+    let all = reflex_folders(folders, (workspace, cwd), store);
+    let own = all
+        .into_iter()
+        .filter(|reflex_folders| reflex_folders.authority == Authority::Project && reflex_folders.broken.is_none());
+    own.map(|reflex_folders| {
+        let subject = subject(workspace, &reflex_folders.folder);
+        let (digest, before) = (digest(&reflex_folders.files), trust::accepted_as(store, &subject));
+        Offer::new(reflex_folders.files, before, digest, subject)
     })
     .collect()
 }

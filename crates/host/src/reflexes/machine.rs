@@ -99,7 +99,7 @@ impl Machine for LocalMachine {
         if !granted.contains(&host) {
             return Err(format!("{host}: this host was not granted"));
         }
-        if !method.chars().all(|letter| letter.is_ascii_uppercase()) {
+        if !method.chars().all(|ch| ch.is_ascii_uppercase()) {
             return Err(format!("`{method}` is no method"));
         }
         let sends = !body.is_empty() || ["POST", "PUT", "PATCH"].contains(&method);

@@ -7,4 +7,4 @@ mod load;
 mod machine;
 
 pub(crate) use detector::Detector;
-pub use load::{Lodged, Reflexes, Untrusted, lodged, offers};
+pub use load::{ReflexFolder, Reflexes, Untrusted, offers, reflex_folders};

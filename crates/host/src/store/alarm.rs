@@ -1,6 +1,6 @@
 //! Alarms about events that should have been impossible. Each one remains until a person has seen it.
 
-use super::clean::{Kept, put};
+use super::redact::{Kept, put};
 use super::state::Store;
 use crate::system::{clock, random};
 use serde_json::{Map, Value, json};
@@ -115,13 +115,13 @@ impl Store {
 
     /// The alarms that no person has seen yet, oldest first.
     pub fn alarms(&self) -> Vec<Alarm> {
-        self.alarms_and_yeses().0
+        self.alarms_and_approvals().0
     }
 
     /// The alarms, and the ids of the approvals that were not announced to an agent yet. One directory scan finds both.
-    pub(crate) fn alarms_and_yeses(&self) -> (Vec<Alarm>, Vec<String>) {
+    pub(crate) fn alarms_and_approvals(&self) -> (Vec<Alarm>, Vec<String>) {
         let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return (Vec::new(), Vec::new()) };
-        let mut yeses = Vec::new();
+        let mut approvals = Vec::new();
         let alarm = |entry: fs::DirEntry| {
             let map: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
             let text = |key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
@@ -131,16 +131,16 @@ impl Store {
         let mut alarms = Vec::new();
         for entry in entries.flatten() {
             match entry.file_name().to_str().and_then(|name| name.strip_suffix(YES)) {
-                Some(id) => yeses.push(id.to_owned()),
+                Some(id) => approvals.push(id.to_owned()),
                 None => alarms.extend(alarm(entry)),
             }
         }
         alarms.sort_by_key(|alarm| alarm.time);
-        (alarms, yeses)
+        (alarms, approvals)
     }
 
     /// Announces this approval to the waiting agent with its next call.
-    pub(super) fn announce_yes(&self, id: &str) {
+    pub(super) fn announce_approval(&self, id: &str) {
         // Without the announcement, the agent uses the approval when it retries.
         let _ = put(&self.yes_file(id), &Kept::own(""));
     }

@@ -1,8 +1,8 @@
 //! Appends records to the audit log.
 
-use super::clean::Kept;
 use super::head::Head;
 use super::log::{CURRENT, Log, MAX_WAIT, Tail, hash_of};
+use super::redact::Kept;
 use crate::system::random;
 use std::fs;
 use std::io::{self, Write};

@@ -1,6 +1,6 @@
 //! Awaited canaries, the hooks that saw them, and the last result of each real client.
 
-use super::clean::{self, put};
+use super::redact::{self, put};
 use super::search::Search;
 use super::state::Store;
 use crate::system::clock;
@@ -55,7 +55,7 @@ impl Store {
     /// The file cannot be written.
     pub(crate) fn await_canary(&self, nonce: &str) -> io::Result<()> {
         self.forget_old_canaries();
-        put(&self.awaited(nonce), &clean::Kept::own(""))
+        put(&self.awaited(nonce), &redact::Kept::own(""))
     }
 
     /// Removes the canaries of killed runs.

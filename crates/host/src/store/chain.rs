@@ -239,7 +239,7 @@ mod tests {
     fn append(log: &Log, year: u16) {
         let record =
             format!("{{\"schema\":\"x\",\"id\":\"{}\",\"time\":\"{year}-01-01T00:00:00.000Z\"}}", random::uuid());
-        log.append(&crate::store::clean::Kept::own(record), false).unwrap();
+        log.append(&crate::store::redact::Kept::own(record), false).unwrap();
     }
 
     /// Closes the current part.
@@ -283,11 +283,11 @@ mod tests {
         append(&log, 2001);
         let follower = log.follower().unwrap();
         append(&log, 2002);
-        let (mut heard, mut asked) = (Vec::new(), 0);
+        let (mut call, mut asked) = (Vec::new(), 0);
         follower
             .follow(1, &mut |line| {
                 if !line.is_empty() {
-                    heard.push(ending(line).unwrap().0);
+                    call.push(ending(line).unwrap().0);
                     return Ok(true);
                 }
                 asked += 1;
@@ -307,7 +307,7 @@ mod tests {
                 Ok(asked < 5)
             })
             .unwrap();
-        assert_eq!(heard, [2, 3, 4, 5, 6]);
+        assert_eq!(call, [2, 3, 4, 5, 6]);
         fs::remove_dir_all(log.folder()).unwrap();
     }
 }

@@ -3,39 +3,35 @@
 //! All files are below `~/.local/state/reflex` in the user's home. This module makes no decisions. The rest of the host
 //! accesses the state only through [`Store`], so that the same few methods could be implemented by a team's server.
 
-pub(crate) mod alarm;
-pub mod answers;
+pub mod alarm;
 pub(crate) mod appeal;
 mod append;
 pub mod approvals;
 pub(crate) mod bound;
 pub mod canary;
 mod chain;
-pub(crate) mod clean;
 mod fields;
 mod follow;
-mod grant;
 mod head;
-pub(crate) mod judged;
-pub mod life;
+pub mod heartbeat;
 mod log;
+pub(crate) mod mcp_verdicts;
+pub(crate) mod model_history;
 pub mod modes;
 pub(crate) mod note;
-pub(crate) mod passed;
-mod pending;
+pub mod pause;
 pub mod pins;
 pub mod presence;
+pub(crate) mod redact;
 mod remnants;
 pub(crate) mod restored;
-mod scope;
 mod search;
 pub mod session;
 pub mod signing;
 mod snapshot;
-mod spent;
 mod state;
 pub mod tasks;
-mod waiting;
+mod usage;
 
 pub use chain::{Broken, Checked};
 pub use follow::LogFollower;

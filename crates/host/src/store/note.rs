@@ -1,6 +1,6 @@
 //! Writes records to the audit log, with their texts redacted.
 
-use super::clean::{Kept, Record, Redactor, put};
+use super::redact::{Kept, Record, Redactor, put};
 use super::state::Store;
 use crate::system::{clock, random};
 use serde_json::{Map, Value};
@@ -59,13 +59,13 @@ impl Store {
 /// The record of an event that is not a call: an approval, an attempt, an alarm.
 fn note(store: &Store, kind: &'static str, fields: &Value) -> Kept {
     let mut record = beginning(store, kind, &random::uuid());
-    let scribe = Redactor::new(store);
+    let redactor = Redactor::new(store);
     // The reason comes from outside and is truncated like a text of a call; all other fields are made by this program.
     let mut fields = fields.clone();
     if let Some(reason) = fields.get_mut("reason") {
-        *reason = scribe.clean(reason.as_str().unwrap_or("")).into();
+        *reason = redactor.clean(reason.as_str().unwrap_or("")).into();
     }
-    record.fields(&scribe.kept(&fields));
+    record.fields(&redactor.kept(&fields));
     record.finish()
 }
 

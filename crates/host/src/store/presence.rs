@@ -27,7 +27,7 @@ impl Store {
 
     /// Whether a person can answer. Hooks request a shared lock, so that concurrent ones do not take each other for a
     /// person.
-    pub(crate) fn is_somebody_present(&self) -> bool {
+    pub(crate) fn is_person_present(&self) -> bool {
         let Ok(file) = os::open(&self.presence_file(), Purpose::Poll) else { return false };
         matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
     }
@@ -44,10 +44,10 @@ mod tests {
     fn somebody_is_present_while_one_list_is_open() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(&Folders::below(folder.path().to_owned()));
-        assert!(!store.is_somebody_present());
+        assert!(!store.is_person_present());
         let list = store.be_present().unwrap();
-        assert!(store.is_somebody_present() && store.be_present().is_none());
+        assert!(store.is_person_present() && store.be_present().is_none());
         drop(list);
-        assert!(!store.is_somebody_present() && store.be_present().is_some());
+        assert!(!store.is_person_present() && store.be_present().is_some());
     }
 }

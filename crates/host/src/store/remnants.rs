@@ -1,7 +1,7 @@
 //! Remnants of a session's calls, in a file of their own that only few sessions have: one JSON list per line with kind,
 //! path and source. It outlives the window of remembered calls and is shared by all agents of a session.
 
-use super::clean::Redactor;
+use super::redact::Redactor;
 use super::session::SessionKey;
 use super::state::Store;
 use crate::system::files::{make_folder, private};
@@ -28,14 +28,19 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn keep_remnants(&self, scribe: &Redactor<'_>, whose: SessionKey<'_>, left: &[Taint]) -> io::Result<()> {
+    pub(crate) fn keep_remnants(
+        &self,
+        redactor: &Redactor<'_>,
+        whose: SessionKey<'_>,
+        left: &[Taint],
+    ) -> io::Result<()> {
         let known = self.remnants(whose);
-        let left: Vec<Taint> = left.iter().map(|remnant| nameable(scribe, remnant)).collect();
+        let left: Vec<Taint> = left.iter().map(|remnant| nameable(redactor, remnant)).collect();
         let mut lines = String::new();
         // Symlinks need no record: they are visible in the file system.
         let kept = left.iter().filter(|remnant| remnant.kind != RemnantKind::Link && !known.contains(remnant));
         for remnant in kept.take(MAX_REMNANTS.saturating_sub(known.len())) {
-            lines.push_str(scribe.kept(&json!([remnant.kind.name(), remnant.path, remnant.from])).text());
+            lines.push_str(redactor.kept(&json!([remnant.kind.name(), remnant.path, remnant.from])).text());
             lines.push('\n');
         }
         if lines.is_empty() {
@@ -51,9 +56,9 @@ impl Store {
 
 /// The remnant with a path that contains no secret. If the file's name is one, its folder counts as the remnant; if no
 /// ancestor can be named, the session counts as having seen a secret.
-fn nameable(scribe: &Redactor<'_>, remnant: &Taint) -> Taint {
-    let from = scribe.clean(&remnant.from).into();
-    match scribe.path(&remnant.path) {
+fn nameable(redactor: &Redactor<'_>, remnant: &Taint) -> Taint {
+    let from = redactor.clean(&remnant.from).into();
+    match redactor.path(&remnant.path) {
         Some(path) => Taint { kind: remnant.kind, path: path.into(), from },
         None => Taint { kind: RemnantKind::Seen, path: String::new(), from },
     }

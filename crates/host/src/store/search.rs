@@ -72,8 +72,8 @@ impl Needle {
     fn stands_in(&self, line: &[u8]) -> bool {
         let Some(value) = &self.value else { return memmem::find(line, &self.text).is_some() };
         memmem::find_iter(line, &self.text).any(|at| {
-            let behind = line.get(at + self.text.len()..).unwrap_or_default();
-            let bare = behind.strip_prefix(b"\"").unwrap_or(behind).strip_prefix(value.as_bytes());
+            let after = line.get(at + self.text.len()..).unwrap_or_default();
+            let bare = after.strip_prefix(b"\"").unwrap_or(after).strip_prefix(value.as_bytes());
             bare.and_then(<[u8]>::first).is_some_and(|next| b",}]\"".contains(next))
         })
     }

@@ -1,7 +1,7 @@
 //! The last calls of a session, in a file of their own: one line per call, fields divided by tabs.
 
-use super::clean::{Clean, Kept, Redactor};
 use super::log::BRIEF_WAIT;
+use super::redact::{Clean, Kept, Redactor};
 use super::state::Store;
 use crate::system::files::{make_folder, put_as_it_is, text_of, wait_for};
 use crate::system::os::{self, Purpose};
@@ -63,7 +63,7 @@ pub struct Call {
     /// Ids of the call's findings.
     pub findings: Vec<String>,
     /// Marks of the warnings that the agent was given.
-    pub told: Vec<String>,
+    pub shown_before: Vec<String>,
     /// Files that the call wrote or fetched, each with the first 16 digits of the SHA-256 of its content, or an empty
     /// text if that is unknown.
     pub files: Vec<(String, String)>,
@@ -96,38 +96,38 @@ const FORM_WITHOUT_STEP: &str = "1";
 
 impl Call {
     /// Serializes the call. Text from outside is redacted; all other fields are digests and literals of this program.
-    fn line(&self, scribe: &Redactor<'_>) -> Kept {
+    fn line(&self, redactor: &Redactor<'_>) -> Kept {
         let listed = |pairs: &[(String, String)]| {
             let short = pairs.iter().filter(|(path, _)| path.len() <= MAX_PATH).take(MAX_FILES);
-            joined(short.flat_map(|(path, digest)| [scribe.clean(path), scribe.digest_made(digest)]))
+            joined(short.flat_map(|(path, digest)| [redactor.clean(path), redactor.digest_made(digest)]))
         };
-        let names = |names: &[String]| joined(names.iter().take(MAX_FINDINGS).map(|name| scribe.name(name)));
+        let names = |names: &[String]| joined(names.iter().take(MAX_FINDINGS).map(|name| redactor.name(name)));
         let end = self.step.end.as_ref();
         let fields: [Clean; FIELDS] = [
             Clean::word(FORM),
             Clean::number(self.time),
-            scribe.name(&self.id),
+            redactor.name(&self.id),
             Clean::word(if self.after { "after" } else { "before" }),
-            scribe.name(&self.end),
-            scribe.tool(first(&self.tool)),
-            scribe.digest_made(&self.exact),
-            joined(self.told.iter().take(MAX_FINDINGS).map(|mark| scribe.digest_made(mark))),
+            redactor.name(&self.end),
+            redactor.tool(first(&self.tool)),
+            redactor.digest_made(&self.exact),
+            joined(self.shown_before.iter().take(MAX_FINDINGS).map(|mark| redactor.digest_made(mark))),
             // Unused; earlier versions wrote a second fingerprint here.
             Clean::default(),
             Clean::word(if self.approved { "approved" } else { "" }),
             names(&self.taint),
             names(&self.findings),
             listed(&self.files),
-            scribe.digest_made(&self.output),
-            Clean::word(deed_word(self.step.deed)),
+            redactor.digest_made(&self.output),
+            Clean::word(deed_word(self.step.kind)),
             Clean::word(pace_word(self.step.pace)),
-            scribe.once_more(&self.step.text),
+            redactor.once_more(&self.step.text),
             listed(&self.step.changes),
-            joined(self.step.goals.iter().map(|goal| scribe.digest_made(goal))),
-            end.map(|end| scribe.digest_made(&end.error)).unwrap_or_default(),
-            end.map(|end| scribe.digest_made(&counted(&end.letters))).unwrap_or_default(),
-            scribe.name(first(&self.call)),
-            scribe.name(first(&self.word)),
+            joined(self.step.goals.iter().map(|goal| redactor.digest_made(goal))),
+            end.map(|end| redactor.digest_made(&end.error)).unwrap_or_default(),
+            end.map(|end| redactor.digest_made(&counted(&end.chars))).unwrap_or_default(),
+            redactor.name(first(&self.call)),
+            redactor.name(first(&self.word)),
         ];
         Kept::line(&fields, '\t')
     }
@@ -194,7 +194,7 @@ impl<'t> Line<'t> {
         Divided { rest: Some(self.fields[11]), by: INNER }.filter(|id| !id.is_empty())
     }
 
-    fn told(&self) -> impl Iterator<Item = &'t str> {
+    fn shown_before(&self) -> impl Iterator<Item = &'t str> {
         // Older formats use this field for something else.
         let marks = Some(self.fields[7]).filter(|_| self.fields[0] == FORM);
         Divided { rest: marks, by: INNER }.filter(|mark| !mark.is_empty())
@@ -206,7 +206,7 @@ impl<'t> Line<'t> {
     }
 
     fn step(&self) -> Step {
-        let [.., output, deed, pace, text, changes, goals, error, letters, _, _] = self.fields;
+        let [.., output, kind, pace, text, changes, goals, error, chars, _, _] = self.fields;
         if self.fields[0] == FORM_WITHOUT_STEP {
             return Step::default();
         }
@@ -214,11 +214,11 @@ impl<'t> Line<'t> {
             failed: self.end() == "failed",
             output: output.into(),
             error: error.into(),
-            letters: letters_of(letters),
+            chars: chars_of(chars),
         };
         Step {
             exact: self.exact().into(),
-            deed: deed_of(deed),
+            kind: deed_of(kind),
             pace: pace_of(pace),
             text: text.into(),
             changes: pairs(changes),
@@ -241,7 +241,7 @@ impl<'t> Line<'t> {
             approved: self.approved(),
             taint: list(taint),
             findings: self.findings().map(Into::into).collect(),
-            told: self.told().map(Into::into).collect(),
+            shown_before: self.shown_before().map(Into::into).collect(),
             files: pairs(files),
             output: output.into(),
             step: self.step(),
@@ -302,15 +302,15 @@ fn list(text: &str) -> Vec<String> {
 }
 
 /// Each kind of step with its stored name.
-const DEEDS: [(StepKind, &str); 4] =
+const KINDS: [(StepKind, &str); 4] =
     [(StepKind::Look, "look"), (StepKind::Change, "change"), (StepKind::Run, "run"), (StepKind::Opaque, "opaque")];
 
-fn deed_word(deed: StepKind) -> &'static str {
-    DEEDS.iter().find(|(known, _)| *known == deed).map_or("opaque", |(_, word)| word)
+fn deed_word(kind: StepKind) -> &'static str {
+    KINDS.iter().find(|(known, _)| *known == kind).map_or("opaque", |(_, word)| word)
 }
 
 fn deed_of(word: &str) -> StepKind {
-    DEEDS.iter().find(|(_, known)| *known == word).map_or(StepKind::Opaque, |(deed, _)| *deed)
+    KINDS.iter().find(|(_, known)| *known == word).map_or(StepKind::Opaque, |(kind, _)| *kind)
 }
 
 /// Each repeat allowance with its stored name.
@@ -326,11 +326,11 @@ fn pace_of(word: &str) -> RepeatAllowance {
 }
 
 /// Formats byte counts in hexadecimal, as `61:1f 62:3`.
-fn counted(letters: &[(u8, u32)]) -> String {
-    letters.iter().map(|(byte, count)| format!("{byte:x}:{count:x}")).collect::<Vec<_>>().join(" ")
+fn counted(chars: &[(u8, u32)]) -> String {
+    chars.iter().map(|(byte, count)| format!("{byte:x}:{count:x}")).collect::<Vec<_>>().join(" ")
 }
 
-fn letters_of(text: &str) -> Vec<(u8, u32)> {
+fn chars_of(text: &str) -> Vec<(u8, u32)> {
     let one = |pair: &str| {
         let (byte, count) = pair.split_once(':')?;
         Some((u8::from_str_radix(byte, 16).ok()?, u32::from_str_radix(count, 16).ok()?))
@@ -375,7 +375,7 @@ impl History {
                 || now.goals.iter().any(|goal| seen(goal))
                 || now.changes.iter().any(|(path, _)| seen(path)));
         let fails = ended.is_some_and(|end| seen(&end.error));
-        let speaks = ended.is_some_and(|end| !end.letters.is_empty());
+        let speaks = ended.is_some_and(|end| !end.chars.is_empty());
         if again || fails || speaks { self.steps(now) } else { Vec::new() }
     }
 
@@ -407,13 +407,13 @@ impl History {
 
     /// Whether the agent was already warned of this finding with the same mark in this session. A finding about a
     /// repeated call is compared by the call's fingerprint instead.
-    pub fn told(&self, finding: &str, mark: &str, exact: &str) -> bool {
+    pub fn shown_before(&self, finding: &str, mark: &str, exact: &str) -> bool {
         // A warning is not shown together with a prompt or a refusal; a refusal of a repeated call already mentions the
         // repetition.
         if OF_ONE_CALL.contains(&finding) {
             return self.before_with(finding).any(|line| line.exact() == exact);
         }
-        let tells = |line: &Line<'_>| !line.after && line.told().any(|known| known == mark);
+        let tells = |line: &Line<'_>| !line.after && line.shown_before().any(|known| known == mark);
         self.text.contains(mark) && self.lines().any(|line| tells(&line))
     }
 
@@ -512,7 +512,7 @@ impl Store {
     }
 
     /// Like [`Store::remember`], with a redactor that knows the secrets of the call.
-    pub(crate) fn remember_by(&self, scribe: &Redactor<'_>, whose: SessionKey<'_>, call: &Call) -> io::Result<()> {
+    pub(crate) fn remember_by(&self, redactor: &Redactor<'_>, whose: SessionKey<'_>, call: &Call) -> io::Result<()> {
         let path = self.sessions().join(whose.file());
         let (mut file, before) = match locked(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -522,7 +522,7 @@ impl Store {
             }
             file => file?,
         };
-        let line = call.line(scribe);
+        let line = call.line(redactor);
         let line = line.text();
         file.write_all(line.as_bytes())?;
         if before + (line.len() as u64) < MAX_BYTES {
@@ -568,7 +568,7 @@ fn locked(path: &std::path::Path) -> io::Result<(File, u64)> {
         let file = os::open(path, Purpose::Append)?;
         wait_for(&file, BRIEF_WAIT)?;
         let own = file.metadata()?;
-        if os::stat_behind_links(path).is_ok_and(|there| os::stat_of(&own).is_same_file(&there)) {
+        if os::stat_following_links(path).is_ok_and(|there| os::stat_of(&own).is_same_file(&there)) {
             return Ok((file, own.len()));
         }
         let _ = file.unlock();
@@ -594,13 +594,12 @@ mod tests {
     /// A call with every field set.
     fn call() -> Call {
         let exact = "0123456789abcdef".to_owned();
-        let end =
-            End { failed: true, output: "00ff".into(), error: "~0a0b".into(), letters: vec![(b'a', 3), (0, 300)] };
+        let end = End { failed: true, output: "00ff".into(), error: "~0a0b".into(), chars: vec![(b'a', 3), (0, 300)] };
         let step = Step {
             exact: exact.clone(),
             goals: vec!["0c0d".into()],
             text: "cat a".into(),
-            deed: StepKind::Look,
+            kind: StepKind::Look,
             pace: RepeatAllowance::Asks,
             refused: false,
             changes: vec![("/repo/a".into(), "0e0f".into())],
@@ -616,7 +615,7 @@ mod tests {
             approved: true,
             taint: vec!["web".into()],
             findings: vec!["git/push-force".into(), "loop/tight".into()],
-            told: vec!["0f0f".into()],
+            shown_before: vec!["0f0f".into()],
             files: vec![("/repo/a".into(), "0e0f".into()), ("/repo/b".into(), String::new())],
             output: "00ff".into(),
             step,
@@ -675,14 +674,14 @@ mod tests {
             end: "pass".into(),
             exact: "aa".into(),
             findings: ["git/push-force", "loop/repeat"].map(str::to_owned).to_vec(),
-            told: vec!["0123456789abcdef".into()],
+            shown_before: vec!["0123456789abcdef".into()],
             ..Call::default()
         };
         store.remember(WHOSE, &call).unwrap();
         let history = store.history(WHOSE);
-        assert!(history.told("git/push-force", "0123456789abcdef", "bb"));
-        assert!(!history.told("git/push-force", "fedcba9876543210", "aa"));
-        assert!(history.told("loop/repeat", "", "aa") && !history.told("loop/repeat", "", "bb"));
+        assert!(history.shown_before("git/push-force", "0123456789abcdef", "bb"));
+        assert!(!history.shown_before("git/push-force", "fedcba9876543210", "aa"));
+        assert!(history.shown_before("loop/repeat", "", "aa") && !history.shown_before("loop/repeat", "", "bb"));
         assert!(history.has_found("git/push-force") && !history.has_found("rm/home"));
         assert_eq!(history.before("aa").map(|call| call.exact), Some("aa".to_owned()));
         assert_eq!(history.before("bb"), None);

@@ -1,7 +1,7 @@
 //! Tasks that a person has declared: one small file per workspace.
 
 use super::approvals::{Grant, Scope};
-use super::clean::Redactor;
+use super::redact::Redactor;
 use super::signing::signed::Signer;
 use super::signing::statement::Kind;
 use super::state::Store;
@@ -141,9 +141,9 @@ impl Store {
     /// # Errors
     /// It cannot be recorded or written; the task has then not begun.
     pub fn begin_task(&self, task: &Declared, signer: &Signer) -> io::Result<()> {
-        let scribe = Redactor::new(self);
-        let acceptance: Vec<String> = task.acceptance.iter().map(|text| scribe.clean(text).into()).collect();
-        let task = &Declared { intent: scribe.clean(&task.intent).into(), acceptance, ..task.clone() };
+        let redactor = Redactor::new(self);
+        let acceptance: Vec<String> = task.acceptance.iter().map(|text| redactor.clean(text).into()).collect();
+        let task = &Declared { intent: redactor.clean(&task.intent).into(), acceptance, ..task.clone() };
         let fields = json!({
             "task": task.id, "intent": task.intent, "scope": task.scope, "acceptance": task.acceptance,
             "accept_runs": task.accept_runs, "workspace": task.workspace, "by": task.by,

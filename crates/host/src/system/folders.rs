@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
     use crate::store::Store;
-    use crate::store::life::Pause;
+    use crate::store::pause::Pause;
     use std::fs;
 
     #[test]

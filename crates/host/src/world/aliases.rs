@@ -35,23 +35,23 @@ fn in_text(text: &str, name: &str) -> Option<String> {
 /// A shell word without its quotes; `None` if it continues on the next line.
 fn value(written: &str) -> Option<String> {
     let mut value = String::new();
-    let mut letters = written.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
+    let mut chars = written.chars();
+    while let Some(ch) = chars.next() {
+        match ch {
             '\'' => loop {
-                match letters.next()? {
+                match chars.next()? {
                     '\'' => break,
                     plain => value.push(plain),
                 }
             },
             '"' => loop {
-                match letters.next()? {
+                match chars.next()? {
                     '"' => break,
-                    '\\' => value.push(letters.next()?),
+                    '\\' => value.push(chars.next()?),
                     plain => value.push(plain),
                 }
             },
-            '\\' => value.push(letters.next()?),
+            '\\' => value.push(chars.next()?),
             ' ' | '\t' | ';' | '#' | '&' => break,
             plain => value.push(plain),
         }

@@ -17,16 +17,16 @@ fn filled_text(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     let mut chance = 0x2545_f491_u32;
-    while let Some((before, behind)) = rest.split_once('«') {
-        let (inner, after) = behind.split_once('»').expect("an example ends what it begins");
+    while let Some((before, after)) = rest.split_once('«') {
+        let (inner, after) = after.split_once('»').expect("an example ends what it begins");
         let (set, count) = inner.rsplit_once(':').expect("a set, a colon, a number");
-        let letters = members(set);
+        let chars = members(set);
         out.push_str(before);
         for _ in 0..count.parse::<usize>().expect("a number") {
             chance ^= chance << 13;
             chance ^= chance >> 17;
             chance ^= chance << 5;
-            out.push(letters[chance as usize % letters.len()]);
+            out.push(chars[chance as usize % chars.len()]);
         }
         rest = after;
     }
@@ -35,16 +35,16 @@ fn filled_text(text: &str) -> String {
 
 fn members(set: &str) -> Vec<char> {
     let signs: Vec<char> = set.chars().collect();
-    let mut letters = Vec::new();
+    let mut chars = Vec::new();
     let mut at = 0;
     while at < signs.len() {
         if signs.get(at + 1) == Some(&'-') && at + 2 < signs.len() {
-            letters.extend(signs[at]..=signs[at + 2]);
+            chars.extend(signs[at]..=signs[at + 2]);
             at += 3;
         } else {
-            letters.push(signs[at]);
+            chars.push(signs[at]);
             at += 1;
         }
     }
-    letters
+    chars
 }

@@ -139,17 +139,17 @@ fn path_regex(pattern: &str) -> String {
         _ => ("(^|/)", pattern.trim_start_matches("./")),
     };
     let mut regex = String::from(begin);
-    let mut letters = rest.trim_end_matches("/**").chars().peekable();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '*' if letters.next_if_eq(&'*').is_some() => {
-                let slash = letters.next_if_eq(&'/').is_some();
+    let mut chars = rest.trim_end_matches("/**").chars().peekable();
+    while let Some(ch) = chars.next() {
+        match ch {
+            '*' if chars.next_if_eq(&'*').is_some() => {
+                let slash = chars.next_if_eq(&'/').is_some();
                 regex.push_str(if slash { "(.*/)?" } else { ".*" });
             }
             '*' => regex.push_str("[^/]*"),
             '?' => regex.push_str("[^/]"),
-            letter if letter.is_alphanumeric() || "-_/ @".contains(letter) => regex.push(letter),
-            letter => regex.extend(['\\', letter]),
+            ch if ch.is_alphanumeric() || "-_/ @".contains(ch) => regex.push(ch),
+            ch => regex.extend(['\\', ch]),
         }
     }
     // The path may be a folder, which includes its contents.

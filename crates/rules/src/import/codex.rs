@@ -108,8 +108,7 @@ impl Tokens<'_> {
             return Ok(Some((Token::Text(self.quoted(first)?), line)));
         }
         if first.is_alphanumeric() || first == '_' {
-            let end =
-                self.rest.find(|letter: char| !(letter.is_alphanumeric() || letter == '_')).unwrap_or(self.rest.len());
+            let end = self.rest.find(|ch: char| !(ch.is_alphanumeric() || ch == '_')).unwrap_or(self.rest.len());
             let (word, rest) = self.rest.split_at(end);
             self.rest = rest;
             return Ok(Some((Token::Word(word.into()), line)));
@@ -140,16 +139,16 @@ impl Tokens<'_> {
             return Ok(inner.into());
         }
         let mut text = String::new();
-        let mut letters = self.rest.char_indices().skip(1);
-        while let Some((at, letter)) = letters.next() {
-            match letter {
-                '\\' => text.extend(letters.next().map(|(_, letter)| if letter == 'n' { '\n' } else { letter })),
+        let mut chars = self.rest.char_indices().skip(1);
+        while let Some((at, ch)) = chars.next() {
+            match ch {
+                '\\' => text.extend(chars.next().map(|(_, ch)| if ch == 'n' { '\n' } else { ch })),
                 '\n' => break,
-                letter if letter == quote => {
+                ch if ch == quote => {
                     self.rest = self.rest.get(at + 1..).unwrap_or("");
                     return Ok(text);
                 }
-                letter => text.push(letter),
+                ch => text.push(ch),
             }
         }
         Err(format!("line {}: a text is not ended", self.line))

@@ -79,8 +79,8 @@ fn one(reader: &mut Reader<'_>, rule: &Value, number: usize) {
 }
 
 fn escaped(text: &str) -> String {
-    let one = |letter: char| {
-        if letter.is_alphanumeric() || "-_".contains(letter) { letter.to_string() } else { format!("\\{letter}") }
+    let one = |ch: char| {
+        if ch.is_alphanumeric() || "-_".contains(ch) { ch.to_string() } else { format!("\\{ch}") }
     };
     text.chars().map(one).collect()
 }

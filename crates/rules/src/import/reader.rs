@@ -174,8 +174,8 @@ impl Reader<'_> {
     }
 
     fn name(&self, wanted: &str) -> String {
-        let letters = wanted.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' });
-        let words: String = letters.collect();
+        let chars = wanted.chars().map(|ch| if ch.is_ascii_alphanumeric() { ch } else { '-' });
+        let words: String = chars.collect();
         let joined = words.split('-').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-").to_lowercase();
         let base: String = format!("{}-{joined}", self.source.name()).chars().take(60).collect();
         let taken =
@@ -246,10 +246,10 @@ impl Reader<'_> {
 
 /// Converts a pattern with stars to a regular expression over the full text.
 pub(super) fn regex_of(glob: &str) -> String {
-    let escaped = |letter: char| match letter {
+    let escaped = |ch: char| match ch {
         '*' => ".*".to_owned(),
-        letter if letter.is_alphanumeric() || " -_/:@=,\"'<>!#%&~".contains(letter) => letter.to_string(),
-        letter => format!("\\{letter}"),
+        ch if ch.is_alphanumeric() || " -_/:@=,\"'<>!#%&~".contains(ch) => ch.to_string(),
+        ch => format!("\\{ch}"),
     };
     format!("^{}$", glob.chars().map(escaped).collect::<String>())
 }

@@ -65,7 +65,7 @@ pub(crate) fn as_module(name: &str, text: &str, is_entry: bool) -> String {
 /// Returns the names that a file may export. Extra names are harmless.
 fn exported(text: &str) -> Vec<&str> {
     let mut names = Vec::new();
-    let word = |text: &str| text.find(|letter: char| !is_part(letter)).unwrap_or(text.len());
+    let word = |text: &str| text.find(|ch: char| !is_part(ch)).unwrap_or(text.len());
     for (at, found) in text.match_indices("exports") {
         let after = text.get(at + found.len()..).unwrap_or("");
         if let Some(rest) = after.strip_prefix('.') {
@@ -77,16 +77,14 @@ fn exported(text: &str) -> Vec<&str> {
             names.extend(list.split(',').filter_map(|one| one.trim().get(..word(one.trim()))));
         }
     }
-    names.retain(|name| {
-        name.starts_with(|letter: char| is_part(letter) && !letter.is_ascii_digit()) && *name != "default"
-    });
+    names.retain(|name| name.starts_with(|ch: char| is_part(ch) && !ch.is_ascii_digit()) && *name != "default");
     names.sort_unstable();
     names.dedup();
     names
 }
 
-fn is_part(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_' || letter == '$'
+fn is_part(ch: char) -> bool {
+    ch.is_alphanumeric() || ch == '_' || ch == '$'
 }
 
 /// Returns whether a text can call `require`.

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// A module's decision.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Said {
+pub enum ModuleDecision {
     /// The module has no objection.
     #[default]
     Pass,
@@ -29,14 +29,14 @@ pub enum Said {
     },
 }
 
-impl Said {
+impl ModuleDecision {
     /// Returns the name in the module's API.
     pub fn name(&self) -> &'static str {
         match self {
-            Said::Pass => "pass",
-            Said::Ask { .. } => "ask",
-            Said::Deny { .. } => "deny",
-            Said::Modify { .. } => "modify",
+            ModuleDecision::Pass => "pass",
+            ModuleDecision::Ask { .. } => "ask",
+            ModuleDecision::Deny { .. } => "deny",
+            ModuleDecision::Modify { .. } => "modify",
         }
     }
 }
@@ -147,7 +147,7 @@ pub struct Report {
     /// Index in the chain.
     pub index: usize,
     /// Its decision, or the problem that prevented one. `None` if it has no such handler or was not run.
-    pub said: Option<Result<Said, Problem>>,
+    pub said: Option<Result<ModuleDecision, Problem>>,
     /// Number of times that the interpreter's counter ran out, about ten thousand steps each.
     pub ticks: u64,
     /// Lines that it printed, truncated.

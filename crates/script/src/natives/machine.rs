@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 pub(super) fn on_machine<'js>(
     tools: &Tools,
     ctx: &Ctx<'js>,
-    (deed, name): (&str, &str),
+    (operation, name): (&str, &str),
     given: Js<'js>,
 ) -> Result<Js<'js>> {
     let (call, granted) = (tools.call(), tools.granted.borrow());
@@ -18,18 +18,18 @@ pub(super) fn on_machine<'js>(
     tools.afford(ctx, 0)?;
     let told = |problem: String| Exception::throw_message(ctx, &problem);
     let looked: Vec<String> = granted.files.iter().chain(&granted.writes).cloned().collect();
-    let needed = match deed {
+    let needed = match operation {
         "read" | "list" => Some(&granted.files),
         "write" | "folder" => Some(&granted.writes),
         "kind" => Some(&looked),
         _ => None,
     };
     if let Some(pattern) = needed.and_then(|needed| machine.ungranted(name, needed)) {
-        tools.miss(Missed::File { pattern, writes: deed != "read" && deed != "list" && deed != "kind" });
+        tools.miss(Missed::File { pattern, writes: operation != "read" && operation != "list" && operation != "kind" });
         return Err(told(format!("{name}: this was not granted")));
     }
     let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);
-    match deed {
+    match operation {
         "read" => {
             let bytes = machine.read(name, &granted.files).map_err(told)?;
             tools.charge_bytes(bytes.len());
@@ -67,6 +67,6 @@ pub(super) fn on_machine<'js>(
             tools.charge_bytes(answer.1.len());
             text(json!({"status": answer.0, "body": answer.1}).to_string())
         }
-        _ => Err(told(format!("nothing is called `{deed}`"))),
+        _ => Err(told(format!("nothing is called `{operation}`"))),
     }
 }

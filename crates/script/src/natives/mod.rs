@@ -108,8 +108,8 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
     }
     if needs.files || needs.process {
         let kept = Rc::clone(tools);
-        let machine = move |ctx: Ctx<'js>, deed: String, name: String, bytes: Js<'js>| {
-            on_machine(&kept, &ctx, (&deed, &name), bytes)
+        let machine = move |ctx: Ctx<'js>, operation: String, name: String, bytes: Js<'js>| {
+            on_machine(&kept, &ctx, (&operation, &name), bytes)
         };
         own.set("machine", Function::new(ctx.clone(), machine)?)?;
     }

@@ -13,7 +13,7 @@ pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
 }
 
 /// Narrows values to the parts that an entry selects: `each-line` splits them into lines; `containing` keeps those that
-/// contain this text; `starting` keeps those that start with one of these texts, and strips it; `behind` keeps the part
+/// contain this text; `starting` keeps those that start with one of these texts, and strips it; `after` keeps the part
 /// after one of them; `quoted` keeps the quoted texts after them; `after-last` strips everything up to the last
 /// occurrence; `lacking` drops those that contain a text; `divided` splits the rest at each of these characters. With
 /// `any-case`, matching ignores ASCII case.
@@ -55,14 +55,14 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
     }
     let divided = entry.get("divided").text();
     if !divided.is_empty() {
-        let letters: Vec<char> = divided.chars().collect();
-        *values = values.iter().flat_map(|value| value.split(&letters)).collect();
+        let chars: Vec<char> = divided.chars().collect();
+        *values = values.iter().flat_map(|value| value.split(&chars)).collect();
     }
 }
 
 /// Narrows values to the parts that follow one of the entry's texts.
 fn narrow_behind(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&str, &str) -> Option<usize>) {
-    let behind = entry.get("behind");
+    let after = entry.get("behind");
     let cut =
         |value: &Value, wanted: &str| find(&value.prefix(), wanted).map(|at| value.without_prefix(at + wanted.len()));
     let whole = entry.get("quoted-words").is_true();
@@ -70,7 +70,7 @@ fn narrow_behind(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&s
     *values = values
         .iter()
         .flat_map(|value| {
-            behind
+            after
                 .texts()
                 .flat_map(|wanted| {
                     let mut found: Vec<Value> = cut(value, wanted).into_iter().collect();
@@ -124,12 +124,12 @@ fn quoted(value: &Value) -> Option<Value> {
     let start = prefix.find(['"', '\'', '`'])?;
     let quote = prefix.get(start..)?.chars().next()?;
     let mut text = String::new();
-    let mut letters = prefix.get(start + 1..)?.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => text.extend(letters.next()),
-            letter if letter == quote => return Some(Value::text(text, value.origin())),
-            letter => text.push(letter),
+    let mut chars = prefix.get(start + 1..)?.chars();
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' => text.extend(chars.next()),
+            ch if ch == quote => return Some(Value::text(text, value.origin())),
+            ch => text.push(ch),
         }
     }
     value.without_prefix(start + 1).split(&[quote]).into_iter().next()

@@ -190,7 +190,7 @@ impl Reader<'_> {
     fn parameter(&mut self, text: &str) -> bool {
         let name = text.split(':').next().unwrap_or(text);
         let known = self.find(name);
-        let dashed = name.strip_prefix('-').is_some_and(|name| name.starts_with(|letter: char| letter.is_alphabetic()));
+        let dashed = name.strip_prefix('-').is_some_and(|name| name.starts_with(|ch: char| ch.is_alphabetic()));
         if known.is_none() && !dashed {
             return false;
         }
@@ -251,8 +251,8 @@ impl Reader<'_> {
         let glued = || self.find(text.get(..2)?).filter(|(_, follows)| *follows == Follows::Rest).map(|_| 2);
         let Some(end) = colon.or_else(glued) else { return false };
         let Some((key, follows)) = self.find(text.get(..end).unwrap_or("")) else { return false };
-        let behind = skipped + end + usize::from(colon.is_some());
-        let value = self.words.get(self.at).map(|word| word.without_prefix(behind));
+        let after = skipped + end + usize::from(colon.is_some());
+        let value = self.words.get(self.at).map(|word| word.without_prefix(after));
         let word = self.at;
         self.at += 1;
         let words = if follows == Follows::Rest { self.at..self.words.len() } else { 0..0 };
@@ -406,11 +406,11 @@ impl Reader<'_> {
     /// `-rf`, `-n5`: each character is an option until one takes the rest as its value.
     fn cluster(&mut self, text: &str) {
         let mut name = String::from("-");
-        for (offset, letter) in text.char_indices().skip(1) {
+        for (offset, ch) in text.char_indices().skip(1) {
             name.truncate(1);
-            name.push(letter);
+            name.push(ch);
             let Some((key, follows)) = self.find(&name) else {
-                if offset + letter.len_utf8() == text.len() {
+                if offset + ch.len_utf8() == text.len() {
                     self.invocation.unknown.push(self.at);
                 }
                 continue;
@@ -419,8 +419,8 @@ impl Reader<'_> {
                 self.push(key, None);
                 continue;
             }
-            let behind = offset + letter.len_utf8();
-            let joined = self.words.get(self.at).map(|word| word.without_prefix(behind));
+            let after = offset + ch.len_utf8();
+            let joined = self.words.get(self.at).map(|word| word.without_prefix(after));
             let joined = joined.filter(|value| !value.pieces.is_empty());
             let separate = joined.is_none() && follows == Follows::Value;
             let value = if separate { self.words.get(self.at + 1).cloned() } else { joined };

@@ -18,7 +18,7 @@ impl Interpreter<'_> {
         if word.parts.is_empty() {
             return Some(0);
         }
-        let value = self.expand_whole(word);
+        let value = self.expand_fully(word);
         self.evaluate(&value)
     }
 
@@ -45,11 +45,11 @@ impl Interpreter<'_> {
         }
         self.run_substitutions(text, origin);
         // The shell removes quotes in a subscript before it evaluates it.
-        let letters: Vec<char> = text.chars().filter(|letter| *letter != '"').collect();
-        let mut expression = Expression { letters: &letters, at: 0, depth, idle: 0, origin };
+        let chars: Vec<char> = text.chars().filter(|ch| *ch != '"').collect();
+        let mut expression = Expression { chars: &chars, at: 0, depth, idle: 0, origin };
         let result = expression.comma(self)?;
         expression.blanks();
-        (expression.at == letters.len()).then_some(result)
+        (expression.at == chars.len()).then_some(result)
     }
 
     /// Runs the substitutions in the subscript of a name, which the shell expands even if the name was quoted.
@@ -72,7 +72,7 @@ impl Interpreter<'_> {
         let derivation = self.derive("subscript", text, origin);
         let placement = Placement::From(Origin { span: origin.span, derivation });
         let parts = self.parse(text, placement, |parser| parser.heredoc_parts());
-        let _ = self.expand_whole(&Word { parts, origin });
+        let _ = self.expand_fully(&Word { parts, origin });
         self.ascend();
     }
 
@@ -96,7 +96,7 @@ impl Interpreter<'_> {
 
 /// An expression that is evaluated while it is parsed.
 struct Expression<'t> {
-    letters: &'t [char],
+    chars: &'t [char],
     at: usize,
     depth: u32,
     /// Positive in parts whose result is unused. Assignments have no effect there.
@@ -129,13 +129,13 @@ const ASSIGNING: [&str; 11] = ["<<=", ">>=", "+=", "-=", "*=", "/=", "%=", "&=",
 
 impl Expression<'_> {
     fn blanks(&mut self) {
-        while self.letters.get(self.at).is_some_and(|letter| letter.is_whitespace()) {
+        while self.chars.get(self.at).is_some_and(|ch| ch.is_whitespace()) {
             self.at += 1;
         }
     }
 
     fn next_is(&self, text: &str) -> bool {
-        text.chars().enumerate().all(|(offset, letter)| self.letters.get(self.at + offset) == Some(&letter))
+        text.chars().enumerate().all(|(offset, ch)| self.chars.get(self.at + offset) == Some(&ch))
     }
 
     fn eat(&mut self, text: &str) -> bool {
@@ -229,7 +229,7 @@ impl Expression<'_> {
     fn is_longer(&self, operator: &str) -> bool {
         let longer = ["||", "&&", "<<", ">>", "<=", ">=", "==", "**", "|=", "&=", "^=", "+=", "-=", "*=", "/=", "%="];
         longer.iter().any(|long| long.len() > operator.len() && long.starts_with(operator) && self.next_is(long))
-            || (matches!(operator, "<<" | ">>") && self.letters.get(self.at + 2) == Some(&'='))
+            || (matches!(operator, "<<" | ">>") && self.chars.get(self.at + 2) == Some(&'='))
     }
 
     fn power(&mut self, shell: &mut Interpreter<'_>) -> Option<i64> {
@@ -256,7 +256,7 @@ impl Expression<'_> {
                 self.at = start;
             }
         }
-        let operator = self.letters.get(self.at).copied().filter(|letter| matches!(letter, '!' | '~' | '+' | '-'));
+        let operator = self.chars.get(self.at).copied().filter(|ch| matches!(ch, '!' | '~' | '+' | '-'));
         let Some(operator) = operator else { return self.primary(shell) };
         self.at += 1;
         self.depth += 1;
@@ -279,7 +279,7 @@ impl Expression<'_> {
             self.depth -= 1;
             return if self.eat(")") { inner } else { None };
         }
-        if self.letters.get(self.at).is_some_and(char::is_ascii_digit) {
+        if self.chars.get(self.at).is_some_and(char::is_ascii_digit) {
             return self.number();
         }
         let place = self.place(shell)?;
@@ -294,8 +294,8 @@ impl Expression<'_> {
 
     /// `12`, `0x1f`, `017`, `2#101`
     fn number(&mut self) -> Option<i64> {
-        let is_part = |letter: &&char| letter.is_ascii_alphanumeric() || matches!(letter, '#' | '@' | '_');
-        let text: String = self.letters.get(self.at..)?.iter().take_while(is_part).collect();
+        let is_part = |ch: &&char| ch.is_ascii_alphanumeric() || matches!(ch, '#' | '@' | '_');
+        let text: String = self.chars.get(self.at..)?.iter().take_while(is_part).collect();
         self.at += text.len();
         if let Some((base, digits)) = text.split_once('#') {
             return in_base(base.parse().ok().filter(|base| (2..=64).contains(base))?, digits);
@@ -309,20 +309,20 @@ impl Expression<'_> {
 
     fn place(&mut self, shell: &mut Interpreter<'_>) -> Option<Place> {
         self.blanks();
-        let first = self.letters.get(self.at)?;
+        let first = self.chars.get(self.at)?;
         if !first.is_ascii_alphabetic() && *first != '_' {
             return None;
         }
-        let is_part = |letter: &&char| letter.is_ascii_alphanumeric() || **letter == '_';
-        let name: String = self.letters.get(self.at..)?.iter().take_while(is_part).collect();
+        let is_part = |ch: &&char| ch.is_ascii_alphanumeric() || **ch == '_';
+        let name: String = self.chars.get(self.at..)?.iter().take_while(is_part).collect();
         self.at += name.len();
-        if self.letters.get(self.at) != Some(&'[') {
+        if self.chars.get(self.at) != Some(&'[') {
             return Some(Place { name, element: None, known: true });
         }
         self.at += 1;
         let element = self.comma(shell);
         // A subscript that is not arithmetic is the name of an element.
-        while self.letters.get(self.at).is_some_and(|letter| *letter != ']') {
+        while self.chars.get(self.at).is_some_and(|ch| *ch != ']') {
             self.at += 1;
         }
         self.at += 1;
@@ -379,16 +379,16 @@ fn apply(operator: &str, left: i64, right: i64) -> Option<i64> {
 /// Parses a number in this base. Digits, lower case, upper case, `@` and `_` have the values 0 to 63; up to base 36,
 /// case does not matter.
 fn in_base(base: i64, digits: &str) -> Option<i64> {
-    let worth = |letter: char| match letter {
-        '0'..='9' => Some(i64::from(u32::from(letter) - u32::from('0'))),
-        'a'..='z' => Some(i64::from(u32::from(letter) - u32::from('a')) + 10),
-        'A'..='Z' if base <= 36 => Some(i64::from(u32::from(letter) - u32::from('A')) + 10),
-        'A'..='Z' => Some(i64::from(u32::from(letter) - u32::from('A')) + 36),
+    let worth = |ch: char| match ch {
+        '0'..='9' => Some(i64::from(u32::from(ch) - u32::from('0'))),
+        'a'..='z' => Some(i64::from(u32::from(ch) - u32::from('a')) + 10),
+        'A'..='Z' if base <= 36 => Some(i64::from(u32::from(ch) - u32::from('A')) + 10),
+        'A'..='Z' => Some(i64::from(u32::from(ch) - u32::from('A')) + 36),
         '@' => Some(62),
         '_' => Some(63),
         _ => None,
     };
     digits
         .chars()
-        .try_fold(0_i64, |sum, letter| sum.checked_mul(base)?.checked_add(worth(letter).filter(|value| *value < base)?))
+        .try_fold(0_i64, |sum, ch| sum.checked_mul(base)?.checked_add(worth(ch).filter(|value| *value < base)?))
 }

@@ -74,10 +74,10 @@ fn sequence(parts: &[Part]) -> Option<Vec<Vec<Part>>> {
         let width = if is_padded(first) || is_padded(last) { first.len().max(last.len()) } else { 0 };
         return Some(steps(from, to, step).map(|number| part(format!("{number:0width$}"))).collect());
     }
-    let one = |text: &str| text.bytes().next().filter(|letter| text.len() == 1 && letter.is_ascii_alphabetic());
+    let one = |text: &str| text.bytes().next().filter(|ch| text.len() == 1 && ch.is_ascii_alphabetic());
     let (from, to) = (i64::from(one(first)?), i64::from(one(last)?));
-    let letter = |code: i64| u8::try_from(code).map_or(String::new(), |code| char::from(code).to_string());
-    Some(steps(from, to, step).map(|code| part(letter(code))).collect())
+    let ch = |code: i64| u8::try_from(code).map_or(String::new(), |code| char::from(code).to_string());
+    Some(steps(from, to, step).map(|code| part(ch(code))).collect())
 }
 
 fn is_padded(number: &str) -> bool {

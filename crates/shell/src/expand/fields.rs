@@ -86,11 +86,11 @@ impl Fields {
 
     fn add(&mut self, text: &str, origin: Origin, separators: &str) {
         let mut rest = text;
-        while let Some((at, separator)) = rest.char_indices().find(|(_, letter)| separators.contains(*letter)) {
-            let (field, behind) = rest.split_at(at);
+        while let Some((at, separator)) = rest.char_indices().find(|(_, ch)| separators.contains(*ch)) {
+            let (field, after) = rest.split_at(at);
             self.add_field(field, origin);
             self.separate(separator);
-            rest = behind.get(separator.len_utf8()..).unwrap_or("");
+            rest = after.get(separator.len_utf8()..).unwrap_or("");
         }
         self.add_field(rest, origin);
     }

@@ -2,7 +2,7 @@
 
 use super::fields::number;
 use crate::model::value::{Origin, Value};
-use crate::syntax::tree::{Letters, Which};
+use crate::syntax::tree::{LetterCase, Which};
 use crate::text_tools::patterns::Pattern;
 
 /// Maximum length in characters of a text in which patterns are matched; one sixteenth of it for replacements.
@@ -32,20 +32,20 @@ pub(super) fn length(name: &str, set: Option<Vec<Value>>, origin: Origin) -> Val
 }
 
 /// The case operators `^`, `^^`, `,`, `,,`.
-pub(super) fn change_case(value: &Value, to: Letters, first: bool) -> Option<Value> {
+pub(super) fn change_case(value: &Value, to: LetterCase, first: bool) -> Option<Value> {
     let text = value.literal()?;
-    let turn = |letter: char| match letter.is_uppercase() {
-        true => letter.to_lowercase().to_string(),
-        false => letter.to_uppercase().to_string(),
+    let turn = |ch: char| match ch.is_uppercase() {
+        true => ch.to_lowercase().to_string(),
+        false => ch.to_uppercase().to_string(),
     };
     let change = |text: &str| match to {
-        Letters::Upper => text.to_uppercase(),
-        Letters::Lower => text.to_lowercase(),
-        Letters::Turned => text.chars().map(turn).collect(),
+        LetterCase::Upper => text.to_uppercase(),
+        LetterCase::Lower => text.to_lowercase(),
+        LetterCase::Turned => text.chars().map(turn).collect(),
     };
     let changed = match text.chars().next().filter(|_| first) {
-        Some(letter) => {
-            let (front, back) = text.split_at(letter.len_utf8());
+        Some(ch) => {
+            let (front, back) = text.split_at(ch.len_utf8());
             change(front) + back
         }
         None => change(&text),
@@ -55,7 +55,7 @@ pub(super) fn change_case(value: &Value, to: Letters, first: bool) -> Option<Val
 
 /// `@Q`, for texts that need no escapes.
 pub(super) fn quoted(value: &Value) -> Option<Value> {
-    let text = value.literal().filter(|text| !text.contains(|letter: char| letter == '\'' || letter.is_control()))?;
+    let text = value.literal().filter(|text| !text.contains(|ch: char| ch == '\'' || ch.is_control()))?;
     Some(Value::text(format!("'{text}'"), value.origin()))
 }
 
@@ -77,23 +77,23 @@ pub(super) fn replace(value: &Value, pattern: &Pattern, with: &Value, which: Whi
     (!with.contains('&')).then(|| Value::text(replaced, value.origin()))
 }
 
-fn replaced(letters: &[char], pattern: &Pattern, with: &str, which: Which) -> Option<String> {
-    if letters.len() > MAX_LETTERS / 16 {
+fn replaced(chars: &[char], pattern: &Pattern, with: &str, which: Which) -> Option<String> {
+    if chars.len() > MAX_LETTERS / 16 {
         return None;
     }
     let mut text = String::new();
     let mut at = 0;
     if which == Which::Back {
-        let start = pattern.back(letters, true);
-        text.extend(letters.get(..start.unwrap_or(letters.len()))?);
+        let start = pattern.back(chars, true);
+        text.extend(chars.get(..start.unwrap_or(chars.len()))?);
         text.push_str(if start.is_some() { with } else { "" });
         return (!pattern.is_exhausted()).then_some(text);
     }
-    while at < letters.len() {
+    while at < chars.len() {
         if pattern.is_exhausted() {
             return None;
         }
-        let rest = letters.get(at..)?;
+        let rest = chars.get(at..)?;
         match pattern.front(rest, true).filter(|length| *length > 0) {
             Some(length) => {
                 text.push_str(with);
@@ -109,7 +109,7 @@ fn replaced(letters: &[char], pattern: &Pattern, with: &str, which: Which) -> Op
             }
         }
     }
-    text.extend(letters.get(at..)?);
+    text.extend(chars.get(at..)?);
     (!pattern.is_exhausted()).then_some(text)
 }
 
@@ -120,14 +120,14 @@ pub(super) fn cut(value: &Value, pattern: &Pattern, front: bool, longest: bool) 
         let kept = if front { text.strip_prefix(fixed.as_str()) } else { text.strip_suffix(fixed.as_str()) };
         return Some(Value::text(kept.unwrap_or(&text), value.origin()));
     }
-    let letters: Vec<char> = text.chars().collect();
-    if letters.len() > MAX_LETTERS {
+    let chars: Vec<char> = text.chars().collect();
+    if chars.len() > MAX_LETTERS {
         return None;
     }
     let kept = if front {
-        letters.get(pattern.front(&letters, longest).unwrap_or(0)..)
+        chars.get(pattern.front(&chars, longest).unwrap_or(0)..)
     } else {
-        letters.get(..pattern.back(&letters, longest).unwrap_or(letters.len()))
+        chars.get(..pattern.back(&chars, longest).unwrap_or(chars.len()))
     };
     let kept = kept?.iter().collect::<String>();
     (!pattern.is_exhausted()).then(|| Value::text(kept, value.origin()))

@@ -15,7 +15,7 @@ impl Interpreter<'_> {
         };
         if let Some(word) = self.replacement(&name, &parameter.operator).filter(|_| !quoted) {
             if let Operator::Assign { .. } = parameter.operator {
-                let value = self.expand_whole(&word);
+                let value = self.expand_fully(&word);
                 self.state.assign(&parameter.name, vec![value.clone()]);
                 return push_value(raw, value, true);
             }
@@ -44,7 +44,7 @@ impl Interpreter<'_> {
             Element::Each => Some(format!("{name}[@]")),
             Element::Joined => Some(format!("{name}[*]")),
             Element::At(word) => {
-                let subscript = self.expand_whole(word);
+                let subscript = self.expand_fully(word);
                 let named = format!("{name}[{}]", subscript.literal()?);
                 if self.state.variable(&named).is_some() {
                     return Some(named);
@@ -72,10 +72,10 @@ impl Interpreter<'_> {
             | Operator::Required(word)
             | Operator::Slice(word)
             | Operator::Cut { pattern: word, .. }
-            | Operator::Other(word) => drop(self.expand_whole(word)),
+            | Operator::Other(word) => drop(self.expand_fully(word)),
             Operator::Replace { pattern, with, .. } => {
-                self.expand_whole(pattern);
-                self.expand_whole(with);
+                self.expand_fully(pattern);
+                self.expand_fully(with);
             }
             Operator::Plain
             | Operator::Length
@@ -130,14 +130,14 @@ impl Interpreter<'_> {
         match &parameter.operator {
             Operator::Plain => set.unwrap_or_else(unset),
             Operator::Required(word) => {
-                self.expand_whole(word);
+                self.expand_fully(word);
                 set.unwrap_or_else(unset)
             }
             Operator::Length => vec![length(name, set, origin)],
             Operator::Default { of_empty, word } | Operator::Assign { of_empty, word } => {
                 let value = set.filter(|values| counts_as_set(values, *of_empty));
                 value.unwrap_or_else(|| {
-                    let fallback = self.expand_whole(word);
+                    let fallback = self.expand_fully(word);
                     if let Operator::Assign { .. } = parameter.operator {
                         self.state.assign(&parameter.name, vec![fallback.clone()]);
                     }
@@ -145,7 +145,7 @@ impl Interpreter<'_> {
                 })
             }
             Operator::Alternative { of_empty, word } => {
-                let alternative = self.expand_whole(word);
+                let alternative = self.expand_fully(word);
                 let set = set.filter(|values| counts_as_set(values, *of_empty));
                 match set {
                     Some(values) if *of_empty && values.iter().all(|value| value.literal().is_none()) => {
@@ -165,7 +165,7 @@ impl Interpreter<'_> {
             }
             Operator::Replace { which, pattern, with } => {
                 let pattern = self.pattern(pattern).filter(|pattern| self.state.extended || !pattern.is_extended());
-                let with = self.expand_whole(with);
+                let with = self.expand_fully(with);
                 self.map(set, origin, |value| replace(value, pattern.as_ref()?, &with, *which))
             }
             Operator::Quoted => self.map(set, origin, quoted),
@@ -175,7 +175,7 @@ impl Interpreter<'_> {
                 None => unknown(UnknownReason::Input),
             },
             Operator::Other(word) => {
-                self.expand_whole(word);
+                self.expand_fully(word);
                 unknown(UnknownReason::NotEvaluated)
             }
         }
@@ -214,7 +214,7 @@ impl Interpreter<'_> {
         let derivation = self.derive("prompt", &text, value.origin());
         let placement = Placement::From(Origin { span: value.span(), derivation });
         let parts = self.parse(&text, placement, |parser| parser.heredoc_parts());
-        let expanded = self.expand_whole(&Word { parts, origin });
+        let expanded = self.expand_fully(&Word { parts, origin });
         self.ascend();
         // Backslash escapes of prompts are not evaluated.
         if text.contains('\\') { Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin) } else { expanded }
@@ -233,7 +233,7 @@ impl Interpreter<'_> {
     }
 
     fn slice(&mut self, name: &str, set: Option<Vec<Value>>, word: &Word) -> Option<Vec<Value>> {
-        let bounds = self.expand_whole(word);
+        let bounds = self.expand_fully(word);
         let text = bounds.literal()?.into_owned();
         let (start, length) = text.split_once(':').map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
         let mut number = |text: &str| self.evaluate(&Value::text(text, bounds.origin()));

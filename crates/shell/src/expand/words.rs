@@ -59,7 +59,7 @@ impl Interpreter<'_> {
     }
 
     /// Returns the value of a word that is not split: in an assignment, a redirection, `case`.
-    pub(crate) fn expand_whole(&mut self, word: &Word) -> Value {
+    pub(crate) fn expand_fully(&mut self, word: &Word) -> Value {
         let mut value = Value::default();
         for raw in self.raw(&word.parts) {
             match raw {

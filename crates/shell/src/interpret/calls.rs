@@ -216,7 +216,7 @@ impl Interpreter<'_> {
 }
 
 fn is_switch(text: &str) -> bool {
-    matches!(text.as_bytes(), [b'/', letter] if letter.is_ascii_alphabetic())
+    matches!(text.as_bytes(), [b'/', ch] if ch.is_ascii_alphabetic())
 }
 
 /// Returns the simple command at the end of a node, which receives the words after an alias.

@@ -22,7 +22,7 @@ impl Interpreter<'_> {
             let operator = |word: Option<&Word>| word.and_then(plain_text).unwrap_or("").to_owned();
             let before = index.checked_sub(1).map_or(String::new(), |index| operator(words.get(index)));
             let after = operator(words.get(index + 1));
-            let value = self.expand_whole(word);
+            let value = self.expand_fully(word);
             if compare(&before, 0, 0).is_some() || compare(&after, 0, 0).is_some() {
                 self.evaluate(&value);
             } else if matches!(before.as_str(), "-v" | "-R") {
@@ -56,7 +56,7 @@ impl Interpreter<'_> {
 
     /// Returns the value of a word whose substitutions have already run.
     fn quiet_value(&mut self, word: &Word) -> Value {
-        self.quietly(|this| this.expand_whole(word))
+        self.quietly(|this| this.expand_fully(word))
     }
 
     /// Walks without listing commands or gaps, and restores the state.

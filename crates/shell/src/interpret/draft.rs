@@ -42,7 +42,7 @@ const OWN_SHELL: [&str; 3] = ["0", "BASH", "SHELL"];
 pub(crate) fn program_name(word: &Value, windows: bool) -> String {
     let after_folder = |text: &str| {
         let drive = windows || matches!(text.as_bytes(), [_, b':', b'\\', ..]);
-        let separator = |letter: char| letter == '/' || (drive && letter == '\\');
+        let separator = |ch: char| ch == '/' || (drive && ch == '\\');
         text.rsplit_once(separator).map(|(_, name)| name.to_owned())
     };
     let Some(text) = word.literal() else {

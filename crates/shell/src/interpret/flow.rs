@@ -347,7 +347,7 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn case_node(&mut self, subject: &Word, arms: &[Arm]) -> Stream {
-        let subject = self.expand_whole(subject);
+        let subject = self.expand_fully(subject);
         let before = self.state.clone();
         let mut output: Option<Stream> = None;
         let mut ends: Option<(State, Option<bool>)> = None;

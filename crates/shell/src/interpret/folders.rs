@@ -193,7 +193,7 @@ fn is_absolute(path: &Value) -> bool {
 
 /// `C:/`, `C:`
 fn begins_with_drive(text: &str) -> bool {
-    matches!(text.as_bytes(), [letter, b':'] | [letter, b':', b'/', ..] if letter.is_ascii_alphabetic())
+    matches!(text.as_bytes(), [ch, b':'] | [ch, b':', b'/', ..] if ch.is_ascii_alphabetic())
 }
 
 /// Returns the parent directory, if the value alone determines it.

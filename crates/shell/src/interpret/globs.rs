@@ -38,7 +38,7 @@ fn parted(word: &Value) -> (Value, Value) {
     let (mut folder, mut name) = (Value::default(), Value::default());
     for (piece, origin) in &word.pieces {
         let slash = piece.as_text().and_then(|text| text.rsplit_once('/'));
-        let Some((before, behind)) = slash else {
+        let Some((before, after)) = slash else {
             name.pieces.push((piece.clone(), *origin));
             continue;
         };
@@ -47,8 +47,8 @@ fn parted(word: &Value) -> (Value, Value) {
         }
         folder.push(std::mem::take(&mut name));
         folder.push_text(before, *origin);
-        if !behind.is_empty() {
-            name.push_text(behind, *origin);
+        if !after.is_empty() {
+            name.push_text(after, *origin);
         }
     }
     (folder, name)

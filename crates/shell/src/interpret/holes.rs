@@ -43,14 +43,14 @@ impl Interpreter<'_> {
             return value;
         }
         let mut begin = 0;
-        for (at, letter) in text.char_indices() {
-            let Some(hole) = self.hole_at(letter) else { continue };
+        for (at, ch) in text.char_indices() {
+            let Some(hole) = self.hole_at(ch) else { continue };
             let before = text.get(begin..at).unwrap_or("");
             if !before.is_empty() {
                 value.push_text(before, origin);
             }
             value.pieces.push(hole.clone());
-            begin = at + letter.len_utf8();
+            begin = at + ch.len_utf8();
         }
         let rest = text.get(begin..).unwrap_or("");
         if !rest.is_empty() || value.pieces.is_empty() {
@@ -59,7 +59,7 @@ impl Interpreter<'_> {
         value
     }
 
-    fn hole_at(&self, letter: char) -> Option<&(Piece, Origin)> {
-        self.holes.get(u32::from(letter).checked_sub(FIRST_MARK)? as usize)
+    fn hole_at(&self, ch: char) -> Option<&(Piece, Origin)> {
+        self.holes.get(u32::from(ch).checked_sub(FIRST_MARK)? as usize)
     }
 }

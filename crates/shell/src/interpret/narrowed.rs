@@ -37,7 +37,7 @@ fn pattern(arguments: &[Value]) -> Option<String> {
     for word in arguments {
         let word = word.literal()?;
         match word.strip_prefix('-') {
-            Some(letters) if letters.bytes().all(|byte| b"EiaePnH".contains(&byte)) => {}
+            Some(chars) if chars.bytes().all(|byte| b"EiaePnH".contains(&byte)) => {}
             Some(_) => return None,
             None => found = found.or(Some(word.into_owned())),
         }
@@ -65,19 +65,19 @@ fn name(pattern: &str) -> Option<String> {
         None => (false, pattern),
     };
     let mut glob = String::new();
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => match letters.next()? {
+    let mut chars = pattern.chars();
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' => match chars.next()? {
                 escaped if escaped.is_ascii_punctuation() && !"*?[/".contains(escaped) => glob.push(escaped),
                 _ => return None,
             },
             '.' => glob.push('?'),
-            letter if letter.is_alphanumeric() || "_-~ ".contains(letter) => glob.push(letter),
+            ch if ch.is_alphanumeric() || "_-~ ".contains(ch) => glob.push(ch),
             _ => return None,
         }
     }
-    if !glob.contains(|letter: char| letter.is_alphanumeric()) {
+    if !glob.contains(|ch: char| ch.is_alphanumeric()) {
         return None;
     }
     Some(format!("{}{glob}{}", if starts { "" } else { "*" }, if ends { "" } else { "*" }))

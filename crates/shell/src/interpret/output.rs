@@ -214,12 +214,12 @@ fn printf(arguments: &[Value], origin: Origin) -> Option<Value> {
         }
         // `printf %s "$x"` prints its arguments, one after the other.
         (Some(format), None) if matches!(&*format, "%s" | "%s\\n" | "%s ") => {
-            let behind = decode::escapes(format.get(2..).unwrap_or(""));
+            let after = decode::escapes(format.get(2..).unwrap_or(""));
             let mut value = Value::default();
             for word in rest {
                 value.push(word.clone());
-                if !behind.is_empty() {
-                    value.push_text(&behind, word.origin());
+                if !after.is_empty() {
+                    value.push_text(&after, word.origin());
                 }
             }
             Some(value)

@@ -31,14 +31,14 @@ impl Reads {
                 continue;
             };
             reads.raw |= options.get(..at).is_some_and(|flags| flags.contains('r'));
-            let (letter, joined) = options.get(at..).unwrap_or("").split_at(1);
-            let silent = letter == "s";
+            let (ch, joined) = options.get(at..).unwrap_or("").split_at(1);
+            let silent = ch == "s";
             let value = if joined.is_empty() && !silent {
                 words.next().unwrap_or_default().into_owned()
             } else {
                 joined.into()
             };
-            match letter {
+            match ch {
                 "a" => reads.array = Some(value),
                 "d" if value.is_empty() => reads.whole = true,
                 "u" => match value.parse() {
@@ -148,17 +148,17 @@ fn known_line(reads: &Reads, stream: &Stream) -> Option<Taken> {
 
 /// Splits a line into at most `most` fields; the last one takes the rest.
 fn fields_of(line: &str, separators: &str, most: usize) -> Vec<String> {
-    let is_blank = |letter: char| letter.is_ascii_whitespace() && separators.contains(letter);
-    let is_separator = |letter: char| separators.contains(letter);
+    let is_blank = |ch: char| ch.is_ascii_whitespace() && separators.contains(ch);
+    let is_separator = |ch: char| separators.contains(ch);
     let mut rest = line.trim_matches(is_blank);
     let mut fields = Vec::new();
     while !rest.is_empty() && fields.len() + 1 < most {
         let end = rest.find(is_separator).unwrap_or(rest.len());
-        let (field, behind) = rest.split_at(end);
+        let (field, after) = rest.split_at(end);
         fields.push(field.to_owned());
-        let behind = behind.trim_start_matches(is_blank);
-        let other = behind.strip_prefix(|letter| is_separator(letter) && !is_blank(letter));
-        rest = other.map_or(behind, |behind| behind.trim_start_matches(is_blank));
+        let after = after.trim_start_matches(is_blank);
+        let other = after.strip_prefix(|ch| is_separator(ch) && !is_blank(ch));
+        rest = other.map_or(after, |after| after.trim_start_matches(is_blank));
     }
     if !rest.is_empty() {
         fields.push(last_field(rest, is_separator));

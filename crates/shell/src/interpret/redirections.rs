@@ -146,19 +146,19 @@ impl Interpreter<'_> {
         match redirect.kind {
             RedirectKind::Heredoc => {
                 let body = redirect.heredoc.get().cloned().unwrap_or_default();
-                let text = self.expand_whole(&body);
+                let text = self.expand_fully(&body);
                 let descriptor = self.descriptor(redirect, 0);
                 self.open_stream(descriptor, Stream::new(text, Vec::new()));
             }
             RedirectKind::HereString => {
-                let mut text = self.expand_whole(&redirect.target);
+                let mut text = self.expand_fully(&redirect.target);
                 text.push_text("\n", origin);
                 let descriptor = self.descriptor(redirect, 0);
                 self.open_stream(descriptor, Stream::new(text, Vec::new()));
             }
             RedirectKind::Duplicate { reads } => self.duplicate(redirect, reads, files),
             RedirectKind::Read | RedirectKind::ReadWrite => {
-                let target = self.expand_whole(&redirect.target);
+                let target = self.expand_fully(&redirect.target);
                 let descriptor = self.descriptor(redirect, 0);
                 let unknown = || {
                     Stream::new(
@@ -176,7 +176,7 @@ impl Interpreter<'_> {
                 files.push(Redirection { access, descriptor, target });
             }
             RedirectKind::Write | RedirectKind::Append | RedirectKind::WriteBoth { .. } => {
-                let target = self.expand_whole(&redirect.target);
+                let target = self.expand_fully(&redirect.target);
                 self.write_to(redirect, target, files);
             }
         }
@@ -222,7 +222,7 @@ impl Interpreter<'_> {
 
     /// `>&2`, `<&3-`, `>&-`, and `>&file`.
     fn duplicate(&mut self, redirect: &Redirect, reads: bool, files: &mut Vec<Redirection>) {
-        let text = self.expand_whole(&redirect.target);
+        let text = self.expand_fully(&redirect.target);
         let usual = u32::from(!reads);
         let literal = text.literal().map(|text| text.into_owned());
         if literal.as_deref() == Some("-") {

@@ -124,7 +124,7 @@ impl Interpreter<'_> {
         let known: Vec<String> = words.iter().filter_map(Value::literal).map(|word| word.into_owned()).collect();
         let (options, operands): (Vec<_>, Vec<_>) = known.iter().skip(1).partition(|word| word.starts_with('-'));
         words.iter().skip(1).for_each(|word| self.run_subscript(word));
-        let has = |letter: char| options.iter().any(|option| option.contains(letter));
+        let has = |ch: char| options.iter().any(|option| option.contains(ch));
         let names: Vec<&String> =
             assignments.iter().map(|(name, _)| name).chain(operands).filter(|name| is_name(name)).collect();
         let word = known.first().map_or("", String::as_str);
@@ -144,8 +144,8 @@ impl Interpreter<'_> {
             return self.refer(assignments);
         }
         let cased = [('l', Kind::Case(Case::Lower)), ('u', Kind::Case(Case::Upper)), ('c', Kind::Case(Case::Title))];
-        for (letter, kind) in [('i', Kind::Integer), ('A', Kind::Table)].into_iter().chain(cased) {
-            if has(letter) && word != "export" {
+        for (ch, kind) in [('i', Kind::Integer), ('A', Kind::Table)].into_iter().chain(cased) {
+            if has(ch) && word != "export" {
                 names.iter().for_each(|name| self.state.set_kind(name, Some(kind.clone())));
             }
         }
@@ -214,11 +214,11 @@ impl Interpreter<'_> {
     fn assignment(&mut self, assignment: &Assignment) -> Option<(String, Vec<Value>)> {
         let array = matches!(assignment.value, Assigned::Array(_));
         let values = match &assignment.value {
-            Assigned::Word(word) => vec![self.expand_whole(word)],
+            Assigned::Word(word) => vec![self.expand_fully(word)],
             Assigned::Array(words) => words.iter().flat_map(|word| self.expand(word)).collect(),
         };
         if let Some(subscript) = &assignment.element {
-            let subscript = self.expand_whole(subscript);
+            let subscript = self.expand_fully(subscript);
             let index = self.evaluate(&subscript).and_then(|index| usize::try_from(index).ok());
             let value = values.into_iter().next().unwrap_or_default();
             let unknown = Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), value.origin());
@@ -382,7 +382,7 @@ impl Interpreter<'_> {
         let inner = match &invocation {
             Some(invocation) => self.inner(id, invocation, &draft),
             None => {
-                let inner = join(self.behind_unknown(id, &draft), self.not_found(name, &draft));
+                let inner = join(self.after_unknown(id, &draft), self.not_found(name, &draft));
                 join(inner, self.code_of_unknown(id, &draft))
             }
         };

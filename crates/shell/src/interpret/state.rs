@@ -90,9 +90,9 @@ impl Case {
                 Case::Upper => text.to_uppercase(),
                 Case::Title if index > 0 => text.to_lowercase(),
                 Case::Title => {
-                    let mut letters = text.chars();
-                    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-                    first + &letters.as_str().to_lowercase()
+                    let mut chars = text.chars();
+                    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+                    first + &chars.as_str().to_lowercase()
                 }
             };
         }

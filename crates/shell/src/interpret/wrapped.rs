@@ -286,8 +286,8 @@ impl Interpreter<'_> {
         if Program::find(self.surroundings.programs, &program).is_some() {
             return None;
         }
-        let (before, behind) = (draft.words.get(..option)?, draft.words.get(first + 1..)?);
-        (!behind.is_empty()).then(|| [before, behind].concat())
+        let (before, after) = (draft.words.get(..option)?, draft.words.get(first + 1..)?);
+        (!after.is_empty()).then(|| [before, after].concat())
     }
 
     /// `env -S TEXT ARGUMENT…`: runs the program again, with the words of the text in place of the option.
@@ -295,10 +295,10 @@ impl Interpreter<'_> {
         let option = invocation.options.iter().find(|option| option.key == key)?;
         let text = option.value.as_ref()?;
         let is_next = draft.words.get(option.word + 1) == Some(text);
-        let behind = option.word + 1 + usize::from(is_next);
+        let after = option.word + 1 + usize::from(is_next);
         let mut words: Vec<Value> = draft.words.get(..option.word)?.to_vec();
         words.extend(super::xargs::words_of(text));
-        words.extend(draft.words.get(behind..).unwrap_or(&[]).iter().cloned());
+        words.extend(draft.words.get(after..).unwrap_or(&[]).iter().cloned());
         Some(self.run_by_program(words, Vec::new(), &draft.stdin, draft))
     }
 
@@ -310,7 +310,7 @@ impl Interpreter<'_> {
     }
 
     /// Runs the words of an unknown program as a command, starting at the first word that can only be a program.
-    pub(super) fn behind_unknown(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
+    pub(super) fn after_unknown(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
         /// Maximum number of the program's own words before that: options, a name, a number.
         const MAX_OWN: usize = 8;
         let is_program = |word: &Value| {
@@ -564,7 +564,7 @@ fn language_of(script: &Value) -> Option<Language> {
     if name.ends_with("sh") {
         return Some(Language::Shell);
     }
-    Language::named(name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
+    Language::named(name.trim_end_matches(|ch: char| ch.is_ascii_digit() || ch == '.'))
 }
 
 /// Returns the text that a named key types; any other word types itself.

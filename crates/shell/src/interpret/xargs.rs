@@ -77,18 +77,18 @@ fn arguments(text: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut argument: Option<String> = None;
     let mut quote = None;
-    let mut letters = text.chars();
-    while let Some(letter) = letters.next() {
-        match (letter, quote) {
-            (letter, Some(open)) if letter == open => quote = None,
-            (letter, Some(_)) => argument.get_or_insert_default().push(letter),
+    let mut chars = text.chars();
+    while let Some(ch) = chars.next() {
+        match (ch, quote) {
+            (ch, Some(open)) if ch == open => quote = None,
+            (ch, Some(_)) => argument.get_or_insert_default().push(ch),
             ('\'' | '"', None) => {
-                quote = Some(letter);
+                quote = Some(ch);
                 argument.get_or_insert_default();
             }
-            ('\\', None) => argument.get_or_insert_default().extend(letters.next()),
-            (letter, None) if letter.is_ascii_whitespace() => arguments.extend(argument.take()),
-            (letter, None) => argument.get_or_insert_default().push(letter),
+            ('\\', None) => argument.get_or_insert_default().extend(chars.next()),
+            (ch, None) if ch.is_ascii_whitespace() => arguments.extend(argument.take()),
+            (ch, None) => argument.get_or_insert_default().push(ch),
         }
     }
     arguments.extend(argument);
@@ -179,7 +179,7 @@ fn parallel_text(command: &[Value], arguments: &[Value], mark: &str) -> Value {
 
 /// Quotes an argument that a shell would otherwise split or expand.
 fn quoted(argument: &Value) -> Value {
-    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:=@%,".contains(letter);
+    let is_plain = |ch: char| ch.is_alphanumeric() || "/._-+:=@%,".contains(ch);
     match argument.literal().filter(|text| !text.chars().all(is_plain)) {
         Some(text) => Value::text(quoting::quoted(&text), argument.origin()),
         None => argument.clone(),

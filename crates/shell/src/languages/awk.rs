@@ -70,7 +70,7 @@ struct Found<'t> {
 
 fn runs_at(tokens: &[Token], at: usize) -> Option<Found<'_>> {
     let next = tokens.get(at + 1);
-    let behind = tokens.get(at + 1..).unwrap_or(&[]);
+    let after = tokens.get(at + 1..).unwrap_or(&[]);
     match tokens.get(at)? {
         Token::Name(name) if name == "system" && next == Some(&Token::Symbol("(")) => {
             let inside = tokens.get(at + 2..).unwrap_or(&[]);
@@ -92,9 +92,9 @@ fn runs_at(tokens: &[Token], at: usize) -> Option<Found<'_>> {
             if open != printed.iter().filter(|token| **token == Token::Symbol(")")).count() {
                 return None;
             }
-            let end = behind.iter().position(ends_statement).unwrap_or(behind.len());
+            let end = after.iter().position(ends_statement).unwrap_or(after.len());
             let kind = if symbol.starts_with('>') { Kind::Writes } else { Kind::Feeds };
-            Some(Found { kind, expression: behind.get(..end)?, printed })
+            Some(Found { kind, expression: after.get(..end)?, printed })
         }
         Token::Text(_) | Token::Number(_) | Token::Name(_) | Token::Pattern(_) | Token::Symbol(_) => None,
     }

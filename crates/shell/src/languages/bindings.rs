@@ -251,7 +251,7 @@ impl ExprInterpreter<'_, '_> {
             ScriptValue::Map(fields) => fold::fields(fields, "keys", self.origin).items().map(<[ScriptValue]>::to_vec),
             ScriptValue::Text(text) if fold::has_lines(&text.value) => Some(fold::lines(text)),
             ScriptValue::Text(_) if self.vocabulary.dialect.bare_calls => Some(vec![items.clone()]),
-            ScriptValue::Text(_) => fold::letters(items, self.origin),
+            ScriptValue::Text(_) => fold::chars(items, self.origin),
             ScriptValue::Number(_)
             | ScriptValue::Ternary(_)
             | ScriptValue::Any(_)

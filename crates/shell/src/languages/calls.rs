@@ -38,7 +38,7 @@ impl Arguments {
 
 impl ExprInterpreter<'_, '_> {
     /// Applies the members, elements and calls that follow a value.
-    pub(super) fn behind(&mut self, mut datum: ScriptValue, mut place: Option<String>) -> ScriptValue {
+    pub(super) fn after(&mut self, mut datum: ScriptValue, mut place: Option<String>) -> ScriptValue {
         let language = self.vocabulary.dialect.language;
         while self.step() {
             let spaced = self.token_at(self.at).is_some_and(|token| token.spaced);

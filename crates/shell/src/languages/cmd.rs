@@ -42,12 +42,12 @@ impl<'a> Reader<'_, '_, 'a> {
         self.text.get(self.at..).unwrap_or("")
     }
 
-    fn letter(&self) -> Option<char> {
+    fn ch(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
     fn bump(&mut self) {
-        self.at += self.letter().map_or(1, char::len_utf8);
+        self.at += self.ch().map_or(1, char::len_utf8);
     }
 
     fn eat(&mut self, text: &str) -> bool {
@@ -89,8 +89,8 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Skips blanks and separators before a command; with `lines`, also line ends.
     fn blanks(&mut self, lines: bool) {
-        while let Some(letter) = self.letter() {
-            match letter {
+        while let Some(ch) = self.ch() {
+            match ch {
                 '\n' | '\r' if !lines => return,
                 ' ' | '\t' | ',' | ';' | '=' | '\n' | '\r' | '\u{feff}' | '\u{b}' | '\u{c}' | '\u{a0}' => self.bump(),
                 '^' if self.rest().starts_with("^\n") => self.at += 2,
@@ -136,10 +136,10 @@ impl<'a> Reader<'_, '_, 'a> {
             self.blanks(false);
         }
         let start = self.at;
-        if self.letter() == Some('(') {
+        if self.ch() == Some('(') {
             return self.block(stdin, depth);
         }
-        if self.letter() == Some(':') {
+        if self.ch() == Some(':') {
             self.skip_line();
             return Stream::default();
         }
@@ -191,7 +191,7 @@ impl<'a> Reader<'_, '_, 'a> {
             self.blanks(true);
             let before = self.at;
             let origin = self.origin_from(start);
-            match self.letter() {
+            match self.ch() {
                 None => {
                     self.on.gap(origin, UnknownReason::Unparsed);
                     break;
@@ -231,17 +231,17 @@ impl<'a> Reader<'_, '_, 'a> {
     fn keyword(&mut self) -> String {
         let mut word = String::new();
         let start = self.at;
-        while let Some(letter) = self.letter() {
-            match letter {
+        while let Some(ch) = self.ch() {
+            match ch {
                 '^' => self.bump(),
-                letter if letter.is_ascii_alphabetic() => {
-                    word.push(letter.to_ascii_lowercase());
+                ch if ch.is_ascii_alphabetic() => {
+                    word.push(ch.to_ascii_lowercase());
                     self.bump();
                 }
                 _ => break,
             }
         }
-        if self.letter().is_some_and(|letter| !" \t,;=(\n\r/&|".contains(letter)) {
+        if self.ch().is_some_and(|ch| !" \t,;=(\n\r/&|".contains(ch)) {
             self.at = start;
             return String::new();
         }
@@ -318,7 +318,7 @@ impl<'a> Reader<'_, '_, 'a> {
         loop {
             self.blanks(false);
             if self.eat("%%") || self.eat("%") {
-                name = self.letter().map(String::from).unwrap_or_default();
+                name = self.ch().map(String::from).unwrap_or_default();
                 self.bump();
                 continue;
             }
@@ -362,7 +362,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut words = Vec::new();
         loop {
             self.blanks(true);
-            match self.letter() {
+            match self.ch() {
                 None => break,
                 Some(')') => {
                     self.bump();
@@ -423,9 +423,9 @@ impl<'a> Reader<'_, '_, 'a> {
         let start = self.at;
         let mut value = Value::default();
         let (mut quoted, mut open, mut expanded) = (false, false, false);
-        while let Some(letter) = self.letter() {
-            let ends = " \t&|<>)\n\r".contains(letter) || (separators && ",;=".contains(letter));
-            match letter {
+        while let Some(ch) = self.ch() {
+            let ends = " \t&|<>)\n\r".contains(ch) || (separators && ",;=".contains(ch));
+            match ch {
                 '\n' | '\r' => break,
                 '"' => {
                     (open, quoted) = (!open, true);
@@ -464,9 +464,9 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Appends one character or the value of a variable, and returns whether it was a variable.
     fn push(&mut self, value: &mut Value) -> bool {
         let start = self.at;
-        let Some(letter) = self.letter() else { return false };
+        let Some(ch) = self.ch() else { return false };
         self.bump();
-        let found = match letter {
+        let found = match ch {
             '%' => self.loop_variable().or_else(|| self.named('%')),
             '!' => self.named('!'),
             _ => None,
@@ -476,7 +476,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return true;
         }
         let origin = self.origin_from(start);
-        match self.on.with_holes(letter.encode_utf8(&mut [0; 4]), origin).pieces.pop() {
+        match self.on.with_holes(ch.encode_utf8(&mut [0; 4]), origin).pieces.pop() {
             Some((Piece::Text(text), origin)) => value.push_text(&text, origin),
             Some(piece) => value.pieces.push(piece),
             None => {}
@@ -502,8 +502,8 @@ impl<'a> Reader<'_, '_, 'a> {
         // The last modifier may be the name itself.
         let found = (0..=modifiers).rev().find_map(|length| known(self, self.at + length));
         match found {
-            Some((value, behind)) => {
-                self.at = behind;
+            Some((value, after)) => {
+                self.at = after;
                 Some(value)
             }
             None => {
@@ -517,7 +517,7 @@ impl<'a> Reader<'_, '_, 'a> {
     fn named(&mut self, mark: char) -> Option<Value> {
         let start = self.at;
         let rest = self.rest();
-        if mark == '%' && rest.starts_with(|letter: char| letter.is_ascii_digit() || letter == '*') {
+        if mark == '%' && rest.starts_with(|ch: char| ch.is_ascii_digit() || ch == '*') {
             self.bump();
             return Some(Value::piece(Piece::Unknown(UnknownReason::Input), self.origin_from(start)));
         }
@@ -570,11 +570,11 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Reads `>`, `>>`, `2>&1` or `<`, and returns whether a redirection was found.
     fn redirection(&mut self, redirects: &mut Vec<Redirection>) -> bool {
         let before = self.at;
-        let number = self.letter().and_then(|letter| letter.to_digit(10));
+        let number = self.ch().and_then(|ch| ch.to_digit(10));
         if number.is_some() {
             self.bump();
         }
-        let access = match self.letter() {
+        let access = match self.ch() {
             Some('>') if self.rest().starts_with(">>") => Access::Append,
             Some('>') => Access::Overwrite,
             Some('<') => Access::Read,
@@ -616,11 +616,11 @@ impl<'a> Reader<'_, '_, 'a> {
             return Some(word);
         }
         // `del/q`, `cd..`, `echo.x`: continue at the end of the name.
-        let mut letters = 0;
+        let mut chars = 0;
         self.at = start;
-        while letters < name.len() && self.at < self.text.len() {
-            if self.letter() != Some('^') {
-                letters += 1;
+        while chars < name.len() && self.at < self.text.len() {
+            if self.ch() != Some('^') {
+                chars += 1;
             }
             self.bump();
         }
@@ -732,8 +732,8 @@ impl<'a> Reader<'_, '_, 'a> {
         let start = self.at;
         let mut value = Value::default();
         let mut open = false;
-        while let Some(letter) = self.letter() {
-            match letter {
+        while let Some(ch) = self.ch() {
+            match ch {
                 '\n' | '\r' => break,
                 '"' => {
                     open = !open;
@@ -789,9 +789,9 @@ fn changed(text: &str, change: &str) -> Option<String> {
         let (from, to) = change.split_once('=')?;
         return (!from.is_empty()).then(|| text.replace(from, to));
     };
-    let letters: Vec<char> = text.chars().collect();
+    let chars: Vec<char> = text.chars().collect();
     let mut numbers = cut.split(',').map(|number| number.trim().parse::<i64>().ok());
-    let length = i64::try_from(letters.len()).ok()?;
+    let length = i64::try_from(chars.len()).ok()?;
     let begin = numbers.next()??;
     let begin = if begin < 0 { length + begin } else { begin }.clamp(0, length);
     let end = match numbers.next() {
@@ -802,5 +802,5 @@ fn changed(text: &str, change: &str) -> Option<String> {
         }
     };
     let end = end.clamp(begin, length);
-    Some(letters.get(begin as usize..end as usize)?.iter().collect())
+    Some(chars.get(begin as usize..end as usize)?.iter().collect())
 }

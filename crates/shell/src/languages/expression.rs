@@ -173,7 +173,7 @@ impl ExprInterpreter<'_, '_> {
             Kind::Word(word) => self.named(&word),
             Kind::Number(number) => {
                 self.at += 1;
-                self.behind(ScriptValue::Number(number), None)
+                self.after(ScriptValue::Number(number), None)
             }
             Kind::Text(chunks) => {
                 let mut text = ScriptValue::Text(Text::default());
@@ -188,22 +188,22 @@ impl ExprInterpreter<'_, '_> {
                         _ => None,
                     };
                 }
-                self.behind(text, None)
+                self.after(text, None)
             }
             Kind::Run(chunks) => {
                 self.at += 1;
                 let text = self.chunks(&chunks);
                 let result = self.call("`", Arguments::from_positional(vec![text]));
-                self.behind(result, None)
+                self.after(result, None)
             }
             Kind::Words(words) => {
                 self.at += 1;
                 let words = words.split_whitespace().map(|word| self.text_datum(word)).collect();
-                self.behind(ScriptValue::list(words), None)
+                self.after(ScriptValue::list(words), None)
             }
             Kind::Pattern => {
                 self.at += 1;
-                self.behind(unknown, None)
+                self.after(unknown, None)
             }
             Kind::Open(bracket) => self.bracket(bracket),
             Kind::Close(_) | Kind::End => unknown,
@@ -240,7 +240,7 @@ impl ExprInterpreter<'_, '_> {
     fn bracket(&mut self, bracket: char) -> ScriptValue {
         let begin = self.at;
         if let Some(function) = self.arrow() {
-            return self.behind(function, None);
+            return self.after(function, None);
         }
         let close = self.close_of(self.at);
         self.at += 1;
@@ -254,7 +254,7 @@ impl ExprInterpreter<'_, '_> {
             _ => ScriptValue::list(this.list(close)),
         });
         self.at = (close + 1).max(begin + 1).min(self.tokens.0.len());
-        self.behind(datum, None)
+        self.after(datum, None)
     }
 
     /// `(a)` is `a`; `(a, b)` is a list.
@@ -501,7 +501,7 @@ impl ExprInterpreter<'_, '_> {
             }
             "function" | "fn" | "sub" | "def" | "proc" if self.begins_function() => {
                 let function = self.define();
-                return self.behind(function, None);
+                return self.after(function, None);
             }
             "not" => {
                 self.at += 1;
@@ -526,7 +526,7 @@ impl ExprInterpreter<'_, '_> {
         }
         self.at += 1;
         let datum = self.meaning(word);
-        self.behind(datum, Some(word.to_owned()))
+        self.after(datum, Some(word.to_owned()))
     }
 
     /// Returns the value of a name.
@@ -541,7 +541,7 @@ impl ExprInterpreter<'_, '_> {
         if let Some(constant) = self.vocabulary.constant(&canonical) {
             return self.constant(constant);
         }
-        if name.starts_with(|letter: char| ('\u{f0000}'..='\u{ffffd}').contains(&letter)) {
+        if name.starts_with(|ch: char| ('\u{f0000}'..='\u{ffffd}').contains(&ch)) {
             return self.interpreter.with_holes(name, self.origin).into();
         }
         ScriptValue::name(name)

@@ -146,9 +146,9 @@ pub(super) fn range(bounds: &[ScriptValue]) -> Option<ScriptValue> {
 }
 
 /// Returns the characters of a text, if it is known.
-pub(super) fn letters(datum: &ScriptValue, origin: Origin) -> Option<Vec<ScriptValue>> {
+pub(super) fn chars(datum: &ScriptValue, origin: Origin) -> Option<Vec<ScriptValue>> {
     let text = datum.literal().filter(|text| text.len() <= MAX_ITEMS as usize * 4)?;
-    Some(text.chars().map(|letter| ScriptValue::from(Value::text(letter.to_string(), origin))).collect())
+    Some(text.chars().map(|ch| ScriptValue::from(Value::text(ch.to_string(), origin))).collect())
 }
 
 /// Whether a loop iterates over a text by lines, as over those of a file or of standard input. Code does not iterate
@@ -201,14 +201,14 @@ pub(super) fn format_percent(left: &ScriptValue, right: &ScriptValue, origin: Or
             Some((key, rest)) => (Some(key), rest),
             None => (None, part),
         };
-        let end = part.find(|letter: char| letter.is_ascii_alphabetic()).map_or(part.len(), |at| at + 1);
+        let end = part.find(|ch: char| ch.is_ascii_alphabetic()).map_or(part.len(), |at| at + 1);
         let argument = match key {
             Some(key) => right.field(key).cloned(),
             None => next.next().cloned(),
         };
         let argument = argument.unwrap_or_else(|| ScriptValue::unknown(UnknownReason::NotEvaluated, origin));
         match (part.get(..end), argument.number()) {
-            (Some("c"), Some(number)) => whole.push(letter(number, origin)),
+            (Some("c"), Some(number)) => whole.push(ch(number, origin)),
             _ => whole.push(argument.text(origin)),
         }
         whole.value.push_text(part.get(end..).unwrap_or(""), origin);
@@ -256,10 +256,10 @@ pub(super) fn format_braces(
 }
 
 /// Returns the character with the given code point.
-pub(super) fn letter(number: i64, origin: Origin) -> Text {
-    let letter = u32::try_from(number).ok().and_then(char::from_u32);
-    let value = match letter {
-        Some(letter) => Value::text(letter.to_string(), origin),
+pub(super) fn ch(number: i64, origin: Origin) -> Text {
+    let ch = u32::try_from(number).ok().and_then(char::from_u32);
+    let value = match ch {
+        Some(ch) => Value::text(ch.to_string(), origin),
         None => Value::piece(Piece::Unknown(UnknownReason::Arithmetic), origin),
     };
     Text { value, ..Text::default() }
@@ -292,8 +292,8 @@ pub(super) fn perl_mode(datum: Option<&ScriptValue>, origin: Origin) -> (String,
     let body = prefix.trim_start();
     let marks = body.len() - body.trim_start_matches(['<', '>', '+', '|']).len();
     let mut mode = body.get(..marks).unwrap_or("").to_owned();
-    let behind = body.get(marks..).unwrap_or("");
-    let skip = prefix.len() - body.len() + marks + (behind.len() - behind.trim_start().len());
+    let after = body.get(marks..).unwrap_or("");
+    let skip = prefix.len() - body.len() + marks + (after.len() - after.trim_start().len());
     let mut value = text.value.without_prefix(skip);
     if let Some((Piece::Text(last), _)) = value.pieces.last_mut()
         && last.trim_end().ends_with('|')
@@ -317,8 +317,8 @@ pub(super) fn element(
     }
     let numbers: Vec<Option<i64>> = key.iter().map(|part| part.as_ref().and_then(ScriptValue::number)).collect();
     datum.each(|one| {
-        let letters = letters(one, origin);
-        let Some(items) = one.items().or(letters.as_deref()) else {
+        let chars = chars(one, origin);
+        let Some(items) = one.items().or(chars.as_deref()) else {
             return ScriptValue::Text(Text {
                 value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
                 ..one.text(origin)
@@ -384,11 +384,11 @@ fn one_element(datum: &ScriptValue, key: &ScriptValue, language: Language, origi
                 }
             }
         }
-        ScriptValue::Text(text) => match (key.number(), letters(one, origin)) {
-            (Some(number), Some(letters)) => {
-                let at = if number < 0 { number + letters.len() as i64 } else { number };
-                let letter = usize::try_from(at).ok().and_then(|at| letters.get(at)).cloned();
-                letter.unwrap_or_else(|| ScriptValue::unknown(UnknownReason::NotEvaluated, origin))
+        ScriptValue::Text(text) => match (key.number(), chars(one, origin)) {
+            (Some(number), Some(chars)) => {
+                let at = if number < 0 { number + chars.len() as i64 } else { number };
+                let ch = usize::try_from(at).ok().and_then(|at| chars.get(at)).cloned();
+                ch.unwrap_or_else(|| ScriptValue::unknown(UnknownReason::NotEvaluated, origin))
             }
             _ => ScriptValue::Text(Text {
                 value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
@@ -406,7 +406,7 @@ fn one_element(datum: &ScriptValue, key: &ScriptValue, language: Language, origi
 /// Groups the items at the same index of several lists.
 pub(super) fn zip(lists: &[ScriptValue], origin: Origin) -> Option<ScriptValue> {
     let lists: Option<Vec<Vec<ScriptValue>>> =
-        lists.iter().map(|list| list.items().map(<[ScriptValue]>::to_vec).or_else(|| letters(list, origin))).collect();
+        lists.iter().map(|list| list.items().map(<[ScriptValue]>::to_vec).or_else(|| chars(list, origin))).collect();
     let lists = lists?;
     let shortest = lists.iter().map(Vec::len).min()?;
     let row = |at: usize| ScriptValue::list(lists.iter().filter_map(|list| list.get(at)).cloned().collect());
@@ -458,11 +458,11 @@ pub(super) fn url(text: &str) -> Option<String> {
 }
 
 pub(super) fn rotate13(text: &str) -> String {
-    let rotate = |letter: char, first: u8| char::from((letter as u8 - first + 13) % 26 + first);
+    let rotate = |ch: char, first: u8| char::from((ch as u8 - first + 13) % 26 + first);
     text.chars()
-        .map(|letter| match letter {
-            'a'..='z' => rotate(letter, b'a'),
-            'A'..='Z' => rotate(letter, b'A'),
+        .map(|ch| match ch {
+            'a'..='z' => rotate(ch, b'a'),
+            'A'..='Z' => rotate(ch, b'A'),
             other => other,
         })
         .collect()

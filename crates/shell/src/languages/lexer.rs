@@ -24,8 +24,8 @@ pub(super) fn tokens(dialect: &'static Dialect, text: &str) -> Vec<Token> {
     let mut lexer = Lexer { text, dialect, at: 0, tokens: Vec::new(), open: Vec::new(), heredocs: Vec::new() };
     let mut indent = Some(0);
     let mut spaced = false;
-    while let Some(letter) = lexer.peek() {
-        match letter {
+    while let Some(ch) = lexer.peek() {
+        match ch {
             '\n' => {
                 lexer.at += 1;
                 lexer.line_end();
@@ -34,15 +34,15 @@ pub(super) fn tokens(dialect: &'static Dialect, text: &str) -> Vec<Token> {
                 indent = ended.then_some(0);
             }
             ' ' | '\t' | '\r' | '\u{feff}' => {
-                lexer.at += letter.len_utf8();
-                indent = indent.map(|indent| if letter == '\t' { indent + 8 } else { indent + 1 });
+                lexer.at += ch.len_utf8();
+                indent = indent.map(|indent| if ch == '\t' { indent + 8 } else { indent + 1 });
                 spaced = true;
                 continue;
             }
             _ if lexer.comment() => {}
             _ => {
                 let before = lexer.tokens.len();
-                lexer.token(letter);
+                lexer.token(ch);
                 for token in lexer.tokens.iter_mut().skip(before).take(1) {
                     (token.indent, token.spaced) = (indent, spaced || indent.is_some());
                 }
@@ -103,7 +103,7 @@ impl<'t> Lexer<'t> {
 
     fn innermost(&self) -> Option<char> {
         match self.tokens.get(*self.open.last()?).map(|token| &token.kind) {
-            Some(Kind::Open(letter)) => Some(*letter),
+            Some(Kind::Open(ch)) => Some(*ch),
             _ => None,
         }
     }
@@ -172,27 +172,27 @@ impl<'t> Lexer<'t> {
         self.dialect.language == Language::Perl && self.text.get(..self.at).is_some_and(|before| before.ends_with('$'))
     }
 
-    fn token(&mut self, letter: char) {
+    fn token(&mut self, ch: char) {
         if self.heredoc() || self.diamond() || self.string() || self.quote_word() || self.percent_quote() {
             return;
         }
         let rest = self.rest();
-        if letter.is_ascii_digit() {
+        if ch.is_ascii_digit() {
             return self.number();
         }
-        if is_name(letter) || (self.dialect.sigils.contains(letter) && self.sigil(rest)) {
+        if is_name(ch) || (self.dialect.sigils.contains(ch) && self.sigil(rest)) {
             return self.word();
         }
-        if letter == '/' && self.dialect.patterns && self.operand_expected() {
+        if ch == '/' && self.dialect.patterns && self.operand_expected() {
             return self.pattern();
         }
-        match letter {
+        match ch {
             '(' | '[' | '{' => {
                 self.open.push(self.tokens.len());
-                self.push(Kind::Open(letter));
+                self.push(Kind::Open(ch));
                 self.at += 1;
             }
-            ')' | ']' | '}' => self.close(letter),
+            ')' | ']' | '}' => self.close(ch),
             ';' => {
                 self.push(Kind::End);
                 self.at += 1;
@@ -202,16 +202,16 @@ impl<'t> Lexer<'t> {
                     self.push(Kind::Symbol(symbol));
                     self.at += symbol.len();
                 }
-                None => self.at += letter.len_utf8(),
+                None => self.at += ch.len_utf8(),
             },
         }
     }
 
-    fn close(&mut self, letter: char) {
+    fn close(&mut self, ch: char) {
         let here = self.tokens.len();
-        self.push(Kind::Close(letter));
+        self.push(Kind::Close(ch));
         self.at += 1;
-        let opener = match letter {
+        let opener = match ch {
             ')' => '(',
             ']' => '[',
             _ => '{',
@@ -228,9 +228,9 @@ impl<'t> Lexer<'t> {
 
     /// Whether a sigil begins a name at the cursor. Otherwise the character is an operator.
     fn sigil(&self, rest: &str) -> bool {
-        let mut letters = rest.chars();
-        let sigil = letters.next();
-        let next = letters.next().unwrap_or(' ');
+        let mut chars = rest.chars();
+        let sigil = chars.next();
+        let next = chars.next().unwrap_or(' ');
         match sigil {
             Some('%') => self.operand_expected() && (is_name(next) || "${".contains(next)),
             Some('@') => is_name(next) || next == '@' || "${".contains(next),
@@ -243,29 +243,27 @@ impl<'t> Lexer<'t> {
 
     fn word(&mut self) {
         let rest = self.rest();
-        let letters = rest.trim_start_matches(|letter: char| self.dialect.sigils.contains(letter));
-        let sigils = rest.len() - letters.len();
-        let mut end =
-            letters.find(|letter: char| !is_name(letter) && !letter.is_ascii_digit()).unwrap_or(letters.len());
+        let chars = rest.trim_start_matches(|ch: char| self.dialect.sigils.contains(ch));
+        let sigils = rest.len() - chars.len();
+        let mut end = chars.find(|ch: char| !is_name(ch) && !ch.is_ascii_digit()).unwrap_or(chars.len());
         // Qualified names of Perl and PHP: `File::Path`.
         if self.dialect.language == Language::Perl && end > 0 {
-            while let Some(more) = letters.get(end..).and_then(|rest| rest.strip_prefix("::")) {
-                let length =
-                    more.find(|letter: char| !is_name(letter) && !letter.is_ascii_digit()).unwrap_or(more.len());
+            while let Some(more) = chars.get(end..).and_then(|rest| rest.strip_prefix("::")) {
+                let length = more.find(|ch: char| !is_name(ch) && !ch.is_ascii_digit()).unwrap_or(more.len());
                 end += 2 + length;
             }
         }
         if self.dialect.language == Language::Ruby
-            && letters.get(end..).is_some_and(|rest| rest.starts_with(['?', '!']) && !rest.starts_with("!="))
+            && chars.get(end..).is_some_and(|rest| rest.starts_with(['?', '!']) && !rest.starts_with("!="))
             && end > 0
         {
             end += 1;
         }
         if sigils > 0 && end == 0 {
             // `$0`, `$$`, `${`, `@{`
-            end = letters.chars().next().filter(|letter| !"{([`".contains(*letter)).map_or(0, char::len_utf8);
+            end = chars.chars().next().filter(|ch| !"{([`".contains(*ch)).map_or(0, char::len_utf8);
         }
-        let name = letters.get(..end).unwrap_or("");
+        let name = chars.get(..end).unwrap_or("");
         let word = if sigils == 0 {
             name.to_owned()
         } else if self.dialect.language == Language::Ruby {
@@ -286,7 +284,7 @@ impl<'t> Lexer<'t> {
             _ => 10,
         };
         let digits = if radix == 10 { rest } else { rest.get(2..).unwrap_or("") };
-        let end = digits.find(|letter: char| !letter.is_digit(radix) && letter != '_').unwrap_or(digits.len());
+        let end = digits.find(|ch: char| !ch.is_digit(radix) && ch != '_').unwrap_or(digits.len());
         let text = digits.get(..end).unwrap_or("").replace('_', "");
         let octal = radix == 10 && text.len() > 1 && text.starts_with('0') && !text.contains(['8', '9']);
         let value = i64::from_str_radix(&text, if octal { 8 } else { radix }).unwrap_or(0);
@@ -324,8 +322,8 @@ impl<'t> Lexer<'t> {
         let rest = self.rest();
         let mut class = false;
         let mut escaped = false;
-        for (at, letter) in rest.char_indices().skip(1).take(LONGEST_PART) {
-            match letter {
+        for (at, ch) in rest.char_indices().skip(1).take(LONGEST_PART) {
+            match ch {
                 '\n' => break,
                 _ if escaped => escaped = false,
                 '\\' => escaped = true,
@@ -346,11 +344,11 @@ impl<'t> Lexer<'t> {
 
     fn string(&mut self) -> bool {
         let rest = self.rest();
-        let marks = rest.char_indices().take(3).find(|(_, letter)| matches!(letter, '"' | '\''));
-        let letters = marks.filter(|_| self.dialect.indents).map_or(0, |(at, _)| at);
-        let prefix = rest.get(..letters).unwrap_or("").to_ascii_lowercase();
+        let marks = rest.char_indices().take(3).find(|(_, ch)| matches!(ch, '"' | '\''));
+        let chars = marks.filter(|_| self.dialect.indents).map_or(0, |(at, _)| at);
+        let prefix = rest.get(..chars).unwrap_or("").to_ascii_lowercase();
         let known = prefix.len() <= 2 && prefix.bytes().all(|byte| b"rbuft".contains(&byte));
-        let skip = if known { letters } else { 0 };
+        let skip = if known { chars } else { 0 };
         let begin = rest.get(skip..).unwrap_or("");
         let Some(quote) = self.dialect.quotes.iter().find(|quote| begin.starts_with(quote.open)) else { return false };
         let mut quote = *quote;
@@ -376,9 +374,9 @@ impl<'t> Lexer<'t> {
     fn until(&mut self, close: &str, open: Option<&str>, quoting: Quoting) -> String {
         let rest = self.rest();
         let (mut at, mut depth) = (0, 0);
-        while let Some(letter) = rest.get(at..).and_then(|rest| rest.chars().next()) {
+        while let Some(ch) = rest.get(at..).and_then(|rest| rest.chars().next()) {
             let here = rest.get(at..).unwrap_or("");
-            if letter == '\\' && quoting != Quoting::Verbatim {
+            if ch == '\\' && quoting != Quoting::Verbatim {
                 at += 1 + here.chars().nth(1).map_or(0, char::len_utf8);
             } else if here.starts_with(close) && depth == 0 {
                 self.at += at + close.len();
@@ -386,7 +384,7 @@ impl<'t> Lexer<'t> {
             } else {
                 depth += usize::from(open.is_some_and(|open| here.starts_with(open)));
                 depth -= usize::from(here.starts_with(close)).min(depth);
-                at += letter.len_utf8();
+                at += ch.len_utf8();
             }
         }
         self.at = self.text.len();
@@ -485,17 +483,17 @@ impl<'t> Lexer<'t> {
         let rest = self.rest();
         if let Some(symbol) = rest.strip_prefix(':').filter(|rest| rest.starts_with(is_name) && self.operand_expected())
         {
-            let end = symbol.find(|letter: char| !is_name(letter) && !letter.is_ascii_digit()).unwrap_or(symbol.len());
+            let end = symbol.find(|ch: char| !is_name(ch) && !ch.is_ascii_digit()).unwrap_or(symbol.len());
             self.push(Kind::Text([Chunk::Text(symbol.get(..end).unwrap_or("").into())].into()));
             self.at += 1 + end;
             return true;
         }
-        let mut letters = rest.chars();
+        let mut chars = rest.chars();
         let spaced = self.text.get(..self.at).is_some_and(|before| before.ends_with(' '));
-        if letters.next() != Some('%') {
+        if chars.next() != Some('%') {
             return false;
         }
-        let (kind, mark) = (letters.next().unwrap_or(' '), letters.next().unwrap_or(' '));
+        let (kind, mark) = (chars.next().unwrap_or(' '), chars.next().unwrap_or(' '));
         let bare = "({[<|!".contains(kind) && self.operand_expected();
         let worded = "qQxwWiIr".contains(kind) && !mark.is_alphanumeric() && !mark.is_whitespace();
         if !bare && !(worded && (self.operand_expected() || (spaced && mark != '='))) {
@@ -527,8 +525,8 @@ impl<'t> Lexer<'t> {
         if !self.dialect.quote_words || !rest.starts_with('<') || !(after_word || self.operand_expected()) {
             return false;
         }
-        let plain = |letter: char| is_name(letter) || letter.is_ascii_digit() || "$*?./~[]{},-".contains(letter);
-        let Some(end) = rest.char_indices().skip(1).find(|(_, letter)| !plain(*letter)) else { return false };
+        let plain = |ch: char| is_name(ch) || ch.is_ascii_digit() || "$*?./~[]{},-".contains(ch);
+        let Some(end) = rest.char_indices().skip(1).find(|(_, ch)| !plain(*ch)) else { return false };
         let (inside, (end, '>')) = (rest.get(1..end.0).unwrap_or(""), end) else { return false };
         self.at += end + 1;
         if inside.contains(['*', '?', '/', '.', '~', '{']) {
@@ -556,13 +554,12 @@ impl<'t> Lexer<'t> {
         let Some(after) = after else { return false };
         let named = after.trim_start_matches(['~', '-']);
         let named = if mark == "<<<" { named.trim_start() } else { named };
-        let quote = named.chars().next().filter(|letter| "'\"`".contains(*letter));
+        let quote = named.chars().next().filter(|ch| "'\"`".contains(*ch));
         let name = named.strip_prefix(['\'', '"', '`']).unwrap_or(named);
-        let end = name.find(|letter: char| !is_name(letter) && !letter.is_ascii_digit()).unwrap_or(name.len());
+        let end = name.find(|ch: char| !is_name(ch) && !ch.is_ascii_digit()).unwrap_or(name.len());
         let delimiter = name.get(..end).unwrap_or("");
-        let begins = delimiter.starts_with(|letter: char| {
-            letter.is_ascii_uppercase() || letter == '_' || (quote.is_some() && is_name(letter))
-        });
+        let begins =
+            delimiter.starts_with(|ch: char| ch.is_ascii_uppercase() || ch == '_' || (quote.is_some() && is_name(ch)));
         // `a << B` is a shift; a here-document begins where an operand is expected, or has its delimiter directly after
         // `<<`.
         if !begins || (quote.is_none() && !self.operand_expected() && after.starts_with(' ')) {
@@ -594,8 +591,8 @@ impl<'t> Lexer<'t> {
                 let ends = word.strip_prefix(heredoc.delimiter.as_str()).is_some_and(|rest| !rest.starts_with(is_name));
                 if ends {
                     // The text after the closing delimiter continues the statement.
-                    let behind = line.find(heredoc.delimiter.as_str()).unwrap_or(0) + heredoc.delimiter.len();
-                    self.at += behind;
+                    let after = line.find(heredoc.delimiter.as_str()).unwrap_or(0) + heredoc.delimiter.len();
+                    self.at += after;
                     break;
                 }
                 body.push_str(line);
@@ -629,8 +626,8 @@ fn without_indent(text: &str) -> String {
 
 /// Whether a character may begin a name. The placeholders of unknown pieces (U+F0000 to U+FFFFD) count as name
 /// characters.
-fn is_name(letter: char) -> bool {
-    letter == '_' || letter.is_alphabetic() || ('\u{f0000}'..='\u{ffffd}').contains(&letter)
+fn is_name(ch: char) -> bool {
+    ch == '_' || ch.is_alphabetic() || ('\u{f0000}'..='\u{ffffd}').contains(&ch)
 }
 
 /// Parses the content of a string literal into text and embedded expressions.
@@ -638,7 +635,7 @@ fn chunks(raw: &str, quote: Quote) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     let mut text = String::new();
     let mut rest = raw;
-    while let Some(letter) = rest.chars().next() {
+    while let Some(ch) = rest.chars().next() {
         if let Some((code, length)) = code(rest, quote.interpolation) {
             if !text.is_empty() {
                 chunks.push(Chunk::Text(unescaped(&std::mem::take(&mut text), quote)));
@@ -647,9 +644,9 @@ fn chunks(raw: &str, quote: Quote) -> Vec<Chunk> {
             rest = rest.get(length.max(1)..).unwrap_or("");
             continue;
         }
-        let mut length = letter.len_utf8();
+        let mut length = ch.len_utf8();
         let doubled = quote.interpolation == Interpolation::Brace && (rest.starts_with("{{") || rest.starts_with("}}"));
-        if letter == '\\' && quote.quoting != Quoting::Verbatim {
+        if ch == '\\' && quote.quoting != Quoting::Verbatim {
             length += rest.chars().nth(1).map_or(0, char::len_utf8);
         }
         text.push_str(rest.get(..length).unwrap_or(""));
@@ -666,13 +663,13 @@ fn unescaped(text: &str, quote: Quote) -> String {
         Quoting::Raw | Quoting::Verbatim => text.to_owned(),
         Quoting::Few => {
             let mut plain = String::with_capacity(text.len());
-            let mut letters = text.chars().peekable();
-            while let Some(letter) = letters.next() {
-                match letters.peek() {
-                    Some(next) if letter == '\\' && (*next == '\\' || !next.is_alphanumeric()) => {
-                        plain.extend(letters.next());
+            let mut chars = text.chars().peekable();
+            while let Some(ch) = chars.next() {
+                match chars.peek() {
+                    Some(next) if ch == '\\' && (*next == '\\' || !next.is_alphanumeric()) => {
+                        plain.extend(chars.next());
                     }
-                    _ => plain.push(letter),
+                    _ => plain.push(ch),
                 }
             }
             plain
@@ -684,8 +681,8 @@ fn unescaped(text: &str, quote: Quote) -> String {
             while let Some(at) = rest.find('\\') {
                 plain.push_str(rest.get(..at).unwrap_or(""));
                 let after = rest.get(at + 1..).unwrap_or("");
-                let (letter, length) = full_escape(after);
-                plain.push_str(&letter);
+                let (ch, length) = full_escape(after);
+                plain.push_str(&ch);
                 rest = after.get(length..).unwrap_or("");
             }
             plain.push_str(rest);
@@ -698,8 +695,8 @@ fn full_escape(after: &str) -> (String, usize) {
     let Some(first) = after.chars().next() else { return ("\\".into(), 0) };
     let braced = after.get(1..).and_then(|rest| rest.strip_prefix('{')).and_then(|rest| rest.split_once('}'));
     if let (Some((digits, _)), 'u' | 'x') = (braced, first) {
-        let letter = u32::from_str_radix(digits.trim(), 16).ok().and_then(char::from_u32);
-        return (letter.map(String::from).unwrap_or_default(), digits.len() + 3);
+        let ch = u32::from_str_radix(digits.trim(), 16).ok().and_then(char::from_u32);
+        return (ch.map(String::from).unwrap_or_default(), digits.len() + 3);
     }
     match first {
         '\n' => (String::new(), 1),
@@ -737,10 +734,10 @@ fn code(rest: &str, interpolation: Interpolation) -> Option<(String, usize)> {
 fn format_at(code: &str) -> usize {
     let mut depth = 0usize;
     let mut quote = None;
-    for (at, letter) in code.char_indices() {
-        match letter {
-            _ if quote.is_some() => quote = quote.filter(|open| *open != letter),
-            '\'' | '"' => quote = Some(letter),
+    for (at, ch) in code.char_indices() {
+        match ch {
+            _ if quote.is_some() => quote = quote.filter(|open| *open != ch),
+            '\'' | '"' => quote = Some(ch),
             '(' | '[' | '{' => depth += 1,
             ')' | ']' | '}' => depth = depth.saturating_sub(1),
             ':' if depth == 0 => return at,
@@ -754,8 +751,8 @@ fn format_at(code: &str) -> usize {
 /// Returns the byte offset of the brace that closes the one before `inside`.
 fn matching(inside: &str) -> Option<usize> {
     let mut depth = 0usize;
-    for (at, letter) in inside.char_indices().take(LONGEST_PART) {
-        match letter {
+    for (at, ch) in inside.char_indices().take(LONGEST_PART) {
+        match ch {
             '{' => depth += 1,
             '}' if depth == 0 => return Some(at),
             '}' => depth -= 1,
@@ -776,11 +773,10 @@ fn dollar(rest: &str) -> Option<(String, usize)> {
     if let Some(inside) = after.strip_prefix('{') {
         let end = matching(inside)?;
         let code = inside.get(..end)?;
-        let plain = code.chars().all(|letter| is_name(letter) || letter.is_ascii_digit());
+        let plain = code.chars().all(|ch| is_name(ch) || ch.is_ascii_digit());
         return Some((if plain { format!("${code}") } else { code.to_owned() }, end + 3));
     }
-    let name =
-        after.find(|letter: char| !is_name(letter) && !letter.is_ascii_digit() && letter != ':').unwrap_or(after.len());
+    let name = after.find(|ch: char| !is_name(ch) && !ch.is_ascii_digit() && ch != ':').unwrap_or(after.len());
     let name = after.get(..name)?.trim_end_matches(':').len();
     if name == 0 || (sigil == "@" && after.starts_with(|c: char| c.is_ascii_digit())) {
         return None;
@@ -793,13 +789,13 @@ fn dollar(rest: &str) -> Option<(String, usize)> {
         let closing = match inside.chars().next() {
             Some('[') if !inside.starts_with("[ ") => ']',
             Some('{') => '}',
-            Some(letter) if arrow > 0 && is_name(letter) => {
+            Some(ch) if arrow > 0 && is_name(ch) => {
                 end += arrow + inside.find(|c: char| !is_name(c) && !c.is_ascii_digit()).unwrap_or(inside.len());
                 continue;
             }
             _ => break,
         };
-        let Some((length, _)) = inside.char_indices().take(LONGEST_PART).find(|(_, letter)| *letter == closing) else {
+        let Some((length, _)) = inside.char_indices().take(LONGEST_PART).find(|(_, ch)| *ch == closing) else {
             break;
         };
         end += arrow + length + 1;

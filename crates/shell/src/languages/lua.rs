@@ -17,7 +17,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("os.getenv", F::Variable),
         ("os.tmpname", F::Constant(C::Temporary)),
         ("io.read", F::Constant(C::Input)),
-        ("string.char", F::Letters),
+        ("string.char", F::FromCharCodes),
         ("string.byte", F::Ordinal),
         ("string.reverse", F::Reversed),
         ("string.format", F::Format),

@@ -32,12 +32,12 @@ impl ExprInterpreter<'_, '_> {
             // `getenv()` of PHP
             Function::Variable if all.is_empty() => self.constant(Constant::Environment),
             Function::Variable => self.environment_or(&first, all.get(1)),
-            Function::Letters => self.letters_of(all),
+            Function::FromCharCodes => self.chars_of(all),
             Function::Pack => match all.get(1..) {
                 Some([text]) if first.literal().is_some_and(|how| how.starts_with(['H', 'h'])) => {
                     self.decoded("hexadecimal", text, decode::hexadecimal)
                 }
-                Some(numbers) if !numbers.is_empty() => self.letters_of(numbers),
+                Some(numbers) if !numbers.is_empty() => self.chars_of(numbers),
                 _ => unknown,
             },
             Function::Base64 => self.decoded("base64", &first, decode::base64),
@@ -45,9 +45,9 @@ impl ExprInterpreter<'_, '_> {
             Function::Url => fold::change(&first, origin, fold::url),
             Function::Rotate13 => self.decoded("rot13", &first, |text| Some(fold::rotate13(text))),
             Function::Decode => self.decode(&first, all.get(1)),
-            Function::List => match fold::letters(&first, origin) {
-                Some(letters) if first.items().is_none() && !matches!(first, ScriptValue::Number(_)) => {
-                    ScriptValue::list(letters)
+            Function::List => match fold::chars(&first, origin) {
+                Some(chars) if first.items().is_none() && !matches!(first, ScriptValue::Number(_)) => {
+                    ScriptValue::list(chars)
                 }
                 _ => first,
             },
@@ -69,8 +69,8 @@ impl ExprInterpreter<'_, '_> {
             Function::Module => first.each(|one| one.literal().map_or(self.unknown(), ScriptValue::name)),
             Function::Number => first.number().map_or(unknown, ScriptValue::Number),
             Function::Ordinal => {
-                let letter = first.literal().and_then(|text| text.chars().next());
-                letter.map_or(unknown, |letter| ScriptValue::Number(i64::from(u32::from(letter))))
+                let ch = first.literal().and_then(|text| text.chars().next());
+                ch.map_or(unknown, |ch| ScriptValue::Number(i64::from(u32::from(ch))))
             }
             Function::Join => match first.items() {
                 Some(items) => ScriptValue::Text(fold::joined(items, " ", origin)),
@@ -150,11 +150,11 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    fn letters_of(&self, numbers: &[ScriptValue]) -> ScriptValue {
+    fn chars_of(&self, numbers: &[ScriptValue]) -> ScriptValue {
         let mut whole = Text::default();
         for item in numbers.iter().flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one))) {
             match item.number() {
-                Some(number) => whole.push(fold::letter(number, self.origin)),
+                Some(number) => whole.push(fold::ch(number, self.origin)),
                 None => whole.push(self.unknown().text(self.origin)),
             }
         }
@@ -182,7 +182,7 @@ impl ExprInterpreter<'_, '_> {
         let encoding =
             encoding.and_then(ScriptValue::literal).unwrap_or_default().to_lowercase().replace(['-', '_'], "");
         if first.items().is_some() {
-            return self.letters_of(std::slice::from_ref(first));
+            return self.chars_of(std::slice::from_ref(first));
         }
         match encoding.as_str() {
             "base64" | "base64url" => self.decoded("base64", first, decode::base64),
@@ -197,7 +197,7 @@ impl ExprInterpreter<'_, '_> {
         let Some(list) = list else { return self.unknown() };
         let items = match list.items() {
             Some(items) => items.to_vec(),
-            None => fold::letters(list, self.origin).unwrap_or_else(|| vec![self.item_of(list)]),
+            None => fold::chars(list, self.origin).unwrap_or_else(|| vec![self.item_of(list)]),
         };
         let results =
             items.into_iter().map(|item| self.apply(function.clone(), Arguments::from_positional(vec![item])));
@@ -480,7 +480,7 @@ impl ExprInterpreter<'_, '_> {
             "join" | "join_with" => self.join(receiver, first, &arguments.positional),
             "split" if first.is_some() || receiver.items().is_none() => split(receiver, first, origin),
             "chars" | "bytes" => {
-                receiver.each(|one| fold::letters(one, origin).map_or(self.unknown(), ScriptValue::list))
+                receiver.each(|one| fold::chars(one, origin).map_or(self.unknown(), ScriptValue::list))
             }
             "replace" | "replaceAll" | "gsub" | "sub" | "tr" if second.is_some() => {
                 replace(receiver, first?, second?, origin)
@@ -507,11 +507,10 @@ impl ExprInterpreter<'_, '_> {
                 fold::element(receiver, &[first.cloned()], self.vocabulary.dialect.language, origin)
             }
             "charCodeAt" | "codePointAt" | "ord" => {
-                let letter =
-                    receiver.literal()?.chars().nth(first.and_then(ScriptValue::number).unwrap_or(0) as usize)?;
-                ScriptValue::Number(i64::from(u32::from(letter)))
+                let ch = receiver.literal()?.chars().nth(first.and_then(ScriptValue::number).unwrap_or(0) as usize)?;
+                ScriptValue::Number(i64::from(u32::from(ch)))
             }
-            "chr" => ScriptValue::Text(fold::letter(receiver.number()?, origin)),
+            "chr" => ScriptValue::Text(fold::ch(receiver.number()?, origin)),
             "expanduser" | "expand_path" => receiver.each(|one| expand_home(one, origin)),
             "joinpath" | "+" => paths(&[std::slice::from_ref(receiver), &arguments.positional].concat(), origin),
             "with_name" => fold::change(receiver, origin, |path| {
@@ -537,7 +536,7 @@ impl ExprInterpreter<'_, '_> {
             "unpack1" | "unpack" if first.and_then(ScriptValue::literal).is_some_and(|how| how.starts_with('m')) => {
                 self.decoded("base64", receiver, decode::base64)
             }
-            "pack" => self.letters_of(std::slice::from_ref(receiver)),
+            "pack" => self.chars_of(std::slice::from_ref(receiver)),
             "hex" => receiver.clone(),
             "items" | "keys" | "values" | "entries" => {
                 let ScriptValue::Map(fields) = receiver else { return Some(receiver.clone()) };
@@ -572,9 +571,9 @@ impl ExprInterpreter<'_, '_> {
                 // `Pathname#join`, or `path.join` of an object.
                 return paths(&[std::slice::from_ref(receiver), all].concat(), self.origin);
             }
-            let letters = fold::letters(items, self.origin);
-            return letters
-                .map_or_else(|| items.clone(), |letters| ScriptValue::Text(fold::joined(&letters, "", self.origin)));
+            let chars = fold::chars(items, self.origin);
+            return chars
+                .map_or_else(|| items.clone(), |chars| ScriptValue::Text(fold::joined(&chars, "", self.origin)));
         };
         let between = match between {
             Some(between) => between.literal().unwrap_or_else(|| " ".into()),
@@ -698,7 +697,7 @@ fn split(datum: &ScriptValue, between: Option<&ScriptValue>, origin: Origin) -> 
     let item = |text: &str| ScriptValue::from(Value::text(text, origin));
     match between.and_then(ScriptValue::literal) {
         Some(between) if between.is_empty() => {
-            ScriptValue::list(text.chars().map(|letter| item(&letter.to_string())).collect())
+            ScriptValue::list(text.chars().map(|ch| item(&ch.to_string())).collect())
         }
         Some(between) if between != " " => {
             ScriptValue::list(text.split(between.as_str()).take(1024).map(item).collect())

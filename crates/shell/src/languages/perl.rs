@@ -57,7 +57,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("Cwd.getcwd", F::Constant(C::WorkingDirectory)),
         ("tempdir", F::Constant(C::Temporary)),
         ("File.Temp.tempdir", F::Constant(C::Temporary)),
-        ("chr", F::Letters),
+        ("chr", F::FromCharCodes),
         ("ord", F::Ordinal),
         ("pack", F::Pack),
         ("decode_base64", F::Base64),

@@ -59,7 +59,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("readline", F::Constant(C::Input)),
         ("stream_get_contents", F::Same),
         ("fgets", F::Constant(C::Input)),
-        ("chr", F::Letters),
+        ("chr", F::FromCharCodes),
         ("ord", F::Ordinal),
         ("pack", F::Pack),
         ("base64_decode", F::Base64),

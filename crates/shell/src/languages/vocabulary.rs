@@ -36,7 +36,7 @@ pub(super) enum Function {
     /// The environment variable named by the first argument, else the second argument.
     Variable,
     /// The characters with the given code points.
-    Letters,
+    FromCharCodes,
     /// `pack("H*", …)`, `pack("C*", …)`.
     Pack,
     Base64,

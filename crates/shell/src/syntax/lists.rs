@@ -150,8 +150,8 @@ impl Parser<'_> {
         self.at += "coproc".len();
         self.skip_blanks(false);
         let name = self.keyword();
-        let behind = self.rest().get(name.len()..).unwrap_or("").trim_start_matches([' ', '\t']);
-        if is_name(name) && (behind.starts_with('{') || behind.starts_with('(')) && !RESERVED.contains(&name) {
+        let after = self.rest().get(name.len()..).unwrap_or("").trim_start_matches([' ', '\t']);
+        if is_name(name) && (after.starts_with('{') || after.starts_with('(')) && !RESERVED.contains(&name) {
             self.at += name.len();
         }
     }
@@ -284,9 +284,9 @@ impl Parser<'_> {
 
     /// Whether `repeat 3 command` of zsh begins here. Other forms of `repeat` are ordinary commands.
     fn repeats(&self) -> bool {
-        let behind = self.rest().get("repeat".len()..).unwrap_or("").trim_start_matches([' ', '\t']);
-        let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
-        let after = behind.get(digits..).unwrap_or("").trim_start_matches([' ', '\t']);
+        let after = self.rest().get("repeat".len()..).unwrap_or("").trim_start_matches([' ', '\t']);
+        let digits = after.bytes().take_while(u8::is_ascii_digit).count();
+        let after = after.get(digits..).unwrap_or("").trim_start_matches([' ', '\t']);
         digits > 0 && !after.is_empty() && !after.starts_with(['\n', ';', '&', '|', ')'])
     }
 
@@ -463,8 +463,8 @@ impl Parser<'_> {
 
     /// Parses a word of `[[ … ]]`. After `=~`, parentheses and bars belong to the word.
     fn test_word(&mut self, words: &[Word]) -> Option<Word> {
-        let behind = |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if text == "=~");
-        if words.last().is_some_and(behind) { self.expression_word() } else { self.word() }
+        let after = |word: &Word| matches!(word.parts.as_slice(), [Part::Text { text, .. }] if text == "=~");
+        if words.last().is_some_and(after) { self.expression_word() } else { self.word() }
     }
 
     fn arithmetic_command(&mut self, start: usize) -> Node {
@@ -474,8 +474,8 @@ impl Parser<'_> {
 
     /// Whether `word` is followed by `()`, so that it defines a function.
     fn defines_function(&self, word: &str) -> bool {
-        let behind = self.rest().get(word.len()..).unwrap_or("").trim_start_matches([' ', '\t']);
-        let Some(inside) = behind.strip_prefix('(') else { return false };
+        let after = self.rest().get(word.len()..).unwrap_or("").trim_start_matches([' ', '\t']);
+        let Some(inside) = after.strip_prefix('(') else { return false };
         !word.is_empty() && !word.contains('=') && inside.trim_start_matches([' ', '\t']).starts_with(')')
     }
 

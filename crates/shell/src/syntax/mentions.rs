@@ -109,7 +109,7 @@ fn in_arithmetic(parts: &[Part], found: &mut dyn FnMut(&str)) {
     in_parts(parts, found);
     for part in parts {
         let Part::Text { text, .. } = part else { continue };
-        let names = text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+        let names = text.split(|ch: char| !ch.is_ascii_alphanumeric() && ch != '_');
         names.filter(|name| is_name(name)).for_each(&mut *found);
     }
 }

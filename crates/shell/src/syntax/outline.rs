@@ -2,7 +2,7 @@
 
 use super::parser::{Parser, Placement};
 use super::tree::{
-    Arm, ArmEnd, Assigned, Assignment, Descriptor, Element, Join, Letters, Member, Node, Operator, Parameter, Part,
+    Arm, ArmEnd, Assigned, Assignment, Descriptor, Element, Join, LetterCase, Member, Node, Operator, Parameter, Part,
     Redirect, RedirectKind, Script, Test, Which, Word,
 };
 
@@ -237,9 +237,9 @@ impl Outline {
             Operator::Plain => return,
             Operator::Length => return self.say(" length"),
             Operator::Indirect => return self.say(" indirect"),
-            Operator::Case { to: Letters::Upper, .. } => return self.say("^"),
-            Operator::Case { to: Letters::Lower, .. } => return self.say(","),
-            Operator::Case { to: Letters::Turned, .. } => return self.say("~"),
+            Operator::Case { to: LetterCase::Upper, .. } => return self.say("^"),
+            Operator::Case { to: LetterCase::Lower, .. } => return self.say(","),
+            Operator::Case { to: LetterCase::Turned, .. } => return self.say("~"),
             Operator::Prompt => return self.say("@P"),
             Operator::Quoted => return self.say("@Q"),
             Operator::Default { of_empty, word } => (of("-", *of_empty), word),

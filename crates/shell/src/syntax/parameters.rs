@@ -1,7 +1,7 @@
 //! `${…}`: a name, the element it refers to, and the operator applied to its value.
 
 use super::parser::Parser;
-use super::tree::{Element, Letters, Operator, Parameter, Part, Which, Word};
+use super::tree::{Element, LetterCase, Operator, Parameter, Part, Which, Word};
 use super::words::Context;
 use crate::model::value::UnknownReason;
 use std::rc::Rc;
@@ -132,7 +132,7 @@ impl Parser<'_> {
         if self.eat(":") {
             return Operator::Slice(self.operand(quoted, false));
         }
-        for (sign, to) in [("^", Letters::Upper), (",", Letters::Lower), ("~", Letters::Turned)] {
+        for (sign, to) in [("^", LetterCase::Upper), (",", LetterCase::Lower), ("~", LetterCase::Turned)] {
             for first in [false, true] {
                 let text = if first { format!("{sign}}}") } else { format!("{sign}{sign}}}") };
                 if self.starts_with(&text) {

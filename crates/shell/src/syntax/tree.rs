@@ -247,7 +247,7 @@ pub(crate) struct Parameter {
 
 /// Case conversion of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Letters {
+pub(crate) enum LetterCase {
     Upper,
     Lower,
     /// `~`: swaps upper and lower case.
@@ -301,7 +301,7 @@ pub(crate) enum Operator {
     },
     Slice(Word),
     Case {
-        to: Letters,
+        to: LetterCase,
         /// Only the first character.
         first: bool,
     },

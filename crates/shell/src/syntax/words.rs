@@ -438,8 +438,8 @@ impl Parser<'_> {
                 // `[[:alpha:]]`: the class ends with its own bracket.
                 b'[' if rest.get(at + 1) == Some(&b':') => {
                     let class = rest.get(at + 2..).unwrap_or(&[]).iter().take(MAX_SET);
-                    let letters = class.take_while(|byte| byte.is_ascii_alphabetic()).count();
-                    let end = at + 2 + letters;
+                    let chars = class.take_while(|byte| byte.is_ascii_alphabetic()).count();
+                    let end = at + 2 + chars;
                     at = if rest.get(end..end + 2) == Some(b":]") { end + 2 } else { at + 1 };
                 }
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'<' | b'>' | b'(' | b')' | b'`' => return 1,

@@ -198,8 +198,8 @@ impl Scope<'_> {
         }
         let mut value = Value::default();
         let mut rest = tokens;
-        while let Some((first, behind)) = rest.split_first() {
-            rest = behind;
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
             match first {
                 Token::Text(text) | Token::Number(text) => value.push_text(text, self.origin),
                 Token::Symbol("(" | ")") => {}
@@ -275,9 +275,9 @@ pub(crate) fn variables(tokens: &[Token]) -> Variables<'_> {
     let mut variables = Variables::new();
     for (at, two) in tokens.windows(2).enumerate() {
         let [Token::Name(name), Token::Symbol("=")] = two else { continue };
-        let behind = tokens.get(at + 2..).unwrap_or(&[]);
-        let length = behind.iter().take(LONGEST_EXPRESSION + 1).take_while(|token| !ends_statement(token)).count();
-        let expression = behind.get(..length).filter(|_| length <= LONGEST_EXPRESSION);
+        let after = tokens.get(at + 2..).unwrap_or(&[]);
+        let length = after.iter().take(LONGEST_EXPRESSION + 1).take_while(|token| !ends_statement(token)).count();
+        let expression = after.get(..length).filter(|_| length <= LONGEST_EXPRESSION);
         let known = variables.entry(name.as_str()).or_insert(expression);
         *known = known.filter(|known| expression.is_some_and(|expression| std::ptr::eq(*known, expression)));
     }
@@ -308,7 +308,7 @@ pub(crate) fn tokens(program: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut rest = program;
     while let Some(first) = rest.chars().next() {
-        let taken = |fits: fn(char) -> bool| rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
+        let taken = |fits: fn(char) -> bool| rest.find(|ch| !fits(ch)).unwrap_or(rest.len());
         let length = match first {
             '"' => {
                 let (text, length) = delimited(rest, '"');
@@ -323,12 +323,12 @@ pub(crate) fn tokens(program: &str) -> Vec<Token> {
             '#' => rest.find('\n').unwrap_or(rest.len()),
             '\\' => first.len_utf8(),
             digit if digit.is_ascii_digit() => {
-                let length = taken(|letter| letter.is_ascii_digit() || letter == '.');
+                let length = taken(|ch| ch.is_ascii_digit() || ch == '.');
                 tokens.push(Token::Number(rest.get(..length).unwrap_or("").to_owned()));
                 length
             }
-            letter if letter.is_ascii_alphabetic() || letter == '_' => {
-                let length = taken(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+            ch if ch.is_ascii_alphabetic() || ch == '_' => {
+                let length = taken(|ch| ch.is_ascii_alphanumeric() || ch == '_');
                 tokens.push(Token::Name(rest.get(..length).unwrap_or("").to_owned()));
                 length
             }
@@ -357,15 +357,15 @@ fn ends_operand(token: Option<&Token>) -> bool {
 /// Returns the text between two delimiters and the length including both. A backslash escapes the next character.
 fn delimited(text: &str, delimiter: char) -> (String, usize) {
     let mut inside = String::new();
-    let mut letters = text.char_indices().skip(1);
-    while let Some((at, letter)) = letters.next() {
-        match letter {
-            letter if letter == delimiter => return (inside, at + letter.len_utf8()),
+    let mut chars = text.char_indices().skip(1);
+    while let Some((at, ch)) = chars.next() {
+        match ch {
+            ch if ch == delimiter => return (inside, at + ch.len_utf8()),
             '\\' => {
                 inside.push('\\');
-                inside.extend(letters.next().map(|(_, letter)| letter));
+                inside.extend(chars.next().map(|(_, ch)| ch));
             }
-            letter => inside.push(letter),
+            ch => inside.push(ch),
         }
     }
     (inside, text.len())

@@ -33,7 +33,7 @@ fn number(rest: &[u8], skip: usize, most: usize, radix: u32) -> (Vec<u8>, usize)
     let text = digits.get(..count).and_then(|digits| std::str::from_utf8(digits).ok()).unwrap_or("0");
     let code = u32::from_str_radix(text, radix).unwrap_or(0);
     let bytes = match (rest.first(), char::from_u32(code)) {
-        (Some(b'u' | b'U'), Some(letter)) => letter.to_string().into_bytes(),
+        (Some(b'u' | b'U'), Some(ch)) => ch.to_string().into_bytes(),
         _ => vec![(code & 0xff) as u8],
     };
     (bytes, skip + count)
@@ -113,7 +113,7 @@ fn digits(text: &str, bits_of_digit: u32, digit: impl Fn(u8) -> Option<u8>) -> O
 
 /// Decodes pairs of hexadecimal digits; ignores all other characters.
 pub(crate) fn hexadecimal(text: &str) -> Option<String> {
-    let digits: Vec<u8> = text.chars().filter_map(|letter| letter.to_digit(16)).map(|digit| digit as u8).collect();
+    let digits: Vec<u8> = text.chars().filter_map(|ch| ch.to_digit(16)).map(|digit| digit as u8).collect();
     let bytes = digits.chunks_exact(2).map(|pair| pair.iter().fold(0u8, |byte, digit| byte << 4 | digit));
     Some(text_of(&bytes.collect::<Vec<u8>>()))
 }
@@ -138,10 +138,10 @@ pub(crate) fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
 
 /// Applies ROT13: moves each character of the ASCII alphabet by 13 positions.
 pub(crate) fn rot13(text: &str) -> String {
-    let rotated = |letter: char| match letter {
-        'a'..='m' | 'A'..='M' => char::from_u32(u32::from(letter) + 13).unwrap_or(letter),
-        'n'..='z' | 'N'..='Z' => char::from_u32(u32::from(letter) - 13).unwrap_or(letter),
-        letter => letter,
+    let rotated = |ch: char| match ch {
+        'a'..='m' | 'A'..='M' => char::from_u32(u32::from(ch) + 13).unwrap_or(ch),
+        'n'..='z' | 'N'..='Z' => char::from_u32(u32::from(ch) - 13).unwrap_or(ch),
+        ch => ch,
     };
     text.chars().map(rotated).collect()
 }
@@ -172,25 +172,25 @@ pub(crate) fn regex(pattern: &str, extended: bool) -> String {
         return pattern.to_owned();
     }
     let mut written = String::with_capacity(pattern.len() + 8);
-    let mut letters = pattern.chars().peekable();
+    let mut chars = pattern.chars().peekable();
     let mut in_set = false;
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' if !in_set => match letters.next() {
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' if !in_set => match chars.next() {
                 // In basic syntax, the escaped character is the operator and the plain one is literal.
                 Some(next @ ('(' | ')' | '{' | '}' | '|' | '+' | '?')) => written.push(next),
                 Some(next) => written.extend(['\\', next]),
                 None => written.push_str(r"\\"),
             },
-            '(' | ')' | '{' | '}' | '|' | '+' | '?' if !in_set => written.extend(['\\', letter]),
+            '(' | ')' | '{' | '}' | '|' | '+' | '?' if !in_set => written.extend(['\\', ch]),
             '*' if written.is_empty() || written.ends_with("^") => written.push_str(r"\*"),
             '[' if !in_set => {
                 in_set = true;
                 written.push('[');
-                if letters.next_if_eq(&'^').is_some() {
+                if chars.next_if_eq(&'^').is_some() {
                     written.push('^');
                 }
-                if letters.next_if_eq(&']').is_some() {
+                if chars.next_if_eq(&']').is_some() {
                     written.push_str(r"\]");
                 }
             }
@@ -199,7 +199,7 @@ pub(crate) fn regex(pattern: &str, extended: bool) -> String {
                 written.push(']');
             }
             '\\' => written.push_str(r"\\"),
-            letter => written.push(letter),
+            ch => written.push(ch),
         }
     }
     written
@@ -265,10 +265,10 @@ pub(crate) fn text_of(bytes: &[u8]) -> String {
 /// Converts a text back to the bytes that it represents.
 pub(crate) fn bytes_of(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
-    for letter in text.chars() {
-        match u32::from(letter).checked_sub(FIRST_BYTE).and_then(|byte| u8::try_from(byte).ok()) {
+    for ch in text.chars() {
+        match u32::from(ch).checked_sub(FIRST_BYTE).and_then(|byte| u8::try_from(byte).ok()) {
             Some(byte) => bytes.push(byte),
-            None => bytes.extend(letter.encode_utf8(&mut [0; 4]).bytes()),
+            None => bytes.extend(ch.encode_utf8(&mut [0; 4]).bytes()),
         }
     }
     bytes
@@ -276,7 +276,7 @@ pub(crate) fn bytes_of(text: &str) -> Vec<u8> {
 
 /// Whether the text contains bytes that are not UTF-8.
 pub(crate) fn is_binary(text: &str) -> bool {
-    text.chars().any(|letter| (FIRST_BYTE..FIRST_BYTE + 0x100).contains(&u32::from(letter)))
+    text.chars().any(|ch| (FIRST_BYTE..FIRST_BYTE + 0x100).contains(&u32::from(ch)))
 }
 
 /// Evaluates `printf` with a known format and known arguments: `%s`, `%b`, `%d`, `%x`, `%o`, `%c`, `%%`, widths and
@@ -314,8 +314,8 @@ fn printf_once<'a>(format: &str, arguments: &mut impl Iterator<Item = &'a String
         let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
         let (width, rest) = width.split_at(digits(width));
         let (precision, rest) = match rest.strip_prefix('.') {
-            Some(behind) => {
-                let (precision, rest) = behind.split_at(digits(behind));
+            Some(after) => {
+                let (precision, rest) = after.split_at(digits(after));
                 (Some(precision.parse().unwrap_or(0)), rest)
             }
             None => (None, rest),
@@ -371,8 +371,8 @@ const MAX_PADDING: usize = 4096;
 /// meant.
 fn whole_number(text: &str) -> Option<i64> {
     let text = text.trim();
-    if let Some(letter) = text.strip_prefix(['\'', '"']) {
-        return letter.chars().next().map(|letter| i64::from(u32::from(letter)));
+    if let Some(ch) = text.strip_prefix(['\'', '"']) {
+        return ch.chars().next().map(|ch| i64::from(u32::from(ch)));
     }
     if let Some(digits) = text.strip_prefix("0x").or(text.strip_prefix("0X")) {
         return i64::from_str_radix(digits, 16).ok();
@@ -395,15 +395,15 @@ pub(crate) fn characters(set: &str) -> Option<Vec<char>> {
         ("[:space:]", "\\t-\\r "),
         ("[:blank:]", " \\t"),
     ];
-    let set = CLASSES.iter().fold(set.to_owned(), |set, (class, letters)| set.replace(class, letters));
+    let set = CLASSES.iter().fold(set.to_owned(), |set, (class, chars)| set.replace(class, chars));
     if set.contains("[:") || set.contains("[=") {
         return None;
     }
-    let letters: Vec<char> = escapes(&set).chars().collect();
+    let chars: Vec<char> = escapes(&set).chars().collect();
     let mut expanded = Vec::new();
     let mut at = 0;
-    while let Some(first) = letters.get(at) {
-        match (letters.get(at + 1), letters.get(at + 2)) {
+    while let Some(first) = chars.get(at) {
+        match (chars.get(at + 1), chars.get(at + 2)) {
             (Some('-'), Some(last)) => {
                 expanded.extend(*first..=*last);
                 at += 3;

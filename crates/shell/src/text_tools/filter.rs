@@ -49,15 +49,15 @@ fn keeps_lines(script: &str) -> bool {
         let pattern = address.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
         return is_number || pattern.is_some_and(|pattern| !pattern.contains('/'));
     }
-    let mut letters = script.strip_prefix('s').unwrap_or_default().chars();
-    let Some(separator) = letters.next().filter(|letter| letter.is_ascii_punctuation()) else { return false };
-    let parts: Vec<&str> = letters.as_str().split(separator).collect();
+    let mut chars = script.strip_prefix('s').unwrap_or_default().chars();
+    let Some(separator) = chars.next().filter(|ch| ch.is_ascii_punctuation()) else { return false };
+    let parts: Vec<&str> = chars.as_str().split(separator).collect();
     matches!(parts.as_slice(), [_, "", "" | "g"])
 }
 
 /// `{print $1}`, `/x/ {print $NF}`
 fn prints_field(script: &str) -> bool {
-    let script: String = script.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let script: String = script.chars().filter(|ch| !ch.is_whitespace()).collect();
     let Some(open) = script.find('{') else { return false };
     let (pattern, action) = script.split_at(open);
     let field = action.strip_prefix("{print").and_then(|rest| rest.strip_suffix('}'));
@@ -161,12 +161,12 @@ impl Given {
             let word = word?;
             if let Some(long) = word.strip_prefix("--").filter(|long| !long.is_empty()) {
                 let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
-                let letter = letter_of(name)?;
-                let next = valued.contains(letter) && value.is_none();
+                let ch = char_of(name)?;
+                let next = valued.contains(ch) && value.is_none();
                 let value = if next { words.next()?? } else { value.unwrap_or("").to_owned() };
-                given.options.push((letter, value));
-            } else if let Some(letters) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
-                given.cluster(letters, valued, &mut words)?;
+                given.options.push((ch, value));
+            } else if let Some(chars) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
+                given.cluster(chars, valued, &mut words)?;
             } else {
                 given.operands.push(word);
             }
@@ -174,51 +174,51 @@ impl Given {
         Some(given)
     }
 
-    fn cluster(&mut self, letters: &str, valued: &str, words: &mut impl Iterator<Item = Option<String>>) -> Option<()> {
-        if letters.bytes().all(|byte| byte.is_ascii_digit()) {
+    fn cluster(&mut self, chars: &str, valued: &str, words: &mut impl Iterator<Item = Option<String>>) -> Option<()> {
+        if chars.bytes().all(|byte| byte.is_ascii_digit()) {
             // `head -5`
-            self.options.push(('n', letters.to_owned()));
+            self.options.push(('n', chars.to_owned()));
             return Some(());
         }
-        for (at, letter) in letters.char_indices() {
-            if !valued.contains(letter) {
-                self.options.push((letter, String::new()));
+        for (at, ch) in chars.char_indices() {
+            if !valued.contains(ch) {
+                self.options.push((ch, String::new()));
                 continue;
             }
-            let joined = letters.get(at + letter.len_utf8()..).unwrap_or("");
+            let joined = chars.get(at + ch.len_utf8()..).unwrap_or("");
             let value = if joined.is_empty() { words.next()?? } else { joined.to_owned() };
-            self.options.push((letter, value));
+            self.options.push((ch, value));
             break;
         }
         Some(())
     }
 
-    fn has(&self, letter: char) -> bool {
-        self.options.iter().any(|(known, _)| *known == letter)
+    fn has(&self, ch: char) -> bool {
+        self.options.iter().any(|(known, _)| *known == ch)
     }
 
-    fn value(&self, letter: char) -> Option<&str> {
-        self.options.iter().rev().find(|(known, _)| *known == letter).map(|(_, value)| value.as_str())
+    fn value(&self, ch: char) -> Option<&str> {
+        self.options.iter().rev().find(|(known, _)| *known == ch).map(|(_, value)| value.as_str())
     }
 
-    fn number(&self, letter: char) -> Option<usize> {
-        self.value(letter)?.parse().ok()
+    fn number(&self, ch: char) -> Option<usize> {
+        self.value(ch)?.parse().ok()
     }
 
     /// Returns the script of `sed` or `awk`: all `-e` options, else the first operand.
     fn script(&self) -> Option<String> {
-        let given = self.options.iter().filter(|(letter, _)| *letter == 'e').map(|(_, value)| value.as_str());
+        let given = self.options.iter().filter(|(ch, _)| *ch == 'e').map(|(_, value)| value.as_str());
         let all = given.collect::<Vec<_>>();
         if all.is_empty() { self.operands.first().cloned() } else { Some(all.join("\n")) }
     }
 
     /// Returns `None` if an option other than these is present.
-    fn only(&self, letters: &str) -> Option<()> {
-        self.options.iter().all(|(letter, _)| letters.contains(*letter)).then_some(())
+    fn only(&self, chars: &str) -> Option<()> {
+        self.options.iter().all(|(ch, _)| chars.contains(*ch)).then_some(())
     }
 }
 
-fn letter_of(long: &str) -> Option<char> {
+fn char_of(long: &str) -> Option<char> {
     const LONG: [(&str, char); 38] = [
         ("decode", 'd'),
         ("ignore-garbage", 'i'),
@@ -259,7 +259,7 @@ fn letter_of(long: &str) -> Option<char> {
         ("regexp-extended", 'E'),
         ("field-separator", 'F'),
     ];
-    LONG.iter().find(|(name, _)| *name == long).map(|(_, letter)| *letter)
+    LONG.iter().find(|(name, _)| *name == long).map(|(_, ch)| *ch)
 }
 
 fn lines(text: &str) -> impl Iterator<Item = &str> {
@@ -310,20 +310,20 @@ fn translated(given: &Given, text: &str) -> Option<String> {
     let from = decode::characters(sets.next()?)?;
     let to = sets.next().map(|set| decode::characters(set)).unwrap_or_else(|| Some(Vec::new()))?;
     let complement = given.has('c') || given.has('C');
-    let holds = |letter: char| from.contains(&letter) != complement;
+    let holds = |ch: char| from.contains(&ch) != complement;
     let squeezes = given.has('s');
-    let mapped = |letter: char| match from.iter().position(|known| *known == letter) {
-        _ if !holds(letter) => Some(letter),
+    let mapped = |ch: char| match from.iter().position(|known| *known == ch) {
+        _ if !holds(ch) => Some(ch),
         _ if given.has('d') => None,
-        _ if to.is_empty() => Some(letter),
+        _ if to.is_empty() => Some(ch),
         None => to.last().copied(),
         Some(index) => to.get(index).or(to.last()).copied(),
     };
     let squeezed = if to.is_empty() { &from } else { &to };
     let mut printed = String::with_capacity(text.len());
-    for letter in text.chars().filter_map(mapped) {
-        let repeats = squeezes && printed.ends_with(letter) && squeezed.contains(&letter);
-        printed.extend((!repeats).then_some(letter));
+    for ch in text.chars().filter_map(mapped) {
+        let repeats = squeezes && printed.ends_with(ch) && squeezed.contains(&ch);
+        printed.extend((!repeats).then_some(ch));
     }
     Some(printed)
 }
@@ -336,7 +336,7 @@ fn cut(given: &Given, text: &str) -> Option<String> {
     let is_wanted = |index: usize| wanted.contains(&index) || open.is_some_and(|from| index >= from);
     if !given.has('f') {
         let chosen = |line: &str| -> String {
-            line.chars().enumerate().filter(|(index, _)| is_wanted(index + 1)).map(|(_, letter)| letter).collect()
+            line.chars().enumerate().filter(|(index, _)| is_wanted(index + 1)).map(|(_, ch)| ch).collect()
         };
         return Some(lines(text).map(|line| chosen(line) + "\n").collect());
     }
@@ -445,11 +445,11 @@ fn searched(given: &Given, text: &str) -> Option<String> {
 fn folded(width: usize, text: &str) -> String {
     let mut printed = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
-        for (index, letter) in line.chars().enumerate() {
-            if index > 0 && index % width.max(1) == 0 && letter != '\n' {
+        for (index, ch) in line.chars().enumerate() {
+            if index > 0 && index % width.max(1) == 0 && ch != '\n' {
                 printed.push('\n');
             }
-            printed.push(letter);
+            printed.push(ch);
         }
     }
     printed
@@ -464,7 +464,7 @@ fn pasted(given: &Given, text: &str) -> Option<String> {
     let mut printed = String::with_capacity(text.len());
     for (index, line) in lines(text).enumerate() {
         if index > 0 {
-            printed.extend(delimiters.get((index - 1) % delimiters.len().max(1)).filter(|letter| **letter != '\0'));
+            printed.extend(delimiters.get((index - 1) % delimiters.len().max(1)).filter(|ch| **ch != '\0'));
         }
         printed.push_str(line);
     }

@@ -21,11 +21,11 @@ pub(crate) struct Pattern {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Token {
-    Letter(char),
+    Char(char),
     One,
     Many,
     Set {
-        letters: Vec<(char, char)>,
+        chars: Vec<(char, char)>,
         negated: bool,
     },
     /// `@(…)` and its variants: the mark, and the alternatives between its bars.
@@ -41,7 +41,7 @@ impl Pattern {
         let mut tokens = Vec::new();
         for (piece, _) in &value.pieces {
             match piece {
-                Piece::Text(text) => tokens.extend(text.chars().map(Token::Letter)),
+                Piece::Text(text) => tokens.extend(text.chars().map(Token::Char)),
                 Piece::Glob(text) => tokens.extend(parse(text)?),
                 Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => return None,
             }
@@ -56,8 +56,8 @@ impl Pattern {
 
     /// Whether the pattern matches the complete text; `None` if the step limit is reached.
     pub(crate) fn matches(&self, text: &str) -> Option<bool> {
-        let letters: Vec<char> = text.chars().collect();
-        let fits = self.fits(&letters);
+        let chars: Vec<char> = text.chars().collect();
+        let fits = self.fits(&chars);
         (!self.is_exhausted()).then_some(fits)
     }
 
@@ -66,9 +66,9 @@ impl Pattern {
         self.steps.get() > MAX_STEPS
     }
 
-    fn fits(&self, letters: &[char]) -> bool {
+    fn fits(&self, chars: &[char]) -> bool {
         let mut matcher = Matcher { of_path: self.of_path, steps: self.steps.get() };
-        let fits = matcher.fits(&self.tokens, letters);
+        let fits = matcher.fits(&self.tokens, chars);
         work::spend(u64::from(matcher.steps - self.steps.get()) / 40);
         self.steps.set(matcher.steps);
         fits
@@ -86,23 +86,23 @@ impl Pattern {
 
     /// Returns the text that the pattern matches, if it has no wildcards.
     pub(crate) fn text(&self) -> Option<String> {
-        let letter = |token: &Token| match token {
-            Token::Letter(letter) => Some(*letter),
+        let ch = |token: &Token| match token {
+            Token::Char(ch) => Some(*ch),
             Token::One | Token::Many | Token::Set { .. } | Token::Choice { .. } => None,
         };
-        self.tokens.iter().map(letter).collect()
+        self.tokens.iter().map(ch).collect()
     }
 
     /// Returns the length in characters of the longest or shortest prefix of the text that matches.
-    pub(crate) fn front(&self, letters: &[char], longest: bool) -> Option<usize> {
-        let fits = |length: &usize| self.is_exhausted() || letters.get(..*length).is_some_and(|part| self.fits(part));
-        if longest { (0..=letters.len()).rev().find(fits) } else { (0..=letters.len()).find(fits) }
+    pub(crate) fn front(&self, chars: &[char], longest: bool) -> Option<usize> {
+        let fits = |length: &usize| self.is_exhausted() || chars.get(..*length).is_some_and(|part| self.fits(part));
+        if longest { (0..=chars.len()).rev().find(fits) } else { (0..=chars.len()).find(fits) }
     }
 
     /// Returns the start of the longest or shortest suffix of the text that matches, in characters.
-    pub(crate) fn back(&self, letters: &[char], longest: bool) -> Option<usize> {
-        let fits = |start: &usize| self.is_exhausted() || letters.get(*start..).is_some_and(|part| self.fits(part));
-        if longest { (0..=letters.len()).find(fits) } else { (0..=letters.len()).rev().find(fits) }
+    pub(crate) fn back(&self, chars: &[char], longest: bool) -> Option<usize> {
+        let fits = |start: &usize| self.is_exhausted() || chars.get(*start..).is_some_and(|part| self.fits(part));
+        if longest { (0..=chars.len()).find(fits) } else { (0..=chars.len()).rev().find(fits) }
     }
 }
 
@@ -112,8 +112,8 @@ struct Matcher {
 }
 
 impl Matcher {
-    fn fits(&mut self, tokens: &[Token], letters: &[char]) -> bool {
-        let (mut token, mut letter) = (0, 0);
+    fn fits(&mut self, tokens: &[Token], chars: &[char]) -> bool {
+        let (mut token, mut ch) = (0, 0);
         // The token index of the last `*`, and the end of the text that it matches.
         let mut star: Option<(usize, usize)> = None;
         loop {
@@ -121,7 +121,7 @@ impl Matcher {
             if self.steps > MAX_STEPS {
                 return false;
             }
-            let rest = letters.get(letter..).unwrap_or(&[]);
+            let rest = chars.get(ch..).unwrap_or(&[]);
             match tokens.get(token) {
                 Some(Token::Choice { mark, options })
                     if self.choice(*mark, options, tokens.get(token + 1..).unwrap_or(&[]), rest) =>
@@ -129,48 +129,46 @@ impl Matcher {
                     return true;
                 }
                 Some(Token::Many) => {
-                    star = Some((token, letter));
+                    star = Some((token, ch));
                     token += 1;
                     continue;
                 }
                 Some(one) if rest.first().is_some_and(|next| self.is_one(one, *next)) => {
                     token += 1;
-                    letter += 1;
+                    ch += 1;
                     continue;
                 }
                 None if rest.is_empty() => return true,
                 Some(_) | None => {}
             }
             let Some((at, reach)) = star else { return false };
-            match letters.get(reach) {
+            match chars.get(reach) {
                 Some('/') if self.of_path => return false,
                 Some(_) => {
                     star = Some((at, reach + 1));
                     token = at + 1;
-                    letter = reach + 1;
+                    ch = reach + 1;
                 }
                 None => return false,
             }
         }
     }
 
-    fn is_one(&self, token: &Token, letter: char) -> bool {
+    fn is_one(&self, token: &Token, ch: char) -> bool {
         match token {
-            Token::Letter(known) => *known == letter,
-            Token::One => !(self.of_path && letter == '/'),
-            Token::Set { letters, negated } => {
-                letters.iter().any(|(from, to)| (*from..=*to).contains(&letter)) != *negated
-            }
+            Token::Char(known) => *known == ch,
+            Token::One => !(self.of_path && ch == '/'),
+            Token::Set { chars, negated } => chars.iter().any(|(from, to)| (*from..=*to).contains(&ch)) != *negated,
             Token::Many | Token::Choice { .. } => false,
         }
     }
 
-    fn choice(&mut self, mark: char, options: &[Vec<Token>], rest: &[Token], letters: &[char]) -> bool {
-        if matches!(mark, '?' | '*') && self.fits(rest, letters) {
+    fn choice(&mut self, mark: char, options: &[Vec<Token>], rest: &[Token], chars: &[char]) -> bool {
+        if matches!(mark, '?' | '*') && self.fits(rest, chars) {
             return true;
         }
-        for length in 0..=letters.len() {
-            let (front, back) = letters.split_at(length);
+        for length in 0..=chars.len() {
+            let (front, back) = chars.split_at(length);
             let fits = options.iter().any(|option| self.fits(option, front));
             let taken = if mark == '!' { !fits } else { fits };
             let repeats = matches!(mark, '*' | '+') && length > 0;
@@ -187,43 +185,43 @@ impl Matcher {
 
 /// Parses a pattern; `None` if it is not understood.
 fn parse(text: &str) -> Option<Vec<Token>> {
-    let letters: Vec<char> = text.chars().collect();
+    let chars: Vec<char> = text.chars().collect();
     let mut at = 0;
-    tokens(&letters, &mut at, 0)
+    tokens(&chars, &mut at, 0)
 }
 
-fn tokens(letters: &[char], at: &mut usize, depth: u32) -> Option<Vec<Token>> {
+fn tokens(chars: &[char], at: &mut usize, depth: u32) -> Option<Vec<Token>> {
     let mut found = Vec::new();
-    while let Some(letter) = letters.get(*at).copied() {
-        if depth > 0 && matches!(letter, '|' | ')') {
+    while let Some(ch) = chars.get(*at).copied() {
+        if depth > 0 && matches!(ch, '|' | ')') {
             break;
         }
-        let choice = matches!(letter, '@' | '?' | '*' | '+' | '!') && letters.get(*at + 1) == Some(&'(');
+        let choice = matches!(ch, '@' | '?' | '*' | '+' | '!') && chars.get(*at + 1) == Some(&'(');
         *at += 1;
-        found.push(match letter {
-            _ if choice => choice_token(letter, letters, at, depth)?,
+        found.push(match ch {
+            _ if choice => choice_token(ch, chars, at, depth)?,
             '*' => Token::Many,
             '?' => Token::One,
-            '[' => set(letters, at)?,
+            '[' => set(chars, at)?,
             '\\' => {
                 *at += 1;
-                Token::Letter(letters.get(*at - 1).copied()?)
+                Token::Char(chars.get(*at - 1).copied()?)
             }
-            letter => Token::Letter(letter),
+            ch => Token::Char(ch),
         });
     }
     Some(found)
 }
 
-fn choice_token(mark: char, letters: &[char], at: &mut usize, depth: u32) -> Option<Token> {
+fn choice_token(mark: char, chars: &[char], at: &mut usize, depth: u32) -> Option<Token> {
     if depth >= MAX_DEPTH {
         return None;
     }
     let mut options = Vec::new();
     loop {
         *at += 1;
-        options.push(tokens(letters, at, depth + 1)?);
-        match letters.get(*at) {
+        options.push(tokens(chars, at, depth + 1)?);
+        match chars.get(*at) {
             Some('|') => {}
             Some(_) => break,
             None => return None,
@@ -234,32 +232,32 @@ fn choice_token(mark: char, letters: &[char], at: &mut usize, depth: u32) -> Opt
 }
 
 /// Parses the inside of `[…]`, after the opening bracket. Named classes are those of the C locale.
-fn set(letters: &[char], at: &mut usize) -> Option<Token> {
-    let negated = matches!(letters.get(*at), Some('!' | '^'));
+fn set(chars: &[char], at: &mut usize) -> Option<Token> {
+    let negated = matches!(chars.get(*at), Some('!' | '^'));
     *at += usize::from(negated);
     let mut found: Vec<(char, char)> = Vec::new();
     let first = *at;
     loop {
-        let letter = letters.get(*at).copied()?;
-        if letter == ']' && *at > first {
+        let ch = chars.get(*at).copied()?;
+        if ch == ']' && *at > first {
             *at += 1;
-            return Some(Token::Set { letters: found, negated });
+            return Some(Token::Set { chars: found, negated });
         }
-        if letter == '[' && letters.get(*at + 1) == Some(&':') {
-            let end = letters.iter().skip(*at + 2).position(|letter| *letter == ':')? + *at + 2;
-            let name: String = letters.get(*at + 2..end)?.iter().collect();
+        if ch == '[' && chars.get(*at + 1) == Some(&':') {
+            let end = chars.iter().skip(*at + 2).position(|ch| *ch == ':')? + *at + 2;
+            let name: String = chars.get(*at + 2..end)?.iter().collect();
             found.extend(class(&name)?);
             *at = end + 2;
             continue;
         }
-        let from = if letter == '\\' {
+        let from = if ch == '\\' {
             *at += 1;
-            letters.get(*at).copied()?
+            chars.get(*at).copied()?
         } else {
-            letter
+            ch
         };
         *at += 1;
-        match (letters.get(*at), letters.get(*at + 1)) {
+        match (chars.get(*at), chars.get(*at + 1)) {
             (Some('-'), Some(to)) if *to != ']' => {
                 found.push((from, *to));
                 *at += 2;

@@ -15,7 +15,7 @@ pub(crate) fn printed(script: &str, extended: bool, quiet: bool, text: &str) -> 
     let mut printed = String::with_capacity(text.len());
     for (index, line) in lines.iter().enumerate() {
         let at = At { number: index + 1, last: index + 1 == lines.len(), extended };
-        let mut cycle = Cycle { space: (*line).to_owned(), printed: &mut printed, behind: String::new() };
+        let mut cycle = Cycle { space: (*line).to_owned(), printed: &mut printed, after: String::new() };
         let mut ends = false;
         let mut deleted = false;
         for command in &mut commands {
@@ -31,11 +31,11 @@ pub(crate) fn printed(script: &str, extended: bool, quiet: bool, text: &str) -> 
                 break;
             }
         }
-        let Cycle { space, behind, .. } = cycle;
+        let Cycle { space, after, .. } = cycle;
         if !quiet && !deleted {
             printed.extend([space.as_str(), "\n"]);
         }
-        printed.push_str(&behind);
+        printed.push_str(&after);
         if ends {
             break;
         }
@@ -61,7 +61,7 @@ enum Next {
 struct Cycle<'p> {
     space: String,
     printed: &'p mut String,
-    behind: String,
+    after: String,
 }
 
 impl Cycle<'_> {
@@ -77,14 +77,14 @@ impl Cycle<'_> {
             }
             Action::Translate(from, to) => {
                 let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
-                let map = |letter: char| from.iter().position(|known| *known == letter).and_then(|at| to.get(at));
-                self.space = self.space.chars().map(|letter| map(letter).copied().unwrap_or(letter)).collect();
+                let map = |ch: char| from.iter().position(|known| *known == ch).and_then(|at| to.get(at));
+                self.space = self.space.chars().map(|ch| map(ch).copied().unwrap_or(ch)).collect();
             }
             Action::Delete => return Some(Next::Delete),
             Action::Print => self.printed.extend([self.space.as_str(), "\n"]),
             Action::Quit => return Some(Next::Quit),
             Action::Insert(text) => self.printed.extend([text.as_str(), "\n"]),
-            Action::Append(text) => self.behind.extend([text.as_str(), "\n"]),
+            Action::Append(text) => self.after.extend([text.as_str(), "\n"]),
             Action::Change(text) => {
                 self.printed.extend([text.as_str(), "\n"]);
                 return Some(Next::Delete);
@@ -200,12 +200,12 @@ impl Substitute {
     /// Returns the parts of the replacement; `None` if it changes case.
     pub(crate) fn parts(&self) -> Option<Vec<Part>> {
         let mut parts = Vec::new();
-        let mut letters = self.replacement.chars();
+        let mut chars = self.replacement.chars();
         let mut text = String::new();
-        while let Some(letter) = letters.next() {
-            let group = match letter {
+        while let Some(ch) = chars.next() {
+            let group = match ch {
                 '&' => 0,
-                '\\' => match letters.next() {
+                '\\' => match chars.next() {
                     Some('n') => {
                         text.push('\n');
                         continue;
@@ -221,8 +221,8 @@ impl Substitute {
                         continue;
                     }
                 },
-                letter => {
-                    text.push(letter);
+                ch => {
+                    text.push(ch);
                     continue;
                 }
             };
@@ -245,7 +245,7 @@ pub(crate) fn parse(script: &str) -> Vec<Command> {
     let mut reader = Reader { rest: script };
     let mut commands = Vec::new();
     while !reader.rest.is_empty() {
-        reader.skip(|letter| letter.is_whitespace() || letter == ';' || letter == '}');
+        reader.skip(|ch| ch.is_whitespace() || ch == ';' || ch == '}');
         if reader.rest.is_empty() {
             break;
         }
@@ -264,31 +264,31 @@ impl Reader<'_> {
     }
 
     fn next(&mut self) -> Option<char> {
-        let mut letters = self.rest.chars();
-        let letter = letters.next()?;
-        self.rest = letters.as_str();
-        Some(letter)
+        let mut chars = self.rest.chars();
+        let ch = chars.next()?;
+        self.rest = chars.as_str();
+        Some(ch)
     }
 
     fn command(&mut self) -> Command {
         let from = self.address();
-        self.skip(|letter| letter == ' ');
+        self.skip(|ch| ch == ' ');
         let mut to = None;
         if self.rest.starts_with(',') {
             self.next();
-            self.skip(|letter| letter == ' ');
+            self.skip(|ch| ch == ' ');
             to = self.address();
         }
-        self.skip(|letter| letter == ' ');
+        self.skip(|ch| ch == ' ');
         let negated = self.rest.starts_with('!');
-        self.skip(|letter| letter == '!' || letter == ' ');
+        self.skip(|ch| ch == '!' || ch == ' ');
         Command { from, to, negated, within: false, action: self.action() }
     }
 
     fn address(&mut self) -> Option<Address> {
         let first = self.rest.chars().next()?;
         if first.is_ascii_digit() {
-            let digits = self.taken(|letter| letter.is_ascii_digit());
+            let digits = self.taken(|ch| ch.is_ascii_digit());
             return digits.parse().ok().map(Address::Number);
         }
         match first {
@@ -301,7 +301,7 @@ impl Reader<'_> {
                 let delimiter = if first == '\\' { self.next()? } else { '/' };
                 let pattern = self.until(delimiter);
                 let any_case = self.rest.starts_with('I');
-                self.skip(|letter| letter == 'I');
+                self.skip(|ch| ch == 'I');
                 Some(Address::Pattern(pattern, any_case))
             }
             _ => None,
@@ -334,7 +334,7 @@ impl Reader<'_> {
     fn substitute(&mut self) -> Option<Substitute> {
         let delimiter = self.next()?;
         let (pattern, replacement) = (self.until(delimiter), self.until(delimiter));
-        let flags = self.taken(|letter| letter.is_ascii_alphanumeric() && letter != 'w');
+        let flags = self.taken(|ch| ch.is_ascii_alphanumeric() && ch != 'w');
         let file = self.rest.starts_with('w').then(|| {
             self.next();
             self.line()
@@ -343,7 +343,7 @@ impl Reader<'_> {
     }
 
     fn taken(&mut self, fits: impl Fn(char) -> bool) -> String {
-        let end = self.rest.find(|letter| !fits(letter)).unwrap_or(self.rest.len());
+        let end = self.rest.find(|ch| !fits(ch)).unwrap_or(self.rest.len());
         let (taken, rest) = self.rest.split_at(end);
         self.rest = rest;
         taken.to_owned()
@@ -352,9 +352,9 @@ impl Reader<'_> {
     /// Reads up to the next unescaped delimiter, which ends the text even inside a set.
     fn until(&mut self, delimiter: char) -> String {
         let mut text = String::new();
-        while let Some(letter) = self.next() {
-            match letter {
-                letter if letter == delimiter => break,
+        while let Some(ch) = self.next() {
+            match ch {
+                ch if ch == delimiter => break,
                 '\\' => match self.next() {
                     Some(next) if next == delimiter => text.push(next),
                     next => {
@@ -362,21 +362,21 @@ impl Reader<'_> {
                         text.extend(next);
                     }
                 },
-                letter => text.push(letter),
+                ch => text.push(ch),
             }
         }
         text
     }
 
     fn line(&mut self) -> String {
-        self.taken(|letter| letter != '\n').trim().to_owned()
+        self.taken(|ch| ch != '\n').trim().to_owned()
     }
 
     /// Reads the text of `e`, which continues after each line that ends with a backslash.
     fn lines(&mut self) -> String {
         let mut text = String::new();
         loop {
-            let line = self.taken(|letter| letter != '\n');
+            let line = self.taken(|ch| ch != '\n');
             let Some(part) = line.strip_suffix('\\') else {
                 text.push_str(&line);
                 return text.trim().to_owned();

@@ -128,7 +128,7 @@ impl Writer<'_> {
         match self.chance.next(6) {
             0 | 1 if is_plain => text.to_owned(),
             0 | 2 => double_quoted(text),
-            3 if !text.is_empty() => text.chars().map(|letter| format!("\\{letter}")).collect(),
+            3 if !text.is_empty() => text.chars().map(|ch| format!("\\{ch}")).collect(),
             4 if self.dialect == Dialect::Bash => self.ansi_c(text),
             5 if text.chars().count() > 1 => {
                 let at = text.char_indices().nth(1).map_or(0, |(at, _)| at);
@@ -141,13 +141,13 @@ impl Writer<'_> {
 
     fn ansi_c(&mut self, text: &str) -> String {
         let mut inside = String::new();
-        for letter in text.chars() {
-            match (self.chance.next(5), letter.is_ascii()) {
-                (0, true) => inside += &format!("\\x{:02x}", letter as u32),
-                (1, true) => inside += &format!("\\{:03o}", letter as u32),
-                (2, _) => inside += &format!("\\u{:04x}", letter as u32),
-                _ if letter == '\'' || letter == '\\' => inside.extend(['\\', letter]),
-                _ => inside.push(letter),
+        for ch in text.chars() {
+            match (self.chance.next(5), ch.is_ascii()) {
+                (0, true) => inside += &format!("\\x{:02x}", ch as u32),
+                (1, true) => inside += &format!("\\{:03o}", ch as u32),
+                (2, _) => inside += &format!("\\u{:04x}", ch as u32),
+                _ if ch == '\'' || ch == '\\' => inside.extend(['\\', ch]),
+                _ => inside.push(ch),
             }
         }
         format!("$'{inside}'")
@@ -521,11 +521,11 @@ impl Writer<'_> {
 
 fn double_quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
-    for letter in text.chars() {
-        if "\"\\$`".contains(letter) {
+    for ch in text.chars() {
+        if "\"\\$`".contains(ch) {
             quoted.push('\\');
         }
-        quoted.push(letter);
+        quoted.push(ch);
     }
     quoted + "\""
 }

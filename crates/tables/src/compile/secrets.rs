@@ -156,8 +156,8 @@ impl Formats {
         let mut fourths: Vec<u32> = vec![0; sieve::BUCKETS];
         for ([first, second, third], nodes) in self.starts {
             let bucket = sieve::bucket(u32::from_be_bytes([0, first, second, third]));
-            if let Some(letters) = fourths.get_mut(bucket) {
-                *letters |= nodes.iter().fold(0, |letters, (_, node)| letters | fourth(node));
+            if let Some(chars) = fourths.get_mut(bucket) {
+                *chars |= nodes.iter().fold(0, |chars, (_, node)| chars | fourth(node));
             }
             let Some(bucket) = buckets.get_mut(bucket) else { continue };
             bucket.extend(nodes.into_iter().filter(|node| !bucket.contains(node)).collect::<Vec<_>>());
@@ -177,7 +177,7 @@ impl Formats {
 /// The possible fourth bytes of a candidate: the fourth byte of its text, or any if the text is shorter.
 fn fourth(node: &Value) -> u32 {
     let text = node.get(0).and_then(Value::as_str).unwrap_or("");
-    text.as_bytes().get(3).map_or(sieve::ANY, |letter| sieve::only(*letter))
+    text.as_bytes().get(3).map_or(sieve::ANY, |ch| sieve::only(*ch))
 }
 
 /// One part of a pattern.
@@ -222,8 +222,8 @@ fn continued(text: &str, after: &[Segment]) -> Result<Vec<String>, String> {
     }
     let mut starts = vec![text.to_owned()];
     for _ in 0..missing {
-        let letters: Vec<char> = members(set);
-        starts = starts.iter().flat_map(|start| letters.iter().map(move |letter| format!("{start}{letter}"))).collect();
+        let chars: Vec<char> = members(set);
+        starts = starts.iter().flat_map(|start| chars.iter().map(move |ch| format!("{start}{ch}"))).collect();
     }
     Ok(starts)
 }
@@ -254,11 +254,11 @@ fn without_groups(pattern: &str) -> Result<Vec<String>, String> {
         return Ok(vec![pattern.to_owned()]);
     };
     let (before, rest) = pattern.split_at(open);
-    let (inner, behind) =
+    let (inner, after) =
         rest.get(1..).and_then(|rest| rest.split_once(')')).ok_or(format!("`{pattern}` has an open group"))?;
     let mut ways = Vec::new();
     for choice in inner.split('|') {
-        ways.extend(without_groups(&format!("{before}{choice}{behind}"))?);
+        ways.extend(without_groups(&format!("{before}{choice}{after}"))?);
     }
     Ok(ways)
 }
@@ -270,8 +270,8 @@ fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
         rest = rest.get(1..).unwrap_or("");
         let (set, literal) = match first {
             '[' => {
-                let (set, behind) = rest.split_once(']').ok_or(format!("`{pattern}` has an open set"))?;
-                rest = behind;
+                let (set, after) = rest.split_once(']').ok_or(format!("`{pattern}` has an open set"))?;
+                rest = after;
                 (ranges(set), None)
             }
             '\\' => {
@@ -284,14 +284,14 @@ fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
                     sign => (format!("{sign}{sign}"), Some(sign)),
                 }
             }
-            letter => (format!("{letter}{letter}"), Some(letter)),
+            ch => (format!("{ch}{ch}"), Some(ch)),
         };
-        let (times, behind) = times(rest).map_err(|problem| format!("`{pattern}` {problem}"))?;
-        rest = behind;
+        let (times, after) = times(rest).map_err(|problem| format!("`{pattern}` {problem}"))?;
+        rest = after;
         match (literal, times) {
-            (Some(letter), None) => match found.last_mut() {
-                Some(Segment::Literal(text)) => text.push(letter),
-                _ => found.push(Segment::Literal(letter.into())),
+            (Some(ch), None) => match found.last_mut() {
+                Some(Segment::Literal(text)) => text.push(ch),
+                _ => found.push(Segment::Literal(ch.into())),
             },
             (_, times) => {
                 let (least, most) = times.unwrap_or((1, 1));
@@ -304,12 +304,12 @@ fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
 
 /// Converts `A-Za-z0-9_-` to pairs: `AZaz09__--`.
 fn ranges(set: &str) -> String {
-    let letters: Vec<char> =
+    let chars: Vec<char> =
         set.replace("\\d", "0-9").replace("\\w", "A-Za-z0-9_").replace("\\h", "0-9a-f").chars().collect();
     let mut pairs = String::new();
     let mut at = 0;
-    while let Some(first) = letters.get(at) {
-        let last = letters.get(at + 1).filter(|sign| **sign == '-').and_then(|_| letters.get(at + 2));
+    while let Some(first) = chars.get(at) {
+        let last = chars.get(at + 1).filter(|sign| **sign == '-').and_then(|_| chars.get(at + 2));
         pairs.extend([*first, *last.unwrap_or(first)]);
         at += if last.is_some() { 3 } else { 1 };
     }
@@ -320,18 +320,18 @@ type Times = Option<(u32, u32)>;
 
 /// Parses an optional quantifier and returns it with the remaining text.
 fn times(rest: &str) -> Result<(Times, &str), String> {
-    if let Some(behind) = rest.strip_prefix('?') {
-        return Ok((Some((0, 1)), behind));
+    if let Some(after) = rest.strip_prefix('?') {
+        return Ok((Some((0, 1)), after));
     }
-    let Some(behind) = rest.strip_prefix('{') else { return Ok((None, rest)) };
-    let (inner, behind) = behind.split_once('}').ok_or("has an open `{`")?;
+    let Some(after) = rest.strip_prefix('{') else { return Ok((None, rest)) };
+    let (inner, after) = after.split_once('}').ok_or("has an open `{`")?;
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("has no number in `{{{inner}}}`"));
     let times = match inner.split_once(',') {
         None => (number(inner)?, number(inner)?),
         Some((least, "")) => (number(least)?, LONGEST_RUN),
         Some((least, most)) => (number(least)?, number(most)?),
     };
-    Ok((Some(times), behind))
+    Ok((Some(times), after))
 }
 
 /// Runs are greedy and never backtrack, so the next segment must begin with a character outside the run's set.
@@ -342,7 +342,7 @@ fn swallows_nothing(segments: &[Segment]) -> Result<(), String> {
             Segment::Literal(text) => text.chars().take(1).collect(),
             Segment::Run { set, .. } => members(set),
         };
-        if least != most && begins.iter().any(|letter| members(set).contains(letter)) {
+        if least != most && begins.iter().any(|ch| members(set).contains(ch)) {
             return Err(format!("has a run of `{set}` that may take what follows it"));
         }
     }

@@ -1,11 +1,11 @@
 //! The YAML sources, and their lowering to the tree that is compiled.
 
 mod cues;
+mod inputs;
 mod loads;
 mod logins;
 mod map;
 mod meanings;
-mod orders;
 mod places;
 mod policies;
 mod programs;
@@ -17,11 +17,11 @@ mod words;
 use super::encode::encode_apart;
 use super::secrets::{Format, Formats};
 use cues::Cue;
+use inputs::InputFiles;
 use loads::Loads;
 use logins::Login;
 use map::{once, put};
 use meanings::Meaning;
-use orders::OrderFiles;
 use places::Place;
 use policies::Policy;
 use programs::Program;
@@ -61,7 +61,7 @@ pub enum Kind {
     /// Places at which programs take a password.
     Logins,
     /// Files that programs read commands from by default.
-    Orders,
+    Inputs,
     /// Files that a run loads from disk.
     Loads,
     /// Word lists for judging a text.
@@ -81,7 +81,7 @@ impl Kind {
         (Kind::Tools, "tools"),
         (Kind::Settings, "settings"),
         (Kind::Logins, "logins"),
-        (Kind::Orders, "orders"),
+        (Kind::Inputs, "inputs"),
         (Kind::Loads, "loads"),
         (Kind::Words, "words"),
     ];
@@ -130,7 +130,7 @@ pub struct Sources {
     tools: tools::Tables,
     settings: Vec<Value>,
     logins: BTreeMap<String, Vec<Value>>,
-    orders: BTreeMap<String, Vec<Value>>,
+    inputs: BTreeMap<String, Vec<Value>>,
     loads: BTreeMap<String, Vec<Value>>,
     languages: BTreeMap<String, Vec<Value>>,
     run_files: Vec<(Vec<String>, Value)>,
@@ -204,8 +204,8 @@ impl Sources {
             Kind::Words => {
                 each(text, |list: WordList| once(&mut self.words, list.name.clone(), list.lower()?).map(|()| list.name))
             }
-            Kind::Orders => {
-                each(text, |givers: OrderFiles| Ok(of_programs(&mut self.orders, &givers.programs, &givers.lower())))
+            Kind::Inputs => {
+                each(text, |givers: InputFiles| Ok(of_programs(&mut self.inputs, &givers.programs, &givers.lower())))
             }
             Kind::Loads => each(text, |loads: Loads| Ok(self.add_loads(&loads))),
         }?;
@@ -319,7 +319,7 @@ impl Sources {
             "tools": self.tools.lower(),
             "settings": self.settings,
             "logins": self.logins,
-            "orders": self.orders,
+            "inputs": self.inputs,
             "loads": {"programs": self.loads, "languages": self.languages, "files": loads::index(self.run_files)},
             "words": self.words,
         }))

@@ -151,7 +151,7 @@ impl Reader {
             let words = self.program(name, open, arguments);
             self.lines.extend(words.filter(|line| !line.is_empty()));
         }
-        self.behind(name, open);
+        self.after(name, open);
     }
 
     /// Returns the program that a call runs, as a shell line.
@@ -193,7 +193,7 @@ impl Reader {
     }
 
     /// Adds the effect of a method on a call's result: `Runtime.getRuntime().exec("…")`, `File(x).deleteRecursively()`.
-    fn behind(&mut self, name: &str, open: usize) {
+    fn after(&mut self, name: &str, open: usize) {
         let close = self.close(open);
         let Some((method, inner)) = self.method_at(close + 1) else { return };
         let arguments = self.arguments(inner, 1);

@@ -38,28 +38,28 @@ pub(crate) fn commands(text: &str) -> String {
 pub(crate) fn commands_of_calls(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut quote = None;
-    let mut letters = text.chars().peekable();
-    while let Some(letter) = letters.next() {
-        match (letter, quote) {
+    let mut chars = text.chars().peekable();
+    while let Some(ch) = chars.next() {
+        match (ch, quote) {
             ('"' | '\'', None) => {
-                quote = Some(letter);
+                quote = Some(ch);
                 plain.push('"');
-                if letters.peek() == Some(&'~') {
-                    letters.next();
+                if chars.peek() == Some(&'~') {
+                    chars.next();
                     plain.push(values::HOME);
                 }
             }
-            (letter, Some(open)) if letter == open => {
+            (ch, Some(open)) if ch == open => {
                 quote = None;
                 plain.push('"');
             }
             ('"', Some(_)) => plain.push_str("\\\""),
             ('\\', Some(_)) => {
                 plain.push('\\');
-                plain.extend(letters.next());
+                plain.extend(chars.next());
             }
-            ('<', None) if letters.peek() == Some(&'-') => {
-                letters.next();
+            ('<', None) if chars.peek() == Some(&'-') => {
+                chars.next();
                 plain.push('=');
             }
             ('#', None) => {
@@ -70,7 +70,7 @@ pub(crate) fn commands_of_calls(text: &str) -> String {
                 quote = None;
                 plain.push_str("\"\n");
             }
-            (letter, _) => plain.push(letter),
+            (ch, _) => plain.push(ch),
         }
     }
     commands(&plain.replace("$ENV{HOME}", &values::HOME.to_string()))

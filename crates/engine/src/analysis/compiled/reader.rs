@@ -43,9 +43,9 @@ impl Reader {
         let (first, mut at) = self.value(at, 0);
         let mut words: Vec<String> = first.into_iter().map(|value| values::word(&value)).collect();
         while self.tokens.get(at) == Some(&Token::Sign(',')) && !words.is_empty() && words.len() < MAX_WORDS {
-            let (value, behind) = self.value(at + 1, 0);
+            let (value, after) = self.value(at + 1, 0);
             words.extend(value.map(|value| values::word(&value)));
-            at = behind;
+            at = after;
         }
         match name {
             "delete" => self.lines.extend(words.iter().map(|path| format!("rm -rf -- {path}"))),
@@ -91,9 +91,9 @@ impl Reader {
     pub(super) fn value(&mut self, at: usize, level: usize) -> Valued {
         let (mut value, mut at) = self.term(at, level);
         while matches!(self.tokens.get(at), Some(Token::Sign('+'))) {
-            let (next, behind) = self.term(at + 1, level);
+            let (next, after) = self.term(at + 1, level);
             value = value.zip(next).map(|(value, next)| value + &next);
-            at = behind;
+            at = after;
         }
         (value, at)
     }

@@ -14,9 +14,9 @@ pub(super) fn tokens(text: &str, most: usize) -> Vec<Token> {
     let mut found = Vec::new();
     let mut rest = text;
     let mut begins_line = true;
-    while let Some(letter) = rest.chars().next().filter(|_| found.len() < most) {
+    while let Some(ch) = rest.chars().next().filter(|_| found.len() < most) {
         let line = std::mem::take(&mut begins_line);
-        let (token, behind) = match letter {
+        let (token, after) = match ch {
             '\n' => {
                 begins_line = true;
                 (None, after(rest, 1))
@@ -28,17 +28,17 @@ pub(super) fn tokens(text: &str, most: usize) -> Vec<Token> {
             // Preprocessor lines and attributes.
             '#' if line => (None, rest.find('\n').map_or("", |end| after(rest, end))),
             '/' if rest.starts_with("//") => (None, rest.find('\n').map_or("", |end| after(rest, end))),
-            '/' if rest.starts_with("/*") => (None, rest.split_once("*/").map_or("", |(_, behind)| behind)),
+            '/' if rest.starts_with("/*") => (None, rest.split_once("*/").map_or("", |(_, after)| after)),
             '"' => quoted(after(rest, 1)),
             '`' => raw(after(rest, 1), "`"),
-            '\'' => (None, letter_in_quotes(rest)),
+            '\'' => (None, char_in_quotes(rest)),
             'r' if rest.starts_with("r\"") => raw(after(rest, 2), "\""),
             'r' if rest.starts_with("r#\"") => raw(after(rest, 3), "\"#"),
-            letter if is_part(letter) => name(rest),
-            letter => (Some(Token::Sign(letter)), after(rest, letter.len_utf8())),
+            ch if is_part(ch) => name(rest),
+            ch => (Some(Token::Sign(ch)), after(rest, ch.len_utf8())),
         };
         found.extend(token);
-        rest = behind;
+        rest = after;
     }
     found
 }
@@ -47,22 +47,22 @@ fn after(text: &str, at: usize) -> &str {
     text.get(at..).unwrap_or("")
 }
 
-fn is_part(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || letter == '_'
+fn is_part(ch: char) -> bool {
+    ch.is_ascii_alphanumeric() || ch == '_'
 }
 
 fn name(text: &str) -> (Option<Token>, &str) {
     let mut name = String::new();
     let mut rest = text;
     loop {
-        let end = rest.find(|letter: char| !is_part(letter)).unwrap_or(rest.len());
+        let end = rest.find(|ch: char| !is_part(ch)).unwrap_or(rest.len());
         name.push_str(rest.get(..end).unwrap_or(""));
         rest = after(rest, end);
-        let behind = [".", "::", "->"].iter().find_map(|mark| rest.strip_prefix(mark));
-        match behind.filter(|behind| behind.starts_with(is_part)) {
-            Some(behind) => {
+        let after = [".", "::", "->"].iter().find_map(|mark| rest.strip_prefix(mark));
+        match after.filter(|after| after.starts_with(is_part)) {
+            Some(after) => {
                 name.push('.');
-                rest = behind;
+                rest = after;
             }
             None => return (Some(Token::Name(name)), rest),
         }
@@ -71,11 +71,11 @@ fn name(text: &str) -> (Option<Token>, &str) {
 
 fn quoted(text: &str) -> (Option<Token>, &str) {
     let mut found = String::new();
-    let mut letters = text.char_indices();
-    while let Some((at, letter)) = letters.next() {
-        match letter {
+    let mut chars = text.char_indices();
+    while let Some((at, ch)) = chars.next() {
+        match ch {
             '"' => return (Some(Token::Text(found)), after(text, at + 1)),
-            '\\' => match letters.next() {
+            '\\' => match chars.next() {
                 Some((_, 'n')) => found.push('\n'),
                 Some((_, 't')) => found.push('\t'),
                 Some((_, other)) => found.push(other),
@@ -88,16 +88,16 @@ fn quoted(text: &str) -> (Option<Token>, &str) {
 }
 
 fn raw<'t>(text: &'t str, close: &str) -> (Option<Token>, &'t str) {
-    text.split_once(close).map_or((None, ""), |(inside, behind)| (Some(Token::Text(inside.to_owned())), behind))
+    text.split_once(close).map_or((None, ""), |(inside, after)| (Some(Token::Text(inside.to_owned())), after))
 }
 
 /// Skips `'x'` and `'\n'`. A quote that is not closed is a lifetime of Rust.
-fn letter_in_quotes(text: &str) -> &str {
-    let mut letters = text.char_indices().skip(1);
-    if let Some((_, '\\')) = letters.next() {
-        letters.next();
+fn char_in_quotes(text: &str) -> &str {
+    let mut chars = text.char_indices().skip(1);
+    if let Some((_, '\\')) = chars.next() {
+        chars.next();
     }
-    match letters.next() {
+    match chars.next() {
         Some((at, '\'')) => after(text, at + 1),
         _ => after(text, 1),
     }

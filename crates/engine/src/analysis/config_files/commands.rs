@@ -26,9 +26,9 @@ pub(crate) fn commands_of(tables: Tables, path: &str, text: &str) -> String {
         if setting.keys.last().is_some_and(|key| POWERSHELL.contains(&key.as_str())) {
             lines.extend(setting.texts.iter().map(|text| format!("pwsh -Command {}", quoted(text))));
         } else if keys.is_command(setting) {
-            let behind = settings.get(at + 1..).unwrap_or_default();
+            let after = settings.get(at + 1..).unwrap_or_default();
             let before = settings.get(at.saturating_sub(NEAR)..at).unwrap_or_default();
-            let arguments = behind.iter().take(NEAR).chain(before).find(|other| keys.is_argument_of(other, setting));
+            let arguments = after.iter().take(NEAR).chain(before).find(|other| keys.is_argument_of(other, setting));
             lines.extend(texts_of(setting, arguments));
         } else {
             // git, and other programs after it, mark a command as `!COMMAND`.

@@ -64,14 +64,14 @@ impl DeferredExecution {
         }
         // No legitimate instructions make an agent conceal something from the person.
         let conceals = || found.signs.iter().find(|sign| sign.family == "secrecy");
-        let told = found.signs.first().filter(|_| found.is_told()).or_else(conceals);
+        let told = found.signs.first().filter(|_| found.is_reported()).or_else(conceals);
         let Some(sign) = told else { return };
         let part = content.get(sign.span.start..sign.span.end).unwrap_or("").trim();
         self.set(&["orders"], if part.is_empty() { &sign.name } else { part });
     }
 
     /// Adds the commands that a text instructs an agent to run: code spans and code blocks that begin with a program.
-    pub(super) fn told_commands(&mut self, tables: Tables, content: &str) {
+    pub(super) fn guard_commands(&mut self, tables: Tables, content: &str) {
         let content = without_prohibitions(content);
         let is_command = |text: &&str| {
             let mut words = text.split_whitespace();
@@ -128,14 +128,14 @@ pub(super) const USUAL_REGISTRIES: [&str; 8] = [
 
 /// Returns the first invisible or direction-changing character, as `U+XXXX`, or else the first word that mixes Latin
 /// with similar-looking Cyrillic or Greek characters.
-pub(super) fn hidden_letters(content: &str) -> Option<String> {
-    let unseen = |letter: char| matches!(letter, '\u{200b}' | '\u{2060}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0001}'..='\u{e007f}');
-    if let Some(letter) = content.chars().find(|letter| unseen(*letter)) {
-        return Some(format!("U+{:04X}", u32::from(letter)));
+pub(super) fn hidden_chars(content: &str) -> Option<String> {
+    let unseen = |ch: char| matches!(ch, '\u{200b}' | '\u{2060}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0001}'..='\u{e007f}');
+    if let Some(ch) = content.chars().find(|ch| unseen(*ch)) {
+        return Some(format!("U+{:04X}", u32::from(ch)));
     }
-    let alike = |letter: char| matches!(letter, '\u{400}'..='\u{45f}' | '\u{391}'..='\u{3c9}');
-    let mixed = |word: &&str| word.contains(alike) && word.contains(|letter: char| letter.is_ascii_alphabetic());
-    let mut words = content.split(|letter: char| !letter.is_alphabetic());
+    let alike = |ch: char| matches!(ch, '\u{400}'..='\u{45f}' | '\u{391}'..='\u{3c9}');
+    let mixed = |word: &&str| word.contains(alike) && word.contains(|ch: char| ch.is_ascii_alphabetic());
+    let mut words = content.split(|ch: char| !ch.is_alphabetic());
     words.find(mixed).map(str::to_owned)
 }
 
@@ -151,7 +151,7 @@ fn without_prohibitions(content: &str) -> String {
     const PEOPLE: [&str; 7] = ["user", "human", "person", "developer", "anyone", "anybody", "operator"];
     let forbids = |sentence: &&str| {
         let lower = sentence.to_lowercase();
-        let words = || lower.split(|letter: char| letter.is_whitespace() || letter == ',' || letter == '.');
+        let words = || lower.split(|ch: char| ch.is_whitespace() || ch == ',' || ch == '.');
         let named = |known: &[&str], most: usize| {
             words().filter(|word| !word.is_empty()).take(most).any(|word| known.contains(&word))
         };

@@ -6,7 +6,7 @@ pub(crate) mod later;
 mod servers;
 mod tasks;
 
-use self::later::{DeferredExecution, USUAL_REGISTRIES, hidden_letters, quoted};
+use self::later::{DeferredExecution, USUAL_REGISTRIES, hidden_chars, quoted};
 use crate::text::json::lenient_json;
 use crate::text::{glob, yaml};
 use reflex_shell::{ExecTarget, work};
@@ -29,7 +29,7 @@ pub(crate) fn deferred(tables: Tables, path: &str, content: &str) -> Option<Defe
     }
     if READ_BY_AGENTS.contains(class) {
         later.orders(tables, content);
-        later.told_commands(tables, content);
+        later.guard_commands(tables, content);
     }
     Some(later)
 }
@@ -101,7 +101,7 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
         let key = keys.last().map_or("", String::as_str);
         let first = keys.first().map_or("", String::as_str);
         let named = |trigger: &&str| {
-            let words = value.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+            let words = value.split(|ch: char| !(ch.is_ascii_alphanumeric() || ch == '_'));
             keys.get(1).is_some_and(|key| key == *trigger)
                 || (keys.len() == 1 && words.clone().any(|word| word == &**trigger))
         };
@@ -155,10 +155,9 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
 /// assigns one.
 fn with_variables(script: &str, given: &[(String, String)]) -> String {
     let secret_in = |text: &str| {
-        let behind = text.split("secrets.").nth(1)?;
-        let end =
-            behind.find(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_')).unwrap_or(behind.len());
-        behind.get(..end).map(str::to_owned)
+        let after = text.split("secrets.").nth(1)?;
+        let end = after.find(|ch: char| !(ch.is_ascii_alphanumeric() || ch == '_')).unwrap_or(after.len());
+        after.get(..end).map(str::to_owned)
     };
     let mut text = String::new();
     for (name, value) in given.iter().filter(|(name, _)| script.contains(name.as_str())) {
@@ -167,7 +166,7 @@ fn with_variables(script: &str, given: &[(String, String)]) -> String {
         }
     }
     let mut rest = script;
-    while let Some((before, (inside, behind))) =
+    while let Some((before, (inside, after))) =
         rest.split_once("${{").and_then(|(before, rest)| Some((before, rest.split_once("}}")?)))
     {
         text.push_str(before);
@@ -175,7 +174,7 @@ fn with_variables(script: &str, given: &[(String, String)]) -> String {
             Some(secret) => text.push_str(&format!("${{{secret}}}")),
             None => text.push_str(&format!("${{{{{inside}}}}}")),
         }
-        rest = behind;
+        rest = after;
     }
     text.push_str(rest);
     text
@@ -183,7 +182,7 @@ fn with_variables(script: &str, given: &[(String, String)]) -> String {
 
 /// Returns the first `${{ … }}` context with text from outsiders.
 fn pasted_words(script: &str) -> Option<String> {
-    let expressions = script.split("${{").skip(1).filter_map(|behind| behind.split("}}").next());
+    let expressions = script.split("${{").skip(1).filter_map(|after| after.split("}}").next());
     expressions.flat_map(contexts).find(|context| {
         let of_event = context.starts_with("github.event.") || context == "github.head_ref";
         of_event && STRANGERS_WORDS.iter().any(|word| context.ends_with(word))
@@ -195,8 +194,8 @@ fn pasted_words(script: &str) -> Option<String> {
 fn contexts(expression: &str) -> Vec<String> {
     let properties: Vec<&str> = expression.split('[').map(str::trim_start).collect();
     let plain = properties.join(".").replace(['\'', '"', ']'], "");
-    let is_name = |letter: char| letter.is_ascii_alphanumeric() || "._-*".contains(letter);
-    plain.split(|letter: char| !is_name(letter)).map(str::to_ascii_lowercase).collect()
+    let is_name = |ch: char| ch.is_ascii_alphanumeric() || "._-*".contains(ch);
+    plain.split(|ch: char| !is_name(ch)).map(str::to_ascii_lowercase).collect()
 }
 
 fn container_file(content: &str, later: &mut DeferredExecution) {
@@ -206,9 +205,9 @@ fn container_file(content: &str, later: &mut DeferredExecution) {
         let rest = rest.trim_start();
         if word.eq_ignore_ascii_case("run") && !rest.starts_with('[') {
             let mut words = rest;
-            while let Some((option, behind)) = words.split_once(' ').filter(|(option, _)| option.starts_with("--")) {
+            while let Some((option, after)) = words.split_once(' ').filter(|(option, _)| option.starts_with("--")) {
                 let _ = option;
-                words = behind.trim_start();
+                words = after.trim_start();
             }
             later.run(words, ExecTarget::Container);
         }
@@ -288,7 +287,7 @@ fn registry(content: &str, later: &mut DeferredExecution) {
             later.set(&["registry"], value.trim().trim_matches(['"', '\'']));
         }
         let is_registry = NAMES.contains(&plain.rsplit(':').next().unwrap_or(&plain)) || value.starts_with("registry=");
-        let value = value.trim_start_matches("registry=").trim_matches(|letter: char| " \t=:\"'".contains(letter));
+        let value = value.trim_start_matches("registry=").trim_matches(|ch: char| " \t=:\"'".contains(ch));
         let host = value.split("://").last().unwrap_or(value).split(['/', ':']).next().unwrap_or("");
         if is_registry && host.contains('.') && !USUAL_REGISTRIES.contains(&host) {
             later.set(&["registry"], value);
@@ -323,7 +322,7 @@ fn recipes(content: &str, later: &mut DeferredExecution) {
 /// Reads instructions for an agent. Characters invisible to a person, or mistaken for others, are meant for the agent
 /// alone.
 fn instructions(content: &str, later: &mut DeferredExecution) {
-    if let Some(hidden) = hidden_letters(content) {
+    if let Some(hidden) = hidden_chars(content) {
         later.set(&["hidden-letters"], hidden);
     }
     // An edit may consist of header lines only.
@@ -459,8 +458,8 @@ mod tests {
 
     #[test]
     fn letters_that_nobody_sees() {
-        assert_eq!(hidden_letters("a\u{200b}b").as_deref(), Some("U+200B"));
-        assert!(hidden_letters("Typ\u{435}Script").is_some());
-        assert_eq!(hidden_letters("\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442} world, \u{3b1} = 2"), None);
+        assert_eq!(hidden_chars("a\u{200b}b").as_deref(), Some("U+200B"));
+        assert!(hidden_chars("Typ\u{435}Script").is_some());
+        assert_eq!(hidden_chars("\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442} world, \u{3b1} = 2"), None);
     }
 }

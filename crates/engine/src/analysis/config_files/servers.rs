@@ -1,6 +1,6 @@
 //! Tool servers that an agent starts or contacts, as configured in `.mcp.json` and similar files.
 
-use super::later::{DeferredExecution, hidden_letters, quoted};
+use super::later::{DeferredExecution, hidden_chars, quoted};
 use crate::text::json::{lenient_json, without_comments};
 use crate::text::url;
 use reflex_shell::ExecTarget;
@@ -33,7 +33,7 @@ impl<'de> Deserialize<'de> for Entries {
 
 /// Reads the servers that the file lets an agent start or contact.
 pub(super) fn read(content: &str, later: &mut DeferredExecution) {
-    if let Some(hidden) = hidden_letters(content) {
+    if let Some(hidden) = hidden_chars(content) {
         later.set(&["hidden-letters"], hidden);
     }
     let Some(json) = lenient_json(content) else {

@@ -108,10 +108,10 @@ pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
             || matches!(name.trim(), "distributionUrl" | "wrapperUrl")
             || (of_packages && matches!(name.trim(), "url" | "default-index"));
         let value = value.replace("\\:", ":");
-        let address = value.trim_matches(|letter: char| " =\"'(),".contains(letter)).split(['"', '\'']).next();
+        let address = value.trim_matches(|ch: char| " =\"'(),".contains(ch)).split(['"', '\'']).next();
         let address = address.filter(|address| named && address.contains("://"));
         // `NAME @ ADDRESS` takes a package from that address.
-        let direct = line.split_once(" @ ").map(|(_, behind)| behind.split(['"', '\'', ' ', ';']).next().unwrap_or(""));
+        let direct = line.split_once(" @ ").map(|(_, after)| after.split(['"', '\'', ' ', ';']).next().unwrap_or(""));
         let address = address.or(direct.filter(|address| address.contains("://"))).unwrap_or("");
         let host = address.split("://").last().unwrap_or("").split(['/', ':']).next().unwrap_or("");
         if host.contains('.') && !USUAL.contains(&host) && !USUAL_REGISTRIES.contains(&host) {

@@ -1,7 +1,7 @@
 //! One entry of a program's table: whether it applies, and the effect that it describes.
 
 use super::{EffectExtractor, Ran};
-use crate::analysis::fields;
+use crate::analysis::output_templates;
 use crate::analysis::pathspec;
 use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 use crate::text::glob;
@@ -73,7 +73,7 @@ fn is_meant(command: &Command, invocation: &Invocation, entry: Node<'static>) ->
     let is_unread = || selected(open.text(), invocation, command).iter().any(|word| begins_unread(open.text(), word));
     reflex_shell::applies(entry, invocation)
         && is_worded(entry, invocation, &command.words)
-        && fields::are_meant(entry, invocation, &command.words)
+        && output_templates::are_meant(entry, invocation, &command.words)
         && (!entry.get("single").is_true() || is_single(invocation, &command.words))
         && (!open.is_text() || is_unread())
         && (entry.get("from").text() != "terminal" || command.stdin == Stdin::Inherited)

@@ -57,7 +57,7 @@ fn takes_value(script: &str) -> bool {
     let parts: Vec<&str> = rest.split(sign).collect();
     let [_, pattern, with, end] = parts.as_slice() else { return false };
     let taken = matches!(*pattern, "=.*" | "=.*$" | "=.\\+" | "=.+" | "=.+$" | "=.\\+$");
-    taken && !with.contains(['&', '\\']) && end.chars().all(|letter| matches!(letter, 'g' | 'p'))
+    taken && !with.contains(['&', '\\']) && end.chars().all(|ch| matches!(ch, 'g' | 'p'))
 }
 
 /// Matches `awk -F= '{print $1}'`.
@@ -75,7 +75,7 @@ fn prints_first(words: &[&str]) -> bool {
         }
     }
     let Some((before, action)) = script.and_then(|script| script.rsplit_once('{')) else { return false };
-    let action: String = action.chars().filter(|letter| !letter.is_whitespace()).collect();
+    let action: String = action.chars().filter(|ch| !ch.is_whitespace()).collect();
     let only = matches!(action.as_str(), "print$1}" | "print$1;}" | "print($1)}");
     separated && only && !before.contains(['{', '}', ';'])
 }
@@ -102,7 +102,7 @@ fn fits_names_only(pattern: &str) -> bool {
             '[' => {
                 let Some(end) = rest.find(']') else { return false };
                 let set = rest.get(1..end).unwrap_or("=");
-                let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+                let is_name = |ch: char| ch.is_ascii_alphanumeric() || ch == '_' || ch == '-';
                 let is_set = set == "^=" || (!set.is_empty() && set.chars().all(is_name));
                 if !is_set {
                     return false;
@@ -111,7 +111,7 @@ fn fits_names_only(pattern: &str) -> bool {
             }
             '\\' if rest.starts_with("\\w") || rest.starts_with("\\+") => 2,
             '*' | '+' | '?' | '(' | ')' | '_' => 1,
-            letter if letter.is_ascii_alphanumeric() => 1,
+            ch if ch.is_ascii_alphanumeric() => 1,
             _ => return false,
         };
         rest = rest.get(taken..).unwrap_or("");

@@ -132,7 +132,7 @@ fn names_in(command: &Command) -> Vec<String> {
     let words = command.words.iter().filter_map(Value::literal);
     let mut names = Vec::new();
     for word in words.take(16) {
-        let parts = word.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+        let parts = word.split(|ch: char| !(ch.is_ascii_alphanumeric() || ch == '_'));
         names.extend(parts.filter(|part| !part.is_empty()).map(str::to_ascii_uppercase));
     }
     names

@@ -4,7 +4,7 @@
 
 mod names;
 
-use self::names::{RiskyAct, deed};
+use self::names::{RiskyAct, risky_act};
 use super::effects::EffectExtractor;
 use super::tool_call::call::{Call, Called};
 use super::tool_call::name::words;
@@ -33,8 +33,9 @@ impl EffectExtractor<'_> {
         let Called { server, tool, .. } = called;
         let fields = serde_json::from_str::<Map<String, Json>>(called.arguments).unwrap_or_default();
         // A message sent by an agent's own tool goes to the person or to another agent.
-        let deed = deed(self.tables, server, tool).filter(|deed| !server.is_empty() || *deed != RiskyAct::Speak);
-        self.done(server, tool, deed);
+        let risky_act = risky_act(self.tables, server, tool)
+            .filter(|risky_act| !server.is_empty() || *risky_act != RiskyAct::Speak);
+        self.done(server, tool, risky_act);
         let is_far = is_far_file(tool, &fields);
         if is_far {
             self.done(server, tool, Some(RiskyAct::Destroy));
@@ -44,7 +45,7 @@ impl EffectExtractor<'_> {
         if call.is_cut {
             self.name(EffectKind::ExceedLimit, tool);
         }
-        if !(call.is_judged || is_far || deed.is_some()) {
+        if !(call.is_judged || is_far || risky_act.is_some()) {
             self.name(EffectKind::Unjudged, tool);
         }
     }
@@ -57,9 +58,9 @@ impl EffectExtractor<'_> {
     }
 
     /// Adds the effect that the tool's name alone implies: `delete_repository`, `send_email`.
-    fn done(&mut self, server: &str, tool: &str, deed: Option<RiskyAct>) {
-        let Some(deed) = deed else { return };
-        let (kind, flags) = match deed {
+    fn done(&mut self, server: &str, tool: &str, risky_act: Option<RiskyAct>) {
+        let Some(risky_act) = risky_act else { return };
+        let (kind, flags) = match risky_act {
             RiskyAct::Destroy => (EffectKind::DestroyRemote, vec!["tool"]),
             RiskyAct::Change => (EffectKind::ChangeRemote, vec!["tool"]),
             RiskyAct::Deploy => (EffectKind::Deploy, vec!["tool"]),

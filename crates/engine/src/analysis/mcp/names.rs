@@ -37,7 +37,7 @@ const STORES: [&str; 10] =
 const LIVE: [&str; 7] = ["terraform", "kubernetes", "k8s", "kubectl", "pulumi", "helm", "argocd"];
 
 /// Returns the risky operation that a tool's name implies; `None` if the tool only reads or is harmless.
-pub(super) fn deed(tables: Tables, server: &str, tool: &str) -> Option<RiskyAct> {
+pub(super) fn risky_act(tables: Tables, server: &str, tool: &str) -> Option<RiskyAct> {
     let servers: Vec<String> = words(server);
     let name: Vec<String> = words(tool);
     let looking = WordList::LookingVerbs.read(tables);
@@ -142,7 +142,7 @@ mod tests {
 
     #[track_caller]
     fn check(server: &str, tool: &str, expected: Option<RiskyAct>) {
-        assert_eq!(deed(tables(), server, tool), expected, "{server} {tool}");
+        assert_eq!(risky_act(tables(), server, tool), expected, "{server} {tool}");
     }
 
     #[test]

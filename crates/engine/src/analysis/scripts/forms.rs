@@ -108,7 +108,7 @@ fn taskfile(text: &str, wanted: &Wanted) -> String {
                 names.push(((*inner).to_owned(), value));
             }
             ["tasks", name, "deps"] | ["tasks", name, "deps" | "cmds", "task"] => {
-                let needs = value.split(|letter: char| " ,[]\"'{}".contains(letter)).filter(|need| !need.is_empty());
+                let needs = value.split(|ch: char| " ,[]\"'{}".contains(ch)).filter(|need| !need.is_empty());
                 tasks.entry((*name).to_owned()).or_default().0.extend(needs.map(str::to_owned));
             }
             ["tasks", name, "cmds" | "cmd"] | ["tasks", name, "cmds", "cmd" | "defer"] | ["tasks", name]
@@ -214,7 +214,7 @@ fn emptied(text: &str) -> Option<String> {
     let value = |key: &str| {
         let mut places = text.match_indices(key).map(|(at, _)| text.split_at(at));
         places.find_map(|(before, rest)| {
-            let is_key = !before.ends_with(|letter: char| letter.is_alphanumeric() || "_.$".contains(letter));
+            let is_key = !before.ends_with(|ch: char| ch.is_alphanumeric() || "_.$".contains(ch));
             let value = rest.get(key.len()..)?.trim_start_matches(['"', '\'']).trim_start().strip_prefix(':')?;
             is_key.then(|| expression(value.trim_start()))
         })
@@ -228,10 +228,10 @@ fn emptied(text: &str) -> Option<String> {
 /// Returns the expression at the start of a text, up to the comma or bracket that ends it.
 fn expression(text: &str) -> &str {
     let mut depth = 0_usize;
-    let end = text.find(|letter: char| {
-        let ends = depth == 0 && matches!(letter, ',' | '}' | '\n' | ';' | ')' | ']');
-        depth += usize::from(matches!(letter, '(' | '[' | '{'));
-        depth = depth.saturating_sub(usize::from(matches!(letter, ')' | ']' | '}')));
+    let end = text.find(|ch: char| {
+        let ends = depth == 0 && matches!(ch, ',' | '}' | '\n' | ';' | ')' | ']');
+        depth += usize::from(matches!(ch, '(' | '[' | '{'));
+        depth = depth.saturating_sub(usize::from(matches!(ch, ')' | ']' | '}')));
         ends
     });
     text.get(..end.unwrap_or(text.len())).unwrap_or("").trim_end()
@@ -256,8 +256,8 @@ fn called(text: &str, wanted: &Wanted) -> String {
             is_task |= line.contains("task") || line.contains("session") || line.contains("command");
         } else if let Some(rest) = line.strip_prefix("def ") {
             let name = rest.split(['(', ' ']).next().unwrap_or("");
-            let spoken = |wanted: &String| wanted.replace('-', "_") == name;
-            if std::mem::take(&mut is_task) && wanted.names.iter().any(spoken) {
+            let stated = |wanted: &String| wanted.replace('-', "_") == name;
+            if std::mem::take(&mut is_task) && wanted.names.iter().any(stated) {
                 calls.push_str(&format!("{name}({})\n", wanted.given));
             }
         }
@@ -313,7 +313,7 @@ fn task_on(line: &str) -> Option<(String, Vec<String>)> {
         .find_map(|word| line.strip_prefix(word))?;
     let rest = rest.split_once('>').filter(|_| line.starts_with("tasks.register<")).map_or(rest, |(_, rest)| rest);
     let mut names = rest
-        .split(|letter: char| !(letter.is_alphanumeric() || letter == '_' || letter == '-'))
+        .split(|ch: char| !(ch.is_alphanumeric() || ch == '_' || ch == '-'))
         .filter(|name| !name.is_empty())
         .map(str::to_owned);
     Some((names.next()?, names.collect()))

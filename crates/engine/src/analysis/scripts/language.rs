@@ -47,7 +47,7 @@ pub(super) fn language_by_itself(path: &str, text: &str) -> Option<Language> {
     if let Some(first) = text.strip_prefix("#!").and_then(|rest| rest.lines().next()) {
         let mut words = first.split_whitespace().map(path::name_of);
         let name = words.find(|word| *word != "env" && !word.starts_with('-') && !word.contains('='))?;
-        let plain = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let plain = name.trim_end_matches(|ch: char| ch.is_ascii_digit() || ch == '.');
         return if SHELLS.contains(&plain) { Some(Language::Shell) } else { Language::named(plain) };
     }
     match ending(path).to_ascii_lowercase().as_str() {

@@ -670,7 +670,7 @@ fn tell_number(effect: &Effect) {
 fn lines_around(text: &str, span: Span) -> &str {
     let (start, end) = (span.start as usize, span.end as usize);
     let from = text.get(..start).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-    let to = text.get(end..).and_then(|behind| behind.find('\n')).map_or(text.len(), |at| end + at);
+    let to = text.get(end..).and_then(|after| after.find('\n')).map_or(text.len(), |at| end + at);
     text.get(from..to).unwrap_or("")
 }
 

@@ -41,13 +41,13 @@ fn defines(text: &str, name: &str) -> bool {
             Some(rest) => (true, rest.trim_start()),
             None => (false, line),
         };
-        let behind = rest.strip_prefix(name);
-        behind.is_some_and(|behind| behind.trim_start().starts_with("()") || (named && !is_name(behind)))
+        let after = rest.strip_prefix(name);
+        after.is_some_and(|after| after.trim_start().starts_with("()") || (named && !is_name(after)))
     };
     !name.is_empty() && text.lines().any(defines)
 }
 
 /// Returns whether a name continues here.
 fn is_name(text: &str) -> bool {
-    text.starts_with(|letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-'))
+    text.starts_with(|ch: char| ch.is_alphanumeric() || matches!(ch, '_' | '-'))
 }

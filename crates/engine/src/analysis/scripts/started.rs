@@ -5,7 +5,7 @@ use super::{DeferredExecution, Found, ScriptResolver, Usage};
 use crate::analysis::compose::Service;
 use crate::analysis::config_files;
 use crate::analysis::effects::Ran;
-use crate::analysis::inside::Project;
+use crate::analysis::mounts::Project;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::mounts::{Mount, MountTable, Source};
 use crate::model::path;
@@ -171,7 +171,7 @@ impl ScriptResolver<'_> {
         }
         // Commands that run here before the build are already read as part of the files that programs read unasked in
         // this folder.
-        let is_told = effect.folder.as_deref() == Some(folder.as_str())
+        let is_reported = effect.folder.as_deref() == Some(folder.as_str())
             && file.ends_with("devcontainer.json")
             && path::is_within(&file, &folder);
         let inside = format!("/workspaces/{}", path::name_of(&folder));
@@ -182,7 +182,7 @@ impl ScriptResolver<'_> {
                 return;
             }
             let here = script.site == ExecTarget::Here;
-            if here && is_told {
+            if here && is_reported {
                 continue;
             }
             let first = self.analysis.effects.len();

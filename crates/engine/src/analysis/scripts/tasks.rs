@@ -170,15 +170,15 @@ impl ScriptResolver<'_> {
 /// first is the task's own name.
 fn given(command: &Command, task: Option<&Value>) -> Vec<Value> {
     let at = command.words.iter().position(|word| Some(word) == task).unwrap_or(command.words.len());
-    let behind = command.words.get(at..).unwrap_or(&[]);
+    let after = command.words.get(at..).unwrap_or(&[]);
     let is_mark = |word: &Value| word.literal().as_deref() == Some("--");
-    let mark = behind.iter().position(is_mark);
-    let passed = behind.iter().enumerate().skip(1).filter(|(at, word)| {
+    let mark = after.iter().position(is_mark);
+    let passed = after.iter().enumerate().skip(1).filter(|(at, word)| {
         // `npm` consumes the options before the mark.
         let is_own = command.name == "npm" && mark.is_none_or(|mark| *at < mark) && word.prefix().starts_with('-');
         mark != Some(*at) && !is_own
     });
-    behind.iter().take(1).cloned().chain(passed.map(|(_, word)| word.clone())).collect()
+    after.iter().take(1).cloned().chain(passed.map(|(_, word)| word.clone())).collect()
 }
 
 /// Returns a word that names a task or sets one of its variables. A partly known value becomes a further parameter, to

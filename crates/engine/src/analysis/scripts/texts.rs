@@ -15,9 +15,9 @@ pub(super) fn commands_in_quotes(tables: Tables, path: &str, text: &str) -> Stri
         let first = words.next().map(crate::model::path::name_of).unwrap_or_default();
         words.next().is_some() && !first.is_empty() && !programs.get(first).is_nil()
     };
-    let behind = text.lines().filter_map(|line| line.split_once('!')).map(|(_, command)| command);
+    let after = text.lines().filter_map(|line| line.split_once('!')).map(|(_, command)| command);
     let quoted = texts_in_quotes(text, path.ends_with(".nix"));
-    let commands = behind.map(str::to_owned).chain(quoted).filter(is_command);
+    let commands = after.map(str::to_owned).chain(quoted).filter(is_command);
     commands.map(|text| format!("( {}\n)\n", text.trim())).collect()
 }
 
@@ -34,9 +34,9 @@ fn texts_in_quotes(text: &str, is_nix: bool) -> Vec<String> {
         let is_apostrophe = opened.starts_with('\'') && before.ends_with(char::is_alphanumeric);
         let mark = marks.iter().copied().find(|mark| opened.starts_with(mark)).filter(|_| !is_apostrophe);
         match mark.and_then(|mark| within(opened, mark)) {
-            Some((inner, behind)) => {
+            Some((inner, after)) => {
                 found.push(inner.replace("\\\"", "\"").replace("\\'", "'").replace("\\n", "\n"));
-                rest = behind;
+                rest = after;
             }
             None => rest = opened.get(1..).unwrap_or(""),
         }

@@ -2,7 +2,7 @@
 
 use super::name::{Name, Way, words};
 use super::named;
-use super::operations::{self, Said};
+use super::operations::{self, CallWords};
 use super::slots::Slots;
 use super::texts;
 use crate::model::event::{Action, AgentPath};
@@ -77,7 +77,7 @@ impl<'n> Context<'n> {
             return None;
         }
         let words = [self.name.words.as_slice(), self.said.as_slice()].concat();
-        operations::line(Said { own: self.name.own(), words: &words, fields: slots.fields? }, tables)
+        operations::line(CallWords { own: self.name.own(), words: &words, fields: slots.fields? }, tables)
     }
 
     fn may_run(&self, slots: &Slots<'_>) -> bool {
@@ -300,9 +300,8 @@ impl Work<'_> {
     /// Returns the language given by an argument or by the name.
     fn language(&self) -> Option<Language> {
         let told = self.context.language.as_deref().map(|told| told.rsplit('/').next().unwrap_or(told));
-        let told = told.and_then(|told| {
-            texts::language(told.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.'))
-        });
+        let told =
+            told.and_then(|told| texts::language(told.trim_end_matches(|ch: char| ch.is_ascii_digit() || ch == '.')));
         told.or_else(|| self.context.name.words.iter().find_map(|word| texts::language(word)))
     }
 

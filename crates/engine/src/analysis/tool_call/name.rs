@@ -191,14 +191,14 @@ const LONGEST_WORD: usize = 32;
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before = '_';
-    for letter in name.chars() {
-        if !letter.is_alphanumeric() || letter.is_uppercase() && !before.is_uppercase() {
+    for ch in name.chars() {
+        if !ch.is_alphanumeric() || ch.is_uppercase() && !before.is_uppercase() {
             words.push(String::new());
         }
-        if let (true, Some(word)) = (letter.is_alphanumeric(), words.last_mut()) {
-            word.extend(letter.to_lowercase());
+        if let (true, Some(word)) = (ch.is_alphanumeric(), words.last_mut()) {
+            word.extend(ch.to_lowercase());
         }
-        before = letter;
+        before = ch;
     }
     words.retain(|word| !word.is_empty());
     words

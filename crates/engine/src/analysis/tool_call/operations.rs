@@ -10,7 +10,7 @@ use serde_json::{Map, Value as Json};
 
 /// The contents of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Said<'s> {
+pub(super) struct CallWords<'s> {
     /// Words of the tool's own name.
     pub(super) own: &'s [String],
     /// All words, including those of the server and of verbs in the arguments.
@@ -19,7 +19,7 @@ pub(super) struct Said<'s> {
 }
 
 /// Returns the command line of the first operation that matches a call.
-pub(super) fn line(said: Said<'_>, tables: Tables) -> Option<String> {
+pub(super) fn line(said: CallWords<'_>, tables: Tables) -> Option<String> {
     let table = tables.get("tools").get("operation");
     let running = WordList::RunningVerbs.read(tables);
     let found = || said.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
@@ -29,7 +29,7 @@ pub(super) fn line(said: Said<'_>, tables: Tables) -> Option<String> {
     fits.next().map(|(_, entry)| said.line(entry))
 }
 
-impl Said<'_> {
+impl CallWords<'_> {
     fn is(&self, entry: Node<'static>, program: &str, running: Words) -> bool {
         let says = |word: &str| self.words.iter().any(|said| said == word);
         let is_said = entry.get("says").items().all(|group| group.texts().any(says));
@@ -49,8 +49,8 @@ impl Said<'_> {
                 let begun = words.as_slice().first().and_then(|program| word.strip_prefix(program.as_str()));
                 let rest = begun.and_then(|rest| rest.strip_prefix(' ')).filter(|_| words.len() == 1);
                 let word = rest.map_or_else(|| word.clone(), str::to_owned);
-                let is_told = word.starts_with("--") && words.contains(&word);
-                words.extend((!is_told).then_some(word));
+                let is_reported = word.starts_with("--") && words.contains(&word);
+                words.extend((!is_reported).then_some(word));
             }
         }
         words.join(" ")
@@ -102,7 +102,7 @@ impl Said<'_> {
 
 /// Returns a key in lower case, without separators.
 fn plain(key: &str) -> impl Iterator<Item = char> {
-    key.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase())
+    key.chars().filter(char::is_ascii_alphanumeric).map(|ch| ch.to_ascii_lowercase())
 }
 
 /// Returns a value as words of a command line.

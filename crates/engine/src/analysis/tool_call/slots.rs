@@ -225,9 +225,9 @@ struct Key {
 
 fn key_of(key: &str, tools: Node<'static>) -> Key {
     const LONGEST: usize = 40;
-    let letters = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase() as char);
-    let plain: String = letters.take(LONGEST).collect();
-    let plain = plain.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    let chars = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase() as char);
+    let plain: String = chars.take(LONGEST).collect();
+    let plain = plain.trim_end_matches(|ch: char| ch.is_ascii_digit());
     let known = tools.get("key").get(plain).text();
     let is_sql = plain.contains("sql");
     let is_statement = is_sql || plain.contains("query") || plain.contains("statement");

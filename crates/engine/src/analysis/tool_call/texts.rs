@@ -117,7 +117,7 @@ pub(super) fn shell_lines(code: &str) -> Vec<&str> {
 pub(super) fn is_path(text: &str) -> bool {
     let leads =
         ["/", "~/", "./", "../", "\\\\", "file:", "$HOME", "${HOME}", "%"].iter().any(|lead| text.starts_with(lead));
-    let drive = matches!(text.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
+    let drive = matches!(text.as_bytes(), [ch, b':', b'\\' | b'/', ..] if ch.is_ascii_alphabetic());
     let plain = !text.contains('\n') && text.len() <= MAX_LINE && !text.starts_with("//");
     plain && (leads || drive || text == "~")
 }
@@ -165,7 +165,7 @@ pub(super) fn language_of_file(path: &str) -> Option<Language> {
 /// Returns the text as one word of a shell. Whether a tool expands the home and patterns is unknown, so they stay
 /// unquoted.
 pub(super) fn word(text: &str) -> String {
-    let parts = |letter: char| letter.is_whitespace() || ";|&<>()'\"`".contains(letter);
+    let parts = |ch: char| ch.is_whitespace() || ";|&<>()'\"`".contains(ch);
     if text.is_empty() || text.contains(parts) { reflex_shell::quoted(text) } else { text.to_owned() }
 }
 

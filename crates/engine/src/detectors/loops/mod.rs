@@ -12,7 +12,7 @@ use crate::model::session::PASSES;
 use std::collections::BTreeMap;
 
 pub use crate::model::session::{End, RepeatAllowance, Step, StepKind};
-pub use signature::letters;
+pub use signature::chars;
 
 /// Maximum number of occurrences of a run of one to three calls that is not reported.
 const MAX_RUNS: usize = 3;
@@ -101,7 +101,7 @@ impl Loop {
             action: None,
             effect: None,
             by_stranger: false,
-            behind: None,
+            after: None,
         }
     }
 }
@@ -172,7 +172,7 @@ fn past_ends_are_known(all: &[&Step], now: &Step) -> bool {
 /// Number of occurrences of the last `length` calls, without overlaps, back to the last progress.
 fn runs(all: &[&Step], length: usize) -> usize {
     let Some(wanted) = all.len().checked_sub(length).and_then(|start| all.get(start..)) else { return 0 };
-    if wanted.iter().all(|step| step.deed == StepKind::Opaque && step.end.is_none()) {
+    if wanted.iter().all(|step| step.kind == StepKind::Opaque && step.end.is_none()) {
         return 0;
     }
     let is_run = |start: usize| {
@@ -198,7 +198,7 @@ fn runs(all: &[&Step], length: usize) -> usize {
 fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> bool {
     let between = all.get(first + length..second).unwrap_or(&[]);
     let known = |step: &Step| all.iter().take(first + length).any(|before| before.exact == step.exact);
-    let changed = between.iter().any(|step| step.deed == StepKind::Change && !step.refused && !known(step));
+    let changed = between.iter().any(|step| step.kind == StepKind::Change && !step.refused && !known(step));
     let differ = (0..length).any(|at| match (all.get(first + at), all.get(second + at)) {
         (Some(one), Some(other)) => {
             one.end.as_ref().zip(other.end.as_ref()).is_some_and(|(one, other)| one.output != other.output)
@@ -206,7 +206,7 @@ fn is_progress(all: &[&Step], first: usize, second: usize, length: usize) -> boo
         _ => false,
     });
     let ends = |start: usize| all.get(start..start + length).unwrap_or(&[]).iter().all(|step| step.end.is_some());
-    let ran = || between.iter().any(|step| step.deed == StepKind::Run && !step.refused && !known(step));
+    let ran = || between.iter().any(|step| step.kind == StepKind::Run && !step.refused && !known(step));
     changed || differ || (!(ends(first) && ends(second)) && ran())
 }
 
@@ -290,7 +290,7 @@ fn states<'s>(all: &[&'s Step], path: &str) -> Vec<(usize, &'s str)> {
 fn is_tried(all: &[&Step], begins: &[usize]) -> bool {
     let [now, second, first] = begins else { return false };
     let calls =
-        |from: usize, to: usize| all.get(from + 1..to).unwrap_or(&[]).iter().filter(|step| step.deed != StepKind::Look);
+        |from: usize, to: usize| all.get(from + 1..to).unwrap_or(&[]).iter().filter(|step| step.kind != StepKind::Look);
     let is_known_alike = |one: &Step, other: &Step| one.end.is_some() && other.end.is_some() && equal_ends(one, other);
     let differs =
         |one: &&&Step| calls(*second, *now).any(|other| other.exact == one.exact && !is_known_alike(one, other));
@@ -298,7 +298,7 @@ fn is_tried(all: &[&Step], begins: &[usize]) -> bool {
 }
 
 fn reread(all: &[&Step]) -> Option<Loop> {
-    let looks: Vec<&&Step> = all.iter().rev().take_while(|step| step.deed == StepKind::Look).collect();
+    let looks: Vec<&&Step> = all.iter().rev().take_while(|step| step.kind == StepKind::Look).collect();
     let mut places: Vec<&str> = looks.iter().take(MANY_LOOKS).map(|step| step.exact.as_str()).collect();
     places.sort_unstable();
     places.dedup();
@@ -340,7 +340,7 @@ fn spiral(past: &[Step]) -> Option<Loop> {
     let failed: Vec<&Step> = past
         .iter()
         .rev()
-        .filter(|step| step.deed != StepKind::Look)
+        .filter(|step| step.kind != StepKind::Look)
         .filter(|step| step.end.as_ref().is_some_and(|end| end.failed))
         .take_while(|step| step.end.as_ref().is_some_and(|end| end.error == *error))
         .collect();
@@ -372,11 +372,11 @@ fn are_apart(one: &str, other: &str) -> bool {
 /// Levenshtein distance, computed row by row.
 fn distance(one: &[char], other: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.iter().enumerate() {
+    for (line, ch) in one.iter().enumerate() {
         let mut next = vec![line + 1];
         for ((above, diagonal), against) in row.iter().skip(1).zip(&row).zip(other) {
             let left = next.last().copied().unwrap_or(0);
-            next.push((above + 1).min(left + 1).min(diagonal + usize::from(letter != against)));
+            next.push((above + 1).min(left + 1).min(diagonal + usize::from(ch != against)));
         }
         row = next;
     }
@@ -385,10 +385,10 @@ fn distance(one: &[char], other: &[char]) -> usize {
 
 /// The last outputs have low entropy. As the weakest indication, it never exceeds a warning.
 fn collapsed(past: &[Step]) -> Option<Loop> {
-    let outputs = past.iter().rev().filter_map(|step| step.end.as_ref()).filter(|end| !end.letters.is_empty());
+    let outputs = past.iter().rev().filter_map(|step| step.end.as_ref()).filter(|end| !end.chars.is_empty());
     let outputs: Vec<&End> = outputs.take(OUTPUTS).collect();
     let mut counts: BTreeMap<u8, u64> = BTreeMap::new();
-    for (byte, count) in outputs.iter().flat_map(|end| &end.letters) {
+    for (byte, count) in outputs.iter().flat_map(|end| &end.chars) {
         *counts.entry(*byte).or_default() += u64::from(*count);
     }
     let all: u64 = counts.values().sum();
@@ -410,13 +410,13 @@ fn collapsed(past: &[Step]) -> Option<Loop> {
 mod tests {
     use super::*;
 
-    fn step(text: &str, deed: StepKind) -> Step {
-        Step { exact: text.into(), text: text.into(), deed, ..Step::default() }
+    fn step(text: &str, kind: StepKind) -> Step {
+        Step { exact: text.into(), text: text.into(), kind, ..Step::default() }
     }
 
     fn ended(text: &str, output: &str, failed: bool) -> Step {
         let error = if failed { signature::error_signature(crate::library::tables(), output) } else { String::new() };
-        let end = End { failed, output: output.into(), error, letters: letters(output) };
+        let end = End { failed, output: output.into(), error, chars: chars(output) };
         Step { end: Some(end), ..step(text, StepKind::Run) }
     }
 
@@ -497,8 +497,8 @@ mod tests {
         assert_eq!(ids(&mixed.map(|text| step(text, StepKind::Run))), [""; 0]);
         assert_eq!(ids(&mixed.map(|text| ended(text, "no", true))), ["loop/repeat"]);
         let looked = ["lint", "look a", "lint", "look b", "lint", "look c", "lint"];
-        let deed = |text: &str| if text == "lint" { StepKind::Run } else { StepKind::Look };
-        assert_eq!(ids(&looked.map(|text| step(text, deed(text)))), ["loop/repeat"]);
+        let kind = |text: &str| if text == "lint" { StepKind::Run } else { StepKind::Look };
+        assert_eq!(ids(&looked.map(|text| step(text, kind(text)))), ["loop/repeat"]);
     }
 
     #[test]

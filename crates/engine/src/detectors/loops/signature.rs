@@ -31,10 +31,10 @@ fn telling_line(tables: Tables, text: &str) -> Option<&str> {
 
 /// Lowercases a line, and replaces digits by `#` and words with a path by `/`.
 fn normalized(line: &str) -> String {
-    let bare = |word: &str| word.trim_matches(|letter: char| !letter.is_alphanumeric()).to_lowercase();
+    let bare = |word: &str| word.trim_matches(|ch: char| !ch.is_alphanumeric()).to_lowercase();
     let class = |word: &str| match bare(word) {
         _ if word.contains(['/', '\\']) => "/".to_owned(),
-        bare if bare.contains(|letter: char| letter.is_ascii_digit()) => without_numbers(&bare),
+        bare if bare.contains(|ch: char| ch.is_ascii_digit()) => without_numbers(&bare),
         bare => bare,
     };
     let words: Vec<String> = line.split_whitespace().map(class).filter(|word| !word.is_empty()).collect();
@@ -44,17 +44,17 @@ fn normalized(line: &str) -> String {
 /// Replaces runs of digits by `#`, so that `line12` and `line7`, or two times, are equal. A code such as `ts2304` names
 /// an error and is kept.
 fn without_numbers(word: &str) -> String {
-    let letters = word.chars().take_while(|letter| letter.is_alphabetic()).count();
-    let is_code = (1..=4).contains(&letters) && word.chars().skip(letters).all(|letter| letter.is_ascii_digit());
-    if is_code && word.chars().count() > letters + 2 {
+    let chars = word.chars().take_while(|ch| ch.is_alphabetic()).count();
+    let is_code = (1..=4).contains(&chars) && word.chars().skip(chars).all(|ch| ch.is_ascii_digit());
+    if is_code && word.chars().count() > chars + 2 {
         return word.to_owned();
     }
     let mut plain = String::new();
-    for letter in word.chars() {
-        match letter {
+    for ch in word.chars() {
+        match ch {
             '0'..='9' if plain.ends_with('#') => {}
             '0'..='9' => plain.push('#'),
-            letter => plain.push(letter),
+            ch => plain.push(ch),
         }
     }
     plain
@@ -64,9 +64,8 @@ fn without_numbers(word: &str) -> String {
 pub(super) fn without_times(output: &str) -> String {
     let mut kept = String::with_capacity(output.len());
     let mut number = false;
-    for word in output.split_inclusive(|letter: char| letter.is_whitespace() || matches!(letter, '(' | ')' | '[' | ']'))
-    {
-        let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+    for word in output.split_inclusive(|ch: char| ch.is_whitespace() || matches!(ch, '(' | ')' | '[' | ']')) {
+        let bare = word.trim_matches(|ch: char| !ch.is_alphanumeric());
         let unit = UNITS.contains(&bare);
         if number && unit {
             // The unit belongs to the number before it, so both are removed.
@@ -94,15 +93,15 @@ fn is_time(word: &str) -> bool {
     let plain =
         word.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b':' | b'-' | b'T' | b'Z' | b','));
     let of_day = plain && word.bytes().filter(|byte| *byte == b':').count() == 2;
-    let number = word.trim_end_matches(|letter: char| letter.is_alphabetic());
+    let number = word.trim_end_matches(|ch: char| ch.is_alphabetic());
     let took = word.strip_prefix(number).is_some_and(|unit| UNITS.contains(&unit));
     let parts = number.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'm' | b'h'));
-    of_day || took && parts && number.starts_with(|letter: char| letter.is_ascii_digit())
+    of_day || took && parts && number.starts_with(|ch: char| ch.is_ascii_digit())
 }
 
 /// Counts of each byte in an output, by byte. The rarest bytes are counted together as byte 0. Empty for a short
 /// output, whose distribution is meaningless.
-pub fn letters(output: &str) -> Vec<(u8, u32)> {
+pub fn chars(output: &str) -> Vec<(u8, u32)> {
     const SHORT: usize = 64;
     const MOST: usize = 47;
     if output.len() < SHORT {
@@ -114,13 +113,13 @@ pub fn letters(output: &str) -> Vec<(u8, u32)> {
             *count += 1;
         }
     }
-    let mut letters: Vec<(u8, u32)> = (0..=u8::MAX).zip(counts).filter(|(_, count)| *count > 0).collect();
-    letters.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let rest: u32 = letters.iter().skip(MOST).map(|(_, count)| count).sum();
-    letters.truncate(MOST);
-    letters.extend((rest > 0).then_some((0, rest)));
-    letters.sort_unstable();
-    letters
+    let mut chars: Vec<(u8, u32)> = (0..=u8::MAX).zip(counts).filter(|(_, count)| *count > 0).collect();
+    chars.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let rest: u32 = chars.iter().skip(MOST).map(|(_, count)| count).sum();
+    chars.truncate(MOST);
+    chars.extend((rest > 0).then_some((0, rest)));
+    chars.sort_unstable();
+    chars
 }
 
 fn floor(text: &str, most: usize) -> usize {
@@ -180,7 +179,7 @@ mod tests {
 
     #[test]
     fn letters_are_counted() {
-        assert_eq!(letters("aab"), []);
-        assert_eq!(letters(&"ab".repeat(40)), [(b'a', 40), (b'b', 40)]);
+        assert_eq!(chars("aab"), []);
+        assert_eq!(chars(&"ab".repeat(40)), [(b'a', 40), (b'b', 40)]);
     }
 }

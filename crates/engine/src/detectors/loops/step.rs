@@ -1,6 +1,6 @@
 //! Converts a call to a step of its session.
 
-use super::signature::{self, error_signature, letters};
+use super::signature::{self, chars, error_signature};
 use crate::analysis::fingerprint::{self, Fingerprint};
 use crate::detectors::retry;
 use crate::model::analysis::Analysis;
@@ -27,7 +27,7 @@ pub(crate) fn step(event: &Event, analysis: &Analysis, fingerprint: &Fingerprint
         exact: fingerprint.exact.clone(),
         goals: Vec::new(),
         text: text(event, tables),
-        deed: deed(tables, event, analysis),
+        kind: kind(tables, event, analysis),
         pace: pace(tables, event, analysis),
         refused: false,
         changes: event.actions.iter().filter_map(change).collect(),
@@ -112,7 +112,7 @@ pub(crate) fn end_of(tables: Tables, outcome: &Outcome) -> End {
         failed: outcome.failed,
         output: if outcome.failed { told_apart(&signature::without_times(output)) } else { told_apart(output) },
         error: if outcome.failed { mark + &error_signature(tables, output) } else { String::new() },
-        letters: letters(output),
+        chars: chars(output),
     }
 }
 
@@ -141,7 +141,7 @@ fn change(action: &Action) -> Option<(String, String)> {
     Some((action.path()?.text.clone(), state))
 }
 
-fn deed(tables: Tables, event: &Event, analysis: &Analysis) -> StepKind {
+fn kind(tables: Tables, event: &Event, analysis: &Analysis) -> StepKind {
     let one = |action: &Action| match action {
         Action::Read { .. } | Action::Search { .. } | Action::Fetch { .. } => StepKind::Look,
         Action::Write { .. } | Action::Edit { .. } | Action::Delete { .. } => StepKind::Change,
@@ -155,7 +155,7 @@ fn deed(tables: Tables, event: &Event, analysis: &Analysis) -> StepKind {
     };
     let deeds: Vec<StepKind> = event.actions.iter().map(one).collect();
     let order = [StepKind::Change, StepKind::Opaque, StepKind::Run];
-    order.into_iter().find(|deed| deeds.contains(deed)).unwrap_or(if deeds.is_empty() {
+    order.into_iter().find(|kind| deeds.contains(kind)).unwrap_or(if deeds.is_empty() {
         StepKind::Opaque
     } else {
         StepKind::Look

@@ -132,7 +132,7 @@ impl Run {
         let limits = Limits { most: most(), is_done: &is_done, given_up: &self.given_up };
         let ended = run(&mut self.command(folder, &launch), folder, &limits)?;
         let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let told = model.told();
+        let told = model.conversation();
         let asked = told.is_some();
         let answer = told.and_then(|told| told.results.into_iter().next()).map(|result| result.text);
         Ok(Seen { ended, answer, asked, version, took })

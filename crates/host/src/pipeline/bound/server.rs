@@ -59,7 +59,7 @@ fn entries(value: &Value, name: &str, levels: usize, found: &mut Vec<Value>) {
 }
 
 fn plain(name: &str) -> String {
-    name.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    name.chars().filter(|ch| ch.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
 /// The sections of a TOML file whose heading names the server.

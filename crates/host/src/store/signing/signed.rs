@@ -106,7 +106,7 @@ impl Store {
     ///
     /// # Errors
     /// A file cannot be removed.
-    pub fn forget_yeses(&self) -> io::Result<()> {
+    pub fn forget_approvals(&self) -> io::Result<()> {
         for name in ["grants", "trust", "tasks", "modes"] {
             match std::fs::remove_dir_all(self.folder.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

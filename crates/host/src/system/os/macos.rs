@@ -186,15 +186,15 @@ fn divided(block: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let count = usize::try_from(c_int::from_ne_bytes(*count)).unwrap_or(0);
     // Zeros after the path of the program pad it to a machine word.
     let mut rest = rest.iter().position(|byte| *byte == 0).and_then(|end| rest.get(end..)).unwrap_or(&[]);
-    while let [0, behind @ ..] = rest {
-        rest = behind;
+    while let [0, after @ ..] = rest {
+        rest = after;
     }
     let mut words = Vec::new();
     while words.len() < count {
         let Some(end) = rest.iter().position(|byte| *byte == 0) else { break };
-        let (word, behind) = rest.split_at(end);
+        let (word, after) = rest.split_at(end);
         words.push(word);
-        rest = behind.get(1..).unwrap_or(&[]);
+        rest = after.get(1..).unwrap_or(&[]);
     }
     (words, rest)
 }

@@ -37,7 +37,7 @@ pub(crate) use own::{
 };
 pub(crate) use shared::{
     End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, options_with_mode, parent, read_at,
-    shell, stat, stat_behind_links, stat_of, terminal_of_input, uptime, user, write_at,
+    shell, stat, stat_following_links, stat_of, terminal_of_input, uptime, user, write_at,
 };
 pub use shared::{in_group_of_its_own, terminal};
 pub(crate) use watching::Watch;

@@ -82,7 +82,7 @@ pub(crate) fn stat(path: &Path) -> io::Result<Stat> {
 }
 
 /// The metadata of a file; symlinks are followed.
-pub(crate) fn stat_behind_links(path: &Path) -> io::Result<Stat> {
+pub(crate) fn stat_following_links(path: &Path) -> io::Result<Stat> {
     stat_in(CWD, path, AtFlags::empty())
 }
 

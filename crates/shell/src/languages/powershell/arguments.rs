@@ -21,15 +21,15 @@ impl<'a> Reader<'_, '_, 'a> {
         loop {
             self.skip(false);
             let start = self.at;
-            match self.letter() {
+            match self.ch() {
                 None | Some('\n' | '\r' | ';' | '|' | ')' | '}') => return arguments,
                 Some('&') => return arguments,
                 Some('<') => self.bump(),
                 Some('-') if self.rest().starts_with("--%") => self.verbatim(&mut arguments.words),
                 Some(_) if self.redirection(&mut arguments.redirects) => {}
-                Some('@') if self.letter_after(1).is_some_and(strings::begins_name) => {
+                Some('@') if self.peek_at(1).is_some_and(strings::begins_name) => {
                     self.bump();
-                    let name = self.take(|letter| strings::begins_name(letter) || letter == ':').to_owned();
+                    let name = self.take(|ch| strings::begins_name(ch) || ch == ':').to_owned();
                     arguments.words.extend(self.variable(&name, start));
                 }
                 Some(_) => {
@@ -46,7 +46,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Reads one word: elements separated by commas.
     fn argument(&mut self) -> Value {
         let start = self.at;
-        let parameter = self.letter() == Some('-');
+        let parameter = self.ch() == Some('-');
         let mut values = self.element_of_list();
         if parameter && values.last().is_some_and(|value| value.prefix().ends_with(':')) {
             self.skip(false);
@@ -57,7 +57,7 @@ impl<'a> Reader<'_, '_, 'a> {
         loop {
             let before = self.at;
             self.skip(false);
-            if self.letter() != Some(',') {
+            if self.ch() != Some(',') {
                 self.at = before;
                 break;
             }
@@ -73,22 +73,18 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn element_of_list(&mut self) -> Vec<Value> {
         let start = self.at;
-        let values = match self.letter() {
+        let values = match self.ch() {
             Some('(') => {
                 let part = self.bracket();
                 let values = self.inside(part).values;
                 return self.members(values, None, start);
             }
-            Some('@') if self.letter_after(1).is_some_and(|letter| "({'\"".contains(letter)) => {
+            Some('@') if self.peek_at(1).is_some_and(|ch| "({'\"".contains(ch)) => {
                 let values = self.at_sign();
                 return self.members(values, None, start);
             }
             Some('{') => return self.block().into_iter().collect(),
-            Some('$')
-                if self
-                    .letter_after(1)
-                    .is_some_and(|letter| strings::begins_name(letter) || "({$?^".contains(letter)) =>
-            {
+            Some('$') if self.peek_at(1).is_some_and(|ch| strings::begins_name(ch) || "({$?^".contains(ch)) => {
                 let values = self.dollar(false);
                 self.members(values, None, start)
             }
@@ -111,23 +107,23 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     fn is_in_word(&self) -> bool {
-        self.letter().is_some_and(|letter| !letter.is_whitespace() && !";|&(){},<>".contains(letter))
+        self.ch().is_some_and(|ch| !ch.is_whitespace() && !";|&(){},<>".contains(ch))
     }
 
     /// Reads an unquoted word; quotes inside it are removed.
     pub(super) fn word(&mut self, value: &mut Value) {
         while self.is_in_word() {
-            match self.letter() {
+            match self.ch() {
                 Some('"') => value.push(self.double_quoted()),
                 Some('\'') => value.push(self.single_quoted()),
                 Some('$') => self.expansion(value),
                 Some('`') => {
                     self.bump();
-                    if let Some(letter) = self.rest().chars().next() {
-                        self.string_letter(value, letter);
+                    if let Some(ch) = self.rest().chars().next() {
+                        self.string_char(value, ch);
                     }
                 }
-                Some(letter) => self.string_letter(value, letter),
+                Some(ch) => self.string_char(value, ch),
                 None => return,
             }
         }
@@ -148,17 +144,17 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Reads `>`, `>>`, `2>`, `*>` or `2>&1`, and returns whether a redirection was found.
     pub(super) fn redirection(&mut self, redirects: &mut Vec<Redirection>) -> bool {
         let before = self.at;
-        let number = self.letter().and_then(|letter| letter.to_digit(10));
-        if number.is_some() || self.letter() == Some('*') {
+        let number = self.ch().and_then(|ch| ch.to_digit(10));
+        if number.is_some() || self.ch() == Some('*') {
             self.bump();
         }
-        if self.letter() != Some('>') {
+        if self.ch() != Some('>') {
             self.at = before;
             return false;
         }
         self.bump();
         let access = if self.eat(">") { Access::Append } else { Access::Overwrite };
-        if self.letter() == Some('&') {
+        if self.ch() == Some('&') {
             self.bump();
             self.bump();
             return true;
@@ -195,9 +191,9 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Whether `.` or `&` at the cursor calls the command that follows.
     pub(super) fn calls(&self) -> bool {
         let second = self.rest().chars().nth(1).map(scan::plain);
-        match self.letter() {
+        match self.ch() {
             Some('&') => second != Some('&'),
-            Some('.') => second.is_none_or(|letter| letter.is_whitespace() || "$\"'({".contains(letter)),
+            Some('.') => second.is_none_or(|ch| ch.is_whitespace() || "$\"'({".contains(ch)),
             _ => false,
         }
     }
@@ -210,8 +206,8 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         let start = self.at;
         // `%{ … }` and `?{ … }` need no blank before the block.
-        if matches!(self.letter(), Some('%' | '?')) && !self.letter_after(1).is_some_and(strings::begins_name) {
-            let sign = if self.letter() == Some('%') { "%" } else { "?" };
+        if matches!(self.ch(), Some('%' | '?')) && !self.peek_at(1).is_some_and(strings::begins_name) {
+            let sign = if self.ch() == Some('%') { "%" } else { "?" };
             self.bump();
             return vec![Value::text(sign, self.origin_from(start))];
         }

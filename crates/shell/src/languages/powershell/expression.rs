@@ -20,27 +20,26 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Whether an expression, not a command, begins at the cursor.
     pub(super) fn begins_expression(&self) -> bool {
         let rest = self.rest();
-        let second = self.letter_after(1);
-        match self.letter() {
+        let second = self.peek_at(1);
+        match self.ch() {
             Some('$' | '"' | '\'' | '(' | '{' | ',') => true,
-            Some('!') => second.is_some_and(|letter| letter.is_whitespace() || "$([!'\"".contains(letter)),
-            Some('@') => second.is_some_and(|letter| "({'\"".contains(letter)),
+            Some('!') => second.is_some_and(|ch| ch.is_whitespace() || "$([!'\"".contains(ch)),
+            Some('@') => second.is_some_and(|ch| "({'\"".contains(ch)),
             Some('[') => second.is_some_and(begins_name),
             Some('+' | '-') => {
-                let word: String =
-                    rest.chars().skip(1).take_while(|letter| letter.is_ascii_alphabetic()).collect::<String>();
+                let word: String = rest.chars().skip(1).take_while(|ch| ch.is_ascii_alphabetic()).collect::<String>();
                 let unary = ["join", "split", "csplit", "isplit", "not", "bnot"];
-                second.is_some_and(|letter| letter.is_ascii_digit() || "$('\"+-".contains(letter))
+                second.is_some_and(|ch| ch.is_ascii_digit() || "$('\"+-".contains(ch))
                     || unary.contains(&word.to_ascii_lowercase().as_str())
             }
-            Some('.') => second.is_some_and(|letter| letter.is_ascii_digit()),
-            Some(letter) if letter.is_ascii_digit() => {
+            Some('.') => second.is_some_and(|ch| ch.is_ascii_digit()),
+            Some(ch) if ch.is_ascii_digit() => {
                 let dots = rest.find("..").unwrap_or(rest.len());
-                let word = rest.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '.');
+                let word = rest.find(|ch: char| !ch.is_ascii_alphanumeric() && ch != '.');
                 let word = rest.get(..word.unwrap_or(rest.len()).min(dots)).unwrap_or("");
-                let behind = rest.get(word.len()..).and_then(|rest| rest.chars().next());
+                let after = rest.get(word.len()..).and_then(|rest| rest.chars().next());
                 operators::number(word).is_some()
-                    && behind.is_none_or(|letter| letter.is_whitespace() || ";|)},+-*/%.".contains(letter))
+                    && after.is_none_or(|ch| ch.is_whitespace() || ";|)},+-*/%.".contains(ch))
             }
             _ => false,
         }
@@ -57,12 +56,12 @@ impl<'a> Reader<'_, '_, 'a> {
             let other = self.expression_once();
             return if values.iter().any(|value| value.literal().is_some()) { values } else { other };
         }
-        if self.letter() == Some('?') && self.letter_after(1).is_some_and(char::is_whitespace) {
+        if self.ch() == Some('?') && self.peek_at(1).is_some_and(char::is_whitespace) {
             self.bump();
             self.skip(true);
             let one = self.expression_once();
             self.skip(true);
-            if self.letter() == Some(':') {
+            if self.ch() == Some(':') {
                 self.bump();
                 self.skip(true);
             }
@@ -131,19 +130,18 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn prefix(&mut self) -> Option<Prefix> {
         let rest = self.rest();
-        match self.letter()? {
+        match self.ch()? {
             '!' | ',' => {
                 self.bump();
                 Some(Prefix::Nothing)
             }
             '+' => {
-                self.take(|letter| letter == '+');
+                self.take(|ch| ch == '+');
                 Some(Prefix::Nothing)
             }
             '-' => {
                 let dash = self.rest().chars().next().map_or(1, char::len_utf8);
-                let word: String =
-                    rest.chars().skip(1).take_while(|letter| letter.is_ascii_alphabetic()).collect::<String>();
+                let word: String = rest.chars().skip(1).take_while(|ch| ch.is_ascii_alphabetic()).collect::<String>();
                 let prefix = match word.to_ascii_lowercase().as_str() {
                     "join" => Prefix::Join,
                     "split" | "csplit" | "isplit" => Prefix::Split,
@@ -163,11 +161,11 @@ impl<'a> Reader<'_, '_, 'a> {
     fn cast_prefix(&mut self) -> Option<Prefix> {
         let before = self.at;
         let (name, _) = self.bracket();
-        let behind = self.rest().trim_start_matches([' ', '\t']);
-        let next = behind.chars().next().map(scan::plain);
-        let casts = next.is_some_and(|letter| begins_name(letter) || "$('\"@[{+-!".contains(letter));
-        let operator = operators::at(behind).is_some_and(|_| next == Some('-'));
-        if casts && !behind.starts_with("::") && !operator {
+        let after = self.rest().trim_start_matches([' ', '\t']);
+        let next = after.chars().next().map(scan::plain);
+        let casts = next.is_some_and(|ch| begins_name(ch) || "$('\"@[{+-!".contains(ch));
+        let operator = operators::at(after).is_some_and(|_| next == Some('-'));
+        if casts && !after.starts_with("::") && !operator {
             return Some(Prefix::Cast(name.to_owned()));
         }
         self.at = before;
@@ -183,7 +181,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Evaluates one value; returns its name too if it is a type.
     fn primary(&mut self) -> (Vec<Value>, Option<String>) {
         let start = self.at;
-        let values = match self.letter() {
+        let values = match self.ch() {
             Some('$') => self.dollar(false),
             Some('"') => vec![self.double_quoted()],
             Some('\'') => vec![self.single_quoted()],
@@ -206,7 +204,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Evaluates a number or an unquoted word.
     fn bare(&mut self) -> Vec<Value> {
         let start = self.at;
-        let word = self.take(|letter| begins_name(letter) || letter == '.');
+        let word = self.take(|ch| begins_name(ch) || ch == '.');
         // `1..3`: the dots are an operator.
         if let Some((number, _)) = word.split_once("..").filter(|(number, _)| operators::number(number).is_some()) {
             self.at = start + number.len();
@@ -228,7 +226,7 @@ impl<'a> Reader<'_, '_, 'a> {
             return vec![self.here_string()];
         }
         self.bump();
-        match self.letter() {
+        match self.ch() {
             Some('(') => {
                 let part = self.bracket();
                 self.inside(part).values
@@ -253,7 +251,7 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             let key = self.operand();
             self.skip(true);
-            if self.letter() == Some('=') {
+            if self.ch() == Some('=') {
                 self.bump();
                 self.skip(true);
                 let values: Items = self.chain();
@@ -278,11 +276,9 @@ impl<'a> Reader<'_, '_, 'a> {
         loop {
             let before = self.at;
             let is_static = self.rest().starts_with("::");
-            match self.letter() {
+            match self.ch() {
                 Some(':') if is_static => self.at += 2,
-                Some('.')
-                    if self.letter_after(1).is_some_and(|letter| begins_name(letter) || "$'\"(".contains(letter)) =>
-                {
+                Some('.') if self.peek_at(1).is_some_and(|ch| begins_name(ch) || "$'\"(".contains(ch)) => {
                     self.bump();
                 }
                 Some('?') if self.rest().starts_with("?.") => self.at += 2,
@@ -307,7 +303,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 self.at = before;
                 return values;
             };
-            let arguments = if self.letter() == Some('(') { Some(self.call_arguments()) } else { None };
+            let arguments = if self.ch() == Some('(') { Some(self.call_arguments()) } else { None };
             let type_name = type_name.take().filter(|_| is_static);
             values = self.member(Member { name, type_name, values, arguments }, start);
         }
@@ -317,14 +313,14 @@ impl<'a> Reader<'_, '_, 'a> {
     fn counted(&mut self, start: usize, end: usize) -> Vec<Value> {
         let name = self.text.get(start..end).unwrap_or("").trim_start_matches('$').to_owned();
         let unknown = vec![self.unknown(start, UnknownReason::Arithmetic)];
-        if !name.is_empty() && name.chars().all(|letter| begins_name(letter) || letter == ':') {
+        if !name.is_empty() && name.chars().all(|ch| begins_name(ch) || ch == ':') {
             self.assign_name(&name, unknown.clone());
         }
         unknown
     }
 
     fn member_name(&mut self) -> Option<String> {
-        let values = match self.letter()? {
+        let values = match self.ch()? {
             '$' => self.dollar(false),
             '"' => vec![self.double_quoted()],
             '\'' => vec![self.single_quoted()],
@@ -350,7 +346,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 }
                 arguments.push(reader.expression_above_commas());
                 reader.skip(true);
-                if reader.letter() == Some(',') || reader.at == before {
+                if reader.ch() == Some(',') || reader.at == before {
                     reader.bump();
                 }
             }
@@ -363,11 +359,11 @@ impl<'a> Reader<'_, '_, 'a> {
         let part = self.bracket();
         let indexes = self.inside(part).values;
         let origin = self.origin_from(start);
-        let letters = match values.as_slice() {
-            [one] => operators::letters(one),
+        let chars = match values.as_slice() {
+            [one] => operators::chars(one),
             _ => None,
         };
-        let elements = letters.unwrap_or(values);
+        let elements = chars.unwrap_or(values);
         let known: Option<Vec<Value>> =
             indexes.iter().map(|index| operators::element(&elements, index)).collect::<Option<_>>();
         match known {

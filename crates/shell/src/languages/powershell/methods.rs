@@ -207,8 +207,8 @@ impl<'a> Reader<'_, '_, 'a> {
 
 /// Returns the result of a method of a known text: one text, or several.
 fn changed(name: &str, text: &str, member: &Member) -> Option<Vec<String>> {
-    let letters: Vec<char> = text.chars().collect();
-    let cut = |index: usize, length: usize| letters.iter().skip(index).take(length).collect::<String>();
+    let chars: Vec<char> = text.chars().collect();
+    let cut = |index: usize, length: usize| chars.iter().skip(index).take(length).collect::<String>();
     let one = match name {
         "replace" => text.replace(&member.text(0).filter(|from| !from.is_empty())?, &member.text(1)?),
         "substring" => match member.number(1) {
@@ -218,7 +218,7 @@ fn changed(name: &str, text: &str, member: &Member) -> Option<Vec<String>> {
         },
         "remove" => {
             let at = member.number(0)?;
-            let length = member.number(1).unwrap_or(letters.len());
+            let length = member.number(1).unwrap_or(chars.len());
             format!("{}{}", cut(0, at), cut(at.saturating_add(length), usize::MAX))
         }
         "insert" => {
@@ -236,7 +236,7 @@ fn changed(name: &str, text: &str, member: &Member) -> Option<Vec<String>> {
             if name == "trimstart" { begun.to_owned() } else { begun.trim_end_matches(set.as_slice()).to_owned() }
         }
         "tostring" | "normalize" | "clone" => text.to_owned(),
-        "tochararray" => return Some(letters.iter().map(char::to_string).collect()),
+        "tochararray" => return Some(chars.iter().map(char::to_string).collect()),
         "split" => {
             let set: Vec<char> = member.text(0)?.chars().collect();
             return Some(text.split(set.as_slice()).map(str::to_owned).collect());
@@ -248,7 +248,7 @@ fn changed(name: &str, text: &str, member: &Member) -> Option<Vec<String>> {
 
 /// Decodes bytes, given as characters below U+0100, in an encoding.
 fn decoded(encoding: &str, bytes: &str) -> Option<String> {
-    let bytes: Vec<u8> = bytes.chars().map(|letter| u8::try_from(u32::from(letter)).ok()).collect::<Option<_>>()?;
+    let bytes: Vec<u8> = bytes.chars().map(|ch| u8::try_from(u32::from(ch)).ok()).collect::<Option<_>>()?;
     match encoding.strip_prefix("[encoding]")? {
         "unicode" => decode::utf16(&bytes),
         "ascii" | "utf8" | "default" => String::from_utf8(bytes).ok(),

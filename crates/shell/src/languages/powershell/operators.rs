@@ -27,7 +27,7 @@ pub(super) fn at(rest: &str) -> Option<Operator> {
     let of = |name: &str, level| Some(Operator { name: name.into(), level, length: name.len() });
     let dash = scan::plain(first) == '-';
     let second = rest.chars().nth(1);
-    if dash && second.is_some_and(|letter| letter.is_ascii_alphabetic()) {
+    if dash && second.is_some_and(|ch| ch.is_ascii_alphabetic()) {
         let word: String = rest.chars().skip(1).take_while(char::is_ascii_alphabetic).collect();
         let length = first.len_utf8() + word.len();
         let name = word.to_ascii_lowercase();
@@ -102,11 +102,10 @@ pub(super) fn negative(value: &Value, origin: Origin) -> Value {
 }
 
 /// Returns the characters of a known text.
-pub(super) fn letters(value: &Value) -> Option<Vec<Value>> {
+pub(super) fn chars(value: &Value) -> Option<Vec<Value>> {
     let text = value.literal()?;
     let origin = value.origin();
-    (text.len() <= LONGEST && !text.starts_with('-'))
-        .then(|| text.chars().map(|letter| Value::text(letter, origin)).collect())
+    (text.len() <= LONGEST && !text.starts_with('-')).then(|| text.chars().map(|ch| Value::text(ch, origin)).collect())
 }
 
 /// Returns the element at an index, which may count from the end, or the entry of a key.
@@ -240,14 +239,14 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn cast(&mut self, name: &str, values: Vec<Value>, origin: Origin) -> Vec<Value> {
         match Self::type_of(name).as_str() {
             "char" | "char[]" => {
-                let letter = |value: &Value| match number_of(value) {
+                let ch = |value: &Value| match number_of(value) {
                     Some(code) => {
-                        let letter = u32::try_from(code).ok().and_then(char::from_u32)?;
-                        Some(vec![Value::text(letter, value.origin())])
+                        let ch = u32::try_from(code).ok().and_then(char::from_u32)?;
+                        Some(vec![Value::text(ch, value.origin())])
                     }
-                    None => letters(value),
+                    None => chars(value),
                 };
-                let found: Option<Vec<Vec<Value>>> = values.iter().map(letter).collect();
+                let found: Option<Vec<Vec<Value>>> = values.iter().map(ch).collect();
                 found.map_or_else(
                     || vec![Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin)],
                     |all| all.concat(),
@@ -294,19 +293,19 @@ fn split(left: &[Value], right: &[Value]) -> Option<Vec<Value>> {
     let pattern = right.first()?.literal()?;
     // `-split '[,;]'`: any of these characters.
     let set = pattern.strip_prefix('[').and_then(|inside| inside.strip_suffix(']'));
-    let letters: Vec<char> = match set.filter(|set| !set.contains(['\\', '-', '^'])) {
+    let chars: Vec<char> = match set.filter(|set| !set.contains(['\\', '-', '^'])) {
         Some(set) => set.chars().collect(),
         None => Vec::new(),
     };
-    let plain = if letters.is_empty() { plain_pattern(&pattern)? } else { String::new() };
+    let plain = if chars.is_empty() { plain_pattern(&pattern)? } else { String::new() };
     let mut parts = Vec::new();
     for value in left {
         let text = value.literal()?;
         let origin = value.origin();
-        let found: Vec<&str> = if letters.is_empty() {
+        let found: Vec<&str> = if chars.is_empty() {
             text.split(plain.as_str()).collect()
         } else {
-            text.split(letters.as_slice()).collect()
+            text.split(chars.as_slice()).collect()
         };
         parts.extend(found.into_iter().map(|part| Value::text(part, origin)));
     }
@@ -316,12 +315,12 @@ fn split(left: &[Value], right: &[Value]) -> Option<Vec<Value>> {
 /// Returns the text that a regular expression matches, if it matches only one.
 fn plain_pattern(pattern: &str) -> Option<String> {
     let mut plain = String::new();
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        match letter {
-            '\\' => plain.push(letters.next().filter(|letter| !letter.is_alphanumeric())?),
+    let mut chars = pattern.chars();
+    while let Some(ch) = chars.next() {
+        match ch {
+            '\\' => plain.push(chars.next().filter(|ch| !ch.is_alphanumeric())?),
             '.' | '*' | '+' | '?' | '[' | ']' | '(' | ')' | '{' | '}' | '^' | '$' | '|' => return None,
-            letter => plain.push(letter),
+            ch => plain.push(ch),
         }
     }
     (!plain.is_empty()).then_some(plain)

@@ -62,11 +62,11 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
     }
 
     /// Returns the next character; typographic quotes and dashes are mapped to the plain ones.
-    pub(super) fn letter(&self) -> Option<char> {
+    pub(super) fn ch(&self) -> Option<char> {
         self.rest().chars().next().map(scan::plain)
     }
 
-    pub(super) fn letter_after(&self, count: usize) -> Option<char> {
+    pub(super) fn peek_at(&self, count: usize) -> Option<char> {
         self.rest().chars().nth(count).map(scan::plain)
     }
 
@@ -85,18 +85,18 @@ impl<'t, 'r, 'a> Reader<'t, 'r, 'a> {
     /// Consumes characters while `fits` holds.
     pub(super) fn take(&mut self, fits: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
-        let end = rest.find(|letter| !fits(letter)).unwrap_or(rest.len());
+        let end = rest.find(|ch| !fits(ch)).unwrap_or(rest.len());
         self.at += end;
         rest.get(..end).unwrap_or("")
     }
 
     /// Skips blanks, comments and line continuations; with `lines`, also statement terminators.
     pub(super) fn skip(&mut self, lines: bool) {
-        while let Some(letter) = self.letter() {
-            match letter {
+        while let Some(ch) = self.ch() {
+            match ch {
                 '\n' | '\r' | ';' if lines => self.bump(),
                 '\n' | '\r' => return,
-                letter if letter.is_whitespace() || letter == '\u{feff}' => self.bump(),
+                ch if ch.is_whitespace() || ch == '\u{feff}' => self.bump(),
                 '`' if self.rest().starts_with("`\n") => self.at += 2,
                 '`' if self.rest().starts_with("`\r\n") => self.at += 3,
                 '#' => self.at = scan::past_line(self.text, self.at),

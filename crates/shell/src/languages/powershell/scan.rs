@@ -1,13 +1,13 @@
 //! Finds the ends of brackets and strings in PowerShell without reading their content.
 
 /// Maps typographic quotes, dashes and blanks to the plain characters, which PowerShell treats alike.
-pub(super) fn plain(letter: char) -> char {
-    match letter {
+pub(super) fn plain(ch: char) -> char {
+    match ch {
         '\u{2018}'..='\u{201b}' => '\'',
         '\u{201c}'..='\u{201e}' => '"',
         '\u{2013}'..='\u{2015}' => '-',
         '\u{a0}' | '\u{85}' => ' ',
-        letter => letter,
+        ch => ch,
     }
 }
 
@@ -18,15 +18,15 @@ pub(super) fn closing(text: &str, open: usize) -> Option<usize> {
     let mut stack: Vec<char> = Vec::new();
     let mut at = open;
     let mut begins_token = true;
-    while let Some(letter) = next(text, at) {
-        let step = letter.len_utf8();
+    while let Some(ch) = next(text, at) {
+        let step = ch.len_utf8();
         if stack.last() == Some(&'"') {
             at = in_string(text, at, &mut stack);
             continue;
         }
         let token = begins_token;
-        begins_token = letter.is_whitespace() || "({[;|&,=".contains(letter);
-        at = match plain(letter) {
+        begins_token = ch.is_whitespace() || "({[;|&,=".contains(ch);
+        at = match plain(ch) {
             '`' => past(text, at + step),
             '\'' => past_quote(text, at + step, '\''),
             '@' if begins_here_string(text, at) => past_here_string(text, at),
@@ -71,20 +71,20 @@ fn partner(bracket: char) -> char {
 
 /// Takes one step inside double quotes.
 fn in_string(text: &str, at: usize, stack: &mut Vec<char>) -> usize {
-    let Some(letter) = next(text, at) else { return text.len() };
-    let behind = at + letter.len_utf8();
-    match plain(letter) {
-        '`' => past(text, behind),
-        '"' if next(text, behind).map(plain) == Some('"') => past(text, behind),
+    let Some(ch) = next(text, at) else { return text.len() };
+    let after = at + ch.len_utf8();
+    match plain(ch) {
+        '`' => past(text, after),
+        '"' if next(text, after).map(plain) == Some('"') => past(text, after),
         '"' => {
             stack.pop();
-            behind
+            after
         }
-        '$' if next(text, behind) == Some('(') => {
+        '$' if next(text, after) == Some('(') => {
             stack.push('(');
-            behind + 1
+            after + 1
         }
-        _ => behind,
+        _ => after,
     }
 }
 
@@ -95,9 +95,9 @@ fn past(text: &str, at: usize) -> usize {
 
 /// Returns the offset after the quote that closes a string; a doubled quote is literal.
 pub(super) fn past_quote(text: &str, mut at: usize, quote: char) -> usize {
-    while let Some(letter) = next(text, at) {
-        at += letter.len_utf8();
-        if plain(letter) != quote {
+    while let Some(ch) = next(text, at) {
+        at += ch.len_utf8();
+        if plain(ch) != quote {
             continue;
         }
         match next(text, at) {
@@ -123,9 +123,9 @@ pub(super) fn here_string(text: &str, at: usize) -> (usize, usize, usize) {
     let mut line = begin;
     while line < text.len() {
         let rest = text.get(line..).unwrap_or("");
-        let mut letters = rest.trim_start_matches([' ', '\t']).chars();
+        let mut chars = rest.trim_start_matches([' ', '\t']).chars();
         let length = rest.find('\n').map_or(rest.len(), |end| end + 1);
-        if letters.next().map(plain) == Some(quote) && letters.next() == Some('@') {
+        if chars.next().map(plain) == Some(quote) && chars.next() == Some('@') {
             let mark = line + rest.find('@').map_or(0, |end| end + 1);
             let before = text.get(..line).unwrap_or("");
             let before = before.strip_suffix('\n').unwrap_or(before);

@@ -30,7 +30,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     fn statement(&mut self) -> Items {
-        if self.letter() == Some(':') && self.letter_after(1).is_some_and(strings::begins_name) {
+        if self.ch() == Some(':') && self.peek_at(1).is_some_and(strings::begins_name) {
             // The label of a loop.
             self.bump();
             self.take(strings::begins_name);
@@ -68,20 +68,19 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Reads the word that may begin a statement, in lower case.
     fn keyword(&mut self) -> String {
-        let word = self.take(|letter| letter.is_ascii_alphabetic()).to_ascii_lowercase();
-        let apart =
-            !self.letter().is_some_and(|letter| strings::begins_name(letter) || "-.\\/:`'\"=$%*?!~".contains(letter));
+        let word = self.take(|ch| ch.is_ascii_alphabetic()).to_ascii_lowercase();
+        let apart = !self.ch().is_some_and(|ch| strings::begins_name(ch) || "-.\\/:`'\"=$%*?!~".contains(ch));
         if apart { word } else { String::new() }
     }
 
     fn ends(&self) -> bool {
-        self.letter().is_none_or(|letter| "\n\r;)}".contains(letter))
+        self.ch().is_none_or(|ch| "\n\r;)}".contains(ch))
     }
 
     /// Reads and evaluates `( … )`.
     fn condition(&mut self) -> Option<Items> {
         self.skip(true);
-        if self.letter() != Some('(') {
+        if self.ch() != Some('(') {
             return None;
         }
         let part = self.bracket();
@@ -91,7 +90,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Reads `{ … }` without evaluating it.
     pub(super) fn block(&mut self) -> Option<Value> {
         self.skip(true);
-        if self.letter() != Some('{') {
+        if self.ch() != Some('{') {
             return None;
         }
         let start = self.at;
@@ -150,17 +149,17 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn switch(&mut self) -> Option<Items> {
         self.skip(false);
-        while self.letter() == Some('-') {
+        while self.ch() == Some('-') {
             self.bump();
-            self.take(|letter| letter.is_alphabetic());
+            self.take(|ch| ch.is_alphabetic());
             self.skip(false);
         }
-        let subject = match self.letter() {
+        let subject = match self.ch() {
             Some('(') => self.condition()?,
             _ => Items::from_values(self.primary_with_members()),
         };
         self.skip(true);
-        if self.letter() != Some('{') {
+        if self.ch() != Some('{') {
             return None;
         }
         let part = self.bracket();
@@ -178,7 +177,7 @@ impl<'a> Reader<'_, '_, 'a> {
             if self.at >= self.text.len() {
                 break;
             }
-            if self.letter() == Some('{') {
+            if self.ch() == Some('{') {
                 items.extend(self.run_block().unwrap_or_default());
             } else {
                 self.expression();
@@ -196,7 +195,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `for (a; b; c) { … }` and `while (b) { … }`: the parentheses are evaluated before each round.
     fn counted_loop(&mut self) -> Option<Items> {
         self.skip(true);
-        if self.letter() != Some('(') {
+        if self.ch() != Some('(') {
             return None;
         }
         let part = self.bracket();
@@ -231,12 +230,12 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn foreach(&mut self) -> Option<Items> {
         self.skip(false);
-        while self.letter() == Some('-') {
+        while self.ch() == Some('-') {
             self.bump();
-            self.take(|letter| letter.is_alphabetic());
+            self.take(|ch| ch.is_alphabetic());
             self.skip(false);
         }
-        if self.letter() != Some('(') {
+        if self.ch() != Some('(') {
             return None;
         }
         let (text, start) = self.bracket();
@@ -244,7 +243,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let (name, values) = self.deeper(text, start, |reader| {
             reader.skip(true);
             reader.bump();
-            let name = reader.take(|letter| strings::begins_name(letter) || letter == ':').to_owned();
+            let name = reader.take(|ch| strings::begins_name(ch) || ch == ':').to_owned();
             reader.skip(true);
             reader.keyword();
             (name, reader.statements().values)
@@ -289,10 +288,10 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn skip_types(&mut self) {
         self.skip(true);
-        while self.letter() == Some('[') {
+        while self.ch() == Some('[') {
             self.bracket();
             self.skip(true);
-            if self.letter() == Some(',') {
+            if self.ch() == Some(',') {
                 self.bump();
                 self.skip(true);
             }
@@ -302,11 +301,11 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Evaluates a keyword with its block, whatever the keyword is. The block may not run.
     fn plain_block(&mut self) -> Option<Items> {
         self.skip(false);
-        if self.letter() == Some('[') {
+        if self.ch() == Some('[') {
             self.skip_types();
-        } else if self.letter() != Some('{') && self.letter() != Some('\n') && self.letter() != Some('\r') {
+        } else if self.ch() != Some('{') && self.ch() != Some('\n') && self.ch() != Some('\r') {
             // `data NAME { … }`
-            self.take(|letter| strings::begins_name(letter) || "-, ".contains(letter));
+            self.take(|ch| strings::begins_name(ch) || "-, ".contains(ch));
         }
         let mut ends = Vec::new();
         let items = self.branch(&mut ends);
@@ -317,13 +316,13 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Stores a function until it is called.
     fn function(&mut self) -> Option<Items> {
         self.skip(false);
-        let name = self.take(|letter| !letter.is_whitespace() && !"({".contains(letter)).to_lowercase();
+        let name = self.take(|ch| !ch.is_whitespace() && !"({".contains(ch)).to_lowercase();
         if name.is_empty() {
             return None;
         }
         self.skip(true);
         let mut values = Vec::new();
-        if self.letter() == Some('(') {
+        if self.ch() == Some('(') {
             let (text, start) = self.bracket();
             values.push(Value::text(text, self.origin_of(start, start + text.len())));
         }
@@ -339,16 +338,16 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Evaluates every method of a class, since their callers are not tracked.
     fn class(&mut self) -> Option<Items> {
         self.skip(false);
-        self.take(|letter| letter != '{' && letter != '\n' && letter != ';');
+        self.take(|ch| ch != '{' && ch != '\n' && ch != ';');
         self.skip(true);
-        if self.letter() != Some('{') {
+        if self.ch() != Some('{') {
             return None;
         }
         let (text, start) = self.bracket();
         self.deeper(text, start, |reader| {
             let mut items = Items::default();
-            while let Some(letter) = reader.letter() {
-                match letter {
+            while let Some(ch) = reader.ch() {
+                match ch {
                     '{' => items.extend(reader.run_block().unwrap_or_default()),
                     '(' | '[' => drop(reader.bracket()),
                     '\'' => drop(reader.single_quoted()),
@@ -371,7 +370,7 @@ impl<'a> Reader<'_, '_, 'a> {
     /// `param($a, [switch]$b = 1)`: each parameter takes one of the block's arguments.
     fn parameters(&mut self) -> Option<Items> {
         self.skip(true);
-        if self.letter() != Some('(') {
+        if self.ch() != Some('(') {
             return None;
         }
         let (text, start) = self.bracket();
@@ -385,15 +384,15 @@ impl<'a> Reader<'_, '_, 'a> {
         let mut given = Given::parse(given);
         while self.at < self.text.len() {
             self.skip(true);
-            match self.letter() {
+            match self.ch() {
                 Some('[') => drop(self.bracket()),
                 Some('$') => {
                     let start = self.at;
                     self.bump();
-                    let name = self.take(|letter| strings::begins_name(letter) || letter == ':').to_lowercase();
+                    let name = self.take(|ch| strings::begins_name(ch) || ch == ':').to_lowercase();
                     let origin = self.origin_from(start);
                     self.skip(true);
-                    let default = if self.letter() == Some('=') {
+                    let default = if self.ch() == Some('=') {
                         self.bump();
                         self.skip(true);
                         Some(self.expression_above_commas())
@@ -420,7 +419,7 @@ impl<'a> Reader<'_, '_, 'a> {
             if self.eat("&&") || self.eat("||") {
                 self.skip(true);
                 items.extend(self.pipeline());
-            } else if self.letter() == Some('&') {
+            } else if self.ch() == Some('&') {
                 // Runs in the background.
                 self.bump();
             } else {
@@ -449,11 +448,11 @@ impl<'a> Reader<'_, '_, 'a> {
     fn next_is_pipe(&mut self) -> bool {
         let before = self.at;
         let mut at = self.at;
-        for letter in self.rest().chars().take_while(|letter| letter.is_whitespace()) {
-            at += letter.len_utf8();
+        for ch in self.rest().chars().take_while(|ch| ch.is_whitespace()) {
+            at += ch.len_utf8();
         }
         self.at = at;
-        let found = self.letter() == Some('|') && self.letter_after(1) != Some('|');
+        let found = self.ch() == Some('|') && self.peek_at(1) != Some('|');
         if !found {
             self.at = before;
         }
@@ -473,7 +472,7 @@ impl<'a> Reader<'_, '_, 'a> {
             let target = self.text.get(start..end).unwrap_or("");
             self.skip(true);
             // A script block that is assigned does not run yet.
-            let block = self.letter() == Some('{');
+            let block = self.ch() == Some('{');
             let value = if block { Items::from_values(self.expression()) } else { self.statement() };
             let origin = self.origin_of(start, end);
             self.assign(target, operator, value.values.clone(), origin);
@@ -566,26 +565,26 @@ impl Targets {
     fn parse(target: &str) -> Targets {
         let mut names = Vec::new();
         let mut rest = target;
-        let mut behind = "";
+        let mut member = "";
         while let Some(dollar) = rest.find('$') {
             let after = rest.get(dollar + 1..).unwrap_or("");
             let (name, left) = match after.strip_prefix('{').and_then(|inside| inside.split_once('}')) {
                 Some(braced) => braced,
                 None => {
-                    let fits = |letter: char| strings::begins_name(letter) || letter == ':';
-                    let end = after.find(|letter| !fits(letter)).unwrap_or(after.len());
+                    let fits = |ch: char| strings::begins_name(ch) || ch == ':';
+                    let end = after.find(|ch| !fits(ch)).unwrap_or(after.len());
                     after.split_at(end)
                 }
             };
             if names.is_empty() {
-                behind = left;
+                member = left;
             }
-            if behind.is_empty() || names.is_empty() || !behind.starts_with(['.', '[']) {
+            if member.is_empty() || names.is_empty() || !member.starts_with(['.', '[']) {
                 names.push(name.to_owned());
             }
             rest = left;
         }
-        let key = behind.strip_prefix(['.', '[']).map(|key| key.trim_matches(['\'', '"', ']', ' ']).to_owned());
+        let key = member.strip_prefix(['.', '[']).map(|key| key.trim_matches(['\'', '"', ']', ' ']).to_owned());
         Targets { names, key }
     }
 }

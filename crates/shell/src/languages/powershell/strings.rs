@@ -23,8 +23,8 @@ pub(super) fn as_block(value: &Value) -> Value {
 }
 
 /// Returns the character that a backtick and the next character represent.
-pub(super) fn escaped(letter: char) -> char {
-    match letter {
+pub(super) fn escaped(ch: char) -> char {
+    match ch {
         'n' => '\n',
         't' => '\t',
         'r' => '\r',
@@ -34,7 +34,7 @@ pub(super) fn escaped(letter: char) -> char {
         'e' => '\u{1b}',
         'f' => '\u{c}',
         'v' => '\u{b}',
-        letter => letter,
+        ch => ch,
     }
 }
 
@@ -46,7 +46,7 @@ impl<'a> Reader<'_, '_, 'a> {
         let inside = self.at;
         self.at = scan::past_quote(self.text, inside, '\'');
         let raw = self.text.get(inside..self.at).unwrap_or("");
-        let closed = raw.chars().last().is_some_and(|letter| scan::plain(letter) == '\'');
+        let closed = raw.chars().last().is_some_and(|ch| scan::plain(ch) == '\'');
         if !closed {
             self.gap(start, UnknownReason::Unparsed);
         }
@@ -64,14 +64,14 @@ impl<'a> Reader<'_, '_, 'a> {
         self.bump();
         let mut value = Value::default();
         loop {
-            match self.letter() {
+            match self.ch() {
                 None => {
                     self.gap(start, UnknownReason::Unparsed);
                     break;
                 }
-                Some('"') if self.letter_after(1) == Some('"') => {
+                Some('"') if self.peek_at(1) == Some('"') => {
                     self.bump();
-                    self.string_letter(&mut value, '"');
+                    self.string_char(&mut value, '"');
                 }
                 Some('"') => {
                     self.bump();
@@ -86,13 +86,13 @@ impl<'a> Reader<'_, '_, 'a> {
     /// Reads a here-string.
     pub(super) fn here_string(&mut self) -> Value {
         let start = self.at;
-        let expands = self.letter_after(1) == Some('"');
-        let (begin, end, behind) = scan::here_string(self.text, self.at);
+        let expands = self.peek_at(1) == Some('"');
+        let (begin, end, after) = scan::here_string(self.text, self.at);
         let body = self.text.get(begin..end).unwrap_or("");
         let value = if expands {
             let mut reader = self.part(body, begin);
             let mut value = Value::default();
-            while reader.letter().is_some() {
+            while reader.ch().is_some() {
                 reader.string_part(&mut value);
             }
             value
@@ -100,7 +100,7 @@ impl<'a> Reader<'_, '_, 'a> {
             let origin = self.origin_of(begin, end);
             self.on.with_holes(body, origin)
         };
-        self.at = behind;
+        self.at = after;
         self.finish(value, start)
     }
 
@@ -120,24 +120,24 @@ impl<'a> Reader<'_, '_, 'a> {
         filled
     }
 
-    pub(super) fn string_letter(&mut self, value: &mut Value, letter: char) {
+    pub(super) fn string_char(&mut self, value: &mut Value, ch: char) {
         let start = self.at;
         self.bump();
         let origin = self.origin_from(start);
-        value.push_text(letter.encode_utf8(&mut [0; 4]), origin);
+        value.push_text(ch.encode_utf8(&mut [0; 4]), origin);
     }
 
     /// Reads one character or expansion inside double quotes.
     fn string_part(&mut self, value: &mut Value) {
-        match self.letter() {
+        match self.ch() {
             Some('`') => self.escape(value),
             Some('$') => self.expansion(value),
             _ => {
                 let start = self.at;
-                let plain = self.take(|letter| !matches!(scan::plain(letter), '`' | '$' | '"'));
+                let plain = self.take(|ch| !matches!(scan::plain(ch), '`' | '$' | '"'));
                 if plain.is_empty() {
-                    let letter = self.letter().unwrap_or('"');
-                    return self.string_letter(value, letter);
+                    let ch = self.ch().unwrap_or('"');
+                    return self.string_char(value, ch);
                 }
                 let origin = self.origin_from(start);
                 value.push_text(plain, origin);
@@ -150,23 +150,23 @@ impl<'a> Reader<'_, '_, 'a> {
         self.bump();
         if self.rest().starts_with("u{") {
             self.at += 2;
-            let code = self.take(|letter| letter != '}' && letter != '\n');
+            let code = self.take(|ch| ch != '}' && ch != '\n');
             self.bump();
-            let letter = u32::from_str_radix(code, 16).ok().and_then(char::from_u32).unwrap_or('?');
+            let ch = u32::from_str_radix(code, 16).ok().and_then(char::from_u32).unwrap_or('?');
             let origin = self.origin_from(start);
-            return value.push_text(letter.encode_utf8(&mut [0; 4]), origin);
+            return value.push_text(ch.encode_utf8(&mut [0; 4]), origin);
         }
-        if let Some(letter) = self.rest().chars().next() {
-            self.string_letter(value, escaped(letter));
+        if let Some(ch) = self.rest().chars().next() {
+            self.string_char(value, escaped(ch));
         }
     }
 
     /// Expands `$x`, `${x}` or `$(…)` inside a text; a dollar sign before any other character is literal.
     pub(super) fn expansion(&mut self, value: &mut Value) {
         let start = self.at;
-        let named = self.letter_after(1).is_some_and(|letter| begins_name(letter) || letter == '{' || letter == '(');
+        let named = self.peek_at(1).is_some_and(|ch| begins_name(ch) || ch == '{' || ch == '(');
         if !named {
-            return self.string_letter(value, '$');
+            return self.string_char(value, '$');
         }
         let values = self.dollar(true);
         let origin = self.origin_from(start);
@@ -182,7 +182,7 @@ impl<'a> Reader<'_, '_, 'a> {
     pub(super) fn dollar(&mut self, in_text: bool) -> Vec<Value> {
         let start = self.at;
         self.bump();
-        match self.letter() {
+        match self.ch() {
             Some('(') => {
                 let part = self.bracket();
                 self.inside(part).values
@@ -217,7 +217,7 @@ impl<'a> Reader<'_, '_, 'a> {
 
     fn take_name(&mut self) -> &str {
         let start = self.at;
-        self.take(|letter| letter.is_alphanumeric() || letter == '_');
+        self.take(|ch| ch.is_alphanumeric() || ch == '_');
         self.text.get(start..self.at).unwrap_or("")
     }
 
@@ -259,8 +259,8 @@ fn profile(origin: Origin) -> Value {
     path
 }
 
-pub(super) fn begins_name(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_'
+pub(super) fn begins_name(ch: char) -> bool {
+    ch.is_alphanumeric() || ch == '_'
 }
 
 /// Removes a scope: `$global:x` is `$x`.

@@ -1,0 +1,203 @@
+//! `reflex import`: converts the rules of other guards and agents, and reports the result for each line.
+
+use crate::exit_code;
+use crate::terminal::arguments::{flag, json, option};
+use crate::terminal::output::{complain, print};
+use crate::terminal::person::person;
+use crate::terminal::visible::visible;
+use clap::{Arg, ArgMatches, Command};
+use reflex_engine::Event;
+use reflex_host::answers::record;
+use reflex_host::rules::import::{Fate, Import, ImportedLine, Source, import};
+use reflex_host::rules::{MAX_BYTES, load_rule_file};
+use reflex_host::{Host, Mode};
+use serde_json::{Value, json};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files in which other tools keep their rules; `~/` is the home, other paths are relative to the project.
+const USUAL: [&str; 10] = [
+    "~/.claude/settings.json",
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    "~/.codex/rules/default.rules",
+    ".codex/rules/default.rules",
+    "~/.cc-safety-net/config.json",
+    ".safety-net.json",
+    "~/.config/dcg/allowlist.toml",
+    ".dcg/allowlist.toml",
+    ".claude/hookify.local.md",
+];
+
+/// Folders in which each file with such a suffix is a rules file.
+const FOLDERS: [(&str, &str); 5] = [
+    (".claude", ".local.md"),
+    ("~/.claude", ".local.md"),
+    ("~/.codex/rules", ".rules"),
+    ("~/.gemini/policies", ".toml"),
+    (".gemini/policies", ".toml"),
+];
+
+pub(in crate::commands) fn grammar() -> Command {
+    Command::new("import")
+        .about("Convert rules of other guards and agents to yours")
+        .arg(option("from", "NAME", "claude, codex, gemini, hookify, safety-net or dcg (default: from the file name)"))
+        .arg(flag("write", "Write them to your rules directory; needs a person at a terminal"))
+        .arg(
+            Arg::new("path")
+                .num_args(0..)
+                .value_name("PATH")
+                .help("Files (default: where the other tools keep theirs)"),
+        )
+        .arg(json())
+}
+
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let source = match matches.get_one::<String>("from").map(|name| Source::named(name).ok_or(name)) {
+        Some(Err(name)) => {
+            let known: Vec<&str> = Source::ALL.iter().map(|(_, name)| *name).collect();
+            complain(&format!("unknown source `{}`; known: {}", visible(name), known.join(", ")));
+            return exit_code::USAGE;
+        }
+        Some(Ok(source)) => Some(source),
+        None => None,
+    };
+    let given: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
+    let files = if given.is_empty() { usual(&host) } else { given };
+    if files.is_empty() {
+        complain("no file of another guard or agent is where they usually are; name one");
+        return exit_code::FOUND;
+    }
+    let mut all = Import::default();
+    let mut failed = false;
+    for file in &files {
+        match read(source, file) {
+            Ok(import) => all.join(import),
+            Err(problem) => {
+                failed = true;
+                complain(&visible(&problem));
+            }
+        }
+    }
+    let code = if failed { exit_code::FOUND } else { exit_code::OK };
+    if matches.get_flag("json") {
+        print(&as_json(&all).to_string());
+        return code;
+    }
+    report(&all.told);
+    let written = if matches.get_flag("write") { write(&host, &all) } else { show(&all) };
+    if written == exit_code::OK { code } else { written }
+}
+
+/// Returns the existing files.
+fn usual(host: &Host) -> Vec<PathBuf> {
+    let workspace = host.placed(Event::default()).workspace;
+    let home = &host.folders().home;
+    let place = |name: &str| match name.strip_prefix("~/") {
+        Some(rest) => home.join(rest),
+        None => Path::new(&workspace).join(name),
+    };
+    let mut files: Vec<PathBuf> = USUAL.iter().map(|name| place(name)).filter(|path| path.is_file()).collect();
+    for (folder, end) in FOLDERS {
+        let entries = fs::read_dir(place(folder)).into_iter().flatten().flatten();
+        let named = entries.map(|entry| entry.path()).filter(|path| path.to_string_lossy().ends_with(end));
+        let mut named: Vec<PathBuf> = named.filter(|path| !files.contains(path)).collect();
+        named.sort();
+        files.extend(named);
+    }
+    files
+}
+
+fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
+    let name = file.display().to_string();
+    let told = |error: std::io::Error| format!("{name}: {error}");
+    let metadata = fs::metadata(file).map_err(told)?;
+    let source = source.or_else(|| Source::of_file(&name));
+    let is_rule = || load_rule_file(file).is_ok_and(|rules| !rules.is_empty());
+    let source = source.ok_or_else(|| match is_rule() {
+        true => format!("{name}: this rule loads as it is; copy it to ~/.config/reflex/rules/ or .reflex/rules/"),
+        false => format!("{name}: unknown file type; use --from"),
+    })?;
+    if !metadata.is_file() || metadata.len() > MAX_BYTES {
+        return Err(format!("{name}: it is no file of at most {} KiB", MAX_BYTES / 1024));
+    }
+    import(source, &name, &fs::read_to_string(file).map_err(told)?)
+}
+
+fn report(told: &[ImportedLine]) {
+    for ImportedLine { at, text, fate, why } in told {
+        let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
+        print(&format!("# {:8} {}  {}{why}", fate.name(), visible(at), visible(text)));
+    }
+    let count = |fate: Fate| told.iter().filter(|one| one.fate == fate).count();
+    let all = [Fate::Imported, Fate::Narrowed, Fate::Refused, Fate::Dead, Fate::Shadowed];
+    let counts: Vec<String> = all.iter().map(|fate| format!("{} {}", count(*fate), fate.name())).collect();
+    print(&format!("# {} lines: {}", told.len(), counts.join(", ")));
+}
+
+fn show(all: &Import) -> u8 {
+    if !all.rules.is_empty() {
+        print(&format!("# --- rules/imported.yaml\n{}", visible_lines(&all.rules_text())));
+    }
+    let policy = all.policy_text();
+    if !policy.is_empty() {
+        print(&format!("# --- policy.yaml\n{}", visible_lines(&policy)));
+    }
+    exit_code::OK
+}
+
+fn visible_lines(text: &str) -> String {
+    text.lines().map(visible).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes the rules to their own file; an existing policy is for the person to change.
+fn write(host: &Host, all: &Import) -> u8 {
+    let store = host.store();
+    let Some(person) = person(&store, "import", "") else { return exit_code::FOUND };
+    let folder = &host.folders().config;
+    let (rules, policy) = (folder.join("rules/imported.yaml"), folder.join("policy.yaml"));
+    if rules.exists() {
+        complain(&format!("{} already exists; remove it first", rules.display()));
+        return exit_code::FOUND;
+    }
+    let fields = json!({"rules": all.rules.len(), "allow": all.allow.len(), "by": person.name});
+    let done = record(&store, "import", fields).and_then(|()| {
+        let written = || -> std::io::Result<()> {
+            fs::create_dir_all(folder.join("rules"))?;
+            if !all.rules.is_empty() {
+                fs::write(&rules, all.rules_text())?;
+                print(&format!("wrote {}", rules.display()));
+            }
+            let text = all.policy_text();
+            match (text.is_empty(), policy.exists()) {
+                (true, _) => {}
+                (false, false) => {
+                    fs::write(&policy, &text)?;
+                    print(&format!("wrote {}", policy.display()));
+                }
+                (false, true) => print(&format!("put this into {}:\n{}", policy.display(), visible_lines(&text))),
+            }
+            Ok(())
+        };
+        written().map_err(|error| format!("cannot write: {error}"))
+    });
+    match done {
+        Ok(()) => exit_code::OK,
+        Err(problem) => {
+            complain(&problem);
+            exit_code::INTERNAL
+        }
+    }
+}
+
+fn as_json(all: &Import) -> Value {
+    let lines: Vec<Value> = all
+        .told
+        .iter()
+        .map(|told| json!({"at": told.at, "text": told.text, "fate": told.fate.name(), "why": told.why}))
+        .collect();
+    json!({
+        "schema": "reflex/import-v1", "lines": lines, "rules": all.rules, "allow": all.allow, "allowed_roots": all.roots,
+    })
+}

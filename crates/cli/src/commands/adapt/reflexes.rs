@@ -1,0 +1,91 @@
+//! `reflex reflexes`: adds, inspects, writes, tests and publishes reflexes.
+
+mod accept;
+mod catalog;
+mod check;
+mod here;
+mod list;
+mod show;
+mod take;
+mod template;
+mod test;
+
+use crate::exit_code;
+use crate::terminal::arguments::{flag, json, option};
+use clap::{Arg, ArgMatches, Command};
+
+/// Returns the grammar of the command.
+pub(in crate::commands) fn grammar() -> Command {
+    let user = || flag("user", "For all your projects instead of this one");
+    let registry =
+        || option("registry", "PLACE", "A registry: its directory, its registry.json, or an https URL of that file");
+    let name = |help| Arg::new("name").value_name("NAME").help(help);
+    Command::new("reflexes")
+        .about("Manage JavaScript and TypeScript modules that check calls")
+        .subcommand_required(true).arg_required_else_help(true)
+        .subcommand(Command::new("list").about("List the reflexes in force here").arg(json()))
+        .subcommand(
+            Command::new("add")
+                .visible_alias("install")
+                .about("Add a reflex, after you confirm what it may do")
+                .arg(Arg::new("source").required(true).value_name("SOURCE").help(
+                    "A name of the catalog, a folder, a module, a .tgz, npm:NAME, github:OWNER/NAME[/FOLDER], git+URL[#BRANCH:FOLDER]",
+                ))
+                .arg(option("with", "JSON", "Its options"))
+                .arg(flag("show", "Print its files without adding it"))
+                .arg(registry())
+                .arg(user()),
+        )
+        .subcommand(Command::new("remove").about("Remove a reflex").arg(name("As `list` prints it").required(true)).arg(user()))
+        .subcommand(
+            Command::new("update")
+                .about("Update reflexes from their source, after you confirm the changes")
+                .arg(name("Only this one"))
+                .arg(user()),
+        )
+        .subcommand(
+            Command::new("new")
+                .about("Create a reflex in .reflex/reflexes/NAME")
+                .arg(name("Lowercase letters, digits and dashes").required(true)),
+        )
+        .subcommand(test::grammar())
+        .subcommand(
+            Command::new("publish")
+                .about("Check whether a reflex is ready to publish")
+                .arg(flag("check", "Check only; nothing is ever uploaded").required(true))
+                .arg(Arg::new("path").value_name("PATH").help("The reflex's folder").default_value(".")),
+        )
+        .subcommand(
+            Command::new("catalog")
+                .about("Lists of reflexes")
+                .subcommand_required(true).arg_required_else_help(true)
+                .arg_required_else_help(true)
+                .subcommand(
+                    Command::new("search")
+                        .about("Search reflexes (default: those that ship)")
+                        .arg(Arg::new("word").num_args(0..).value_name("WORD"))
+                        .arg(registry())
+                        .arg(json()),
+                )
+                .subcommand(
+                    Command::new("build")
+                        .about("Pack every reflex below a directory into a static registry")
+                        .arg(Arg::new("folder").required(true).value_name("DIR"))
+                        .arg(option("out", "DIR", "Where to write").default_value("registry")),
+                ),
+        )
+}
+
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+    match matches.subcommand() {
+        Some(("list", matches)) => list::run(matches),
+        Some(("add", matches)) => take::add(matches),
+        Some(("remove", matches)) => take::remove(matches),
+        Some(("update", matches)) => take::update(matches),
+        Some(("new", matches)) => template::run(matches),
+        Some(("test", matches)) => test::run(matches),
+        Some(("publish", matches)) => check::run(matches),
+        Some(("catalog", matches)) => catalog::run(matches),
+        _ => exit_code::USAGE,
+    }
+}

@@ -1,0 +1,41 @@
+//! Context of the commands about reflexes, and their error output.
+
+use crate::exit_code;
+use crate::terminal::output::complain;
+use crate::terminal::visible::visible;
+use clap::ArgMatches;
+use reflex_engine::Event;
+use reflex_host::catalog::Home;
+use reflex_host::{Host, Mode};
+use std::path::PathBuf;
+
+/// The host, the workspace and the working directory of a command.
+pub(super) struct Here {
+    pub(super) host: Host,
+    pub(super) workspace: PathBuf,
+    pub(super) cwd: PathBuf,
+}
+
+impl Here {
+    pub(super) fn new() -> Here {
+        let host = Host::new(Mode::default());
+        let workspace = PathBuf::from(host.placed(Event::default()).workspace);
+        let cwd = std::env::current_dir().unwrap_or_else(|_| workspace.clone());
+        Here { host, workspace, cwd }
+    }
+
+    /// Returns the list that the command uses.
+    pub(super) fn home(&self, matches: &ArgMatches) -> Home {
+        if matches.get_flag("user") { self.of_user() } else { Home::of_workspace(&self.workspace) }
+    }
+
+    pub(super) fn of_user(&self) -> Home {
+        Home::of_user(self.host.folders())
+    }
+}
+
+/// Reports a problem at the terminal and returns the exit status.
+pub(super) fn failed(problem: &str) -> u8 {
+    complain(&visible(problem));
+    exit_code::FOUND
+}

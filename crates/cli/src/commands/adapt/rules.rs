@@ -1,0 +1,432 @@
+//! `reflex rules`: list, show, validate, test, new.
+
+use crate::commands::adapt::rules_event;
+use crate::commands::adapt::rules_new;
+use crate::commands::adapt::rules_off;
+use crate::commands::answer::prompt_counts;
+use crate::exit_code;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::paint::Paint;
+use crate::terminal::table::print_table;
+use crate::terminal::visible::visible;
+use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
+use clap::ArgMatches;
+use reflex_agents::universal;
+use reflex_engine::Event;
+use reflex_host::layers::{Opened, named, open, standing};
+use reflex_host::rules::renamed;
+use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
+use reflex_host::store::Search;
+use reflex_host::{Host, Mode, library_rules};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+    match matches.subcommand() {
+        Some(("list", matches)) => list(matches),
+        Some(("show", matches)) => show(matches),
+        Some(("validate", matches)) => validate(matches),
+        Some(("test", matches)) if rules_event::is_meant(matches) => rules_event::run(matches),
+        Some(("test", matches)) => test(matches),
+        Some(("stages", matches)) => stages(matches),
+        Some(("new", matches)) => rules_new::run(matches),
+        Some(("off", matches)) => off(matches),
+        _ => exit_code::USAGE,
+    }
+}
+
+/// Returns the layers in force here.
+pub(in crate::commands) fn here(host: &Host) -> Vec<Opened> {
+    let workspace = host.placed(Event::default()).workspace;
+    open(host.folders(), std::path::Path::new(&workspace), &host.store())
+}
+
+/// A rule as shown by `list` and `show`.
+struct Row {
+    id: String,
+    weight: String,
+    tier: String,
+    message: String,
+    at: String,
+    all: Value,
+}
+
+fn rows(host: &Host) -> Vec<Row> {
+    let mut rows: Vec<Row> = library_rules()
+        .map(|rule| {
+            let text = |key: &str| rule.get(key).text().to_owned();
+            let keys = ["id", "category", "severity", "tier", "detector", "message", "remedy", "unknown"];
+            let all: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), text(key).into())).collect();
+            Row {
+                id: text("id"),
+                weight: text("severity"),
+                tier: text("tier"),
+                message: text("message"),
+                at: format!("library/{}", text("at")),
+                all: Value::Object(all),
+            }
+        })
+        .collect();
+    for layer in here(host) {
+        rows.extend(layer.compiled.rules.iter().map(|rule| own_row(&layer, rule)));
+    }
+    rows
+}
+
+fn own_row(layer: &Opened, rule: &Rule) -> Row {
+    let conditions: Vec<String> = rule.conditions.iter().map(reflex_host::rules::Condition::shown).collect();
+    let weight = if rule.enabled { rule.action.clone() } else { "off".into() };
+    let all = json!({
+        "id": layer.id(rule), "version": rule.version, "category": rule.category, "severity": rule.severity.name(),
+        "tier": rule.tier.name(), "action": rule.action, "enabled": rule.enabled, "events": rule.events,
+        "conditions": conditions, "message": rule.message, "description": rule.description,
+    });
+    let tier = rule.tier.name().to_owned();
+    Row { id: layer.id(rule), weight, tier, message: rule.message.clone(), at: rule.at.clone(), all }
+}
+
+/// Lists the rules that stopped calls according to the audit log, with people's answers.
+fn list_by_asks(as_json: bool) -> u8 {
+    let records = match Host::new(Mode::default()).store().log().search(&Search::default(), usize::MAX) {
+        Ok(records) => records,
+        Err(error) => {
+            complain(&format!("the audit log: {error}"));
+            return exit_code::INTERNAL;
+        }
+    };
+    let rules = prompt_counts::by_rule(records.iter());
+    if as_json {
+        let rules: Vec<Value> = rules.iter().map(|(id, asks)| asks.json(id)).collect();
+        print_json(&json!({"schema": "reflex/asks-v1", "rules": rules}).to_string());
+        return exit_code::OK;
+    }
+    let width = rules.iter().map(|(id, _)| id.chars().count()).max().unwrap_or(0);
+    if rules.is_empty() {
+        print("no rule has stopped a call yet");
+    }
+    for (id, asks) in rules {
+        let padding = " ".repeat(width.saturating_sub(id.chars().count()));
+        print(&format!("{}{padding}  {}", visible(&id), asks.told()));
+    }
+    exit_code::OK
+}
+
+/// Returns the output of `rules list --json`.
+pub(in crate::commands) fn listed() -> Value {
+    let rows = rows(&Host::new(Mode::default())).into_iter();
+    let rows: Vec<Value> = rows.map(|row| with_place(row.all, &row.at)).collect();
+    json!({"schema": "reflex/rules-v1", "rules": rows})
+}
+
+fn list(matches: &ArgMatches) -> u8 {
+    if matches.get_flag("by-asks") {
+        return list_by_asks(matches.get_flag("json"));
+    }
+    if matches.get_flag("json") {
+        print_json(&listed().to_string());
+        return exit_code::OK;
+    }
+    let rows = rows(&Host::new(Mode::default()));
+    let head = ["rule", "severity", "tier", "what it is about"];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
+    for row in rows {
+        // Only the core tier is shown: a policy cannot loosen it.
+        let tier = if row.tier == "recommended" { String::new() } else { row.tier };
+        table.push(vec![visible(&row.id), row.weight, tier, visible(&about(&row.message))]);
+    }
+    print_table(0, &table);
+    exit_code::OK
+}
+
+/// Returns a message without the placeholders that a call would fill in: `delete {targets} and all below` as `delete …
+/// and all below`.
+fn about(message: &str) -> String {
+    let mut about = String::new();
+    let mut rest = message.replace(": {targets}", "");
+    while let Some((before, after)) = rest.split_once('{') {
+        let Some((_, after)) = after.split_once('}') else { break };
+        about.push_str(before);
+        about.push('…');
+        rest = after.to_owned();
+    }
+    about + &rest
+}
+
+fn with_place(mut all: Value, at: &str) -> Value {
+    if let Some(all) = all.as_object_mut() {
+        all.insert("at".into(), at.into());
+    }
+    all
+}
+
+/// Returns the rule that a person names; the error suggests the nearest id.
+fn row_of<'r>(rows: &'r [Row], written: &str) -> Result<&'r Row, String> {
+    let id = renamed::renamed(&renamed::RULES, written).unwrap_or(written);
+    if id != written {
+        complain(&renamed::note(written, id));
+    }
+    let is_it = |row: &Row| row.id == id || row.id.split_once('/').is_some_and(|(_, name)| name == id);
+    rows.iter().find(|row| is_it(row)).ok_or_else(|| {
+        let known: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
+        let near = reflex_host::rules::nearest(id, &known);
+        let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+        format!("no rule `{}`{near}", visible(id))
+    })
+}
+
+fn off(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let rows = rows(&host);
+    match row_of(&rows, text(matches, "id")) {
+        Ok(row) => rules_off::run(&host, matches, rules_off::Known { id: &row.id, tier: &row.tier }),
+        Err(problem) => {
+            complain(&problem);
+            exit_code::FOUND
+        }
+    }
+}
+
+fn show(matches: &ArgMatches) -> u8 {
+    let rows = rows(&Host::new(Mode::default()));
+    let row = match row_of(&rows, text(matches, "id")) {
+        Ok(row) => row,
+        Err(problem) => {
+            complain(&problem);
+            return exit_code::FOUND;
+        }
+    };
+    let all = with_place(row.all.clone(), &row.at);
+    if matches.get_flag("json") {
+        print(&all.to_string());
+        return exit_code::OK;
+    }
+    for (key, value) in all.as_object().into_iter().flatten() {
+        let shown = match value {
+            Value::String(text) => text.clone(),
+            Value::Array(items) => items
+                .iter()
+                .map(|item| item.as_str().map_or(item.to_string(), str::to_owned))
+                .collect::<Vec<_>>()
+                .join("; "),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => value.to_string(),
+        };
+        if !shown.is_empty() {
+            print(&format!("{key:12} {}", visible(&shown)));
+        }
+    }
+    exit_code::OK
+}
+
+/// Returns the layers that a person names, else all that are in force here.
+fn asked(matches: &ArgMatches, host: &Host) -> Result<Vec<Opened>, String> {
+    let paths: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
+    if paths.is_empty() { Ok(here(host)) } else { Ok(vec![named(&paths)?]) }
+}
+
+fn validate(matches: &ArgMatches) -> u8 {
+    let opened = match asked(matches, &Host::new(Mode::default())) {
+        Ok(opened) => opened,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return exit_code::FOUND;
+        }
+    };
+    let unreadable: Vec<String> = opened.iter().flat_map(of_whole_place).collect();
+    let host = Host::new(Mode::default());
+    let idle = if matches.contains_id("path") { Vec::new() } else { idle(&host, &opened) };
+    let library: Vec<&str> = library_rules().map(|rule| rule.get("id").text()).collect();
+    let reviewed: Vec<Vec<Problem>> =
+        opened.iter().map(|layer| review(&layer.compiled, &layer.files, &library)).collect();
+    let problems: Vec<(&SourceFile, &Problem)> =
+        opened.iter().zip(&reviewed).flat_map(|(layer, reviewed)| problems_of(layer, reviewed)).collect();
+    let errors = problems.iter().filter(|(_, problem)| problem.level == Level::Error).count() + unreadable.len();
+    if matches.get_flag("json") {
+        let rows = problems.iter().map(|(_, problem)| as_json(problem));
+        let rows: Vec<Value> = rows.chain(idle.iter().map(Idle::json)).collect();
+        print_json(&json!({"schema": "reflex/problems-v1", "problems": rows, "unreadable": unreadable}).to_string());
+    } else {
+        problems.iter().for_each(|(file, problem)| print(&underlined(file, problem)));
+        unreadable.iter().for_each(|problem| print(&format!("error: {}", visible(problem))));
+        idle.iter().for_each(|key| print(&format!("warning: {}", visible(&key.told()))));
+        let files: usize = opened.iter().map(|layer| layer.files.len()).sum();
+        let rules: usize = opened.iter().map(|layer| layer.compiled.rules.len()).sum();
+        let warnings = problems.len() + unreadable.len() + idle.len() - errors;
+        print(&format!("{files} files, {rules} rules in force, {errors} errors, {warnings} warnings"));
+    }
+    if errors > 0 { exit_code::FOUND } else { exit_code::OK }
+}
+
+/// A valid key of a policy that has no effect at its place.
+struct Idle {
+    key: String,
+    at: String,
+    why: String,
+}
+
+impl Idle {
+    fn told(&self) -> String {
+        format!("{}: `{}` {}", self.at, self.key, self.why)
+    }
+
+    fn json(&self) -> Value {
+        let (file, line) = self.at.rsplit_once(':').unwrap_or((&self.at, ""));
+        let message = format!("`{}` {}", self.key, self.why);
+        json!({"level": "warning", "file": file, "line": line.parse().unwrap_or(1), "column": 1, "message": message, "help": ""})
+    }
+}
+
+fn idle(host: &Host, opened: &[Opened]) -> Vec<Idle> {
+    let policy = host.policy_name(&host.placed(Event::default()));
+    let all = opened.iter().zip(standing(opened, policy)).flat_map(|(layer, each)| layer.origins().iter().zip(each));
+    let idle = all.filter(|(_, why)| why.starts_with("does not count") || why.contains("no longer count"));
+    idle.map(|((key, at, _), why)| Idle { key: key.clone(), at: at.clone(), why }).collect()
+}
+
+/// Returns the problems of a layer that do not belong to a place in one of its files.
+fn of_whole_place(layer: &Opened) -> Vec<String> {
+    let of_files: Vec<String> = layer.compiled.problems.iter().map(Problem::to_string).collect();
+    let known = |problem: &&String| of_files.contains(problem) || problem.ends_with(" of this file is in force");
+    layer.loaded.layer.problems.iter().filter(|problem| !known(problem)).cloned().collect()
+}
+
+/// Returns the errors of the files, then the warnings about valid rules.
+fn problems_of<'l>(layer: &'l Opened, reviewed: &'l [Problem]) -> impl Iterator<Item = (&'l SourceFile, &'l Problem)> {
+    let file = |problem: &Problem| layer.files.iter().find(|file| file.name == problem.file);
+    let all = layer.compiled.problems.iter().chain(reviewed);
+    all.filter_map(move |problem| Some((file(problem)?, problem)))
+}
+
+fn as_json(problem: &Problem) -> Value {
+    let (line, column) = problem.place;
+    let level = if problem.level == Level::Error { "error" } else { "warning" };
+    json!({"level": level, "file": problem.file, "line": line, "column": column, "message": problem.message,
+        "help": problem.help})
+}
+
+/// Formats the problem with the guilty text underlined.
+fn underlined(file: &SourceFile, problem: &Problem) -> String {
+    let level = if problem.level == Level::Error { Shown::ERROR } else { Shown::WARNING };
+    let end = problem.span.end.min(file.text.len()).max(problem.span.start);
+    // A mark over several lines hides the cause; the first line is enough.
+    let first = file.text.get(problem.span.start..end).and_then(|text| text.lines().next()).unwrap_or("");
+    let span = problem.span.start.min(file.text.len())..(problem.span.start + first.len()).min(file.text.len());
+    let message = visible(&problem.message);
+    let name = visible(&file.name);
+    let snippet = Snippet::source(file.text.as_str()).path(name).annotation(AnnotationKind::Primary.span(span));
+    let mut group = level.primary_title(message).element(snippet);
+    if !problem.help.is_empty() {
+        group = group.element(Shown::HELP.message(problem.help.as_str()));
+    }
+    let renderer = if Paint::of_stdout().is_on() { Renderer::styled() } else { Renderer::plain() };
+    renderer.render(&[group])
+}
+
+fn test(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let opened = match asked(matches, &host) {
+        Ok(opened) => opened,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return exit_code::FOUND;
+        }
+    };
+    let (mut played, mut wrong) = (0, 0);
+    for layer in &opened {
+        for rule in layer.compiled.rules.iter().filter(|rule| rule.enabled) {
+            let sides = [(true, &rule.fires), (false, &rule.quiet)];
+            for (wanted, example) in sides.iter().flat_map(|(wanted, all)| all.iter().map(move |one| (*wanted, one))) {
+                played += 1;
+                let verdict = fires(&host, layer, rule, example);
+                if verdict != Ok(wanted) {
+                    wrong += 1;
+                    let why = match verdict {
+                        Err(problem) => problem,
+                        Ok(true) => "fires, but should not".to_owned(),
+                        Ok(false) => "does not fire, but should".to_owned(),
+                    };
+                    print(&format!("{}: {}: {why}: {example}", rule.at, visible(&rule.name)));
+                }
+            }
+        }
+        let bare = layer.compiled.rules.iter().filter(|rule| rule.fires.is_empty() && rule.enabled);
+        bare.for_each(|rule| print(&format!("{}: {} has no examples", rule.at, visible(&rule.name))));
+    }
+    print(&format!("{played} examples run, {wrong} failed"));
+    if wrong > 0 { exit_code::FOUND } else { exit_code::OK }
+}
+
+/// Whether a rule fires on an example: a command, `{run: COMMAND, facts: …}` or a universal event.
+fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bool, String> {
+    let mut event = match example {
+        Value::String(command) => json!({"event": "pre-command", "command": command}),
+        Value::Object(map) if map.contains_key("run") => {
+            json!({"event": "pre-command", "command": map.get("run"), "facts": map.get("facts")})
+        }
+        Value::Object(_) | Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => example.clone(),
+    };
+    let event = event.as_object_mut().ok_or("not a command or an event")?;
+    for (key, value) in [("workspace", "/repo"), ("home", "/home/me")] {
+        event.entry(key.to_owned()).or_insert_with(|| value.into());
+    }
+    let call = universal::read(event).map_err(|problem| problem.to_string())?;
+    let world = universal::supposed(event, &call).map_err(|problem| problem.to_string())?;
+    let judgement = host.judge_with(&call, &world, &[layer.loaded.again()]);
+    let id = layer.id(rule);
+    Ok(judgement.verdict.findings.iter().any(|finding| finding.id == id))
+}
+
+/// A rule on trial, and its would-be effect according to the audit log.
+struct Trial {
+    id: String,
+    stage: String,
+    action: String,
+    fired: usize,
+    last: String,
+}
+
+/// Maximum number of records that are counted.
+const MAX_RECORDS: usize = 100_000;
+
+fn stages(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let log = host.store().log();
+    let mut trials: Vec<Trial> = Vec::new();
+    for layer in here(&host) {
+        for rule in layer.compiled.rules.iter().filter(|rule| rule.enabled && rule.staged() != rule.action) {
+            let id = layer.id(rule);
+            let fields = vec![("kind".into(), "call".into()), ("id".into(), id.clone())];
+            let found = log.search(&Search { fields, ..Search::default() }, MAX_RECORDS).unwrap_or_default();
+            let fired: Vec<&Map<String, Value>> = found.iter().filter(|record| would(record, &id)).collect();
+            let last = fired.last().and_then(|record| record.get("time")).and_then(Value::as_str).unwrap_or("");
+            let (last, fired) = (last.to_owned(), fired.len());
+            trials.push(Trial { id, stage: rule.stage.clone(), action: rule.action.clone(), fired, last });
+        }
+    }
+    if matches.get_flag("json") {
+        let rows: Vec<Value> = trials
+            .iter()
+            .map(|one| {
+                let last = Some(&one.last).filter(|last| !last.is_empty());
+                json!({"id": one.id, "stage": one.stage, "would": one.action, "times": one.fired, "last": last})
+            })
+            .collect();
+        print_json(&json!({"schema": "reflex/stages-v1", "rules": rows}).to_string());
+        return exit_code::OK;
+    }
+    if trials.is_empty() {
+        print("every rule of yours is fully in force; `stage: observe` or `stage: warn` in a rule tries it out");
+    }
+    for Trial { id, stage, action, fired, last } in &trials {
+        let last = if last.is_empty() { String::new() } else { format!(", last {last}") };
+        print(&format!("{}  {stage}: would have done `{action}` {fired} times{last}", visible(id)));
+    }
+    exit_code::OK
+}
+
+/// Whether a record holds a finding of this rule while it was on trial.
+fn would(record: &Map<String, Value>, id: &str) -> bool {
+    let findings = record.get("findings").and_then(Value::as_array).into_iter().flatten();
+    let mut own = findings.filter(|finding| finding.get("id").and_then(Value::as_str) == Some(id));
+    own.any(|finding| finding.get("would").is_some())
+}

@@ -1,0 +1,148 @@
+//! `reflex rules test DIR event.json`: evaluates rules on one event, with the output of the command of the package
+//! `@fozikio/reflex`.
+
+use crate::exit_code;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::visible::visible;
+use clap::ArgMatches;
+use reflex_host::rules::{Rule, RuleEngine, core_rules, load_rule_directory, load_rule_file};
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+
+/// Maximum size of an event file, in bytes.
+const MAX_BYTES: u64 = 8 << 20;
+
+/// Options that set fields of an event: dashes replace the underscores of the field.
+pub(in crate::commands) const FIELDS: [(&str, &str); 9] = [
+    ("command", "The event's command"),
+    ("file-path", "The event's file_path"),
+    ("content", "The event's content"),
+    ("prompt", "The event's prompt"),
+    ("tool-name", "The event's tool_name"),
+    ("output", "The event's output"),
+    ("url", "The event's url"),
+    ("cwd", "The event's cwd"),
+    ("workspace", "The event's workspace"),
+];
+
+/// Whether the command line names an event, by a file or by its fields.
+pub(in crate::commands) fn is_meant(matches: &ArgMatches) -> bool {
+    matches.contains_id("event") || event_file(matches).is_some()
+}
+
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+    match evaluated(matches) {
+        Ok(code) => code,
+        Err(problem) => {
+            complain(&visible(&problem));
+            exit_code::USAGE
+        }
+    }
+}
+
+fn evaluated(matches: &ArgMatches) -> Result<u8, String> {
+    let event = event(matches)?;
+    let name = event.get("event").and_then(Value::as_str).ok_or("the event has no `event`")?.to_owned();
+    let mut engine = RuleEngine::new(variables(matches)?);
+    let mut problems = Vec::new();
+    if !matches.get_flag("no-core") {
+        problems.extend(engine.add_rules(core_rules()).err());
+    }
+    for path in paths(matches) {
+        let (rules, wrong) = rules_at(&path);
+        problems.extend(wrong);
+        problems.extend(engine.add_rules(rules).err());
+    }
+    let results = engine.evaluate(&event);
+    let blocked = results.iter().any(|result| result.action == "block");
+    if matches.get_flag("json") {
+        let results = results.iter().map(|result| {
+            json!({
+                "rule": result.rule.name, "action": result.action, "severity": result.severity.name(),
+                "message": result.message, "matched_conditions": result.matched_conditions,
+            })
+        });
+        let results: Vec<Value> = results.collect();
+        print_json(&json!({"event": name, "blocked": blocked, "results": results, "problems": problems}).to_string());
+    } else {
+        problems.iter().for_each(|problem| complain(&visible(problem)));
+        for result in &results {
+            let message = visible(&result.message);
+            print(&format!(
+                "{:5} {} ({}): {message}",
+                result.action,
+                visible(&result.rule.name),
+                result.severity.name()
+            ));
+            result.matched_conditions.iter().for_each(|one| print(&format!("      {}", visible(one))));
+        }
+        if results.is_empty() {
+            print(&format!("no rule fires on this {}", visible(&name)));
+        }
+    }
+    Ok(match (blocked, problems.is_empty()) {
+        (true, _) => exit_code::BLOCK,
+        (false, false) => exit_code::FOUND,
+        (false, true) => exit_code::OK,
+    })
+}
+
+/// Returns the last path, if it is an event file.
+fn event_file(matches: &ArgMatches) -> Option<PathBuf> {
+    let last = matches.get_many::<String>("path")?.next_back()?;
+    last.ends_with(".json").then(|| PathBuf::from(last))
+}
+
+fn paths(matches: &ArgMatches) -> Vec<PathBuf> {
+    let given = matches.get_many::<String>("path").into_iter().flatten();
+    given.filter(|path| !path.ends_with(".json")).map(PathBuf::from).collect()
+}
+
+fn event(matches: &ArgMatches) -> Result<Map<String, Value>, String> {
+    let mut event = match event_file(matches) {
+        None => Map::new(),
+        Some(file) => {
+            let told = |problem: String| format!("{}: {problem}", file.display());
+            if file.metadata().is_ok_and(|data| data.len() > MAX_BYTES) {
+                return Err(told(format!("it has more than {} MiB", MAX_BYTES >> 20)));
+            }
+            let text = std::fs::read_to_string(&file).map_err(|error| told(error.to_string()))?;
+            serde_json::from_str(&text).map_err(|error| told(error.to_string()))?
+        }
+    };
+    let mut put = |key: &str, value: &str| drop(event.insert(key.to_owned(), value.into()));
+    if let Some(name) = matches.get_one::<String>("event") {
+        put("event", name);
+    }
+    for (option, _) in FIELDS {
+        if let Some(value) = matches.get_one::<String>(option) {
+            put(&option.replace('-', "_"), value);
+        }
+    }
+    for pair in matches.get_many::<String>("field").into_iter().flatten() {
+        let (key, value) = pair.split_once('=').ok_or_else(|| format!("--field takes NAME=VALUE, not `{pair}`"))?;
+        put(key, value);
+    }
+    Ok(event)
+}
+
+/// Parses variables such as `--var allowed_roots=/srv/a,/srv/b`.
+fn variables(matches: &ArgMatches) -> Result<Vec<(String, Vec<String>)>, String> {
+    let given = matches.get_many::<String>("var").into_iter().flatten();
+    let variable = |pair: &String| {
+        let (key, value) = pair.split_once('=').ok_or_else(|| format!("--var takes NAME=VALUE, not `{pair}`"))?;
+        Ok((key.to_owned(), value.split(',').map(|one| one.trim().to_owned()).collect()))
+    };
+    given.map(variable).collect()
+}
+
+fn rules_at(path: &Path) -> (Vec<Rule>, Vec<String>) {
+    if path.is_dir() {
+        let (rules, problems) = load_rule_directory(path, None);
+        return (rules, problems.iter().map(|problem| problem.message.clone()).collect());
+    }
+    match load_rule_file(path) {
+        Ok(rules) => (rules, Vec::new()),
+        Err(problems) => (Vec::new(), problems.iter().map(|problem| problem.message.clone()).collect()),
+    }
+}

@@ -1,0 +1,363 @@
+//! `pending`, `approve`, `deny`, `grants`, `off`: a person's answers to calls. None of them works for an agent.
+
+use crate::commands::answer::list;
+use crate::exit_code;
+use crate::terminal::age::{ago, until};
+use crate::terminal::arguments::text;
+use crate::terminal::confirm::{answer, confirmed};
+use crate::terminal::consent::Consent;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::paint::Paint;
+use crate::terminal::person::person;
+use crate::terminal::screen::Screen;
+use crate::terminal::table::print_table;
+use crate::terminal::visible::visible;
+use clap::ArgMatches;
+use reflex_engine::Event;
+use reflex_host::answers::record;
+use reflex_host::answers::waiting;
+use reflex_host::answers::{covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length};
+use reflex_host::person::{Person, at_terminal};
+use reflex_host::store::Store;
+use reflex_host::store::approvals::{Grant, Pending, Scope};
+use reflex_host::store::pause::{LONGEST_PAUSE, Pause};
+use reflex_host::{Host, Mode, duration, local, now};
+use serde_json::{Value, json};
+
+fn store() -> Store {
+    Host::new(Mode::default()).store()
+}
+
+/// `reflex pending`: the calls that wait for a person.
+pub(in crate::commands) fn pending(matches: &ArgMatches) -> u8 {
+    let store = store();
+    if matches.get_flag("answer") {
+        return answer_all(&store);
+    }
+    if !matches.get_flag("json") && Screen::is_possible() {
+        // An agent may read the list but cannot answer.
+        if let Ok(person) = at_terminal() {
+            return list::open(&store, &person);
+        }
+    }
+    let all = waiting(&store);
+    if matches.get_flag("json") {
+        let rows: Vec<Value> = all.iter().map(Pending::json).collect();
+        print_json(&json!({"schema": "reflex/pending-list-v1", "pending": rows}).to_string());
+        return exit_code::OK;
+    }
+    if all.is_empty() {
+        print("no pending calls");
+    }
+    print_rows(&all);
+    exit_code::OK
+}
+
+fn print_rows(calls: &[Pending]) {
+    let mut table = Vec::new();
+    for call in calls {
+        let first = visible(call.text.lines().next().unwrap_or(""));
+        table.push(vec![call.id.clone(), ago(call.time), call.decision.clone(), visible(&call.client), first]);
+        for appeal in &call.appeals {
+            let asks = format!("{} asks, because: {}", visible(&appeal.by), visible(&appeal.because));
+            table.push(vec![String::new(), String::new(), String::new(), String::new(), asks]);
+        }
+    }
+    print_table(0, &table);
+}
+
+/// `reflex pending --answer`: one call after another. The key stays unlocked in this process alone and ends with it.
+fn answer_all(store: &Store) -> u8 {
+    let Some(person) = person(store, "pending --answer", "") else { return exit_code::FOUND };
+    let mut consent = match Consent::held(store) {
+        Ok(Some(consent)) => consent,
+        Ok(None) => return exit_code::FOUND,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return exit_code::FOUND;
+        }
+    };
+    let _present = store.be_present();
+    loop {
+        let all = waiting(store);
+        print_rows(&all);
+        let waits = if all.is_empty() { "no pending calls" } else { "which one?" };
+        let Some(word) = answer(&format!("{waits} (its id; Enter looks again, q ends) ")) else { return exit_code::OK };
+        let id = match word.trim() {
+            "q" => return exit_code::OK,
+            "" if word.is_empty() => return exit_code::OK,
+            "" => continue,
+            id => id,
+        };
+        let Some(call) = all.iter().find(|call| call.id == id) else {
+            complain(&format!("no call `{}` waits", visible(id)));
+            continue;
+        };
+        if list::is_shared() {
+            consent = Consent::each(store);
+        }
+        match preview_and_give(store, (call, &once(call, &person, "")), View::Full, &mut consent) {
+            Ok(true) => {}
+            Ok(false) if confirmed("Remove it from the list? [y/N] ") => {
+                finish(reject(store, call, &person, ""), "it stays blocked");
+            }
+            Ok(false) => {}
+            Err(problem) => complain(&visible(&problem)),
+        }
+    }
+}
+
+/// `reflex approve ID`: one yes, to exactly one call.
+pub(in crate::commands) fn approve(matches: &ArgMatches) -> u8 {
+    let store = store();
+    let Some((call, person)) = answerable(&store, matches, "approve") else { return exit_code::FOUND };
+    // Without an id, the person must see the selected call in full.
+    let is_full = matches.get_flag("full") || !matches.contains_id("id");
+    let view = if is_full { View::Full } else { View::Short };
+    let mut consent = Consent::each(&store);
+    let grant = granted(&call, matches, &person);
+    match grant.and_then(|grant| preview_and_give(&store, (&call, &grant), view, &mut consent)) {
+        Ok(true) => exit_code::OK,
+        Ok(false) => {
+            print("nothing is approved");
+            exit_code::FOUND
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            exit_code::USAGE
+        }
+    }
+}
+
+fn granted(call: &Pending, matches: &ArgMatches, person: &Person) -> Result<Grant, String> {
+    let word = text(matches, "scope");
+    let scope = Scope::named(word).ok_or_else(|| {
+        let all: Vec<&str> = Scope::ALL.iter().map(|(_, name)| *name).collect();
+        format!("unknown scope `{word}`; known: {}", all.join(", "))
+    })?;
+    let reason = text(matches, "reason");
+    scoped(once(call, person, reason), call, scope, length(matches, scope)?)
+}
+
+/// Returns the duration of a yes, in milliseconds.
+pub(in crate::commands) fn length(matches: &ArgMatches, scope: Scope) -> Result<u64, String> {
+    matches.get_one::<String>("for").map_or(Ok(usual_length(scope)), |written| written_length(written))
+}
+
+pub(in crate::commands) fn preview_and_give(
+    store: &Store,
+    (call, grant): (&Pending, &Grant),
+    view: View,
+    consent: &mut Consent<'_>,
+) -> Result<bool, String> {
+    if !show(call, view) {
+        let id = visible(&call.id);
+        print(&format!("To approve it, view it in full first: reflex approve {id} --full"));
+        return Ok(false);
+    }
+    if let Some(problem) = obstacle(call) {
+        return Err(problem);
+    }
+    print(&visible(&covers(grant)));
+    let Some(signer) = consent.ask("Let it run?")? else { return Ok(false) };
+    give(store, (call, grant), signer)?;
+    print("approved; the agent runs it at once if its hook waits, else tell it to try again");
+    Ok(true)
+}
+
+/// Extent to which a call is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::commands) enum View {
+    /// As much as fits on a few pages.
+    Short,
+    /// The full call.
+    Full,
+}
+
+/// Maximum number of lines of a text or list without `--full`: longer output hides the rest from its reader.
+const MAX_LINES: usize = 60;
+
+/// Maximum number of bytes of a line without `--full`.
+const MAX_BYTES: usize = 4096;
+
+/// Shows everything that a yes would cover, part by part; returns whether it was shown in full.
+fn show(call: &Pending, view: View) -> bool {
+    let paint = Paint::of_stdout();
+    let (id, client) = (paint.bold(&visible(&call.id)), visible(&call.client));
+    print(&format!("{id} by {client} {}, in {}", ago(call.time), visible(&call.cwd)));
+    // Every line of the call has a bar in front, so no line can pass for Reflex's own output.
+    let lines: Vec<&str> = call.text.split('\n').collect();
+    let mut all = show_some(&lines, view, |_| "  | ");
+    let bound: Vec<String> = call.bound.iter().map(|bound| bound.shown.clone()).collect();
+    let lists = [("parts", &call.parts), ("would", &call.effects), ("bound", &bound), ("why", &call.reasons)];
+    for (title, items) in lists {
+        let title = format!("{title:>7}  ");
+        let items: Vec<&str> = items.iter().map(String::as_str).collect();
+        all &= show_some(&items, view, |index| if index == 0 { &title } else { "         " });
+    }
+    all
+}
+
+/// Shows lines, each with its prefix; returns whether none was cut or left out.
+fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) -> bool {
+    let (most, bytes) = match view {
+        View::Short => (MAX_LINES, MAX_BYTES),
+        View::Full => (usize::MAX, usize::MAX),
+    };
+    let mut all = true;
+    for (index, line) in lines.iter().enumerate().take(most) {
+        let end = (0..=bytes.min(line.len())).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
+        let shown = visible(line.get(..end).unwrap_or(""));
+        let cut = if end < line.len() { format!("… {} more bytes", line.len() - end) } else { String::new() };
+        all &= cut.is_empty();
+        print(&format!("{}{shown}{cut}", before(index)));
+    }
+    if lines.len() > most {
+        print(&format!("{}… {} more", before(most), lines.len() - most));
+    }
+    all && lines.len() <= most
+}
+
+/// `reflex deny ID`: the call stays blocked and leaves the list.
+pub(in crate::commands) fn deny(matches: &ArgMatches) -> u8 {
+    let store = store();
+    let Some((call, person)) = answerable(&store, matches, "deny") else { return exit_code::FOUND };
+    let message = text(matches, "message").trim();
+    let done = match message {
+        "" => reject(&store, &call, &person, text(matches, "reason")),
+        message => match Consent::sign(&store, "Tell the agent that?") {
+            Ok(Some(signer)) => refuse(&store, (&call, &person), message, &signer),
+            Ok(None) => Err("nothing was said".into()),
+            Err(problem) => Err(problem),
+        },
+    };
+    finish(done, "it stays blocked")
+}
+
+/// `reflex grants`: lists approvals; `revoke` takes one back.
+pub(in crate::commands) fn grants(matches: &ArgMatches) -> u8 {
+    let store = store();
+    if matches.get_flag("suggest") {
+        return crate::commands::answer::suggest::run(&store, matches);
+    }
+    if let Some(id) = matches.get_one::<String>("revoke") {
+        let person = match person(&store, "revoke", id) {
+            Some(person) => person,
+            None => return exit_code::FOUND,
+        };
+        return match store.revoke(id) {
+            Ok(true) => finish(record(&store, "revocation", json!({"pending": id, "by": person.name})), "revoked"),
+            Ok(false) => {
+                complain(&format!("no approval `{}`", visible(id)));
+                exit_code::FOUND
+            }
+            Err(error) => finish(Err::<(), _>(error.to_string()), ""),
+        };
+    }
+    let all = store.grants();
+    if matches.get_flag("json") {
+        print(
+            &json!({"schema": "reflex/grants-v1", "grants": all.iter().map(Grant::json).collect::<Vec<_>>()})
+                .to_string(),
+        );
+        return exit_code::OK;
+    }
+    if all.is_empty() {
+        print("nothing is approved or denied");
+        return exit_code::OK;
+    }
+    let head = ["ID", "answer", "state", "scope", "used", "ends", "call"];
+    let mut table = vec![head.map(str::to_owned).to_vec()];
+    for grant in all {
+        let state = match (now() < grant.expires, grant.scope == Scope::Once && grant.uses > 0) {
+            _ if !grant.vouched => "void",
+            (_, true) => "used",
+            (false, _) => "over",
+            (true, false) => "holds",
+        };
+        let first = grant.text.lines().next().unwrap_or("");
+        let uses = if grant.allow { grant.uses.to_string() } else { String::new() };
+        let answer = if grant.allow { "yes" } else { "no" };
+        let end = if state == "holds" { until(grant.expires) } else { local(grant.expires) };
+        let cells = [grant.id.as_str(), answer, state, grant.scope.name(), &uses, &end, &visible(first)];
+        table.push(cells.map(str::to_owned).to_vec());
+    }
+    print_table(0, &table);
+    exit_code::OK
+}
+
+/// `reflex off --for 10m --reason …`: refuses no call for a while, then turns on again.
+pub(in crate::commands) fn off(matches: &ArgMatches) -> u8 {
+    let store = store();
+    if matches.get_flag("end") {
+        // Ending the pause only makes things safer, so anyone may do it.
+        let done = store.end_pause().map_err(|error| error.to_string());
+        return finish(done.and_then(|()| record(&store, "on", json!({}))), "the guard is on");
+    }
+    let Some(person) = person(&store, "off", "") else { return exit_code::FOUND };
+    let written = text(matches, "for");
+    let Some(length) = duration(written).filter(|length| (1..=LONGEST_PAUSE).contains(length)) else {
+        complain(&format!("invalid duration `{}` (e.g. 10m; max 8h)", visible(written)));
+        return exit_code::USAGE;
+    };
+    let reason = text(matches, "reason").trim().to_owned();
+    if reason.is_empty() {
+        complain("say why with --reason");
+        return exit_code::USAGE;
+    }
+    let within = if matches.get_flag("here") { project_here() } else { String::new() };
+    let pause = Pause { until: now() + length, reason, by: person.name, within };
+    print(&format!(
+        "For {} every call of every agent{} runs, whatever it would do.",
+        until(pause.until),
+        visible(&pause.place())
+    ));
+    let mut consent = Consent::each(&store);
+    let signer = match consent.ask("Turn the guard off?") {
+        Ok(Some(signer)) => signer,
+        Ok(None) => {
+            print("the guard stays on");
+            return exit_code::FOUND;
+        }
+        Err(problem) => return finish(Err::<(), _>(problem), ""),
+    };
+    let fields = json!({"until": pause.until, "by": pause.by, "reason": pause.reason, "within": pause.within});
+    let done = record(&store, "off", fields)
+        .and_then(|()| store.begin_pause(&pause, signer).map_err(|error| error.to_string()));
+    finish(done, "the guard is off; `reflex off --end` turns it back on")
+}
+
+/// Returns the root of the project here, as an agent's calls in it report it.
+pub(in crate::commands) fn project_here() -> String {
+    let here = std::env::current_dir().unwrap_or_default().to_string_lossy().into_owned();
+    Host::new(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
+}
+
+fn finish(done: Result<impl Sized, String>, said: &str) -> u8 {
+    match done {
+        Ok(_) => {
+            print(said);
+            exit_code::OK
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            exit_code::INTERNAL
+        }
+    }
+}
+
+/// Returns the call with this id, or the newest waiting call, and the person who may answer it.
+fn answerable(store: &Store, matches: &ArgMatches, what: &str) -> Option<(Pending, Person)> {
+    let given = matches.get_one::<String>("id");
+    let person = person(store, what, given.map_or("", String::as_str))?;
+    let call = match given {
+        Some(id) => store.pending_call(id),
+        None => waiting(store).into_iter().next(),
+    };
+    match given {
+        _ if call.is_some() => {}
+        Some(id) => complain(&format!("no pending call `{}` (see `reflex pending`)", visible(id))),
+        None => complain("no pending calls"),
+    }
+    Some((call?, person))
+}

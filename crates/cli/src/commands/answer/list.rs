@@ -1,0 +1,74 @@
+//! The open list of waiting calls: shows each call as it would run and answers it with a key. While the list is open,
+//! hooks wait for its person. The signing key stays in this process alone and ends with it.
+
+mod page;
+mod state;
+
+use crate::exit_code;
+use crate::terminal::consent::Consent;
+use crate::terminal::output::complain;
+use crate::terminal::screen::{Key, Screen};
+use crate::terminal::visible::visible;
+use reflex_host::answers::waiting;
+use reflex_host::person::Person;
+use reflex_host::store::Store;
+use state::{List, Next};
+use std::time::Duration;
+
+/// Interval at which the list checks for new calls while no key is pressed.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Number of checks without a change after which the calls are read anyway.
+const MAX_UNREAD: u32 = 8;
+
+/// Shows the list until the person closes it.
+pub(in crate::commands) fn open(store: &Store, person: &Person) -> u8 {
+    let consent = match Consent::held(store) {
+        Ok(Some(consent)) => consent,
+        Ok(None) => return exit_code::FOUND,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return exit_code::FOUND;
+        }
+    };
+    let Some(signer) = consent.signer() else { return exit_code::FOUND };
+    let mut list = List::new(store, person, signer, is_shared());
+    match Screen::begin().and_then(|mut screen| run(store, &mut list, &mut screen)) {
+        Ok(()) => exit_code::OK,
+        Err(error) => {
+            complain(&format!("the terminal cannot be drawn on: {error}"));
+            exit_code::INTERNAL
+        }
+    }
+}
+
+/// Whether this terminal accepts keys from programs, like terminals that stay open or are driven from outside: two keys
+/// pressed there by an agent must not count as a yes.
+pub(in crate::commands) fn is_shared() -> bool {
+    const DRIVEN: [&str; 7] =
+        ["TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "VIM_TERMINAL", "NVIM"];
+    DRIVEN.iter().any(|name| std::env::var_os(name).is_some())
+}
+
+fn run(store: &Store, list: &mut List<'_>, screen: &mut Screen) -> std::io::Result<()> {
+    let mut present = store.be_present();
+    let (mut changed, mut unread) = (None, 0);
+    loop {
+        // Another list may have been open before this one.
+        present = present.or_else(|| store.be_present());
+        let now = store.answers_changed();
+        unread += 1;
+        // Avoids reading hundreds of calls four times a second.
+        if changed.replace(now) != Some(now) || unread >= MAX_UNREAD {
+            list.take(waiting(store));
+            unread = 0;
+        }
+        let (width, height) = screen.size();
+        let rows = page::rows(list, width, height);
+        screen.draw(&rows)?;
+        let key = screen.key(TICK);
+        if key != Key::Nothing && list.press(key) == Next::End {
+            return Ok(());
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! `reflex ui` and `reflex serve`: serve the page on this machine, for as long as the terminal lives.
+
+use crate::commands::adapt::backtest::as_json as backtest;
+use crate::commands::adapt::config::as_json as config;
+use crate::commands::adapt::rules::listed as rules;
+use crate::commands::history::audit::found;
+use crate::commands::preview::explain::explained;
+use crate::commands::setup::status::as_json as status;
+use crate::exit_code as code;
+use crate::terminal::arguments::flag;
+use crate::terminal::output::{complain, print};
+use crate::terminal::person::person;
+use clap::{Arg, ArgMatches, Command, value_parser};
+use reflex_host::signing::InForce;
+use reflex_host::{Host, Mode, open_browser};
+use reflex_ui::{Address, Commands, Page, serve};
+use serde_json::Value;
+
+pub(in crate::commands) fn grammar() -> Vec<Command> {
+    let port = || {
+        let help = "The port on 127.0.0.1 (default: a free one)";
+        Arg::new("port").long("port").value_name("PORT").help(help).value_parser(value_parser!(u16)).default_value("0")
+    };
+    vec![
+        Command::new("ui")
+            .about("Open the page where you answer calls and see what agents did")
+            .arg(port())
+            .arg(flag("no-open", "Print the address and a code instead of opening a browser")),
+        Command::new("serve").about("The same without opening a browser").arg(port()),
+    ]
+}
+
+pub(in crate::commands) fn run(matches: &ArgMatches, opens: bool) -> u8 {
+    let store = Host::new(Mode::default()).store();
+    let Some(person) = person(&store, "ui", "") else { return code::FOUND };
+    let commands = Commands {
+        status: || status(&Host::new(Mode::default()).store()),
+        explain: explained,
+        rules,
+        config,
+        backtest,
+        search: |words, most| {
+            let log = Host::new(Mode::default()).store().log();
+            let found = found(&log, (words, [None, None]), most).map_err(|error| error.to_string())?;
+            Ok(found.into_iter().map(Value::Object).collect())
+        },
+    };
+    let port = matches.get_one::<u16>("port").copied().unwrap_or_default();
+    let page = Page { person, port, commands };
+    let is_signed = *store.key_in_force() != InForce::Unprotected;
+    match serve(page, |address| tell(address, opens, is_signed)) {
+        Ok(()) => code::OK,
+        Err(error) => {
+            complain(&format!("no page on port {port}: {error} (without --port a free one is taken)"));
+            code::INTERNAL
+        }
+    }
+}
+
+/// Opens or prints the address. The one-time code is in the fragment after `#`, so it reaches no server and no log.
+fn tell(address: &Address, opens: bool, is_signed: bool) {
+    let Address { url, code } = address;
+    if opens && open_browser(&format!("{url}#code={code}")) {
+        print(&format!("{url} is open in your browser; Ctrl-C ends it"));
+    } else {
+        print(&format!("{url} is ready; Ctrl-C ends it"));
+        print(&format!("Enter this code there, once: {code}"));
+    }
+    if !is_signed {
+        print("It shows what waits; to answer there, set a passphrase with `reflex pin` first.");
+    }
+}

@@ -1,0 +1,250 @@
+//! `reflex audit`: reads, verifies and purges the log of every decision.
+
+use crate::commands::history::record::{action, decision, field, searched, time};
+use crate::commands::setup::mode;
+use crate::exit_code;
+use crate::terminal::arguments::text;
+use crate::terminal::consent::may_weaken;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::person::person;
+use crate::terminal::progress::Progress;
+use crate::terminal::visible::{visible, visible_json};
+use crate::terminal::wrap::{columns, rows};
+use clap::ArgMatches;
+use reflex_host::rules::renamed;
+use reflex_host::store::{Log, Search, Store};
+use reflex_host::{Host, Mode, local, moment, timestamp};
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// Maximum number of records that a search for a decision looks at, newest first.
+const MAX_LOOKED_AT: usize = 100_000;
+
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+    let store = Host::new(Mode::default()).store();
+    let log = store.log();
+    let done = match matches.subcommand() {
+        Some(("path", _)) => {
+            print(&log.folder().display().to_string());
+            Ok(exit_code::OK)
+        }
+        Some(("tail", matches)) => tail(&log, matches),
+        Some(("search", matches)) => search(&log, matches),
+        Some(("verify", matches)) => verify(&log, matches),
+        Some(("export", matches)) => crate::commands::history::export::run(&store, matches),
+        Some(("purge", matches)) => purge(&store, matches),
+        Some(("texts", matches)) => texts(&store, text(matches, "keep") == "yes"),
+        _ => Ok(exit_code::USAGE),
+    };
+    done.unwrap_or_else(|error| {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            // The reader closed the pipe.
+            return exit_code::OK;
+        }
+        complain(&format!("the audit log: {error}"));
+        exit_code::INTERNAL
+    })
+}
+
+fn tail(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
+    let as_json = matches.get_flag("json");
+    // Records that arrive while the newest are printed follow them.
+    let follower = log.follower()?;
+    let mut last = 0;
+    for record in log.search(&Search::default(), count(matches))?.into_iter().filter(mode::may_be_read) {
+        last = record.get("seq").and_then(Value::as_u64).unwrap_or(last);
+        say(&record, as_json)?;
+    }
+    if matches.get_flag("follow") {
+        follower.follow(last, &mut |line| {
+            if let Some(record) = serde_json::from_str(line).ok().filter(mode::may_be_read) {
+                say(&record, as_json)?;
+            }
+            Ok(true)
+        })?;
+    }
+    Ok(exit_code::OK)
+}
+
+fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
+    let words: Vec<String> = matches.get_many("text").into_iter().flatten().cloned().collect();
+    let mut bounds = [None, None];
+    for (name, bound) in ["since", "until"].into_iter().zip(&mut bounds) {
+        let Some(written) = matches.get_one::<String>(name) else { continue };
+        let Some(time) = time(written) else {
+            complain(&format!("`{}` is not a time (e.g. 2h, 2026-11-21, 2026-11-21T10:00:00Z)", visible(written)));
+            return Ok(exit_code::USAGE);
+        };
+        *bound = Some(timestamp(time));
+    }
+    let found = found(log, (&words, bounds), count(matches))?;
+    for record in &found {
+        say(record, matches.get_flag("json"))?;
+    }
+    if found.is_empty() {
+        complain("no records match");
+        return Ok(exit_code::FOUND);
+    }
+    Ok(exit_code::OK)
+}
+
+/// Returns the newest records that contain all these words, oldest first. A word may be `field=value`.
+pub(in crate::commands) fn found(
+    log: &Log,
+    (words, [since, until]): (&[String], [Option<String>; 2]),
+    wanted: usize,
+) -> io::Result<Vec<Map<String, Value>>> {
+    let (mut search, mut decisions) = (Search { since, until, ..Search::default() }, None);
+    for word in words {
+        match word.split_once('=') {
+            Some(("decision", value)) => decisions = Some(searched(value)),
+            Some((field, value)) if !field.is_empty() && field.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
+                search.fields.push((field.into(), value.into()));
+            }
+            _ => search.texts.push(word.clone()),
+        }
+    }
+    let mut found = newest(log, &search, if decisions.is_some() { MAX_LOOKED_AT } else { wanted })?;
+    found.retain(mode::may_be_read);
+    found.retain(|record| decisions.is_none_or(|words| words.contains(&decision(record))));
+    found.drain(..found.len().saturating_sub(wanted));
+    Ok(found)
+}
+
+/// Returns the newest records that match the words as written, or as former and current names of rules and effects.
+fn newest(log: &Log, search: &Search, most: usize) -> io::Result<Vec<Map<String, Value>>> {
+    let mut found = log.search(search, most)?;
+    let Some(other) = otherwise(search) else { return Ok(found) };
+    found.extend(log.search(&other, most)?);
+    let number = |record: &Map<String, Value>| record.get("seq").and_then(Value::as_u64);
+    found.sort_by_key(number);
+    found.dedup();
+    found.drain(..found.len().saturating_sub(most));
+    Ok(found)
+}
+
+/// Returns the same search with the other names of its rules.
+fn otherwise(search: &Search) -> Option<Search> {
+    let mut other = search.clone();
+    let words = other.fields.iter_mut().map(|(_, value)| value).chain(&mut other.texts);
+    let mut is_other = false;
+    for word in words {
+        let name = renamed::renamed(&renamed::RULES, word).or_else(|| renamed::formerly(&renamed::RULES, word));
+        if let Some(name) = name {
+            (*word, is_other) = (name.to_owned(), true);
+        }
+    }
+    is_other.then_some(other)
+}
+
+fn count(matches: &ArgMatches) -> usize {
+    matches.get_one::<usize>("number").copied().unwrap_or(20)
+}
+
+fn say(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
+    let shown = || Value::Object(mode::without_modes(record.clone())).to_string();
+    let line = if as_json { visible_json(&shown()) } else { in_words(record) };
+    match columns().filter(|_| !as_json) {
+        Some(columns) => rows(&line, columns).iter().try_for_each(|row| writeln!(io::stdout(), "{row}")),
+        None => writeln!(io::stdout(), "{line}"),
+    }
+}
+
+/// Formats a record as one line: time, caller, decision, call.
+fn in_words(record: &Map<String, Value>) -> String {
+    let field = |key: &str| field(record, key);
+    let ids: Vec<&str> = record
+        .get("findings")
+        .and_then(Value::as_array)
+        .map(|findings| findings.iter().filter_map(|finding| finding.get("id")?.as_str()).collect())
+        .unwrap_or_default();
+    let actions =
+        record.get("actions").and_then(Value::as_array).map(|actions| actions.iter().map(action).collect::<Vec<_>>());
+    let about = match field("kind") {
+        "call" if record.contains_key("probe") => "doctor or verify tried the hook".to_owned(),
+        "call" => decided(record),
+        "outcome" => ran(field("answered")),
+        kind => {
+            let told = ["what", "mode", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"]
+                .map(field);
+            let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
+            format!("{kind} {}", told.join(", "))
+        }
+    };
+    let found = if ids.is_empty() { String::new() } else { format!("  [{}]", ids.join(", ")) };
+    let text = actions.unwrap_or_default().join("; ");
+    let text = visible(text.lines().next().unwrap_or(""));
+    let time = moment_of(record).map_or_else(|| field("time").to_owned(), local);
+    let [time, agent, about, found] = [&time, field("agent"), &about, &found].map(visible);
+    format!("{time}  {agent:8}  {about}  {text}{found}")
+}
+
+/// Formats that a call ran, and who allowed it if a person did.
+fn ran(answered: &str) -> String {
+    if answered.is_empty() || answered == "nobody was asked" { "ran".to_owned() } else { format!("ran ({answered})") }
+}
+
+/// Returns the time of the record, in milliseconds since 1970.
+fn moment_of(record: &Map<String, Value>) -> Option<u64> {
+    moment(field(record, "time"))
+}
+
+/// Formats the decision, with the id for `reflex why` unless the call was plainly allowed.
+fn decided(record: &Map<String, Value>) -> String {
+    let decision = decision(record);
+    let id = ["pending", "kept", "id"].map(|key| field(record, key)).into_iter().find(|id| !id.is_empty());
+    id.filter(|_| decision != "allow").map_or(decision.to_owned(), |id| format!("{decision:5} {id}"))
+}
+
+fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
+    let mut progress = Progress::default();
+    let checked = log.verify(&mut |records| {
+        progress.at(records);
+        true
+    })?;
+    drop(progress);
+    if matches.get_flag("json") {
+        let broken = checked.broken.as_ref().map(
+            |broken| json!({"file": broken.file.display().to_string(), "line": broken.line, "problem": broken.problem}),
+        );
+        let missing: Vec<Value> =
+            checked.missing.iter().map(|missing| json!({"after": missing.after, "through": missing.through})).collect();
+        let whole = json!({"schema": "reflex/audit-check-v1", "records": checked.records, "purged": checked.purged, "broken": broken, "missing": missing});
+        print_json(&whole.to_string());
+    } else if let Some(broken) = &checked.broken {
+        print(&format!("broken: {}:{}: {}", broken.file.display(), broken.line, broken.problem));
+    } else if checked.missing.is_empty() {
+        print(&format!("whole: {} records, {} purged", checked.records, checked.purged));
+    } else {
+        checked.missing.iter().for_each(|missing| print(&format!("not whole: {}", missing.told())));
+        print(&format!("{} records are there, {} purged", checked.records, checked.purged));
+    }
+    let is_whole = checked.broken.is_none() && checked.missing.is_empty();
+    Ok(if is_whole { exit_code::OK } else { exit_code::FOUND })
+}
+
+/// Switches texts in the log on or off. Omitting texts weakens the log, so only a person may do it, and it is logged.
+fn texts(store: &Store, keep: bool) -> io::Result<u8> {
+    if !keep && (person(store, "audit texts", "").is_none() || !may_weaken(store, "audit texts")) {
+        return Ok(exit_code::FOUND);
+    }
+    store.note("texts", json!({"keep": keep}))?;
+    store.keep_texts(keep).map(|()| exit_code::OK)
+}
+
+fn purge(store: &Store, matches: &ArgMatches) -> io::Result<u8> {
+    if person(store, "audit purge", "").is_none() || !may_weaken(store, "audit purge") {
+        return Ok(exit_code::FOUND);
+    }
+    let written = text(matches, "before");
+    let Some(before) = time(written) else {
+        complain(&format!("`{}` is not a time (e.g. 90d, 2026-11-21)", visible(written)));
+        return Ok(exit_code::USAGE);
+    };
+    let mut progress = Progress::default();
+    let reason = store.clean(text(matches, "reason"));
+    let count = store.log().purge(before, &reason, &mut |records| progress.at(records))?;
+    drop(progress);
+    print(&format!("removed {count} records; the chain is intact"));
+    Ok(exit_code::OK)
+}

@@ -1,0 +1,215 @@
+//! `reflex check`: judges a command as it would run here and now.
+
+use crate::commands::setup::selection::agents;
+use crate::exit_code;
+use crate::hook;
+use crate::lifeline;
+use crate::terminal::arguments::text;
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::paint::Paint;
+use crate::terminal::visible::visible;
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use reflex_agents::{Agent, Payload, caller, object, universal};
+use reflex_engine::shell::Language;
+use reflex_engine::{Action, Decision, Event, Judgement, Verdict};
+use reflex_host::{Host, Mode};
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// Message for a judgement that exceeds its time limit.
+pub(in crate::commands) const TOO_MUCH: &str =
+    "reflex: too much to judge in 60 seconds: take it as blocked, and split it into smaller calls";
+
+/// A command, with everything its judgement depends on.
+pub(in crate::commands) struct Question {
+    pub(in crate::commands) host: Host,
+    pub(in crate::commands) agent: &'static Agent,
+    pub(in crate::commands) event: Event,
+    /// Payload that the agent sent, if known.
+    pub(in crate::commands) sent: Option<Value>,
+}
+
+impl Question {
+    /// Judges the question.
+    pub(in crate::commands) fn judgement(&self) -> Judgement {
+        let mut judgement = match &self.sent {
+            Some(sent) => self.host.judge_sent(&self.event, sent),
+            None => self.host.judge(&self.event),
+        };
+        self.host.foresee_keeping(&self.event, &mut judgement);
+        judgement
+    }
+}
+
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+    let question = match question(matches) {
+        Ok(question) => question,
+        Err(problem) => {
+            complain(&problem);
+            return exit_code::USAGE;
+        }
+    };
+    lifeline::watch(TOO_MUCH);
+    let judgement = question.judgement();
+    lifeline::disarm();
+    if matches.get_flag("json") {
+        print_json(&as_json(&judgement.verdict).to_string());
+    } else {
+        show(&judgement.verdict, &subject(&question.event));
+    }
+    code(&judgement.verdict)
+}
+
+pub(in crate::commands) fn question(matches: &ArgMatches) -> Result<Question, String> {
+    let mode = mode(matches)?;
+    let agent = text(matches, "agent");
+    let agent =
+        reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`; known: {}", agents(|_| true)))?;
+    let host = Host::new(mode);
+    if matches.get_flag("payload") {
+        let named = matches.value_source("agent") == Some(ValueSource::CommandLine);
+        return payload(host, named.then_some(agent));
+    }
+    let cwd = match matches.get_one::<String>("cwd") {
+        Some(folder) => existing(folder)?,
+        None => std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?,
+    };
+    let command = match text(matches, "command") {
+        "-" => String::from_utf8_lossy(&input()?).into_owned(),
+        command => command.to_owned(),
+    };
+    Ok(of_command(host, agent, (command, &cwd)))
+}
+
+/// Builds the question from the fields `command` and, if present, `cwd`, `agent` and `mode`.
+pub(in crate::commands) fn asked(fields: &Map<String, Value>) -> Result<Question, String> {
+    let field = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+    let command = field("command").ok_or("name a command")?.to_owned();
+    let agent = field("agent").unwrap_or("claude");
+    let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
+    let mode = match field("mode") {
+        Some(mode) => Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`"))?,
+        None => Mode::default(),
+    };
+    let cwd = match field("cwd") {
+        Some(folder) => existing(folder)?,
+        None => std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"))?,
+    };
+    Ok(of_command(Host::new(mode), agent, (command, &cwd)))
+}
+
+fn of_command(host: Host, agent: &'static Agent, (command, cwd): (String, &Path)) -> Question {
+    let event = host.settled(Event {
+        client: agent.name.into(),
+        cwd: cwd.to_string_lossy().into_owned(),
+        tool: "Bash".into(),
+        actions: vec![Action::Shell { command, language: Language::default() }],
+        ..Event::default()
+    });
+    Question { host, agent, event, sent: None }
+}
+
+/// Returns the mode given on the command line, else the one that people's policies name.
+fn mode(matches: &ArgMatches) -> Result<Mode, String> {
+    if matches.value_source("mode") != Some(ValueSource::CommandLine) {
+        return Ok(Mode::default());
+    }
+    let mode = text(matches, "mode");
+    Mode::named(mode).ok_or_else(|| format!("unknown mode `{mode}`; known: {}", Mode::names().join(", ")))
+}
+
+/// Reads the call from the payload on standard input, like the hook.
+fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String> {
+    let bytes = input()?;
+    let fields = object(&bytes).map_err(|problem| problem.to_string())?;
+    // The environment of this terminal is not used: the payload comes from elsewhere.
+    let payload = Payload { fields: &fields, event_name: None, variable: &|_| None };
+    let agent = caller(agent, &payload);
+    let event = (agent.read)(&payload).map_err(|problem| problem.to_string())?;
+    let event = host.unfolded(host.settled(event));
+    Ok(Question { host, agent, event, sent: Some(fields.clone().into()) })
+}
+
+fn input() -> Result<Vec<u8>, String> {
+    hook::read().map_err(|problem| problem.to_string())
+}
+
+/// Describes the call in the fewest words.
+pub(in crate::commands) fn subject(event: &Event) -> String {
+    let of = |action: &Action| match action {
+        Action::Shell { command, .. } => command.clone(),
+        Action::Read { path } | Action::Search { path, .. } | Action::Delete { path } => path.text.clone(),
+        Action::Write { path, .. } | Action::Edit { path, .. } => path.text.clone(),
+        Action::Fetch { url } => url.clone(),
+        Action::McpCall { tool, .. } => tool.clone(),
+        Action::Skill { name } => name.clone(),
+        Action::Prompt { text } | Action::Input { text } => text.clone(),
+        Action::SpawnAgent { prompt } => prompt.clone(),
+        Action::Other { arguments } => arguments.clone(),
+    };
+    // The interpreted actions describe the call better than its arguments.
+    let meant =
+        event.actions.iter().filter(|action| !matches!(action, Action::Other { .. }) || event.actions.len() == 1);
+    let all = meant.map(of).collect::<Vec<_>>().join(", ");
+    let is_shell = matches!(event.actions.as_slice(), [Action::Shell { .. }]);
+    if is_shell || event.tool.is_empty() { all } else { format!("{} {all}", event.tool) }
+}
+
+fn existing(folder: &str) -> Result<PathBuf, String> {
+    let path = std::path::absolute(folder).map_err(|error| format!("`{folder}`: {error}"))?;
+    if path.is_dir() { Ok(path) } else { Err(format!("`{folder}` is not a directory")) }
+}
+
+fn as_json(verdict: &Verdict) -> Value {
+    let mut object = universal::verdict(verdict);
+    object.insert("schema".into(), "reflex/verdict-v1".into());
+    Value::Object(object)
+}
+
+/// Returns the decision as people read it; `--json` uses `require_approval` for `ask` and for `keep`.
+pub(in crate::commands) fn word(verdict: &Verdict) -> &'static str {
+    match verdict.decision {
+        Decision::Pass | Decision::Ask if verdict.is_kept_first() => "keep",
+        Decision::Deny => "block",
+        Decision::Ask => "ask",
+        Decision::Pass if verdict.advice.is_empty() => "allow",
+        Decision::Pass => "warn",
+    }
+}
+
+/// Returns the exit status of `check` and `explain`.
+pub(in crate::commands) fn code(verdict: &Verdict) -> u8 {
+    match verdict.decision {
+        Decision::Ask if verdict.is_kept_first() => exit_code::OK,
+        Decision::Pass => exit_code::OK,
+        Decision::Ask => exit_code::ASK,
+        Decision::Deny => exit_code::BLOCK,
+    }
+}
+
+fn show(verdict: &Verdict, command: &str) {
+    let paint = Paint::of_stdout();
+    print(&format!("{}  {}", paint.decision(word(verdict)), beginning(&visible(command))));
+    for sentence in as_run(verdict).sentences() {
+        print(&format!("  {}", visible(&sentence.brief())));
+    }
+}
+
+/// Shortens a long call to its beginning and its size.
+fn beginning(call: &str) -> String {
+    const MAX_LETTERS: usize = 400;
+    match call.char_indices().nth(MAX_LETTERS) {
+        Some((end, _)) => format!("{}… ({} bytes)", call.get(..end).unwrap_or(""), call.len()),
+        None => call.to_owned(),
+    }
+}
+
+/// Returns the verdict after the hook has made the backups that the call needs.
+pub(in crate::commands) fn as_run(verdict: &Verdict) -> Verdict {
+    let mut verdict = verdict.clone();
+    if verdict.is_kept_first() {
+        verdict.kept("ID");
+    }
+    verdict
+}

@@ -1,0 +1,197 @@
+//! `reflex doctor` and `reflex verify`: check that the agents' tools really call the guard.
+
+use crate::commands::setup::init;
+use crate::commands::setup::init_mcp;
+use crate::commands::setup::selection::{self, has_hook, wired_in_project};
+use crate::exit_code;
+use crate::terminal::age::{ago, until};
+use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::visible::visible;
+use clap::ArgMatches;
+use reflex_engine::Event;
+use reflex_host::doctor::{Trouble, answers, copies, examine};
+use reflex_host::layers::{Loaded, lowered};
+use reflex_host::state_folder::obstacle;
+use reflex_host::{Host, Mode, Wiring, timestamp};
+use serde_json::{Value, json};
+
+/// Returns the files that `init` writes, for the requested agent or for all agents that are used here.
+fn wirings(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
+    let asked = matches.get_one::<String>("agent").map(String::as_str);
+    let mut wirings = selection::chosen(asked);
+    wirings.retain(|wiring| !wiring.is_written_by_agent());
+    let is_asked = |wiring: &Wiring| asked.is_none_or(|name| wiring.is_for(name));
+    for of_project in wired_in_project().into_iter().filter(is_asked) {
+        // An agent with the hook in the project does not need the user's hook, but may have both.
+        let has_none = |wiring: &Wiring| wiring.agent() == of_project.agent() && !has_hook(wiring);
+        wirings.retain(|wiring| !has_none(wiring));
+        wirings.push(of_project);
+    }
+    if wirings.is_empty() {
+        return Err(selection::unknown(asked));
+    }
+    Ok(wirings)
+}
+
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+    let wirings = match wirings(matches) {
+        Ok(wirings) => wirings,
+        Err(code) => return code,
+    };
+    if matches.get_flag("fix") {
+        wirings.iter().filter(|wiring| !examine(wiring).is_empty()).for_each(mend);
+    }
+    let examined: Vec<(String, Vec<Trouble>)> = wirings
+        .iter()
+        .map(|wiring| (name(wiring), examine(wiring)))
+        .chain([("reflex".to_owned(), own_troubles())])
+        .collect();
+    let lowered = lowered(&layers());
+    let bypassing = init_mcp::bypassing();
+    if matches.get_flag("json") {
+        print_json(&as_json(&examined, &lowered, &bypassing).to_string());
+    } else {
+        examined.iter().for_each(|(name, troubles)| show(name, troubles));
+        lowered.iter().chain(&bypassing).for_each(|note| print(&format!("note: {}", visible(note))));
+    }
+    if examined.iter().all(|(_, troubles)| troubles.is_empty()) { exit_code::OK } else { exit_code::FOUND }
+}
+
+/// Installs the hook and trusts it, like `init`. Problems that only a person can fix are reported afterwards.
+fn mend(wiring: &Wiring) {
+    let put = wiring.install().and_then(|change| {
+        let wanted = change.before != change.after;
+        if wanted { init::put(wiring, &change).map(|()| wanted) } else { Ok(wanted) }
+    });
+    match put {
+        Ok(true) => complain(&format!("{}: {} is written", wiring.agent(), wiring.file().display())),
+        Ok(false) => {}
+        Err(problem) => complain(&problem),
+    }
+    if let Some(Err(problem)) = wiring.trust() {
+        complain(&format!("{} does not trust the hook: {problem}", wiring.agent()));
+    }
+}
+
+fn name(wiring: &Wiring) -> String {
+    if wiring.project().is_some() { format!("{}{IN_PROJECT}", wiring.agent()) } else { wiring.agent().to_owned() }
+}
+
+const IN_PROJECT: &str = " (project)";
+
+/// Returns the problems of the guard itself, independent of any agent.
+fn own_troubles() -> Vec<Trouble> {
+    let host = Host::new(Mode::default());
+    let store = host.store();
+    let unwritable = obstacle(host.folders());
+    let unkept = host.backups().check().err().filter(|_| unwritable.is_none()).map(|refused| Trouble {
+        what: format!("nothing can be kept for `reflex undo`: {}", visible(&refused.to_string())),
+        fix: "reflex gc".into(),
+    });
+    let pause = store.pause().map(|pause| Trouble {
+        what: format!(
+            "the guard is switched off{} for {} by {}: {}",
+            pause.place(),
+            until(pause.until),
+            pause.by,
+            pause.reason
+        ),
+        fix: "reflex off --end".into(),
+    });
+    let key = store.key_in_force();
+    let disputed =
+        key.problem().map(|why| Trouble { what: format!("no approval counts: {why}"), fix: key.remedy().into() });
+    let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
+    let broken: Vec<Trouble> = layers().iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
+    copies().into_iter().chain(unwritable).chain(pause).chain(disputed).chain(unkept).chain(broken).collect()
+}
+
+/// Returns people's files that are in force here.
+fn layers() -> Vec<Loaded> {
+    let host = Host::new(Mode::default());
+    host.layers(&host.placed(Event::default()).workspace)
+}
+
+fn last_call(name: &str) -> Option<u64> {
+    let agent = name.trim_end_matches(IN_PROJECT);
+    let beats = Host::new(Mode::default()).store().heartbeats();
+    beats.iter().filter(|beat| beat.agent == agent).map(|beat| beat.time).max()
+}
+
+fn show(name: &str, troubles: &[Trouble]) {
+    if troubles.is_empty() && name != "reflex" {
+        let called = last_call(name).map_or("no call seen yet".to_owned(), |time| format!("last call {}", ago(time)));
+        print(&format!("{name}: ok, the hook is installed and answers; {called}"));
+    }
+    for trouble in troubles {
+        print(&format!("{name}: {}\n  fix: {}", trouble.what, trouble.fix));
+    }
+}
+
+fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String], bypassing: &[String]) -> Value {
+    let of = |(name, troubles): &(String, Vec<Trouble>)| {
+        let list: Vec<Value> =
+            troubles.iter().map(|trouble| json!({"problem": trouble.what, "fix": trouble.fix})).collect();
+        json!({"subject": name, "last_call": last_call(name).map(timestamp), "troubles": list})
+    };
+    let examined: Vec<Value> = examined.iter().map(of).collect();
+    json!({"schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered, "mcp": bypassing})
+}
+
+/// Prints one line for each agent whose hooks all answered, and one for each hook that failed.
+fn tell(results: &[Verified<'_>]) {
+    let mut agents: Vec<&str> = results.iter().map(|(agent, ..)| *agent).collect();
+    agents.dedup();
+    for agent in agents {
+        let of = || results.iter().filter(|(name, ..)| *name == agent);
+        let answered = of().filter(|(_, _, result)| result.is_ok()).count();
+        if answered > 0 {
+            print(&format!("ok     {agent}  {} a call that Reflex cannot read", counted(answered)));
+        }
+        for (_, event, result) in of() {
+            let fix = if event.is_empty() { "init" } else { "doctor" };
+            let hook = if event.is_empty() { agent.to_owned() } else { format!("{agent}  {event}") };
+            if let Err(problem) = result {
+                print(&format!("FAILS  {hook}: {problem}\n       fix: reflex {fix} --agent {agent}"));
+            }
+        }
+    }
+}
+
+fn counted(hooks: usize) -> String {
+    if hooks == 1 { "1 hook stops or reports".to_owned() } else { format!("{hooks} hooks stop or report") }
+}
+
+/// An agent, its name for an event, and whether the hook answered correctly; without a hook the event is empty.
+type Verified<'a> = (&'a str, String, Result<(), String>);
+
+pub(in crate::commands) fn verify(matches: &ArgMatches) -> u8 {
+    let wirings = match wirings(matches) {
+        Ok(wirings) => wirings,
+        Err(code) => return code,
+    };
+    let mut results: Vec<Verified<'_>> = Vec::new();
+    for wiring in &wirings {
+        let hooks = wiring.hooks();
+        if let Err(problem) = wiring.install() {
+            results.push((wiring.agent(), String::new(), Err(problem)));
+            continue;
+        }
+        if hooks.is_empty() {
+            results.push((wiring.agent(), String::new(), Err("no Reflex hook found".into())));
+        }
+        let agent = reflex_agents::find(wiring.agent());
+        for (event, start) in hooks {
+            let result = agent.map_or(Err("is not known".to_owned()), |agent| answers(agent, &event, &start));
+            results.push((wiring.agent(), event, result));
+        }
+    }
+    if matches.get_flag("json") {
+        let of = |(agent, event, result): &(&str, String, Result<(), String>)| json!({"agent": agent, "event": event, "answers": result.is_ok(), "problem": result.as_ref().err()});
+        let hooks: Vec<Value> = results.iter().map(of).collect();
+        print_json(&json!({"schema": "reflex/verify-v1", "hooks": hooks}).to_string());
+    } else {
+        tell(&results);
+    }
+    if results.iter().all(|(_, _, result)| result.is_ok()) { exit_code::OK } else { exit_code::FOUND }
+}

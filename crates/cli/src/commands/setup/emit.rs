@@ -1,0 +1,161 @@
+//! `reflex emit`: writes every agent's own files with the guard's hook in them, for deployment by a person or a fleet.
+
+use crate::commands::setup::selection;
+use crate::exit_code;
+use crate::terminal::output::{complain, print};
+use clap::ArgMatches;
+use reflex_agents::{AGENTS, Agent, HookCommand, Settings, SettingsFile};
+use reflex_host::person::no_agent_above;
+use serde_json::{Value, json};
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+
+/// A file as it would be installed on a machine.
+struct Emitted {
+    agent: &'static Agent,
+    scope: &'static str,
+    /// Path below the home folder, below the project, or from the root, depending on the scope.
+    path: String,
+    text: String,
+    note: String,
+}
+
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
+    let wanted = |name: &str| matches.get_one::<String>(name).map(String::as_str);
+    let agents: Vec<&Agent> = match wanted("agent") {
+        None => AGENTS.iter().collect(),
+        Some(name) => reflex_agents::find(name).into_iter().collect(),
+    };
+    let agents: Vec<(&Agent, &Settings)> =
+        agents.into_iter().filter_map(|agent| Some((agent, agent.settings?))).collect();
+    if agents.is_empty() {
+        return selection::unknown(wanted("agent"));
+    }
+    let binary = match binary(wanted("binary")) {
+        Ok(binary) => binary,
+        Err(problem) => {
+            complain(&problem);
+            return exit_code::USAGE;
+        }
+    };
+    let scope = wanted("scope");
+    let files: Vec<Emitted> = agents
+        .iter()
+        .flat_map(|(agent, settings)| files(agent, settings, &binary))
+        .filter(|file| scope.is_none_or(|scope| scope == file.scope))
+        .collect();
+    let banners: Vec<String> = agents.iter().map(|(agent, _)| agent.banner()).filter(|text| !text.is_empty()).collect();
+    match wanted("out") {
+        Some(folder) => written(Path::new(folder), scope.is_some(), &files, &banners),
+        None if matches.get_flag("json") => {
+            print(&as_json(&files, &agents).to_string());
+            exit_code::OK
+        }
+        None => {
+            shown(&files, &banners);
+            exit_code::OK
+        }
+    }
+}
+
+/// Returns the absolute path of the binary. The agent could influence the lookup of a bare name on its `PATH`.
+fn binary(named: Option<&str>) -> Result<String, String> {
+    match named {
+        Some(path) if path.starts_with('/') => Ok(path.to_owned()),
+        Some(path) => Err(format!("`{path}` is not an absolute path")),
+        None => std::env::current_exe()
+            .map(|path| path.to_string_lossy().into_owned())
+            .map_err(|error| format!("the path of reflex cannot be found: {error}")),
+    }
+}
+
+fn files(agent: &'static Agent, settings: &'static Settings, binary: &str) -> Vec<Emitted> {
+    let text = |form: &SettingsFile| {
+        let mut text = (form.install)("", HookCommand::shared(binary)).unwrap_or_default();
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text
+    };
+    let of = |scope, form: &SettingsFile, note: &str| Emitted {
+        agent,
+        scope,
+        path: format!("{}/{}", form.folder, form.name),
+        text: text(form),
+        note: note.to_owned(),
+    };
+    let user = settings.files.iter().filter(|form| !form.by_agent).map(|form| of("user", form, settings.afterwards));
+    let project = settings.project.first().map(|form| of("project", form, settings.project_needs));
+    let managed = settings.managed.map(|managed| {
+        let elsewhere = match managed.on_macos {
+            "" => String::new(),
+            file => format!("on macOS: {file}; "),
+        };
+        let (path, text) = (managed.file.to_owned(), (managed.text)(HookCommand::shared(binary)));
+        Emitted { agent, scope: "managed", path, text, note: format!("{elsewhere}{}", managed.note) }
+    });
+    user.chain(project).chain(managed).collect()
+}
+
+fn shown(files: &[Emitted], banners: &[String]) {
+    for file in files {
+        let place = match file.scope {
+            "user" => format!("~/{}", file.path),
+            "project" => format!("<project>/{}", file.path),
+            _ => file.path.clone(),
+        };
+        print(&format!("=== {} ({}): {place}", file.agent.title, file.scope));
+        if !file.note.is_empty() {
+            print(&format!("--- {}", file.note));
+        }
+        print(file.text.trim_end());
+        print("");
+    }
+    banners.iter().for_each(|banner| print(&format!("{banner}\n")));
+}
+
+fn as_json(files: &[Emitted], agents: &[(&Agent, &Settings)]) -> Value {
+    let file = |file: &Emitted| json!({"agent": file.agent.name, "scope": file.scope, "path": file.path, "text": file.text, "note": file.note});
+    let agent = |(agent, _): &(&Agent, &Settings)| json!({"agent": agent.name, "enforcement": agent.enforcement().name(), "banner": agent.banner()});
+    json!({
+        "schema": "reflex/emit-v1", "files": files.iter().map(file).collect::<Vec<Value>>(),
+        "agents": agents.iter().map(agent).collect::<Vec<Value>>(),
+    })
+}
+
+/// Writes the files. With one scope the paths are relative to the folder, as to a home, a project or the root; with all
+/// three, each scope has its own folder.
+fn written(folder: &Path, alone: bool, files: &[Emitted], banners: &[String]) -> u8 {
+    if let Err(why) = no_agent_above() {
+        complain(&format!("only a person writes the agents' files: {why}"));
+        return exit_code::FOUND;
+    }
+    let mut code = exit_code::OK;
+    for file in files {
+        let below = file.path.trim_start_matches('/');
+        let path = if alone { folder.join(below) } else { folder.join(file.scope).join(below) };
+        match put(&path, &file.text) {
+            Ok(()) => print(&format!("{}: {} is written", file.agent.name, path.display())),
+            Err(problem) => {
+                complain(&format!("{}: {problem}", path.display()));
+                code = exit_code::FOUND;
+            }
+        }
+    }
+    banners.iter().for_each(|banner| print(&format!("\n{banner}")));
+    code
+}
+
+/// Writes a file. An existing file may hold more than the hook: only `init` changes one.
+fn put(path: &Path, text: &str) -> Result<(), String> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    }
+    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = file.map_err(|error| {
+        let is_there = error.kind() == std::io::ErrorKind::AlreadyExists;
+        if is_there { "already exists, left unchanged; `reflex init` edits it".into() } else { error.to_string() }
+    })?;
+    file.write_all(text.as_bytes()).map_err(|error| error.to_string())
+}

@@ -1,0 +1,131 @@
+//! `reflex status` without `--all`: a headline, one row for each agent, and the items that need a person.
+
+use crate::commands::setup::mode;
+use crate::commands::setup::status_facts::{places, policy_problems, reflex_problems, shown, truth};
+use crate::terminal::age::{ago, until};
+use crate::terminal::output::print;
+use crate::terminal::paint::Paint;
+use crate::terminal::table::print_table;
+use crate::terminal::visible::visible;
+use crate::terminal::wrap::{columns, width};
+use reflex_host::answers::waiting;
+use reflex_host::assurance::assurance;
+use reflex_host::client::fails_open;
+use reflex_host::matrix::{Coverage, Row, client_version};
+use reflex_host::signing::InForce;
+use reflex_host::state_folder::obstacle;
+use reflex_host::store::Store;
+use reflex_host::{Host, Mode, Wiring, local};
+
+pub(in crate::commands) fn show(store: &Store) {
+    let paint = Paint::of_stdout();
+    let beats = store.heartbeats();
+    let agents: Vec<(Wiring, Row)> = shown()
+        .into_iter()
+        .map(|wiring| {
+            let row = truth(&wiring, &beats, store);
+            (wiring, row)
+        })
+        .collect();
+    let rows: Vec<&Row> = agents.iter().map(|(_, row)| row).collect();
+    let (said, is_on) = headline(store, &rows);
+    let painted = if is_on { paint.decision_as("allow", &said) } else { paint.decision_as("block", &said) };
+    let facts = facts(store);
+    match columns().filter(|columns| width(&said) + width(&facts) + 2 <= *columns) {
+        Some(columns) => {
+            let columns = columns.min(96);
+            let gap = columns.saturating_sub(width(&said) + width(&facts)).max(2);
+            print(&format!("{painted}{}{}", " ".repeat(gap), paint.faint(&facts)));
+        }
+        None => {
+            print(&painted);
+            print(&paint.faint(&facts));
+        }
+    }
+    if let Some(modes) = mode::for_person(store) {
+        print(&paint.decision_as("warn", &format!("mode {modes}")));
+    }
+    let table: Vec<Vec<String>> = agents.iter().map(|(wiring, row)| agent(wiring, row, store, paint)).collect();
+    print_table(2, &table);
+    for alarm in store.alarms() {
+        let alarm = format!("ALARM {}: {}", local(alarm.time), visible(&alarm.text));
+        print(&paint.decision_as("block", &alarm));
+    }
+    let key = store.key_in_force();
+    if let Some(problem) = key.problem() {
+        print(&format!("! NO APPROVAL COUNTS: {problem}: run `{}`", key.remedy()));
+    }
+    let open = agents.iter().filter(|(_, row)| row.broken.is_none()).filter_map(|(wiring, _)| fails_open(wiring));
+    open.for_each(|trouble| print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix))));
+    for (problem, remedy) in reflex_problems() {
+        print(&format!("! {} Remedy: {}", visible(&problem), visible(&remedy)));
+    }
+    let host = Host::new(Mode::default());
+    if let Some(trouble) = Some(host.folders()).filter(|folders| folders.state.exists()).and_then(obstacle) {
+        print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
+    }
+    policy_problems().iter().for_each(|line| print(&format!("! {}", visible(line))));
+    places().iter().for_each(|line| print(&format!("! {}", visible(line))));
+    print(&paint.faint("Details and gaps: reflex status --all"));
+}
+
+/// Returns a sentence on whether the guard is on for the agents that are used here, and whether it is on for all.
+pub(in crate::commands) fn headline(store: &Store, rows: &[&Row]) -> (String, bool) {
+    if let Some(pause) = store.pause() {
+        let (end, place) = (until(pause.until), pause.place());
+        return (format!("Reflex is OFF{place} for {end} ({}): {}", pause.by, visible(&pause.reason)), false);
+    }
+    let off: Vec<&str> = rows.iter().filter(|row| row.broken.is_some()).map(|row| row.agent.title).collect();
+    match off.as_slice() {
+        [] => ("Reflex is on".to_owned(), true),
+        all if all.len() == rows.len() => ("Reflex is OFF: no agent here uses it".to_owned(), false),
+        some => (format!("Reflex is OFF for {}", some.join(", ")), false),
+    }
+}
+
+/// Describes the passphrase, the waiting calls and the backups.
+fn facts(store: &Store) -> String {
+    let key = match store.key_in_force() {
+        InForce::Unprotected => "no passphrase (reflex pin)",
+        InForce::Key(_) => "passphrase set",
+        InForce::Disputed(_) | InForce::Detached => "passphrase disputed",
+    };
+    let backups = Host::new(Mode::default()).backups().listed().len();
+    let backups = if backups == 1 { "1 backup".to_owned() } else { format!("{backups} backups") };
+    format!("{key} · {} waiting · {backups}", waiting(store).len())
+}
+
+fn agent(wiring: &Wiring, row: &Row, store: &Store, paint: Paint) -> Vec<String> {
+    let title = row.agent.title.to_owned();
+    let version = visible(&client_version(wiring).unwrap_or_default());
+    if let Some(problem) = &row.broken {
+        return vec![title, version, paint.decision_as("block", "OFF"), visible(problem)];
+    }
+    let (mark, proof) = match proof(row, store) {
+        Some(proof) => (paint.decision_as("allow", "ok"), proof),
+        None => (paint.decision_as("warn", "?"), "no call seen yet".to_owned()),
+    };
+    let gaps = row.agent.limits.len();
+    let gaps = if gaps == 1 { "1 gap".to_owned() } else { format!("{gaps} gaps") };
+    vec![title, version, mark, proof, assurance(wiring).name().to_owned(), gaps]
+}
+
+/// Returns the strongest evidence that the client calls the hook, and its age.
+fn proof(row: &Row, store: &Store) -> Option<String> {
+    let live = store.proof(row.agent.name).filter(|proof| proof.state == "PROVEN").map(|proof| proof.time);
+    let called = row.cells.iter().filter_map(|cell| match cell.sight {
+        Coverage::Proven(time) => Some(time),
+        Coverage::Configured | Coverage::Blind(..) | Coverage::Off(..) => None,
+    });
+    match (live, called.max()) {
+        (Some(live), called) if called.is_none_or(|called| called <= live) => Some(format!("proven {}", ago(live))),
+        (_, Some(called)) => Some(format!("called {}", ago(called))),
+        (Some(_), None) | (None, None) => None,
+    }
+}
+
+/// Whether a script should stop: the guard is off for an agent that is used here, or paused.
+pub(in crate::commands) fn is_guard_off(store: &Store) -> bool {
+    let beats = store.heartbeats();
+    store.pause().is_some() || shown().iter().any(|wiring| truth(wiring, &beats, store).broken.is_some())
+}

@@ -1,0 +1,156 @@
+//! Queries of people about their own files: all problems, all rules, and the origin of every key.
+
+use super::compile::compile;
+use super::files;
+use super::load::load;
+use super::loaded::Loaded;
+use super::loosening;
+use super::offer::Offer;
+use super::trust;
+use crate::store::Store;
+use crate::system::folders::Folders;
+use reflex_engine::{Authority, Layer, Vouched};
+use reflex_rules::{Compiled, MAX_BYTES, Rule, SourceFile, Variables, rule_files};
+use reflex_tables::Tables;
+use reflex_tables::compile::encode;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A layer with its sources.
+pub struct Opened {
+    /// The layer as it counts now.
+    pub loaded: Loaded,
+    /// Its files.
+    pub files: Vec<SourceFile>,
+    /// The compiled content of the files.
+    pub compiled: Compiled,
+}
+
+/// All layers of a workspace with their sources.
+pub fn open(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Opened> {
+    let mut variables = Variables::new();
+    let mut opened: Vec<Opened> = Vec::new();
+    for loaded in load(folders, workspace, store).into_iter().rev() {
+        let files = loaded.place.list().read();
+        let compiled = compile(&files, &variables);
+        variables.extend(compiled.policy.variables.clone());
+        opened.push(Opened { loaded, files, compiled });
+    }
+    opened.reverse();
+    opened
+}
+
+/// Files and folders that a person names, with the user's authority. A file with the stem `policy` is a policy, all
+/// others hold rules.
+///
+/// # Errors
+/// The first path that cannot be read.
+pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
+    let mut all: Vec<PathBuf> = Vec::new();
+    for path in paths {
+        let told = |error: std::io::Error| format!("{}: {error}", path.display());
+        if path.is_dir() {
+            let mut names = rule_files(path).map_err(told)?;
+            names.sort_unstable();
+            all.extend(names.iter().map(|name| path.join(name)));
+        } else {
+            all.push(path.clone())
+        }
+    }
+    let mut sources = Vec::new();
+    for path in all {
+        let told = |error: std::io::Error| format!("{}: {error}", path.display());
+        let metadata = fs::metadata(&path).map_err(told)?;
+        // A pipe or a device may never reach its end.
+        if !metadata.is_file() {
+            return Err(format!("{}: it is no file", path.display()));
+        }
+        if metadata.len() > MAX_BYTES {
+            return Err(format!("{}: it is larger than {} KiB", path.display(), MAX_BYTES / 1024));
+        }
+        let text = String::from_utf8_lossy(&fs::read(&path).map_err(told)?).into_owned();
+        let is_policy = path.file_stem().is_some_and(|name| name == "policy");
+        sources.push(SourceFile { name: path.display().to_string(), text, is_policy, unread: None });
+    }
+    let compiled = compile(&sources, &Variables::new());
+    let blob = encode(&compiled.tree)?;
+    let tables = Tables::new(Box::leak(blob.into_boxed_slice()));
+    let (authority, loosens) = (Authority::User, Vouched::YES);
+    let layer = Layer { authority, loosens, tables, problems: Vec::new(), folder: String::new() };
+    let digest = files::digest(&sources);
+    let place = files::Place::user(PathBuf::from("."));
+    let loaded = Loaded { layer, place, digest, why_tight: None };
+    Ok(Opened { loaded, files: sources, compiled })
+}
+
+impl Opened {
+    /// The id under which a rule of this layer is reported.
+    pub fn id(&self, rule: &Rule) -> String {
+        format!("{}/{}", self.loaded.layer.authority.name(), rule.name)
+    }
+
+    /// The keys of its policy, each with the place that sets it and its value.
+    pub fn origins(&self) -> &[(String, String, Value)] {
+        &self.compiled.policy.origins
+    }
+}
+
+/// Changes that people's files make to core rules, each in a sentence. Only entries of the user and the administrator
+/// that have a reason count.
+pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
+    let mut told = Vec::new();
+    let core: Vec<&str> = reflex_library::tables()
+        .get("rules")
+        .entries()
+        .filter(|(_, rule)| rule.get("tier").text() == "core")
+        .map(|(id, _)| id)
+        .collect();
+    let is_core = |id: &str| {
+        let name = ["project/", "user/", "managed/"].iter().find_map(|layer| id.strip_prefix(layer)).unwrap_or(id);
+        let own = |one: &Loaded| one.layer.tables.get("rules").get(name).get("tier").text() == "core";
+        core.contains(&id) || loaded.iter().any(own)
+    };
+    let may = |one: &&Loaded| one.layer.loosens.holds() && one.layer.authority >= Authority::User;
+    for one in loaded.iter().filter(may) {
+        let policy = one.layer.tables.get("policy");
+        let (name, reason) = (one.layer.authority.name(), policy.get("reason").text());
+        if !reason.is_empty() && !policy.get("preset").is_nil() {
+            told.push(format!(
+                "the {name}'s preset `{}` also holds for core rules: {reason}",
+                policy.get("preset").text()
+            ));
+        }
+        for (id, said) in policy.get("overrides").entries() {
+            let (at, reason) = (said.get("at").text(), said.get("reason").text());
+            if is_core(id) && !reason.is_empty() {
+                told.push(format!("{at}: the core rule `{id}` is set to `{}`: {reason}", said.get("do").text()));
+            }
+        }
+        for entry in policy.get("allow").items().filter(|entry| !entry.get("reason").text().is_empty()) {
+            let (at, reason) = (entry.get("at").text(), entry.get("reason").text());
+            told.push(format!("{at}: an allowance also holds for core rules: {reason}"));
+        }
+    }
+    told
+}
+
+/// The user's own files, if their loosening parts need approval.
+pub fn offer_of_own(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
+    loosening::offer(&load(folders, workspace, store), folders, store)
+}
+
+/// The files of a workspace that a person may accept.
+pub fn offer(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
+    let loaded = load(folders, workspace, store);
+    let project = loaded.into_iter().find(|one| one.layer.authority == Authority::Project)?;
+    let mut files = project.place.list().read();
+    let policy = compile(&files, &Variables::new()).policy.node;
+    let checks = policy.get("verify").and_then(|verify| verify.get("run")?.as_array()).into_iter().flatten();
+    let commands = checks.filter_map(|check| check.get("command")?.as_str());
+    let scripts = trust::scripts(commands, workspace);
+    let digest = trust::with_scripts(files::digest(&files), &scripts);
+    files.extend(scripts);
+    let before = trust::accepted(store, workspace);
+    Some(Offer::new(files, before, digest, trust::repository(workspace)))
+}

@@ -1,0 +1,183 @@
+//! Actions of a person on a waiting call. Every interface uses them, and each ends in a signed approval or refusal.
+//! Texts are returned unescaped: the caller makes hidden characters visible.
+
+use super::{Grant, Pending, Scope};
+use crate::store::signing::Signer;
+use crate::store::state::Store;
+use crate::system::clock::{duration, local, now};
+use crate::system::person::Person;
+use serde_json::{Value, json};
+
+/// Default lifetime of an approval of one call, in milliseconds.
+const FEW_MINUTES: u64 = 15 * 60_000;
+
+/// Maximum lifetime of an approval, in milliseconds.
+const LONGEST: u64 = 365 * DAY;
+
+const DAY: u64 = 86_400_000;
+
+/// The calls that were refused or asked about and were not approved, newest first.
+pub fn waiting(store: &Store) -> Vec<Pending> {
+    let grants = store.grants();
+    let mut all = store.pending();
+    let answered = |grant: &Grant| grant.vouched && (grant.uses > 0 || now() < grant.expires);
+    all.retain(|call| !grants.iter().any(|grant| grant.id == call.id && answered(grant)));
+    all
+}
+
+/// Records a person's action in the audit log. An action that cannot be recorded must not happen.
+///
+/// # Errors
+/// The record cannot be written.
+pub fn record(store: &Store, kind: &'static str, fields: Value) -> Result<(), String> {
+    store.note(kind, fields).map_err(|error| format!("not done, because it cannot be logged: {error}"))
+}
+
+/// An approval of this call, for its next attempt.
+pub fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
+    let time = now();
+    Grant {
+        id: call.id.clone(),
+        allow: true,
+        exact: call.exact.clone(),
+        scope: Scope::Once,
+        within: call.holder(),
+        time,
+        expires: time + FEW_MINUTES,
+        uses: 0,
+        used_for: String::new(),
+        used: 0,
+        taken: false,
+        by: person.name.clone(),
+        reason: reason.into(),
+        text: call.text.clone(),
+        vouched: true,
+    }
+}
+
+/// Extends an approval to more than one call.
+///
+/// # Errors
+/// The reason why this call cannot be approved with this scope.
+pub fn scoped(once: Grant, call: &Pending, scope: Scope, length: u64) -> Result<Grant, String> {
+    if scope != Scope::Once && once.reason.trim().is_empty() {
+        return Err("an approval for more than one call needs --reason".into());
+    }
+    if scope != Scope::Once && call.core {
+        return Err("a core rule stopped this call: it can only be approved once".into());
+    }
+    let within = match scope {
+        Scope::Once | Scope::Session => call.holder(),
+        Scope::Task => call.task.clone(),
+        Scope::Repository => call.workspace.clone(),
+    };
+    if scope != Scope::Once && within.is_empty() {
+        return Err(format!("this call belongs to no {}", scope.name()));
+    }
+    let time = now();
+    let exact = call.mark(scope).to_owned();
+    Ok(Grant { scope, exact, within, time, expires: time + length, ..once })
+}
+
+/// Default lifetime of an approval by scope, in milliseconds. An approval for a task also ends with the task, one for a
+/// repository when it is revoked.
+pub fn usual_length(scope: Scope) -> u64 {
+    match scope {
+        Scope::Once => FEW_MINUTES,
+        Scope::Session => DAY,
+        Scope::Task | Scope::Repository => LONGEST,
+    }
+}
+
+/// The default lifetime in words.
+pub fn usual_length_in_words(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Once => "15m",
+        Scope::Session => "1d",
+        Scope::Task => "until the task ends",
+        Scope::Repository => "365d, or until revoked",
+    }
+}
+
+/// Parses the lifetime of an approval in milliseconds, as a person writes it.
+///
+/// # Errors
+/// It is not a duration, or too long.
+pub fn written_length(written: &str) -> Result<u64, String> {
+    duration(written)
+        .filter(|length| (1..=LONGEST).contains(length))
+        .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 365d)", written))
+}
+
+/// The reason why a person cannot approve a call that they have seen.
+pub fn obstacle(call: &Pending) -> Option<String> {
+    if !call.whole {
+        return Some("this call is too long to be kept in full: run it yourself if you want it".into());
+    }
+    if let Some(loose) = call.bound.iter().find(|bound| !bound.firm) {
+        let shown = &loose.shown;
+        return Some(format!("nobody could tell a change of what this call does ({shown}): run it yourself"));
+    }
+    let other = call.bound.iter().find(|bound| !bound.still_holds())?;
+    let path = &other.path;
+    Some(format!(
+        "{path} has changed since this call was blocked, so an approval would not hold: let the agent try again"
+    ))
+}
+
+/// Describes the calls that an approval lets run, in a sentence.
+pub fn covers(grant: &Grant) -> String {
+    let holds = match grant.scope {
+        Scope::Once => format!("once, for {}", grant.within),
+        Scope::Session | Scope::Task | Scope::Repository => {
+            format!("in this {} ({})", grant.scope.name(), grant.within)
+        }
+    };
+    let length = grant.expires.saturating_sub(now()).div_ceil(60_000);
+    format!("Approving runs exactly this {holds}, until {} ({length} min).", local(grant.expires))
+}
+
+/// Records an approval in the log, then writes it.
+///
+/// # Errors
+/// It cannot be logged or written; the call is then not approved.
+pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -> Result<(), String> {
+    let bound = call.bound.iter().map(|bound| &bound.shown).collect::<Vec<_>>();
+    let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
+        "by": grant.by, "reason": grant.reason, "bound": bound});
+    record(store, "approval", fields)?;
+    store.forget_old_grants();
+    store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))
+}
+
+/// Removes a call from the list: it stays blocked, and an approval of it ends.
+///
+/// # Errors
+/// It cannot be logged or written.
+pub fn reject(store: &Store, call: &Pending, person: &Person, reason: &str) -> Result<(), String> {
+    let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": reason});
+    record(store, "denial", fields)?;
+    store.revoke(&call.id).and(store.forget_pending(&call.id)).map_err(|error| error.to_string())
+}
+
+/// Refuses a call with a message to the agent, which is sent now and when the agent retries within the lifetime of an
+/// approval. The agent receives it as a person's words, so it is signed like an approval.
+///
+/// # Errors
+/// It cannot be logged or written.
+pub fn refuse(
+    store: &Store,
+    (call, person): (&Pending, &Person),
+    message: &str,
+    signer: &Signer,
+) -> Result<(), String> {
+    let message: String = message.chars().take(MAX_MESSAGE).collect();
+    let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": message});
+    record(store, "denial", fields)?;
+    let no = Grant { allow: false, ..once(call, person, &message) };
+    let written = store.grant(&no, signer).and_then(|()| store.forget_pending(&call.id));
+    written.map_err(|error| error.to_string())
+}
+
+/// Maximum number of characters of a message to an agent.
+const MAX_MESSAGE: usize = 400;

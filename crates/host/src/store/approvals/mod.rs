@@ -1,0 +1,349 @@
+//! Calls that wait for a person, and a person's approvals and refusals: one small file each.
+
+pub mod answers;
+mod grant;
+mod limits;
+mod pending;
+mod scope;
+
+pub use grant::Grant;
+pub use pending::Pending;
+pub(crate) use pending::short_id;
+pub use scope::Scope;
+
+use crate::store::log::BRIEF_WAIT;
+use crate::store::redact::put;
+use crate::store::signing::signed::Signer;
+use crate::store::signing::statement::Kind;
+use crate::store::state::Store;
+use crate::system::clock;
+use crate::system::files::{make_folder, put_as_it_is};
+use crate::system::os::{self, Purpose};
+use limits::Waiting;
+use serde_json::{Map, Value};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+/// Time in milliseconds for which an expired grant is listed. It is bounded because each stopped call reads all of
+/// them.
+const LISTED: u64 = 30 * 86_400_000;
+
+/// Whether a waiting call was answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Not answered yet.
+    Open,
+    /// Approved or refused by a person.
+    Given,
+    /// Removed from the list.
+    TakenOff,
+}
+
+impl Store {
+    fn pending_folder(&self) -> PathBuf {
+        self.folder.join("pending")
+    }
+
+    fn grants_folder(&self) -> PathBuf {
+        self.folder.join("grants")
+    }
+
+    /// Stores a call that a person may decide about and returns its id. If the same call is already waiting, it keeps
+    /// the id that a person may have read. A session never displaces the recent calls of another one.
+    ///
+    /// # Errors
+    /// The file cannot be written, or the session has no free place on the list.
+    pub(crate) fn keep_pending(&self, pending: &Pending) -> io::Result<String> {
+        let folder = self.pending_folder();
+        let waiting = Waiting { listed: limits::listed(&folder), grants: &self.grants_folder() };
+        let known = waiting.same(pending).and_then(|id| self.pending_call(&id));
+        let kept = match known {
+            Some(known) => Pending { id: known.id, appeals: known.appeals, ..pending.clone() },
+            None => pending.clone(),
+        };
+        let since = waiting.first_written(&kept.id);
+        if !waiting.make_room(&kept, &folder) {
+            return Err(io::ErrorKind::QuotaExceeded.into());
+        }
+        self.put_pending(&kept)?;
+        self.keep_place(&kept, since)?;
+        Ok(kept.id)
+    }
+
+    /// Records the time until which a hook waits for the answer to a listed call.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn note_wait(&self, call: &Pending, until: u64) -> io::Result<()> {
+        let file = self.pending_folder().join(limits::file_name(call));
+        let since = fs::metadata(&file)?.modified().ok();
+        let Some(kept) = object(&file).map(|map| Pending::from_json(&map)) else { return Ok(()) };
+        self.put_pending(&Pending { until, ..kept })?;
+        self.keep_place(call, since)
+    }
+
+    /// Restores the modification time of a rewritten file, so that the call keeps its place on the list.
+    fn keep_place(&self, call: &Pending, since: Option<SystemTime>) -> io::Result<()> {
+        let Some(since) = since else { return Ok(()) };
+        fs::File::open(self.pending_folder().join(limits::file_name(call)))?.set_modified(since)
+    }
+
+    /// Writes the call in its current state.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub(crate) fn put_pending(&self, pending: &Pending) -> io::Result<()> {
+        put(&self.pending_folder().join(limits::file_name(pending)), &self.kept(&pending.json()))
+    }
+
+    /// Every call that waits or was refused, newest first.
+    pub fn pending(&self) -> Vec<Pending> {
+        let mut all: Vec<Pending> =
+            files(&self.pending_folder()).iter().filter_map(|path| Some(Pending::from_json(&object(path)?))).collect();
+        all.sort_by_key(|pending| std::cmp::Reverse(pending.time));
+        all
+    }
+
+    /// The ids of the waiting calls without an answer, taken from file names alone.
+    pub fn waiting(&self) -> Vec<String> {
+        let mut waiting = limits::ids(&self.pending_folder());
+        let answered = if waiting.is_empty() { Vec::new() } else { limits::ids(&self.grants_folder()) };
+        waiting.retain(|id| !answered.contains(id));
+        waiting
+    }
+
+    /// The call with this id.
+    pub fn pending_call(&self, id: &str) -> Option<Pending> {
+        self.pending_file(id).and_then(|path| object(&path)).map(|map| Pending::from_json(&map))
+    }
+
+    fn pending_file(&self, id: &str) -> Option<PathBuf> {
+        let plain = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        files(&self.pending_folder()).into_iter().find(|path| plain && limits::id_of(path) == Some(id))
+    }
+
+    /// The folders that change when this call is answered: those of pending calls and of grants.
+    ///
+    /// # Errors
+    /// A folder cannot be created.
+    pub(crate) fn answer_folders(&self) -> io::Result<[PathBuf; 2]> {
+        let folders = [self.pending_folder(), self.grants_folder()];
+        folders.iter().try_for_each(|folder| make_folder(folder))?;
+        Ok(folders)
+    }
+
+    /// Time of the last change to the pending calls and to the grants. Two changes within one tick of the file system's
+    /// clock are indistinguishable.
+    pub fn answers_changed(&self) -> [Option<SystemTime>; 2] {
+        [self.pending_folder(), self.grants_folder()].map(|folder| folder.metadata().ok()?.modified().ok())
+    }
+
+    /// Whether a person has answered a waiting call, by file names alone.
+    pub(crate) fn answer_to(&self, call: &Pending) -> Answer {
+        if self.grant_file(&call.id).exists() {
+            Answer::Given
+        } else if self.pending_folder().join(limits::file_name(call)).exists() {
+            Answer::Open
+        } else {
+            Answer::TakenOff
+        }
+    }
+
+    /// A person's refusal of exactly this call, until it expires.
+    pub(crate) fn no_to(&self, call: &Pending) -> Option<Grant> {
+        if !self.grants_folder().is_dir() {
+            return None;
+        }
+        let now = clock::now();
+        let said = self.said_grants().into_iter().find(|(grant, _)| grant.refuses(call, now));
+        said.filter(|(_, said)| self.counts(Kind::Grant, said)).map(|(grant, _)| grant)
+    }
+
+    /// Removes a call from the list.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn forget_pending(&self, id: &str) -> io::Result<()> {
+        self.pending_file(id).map_or(Ok(()), fs::remove_file)
+    }
+
+    /// All grants, newest first.
+    pub fn grants(&self) -> Vec<Grant> {
+        let all = self.said_grants().into_iter();
+        all.map(|(grant, said)| Grant { vouched: self.counts(Kind::Grant, &said), ..grant }).collect()
+    }
+
+    /// All grants, newest first, each with the JSON object of its file, which is what the signature covers.
+    fn said_grants(&self) -> Vec<(Grant, Map<String, Value>)> {
+        let read = |path: &PathBuf| {
+            let said = object(path)?;
+            let grant =
+                Grant::from_json(&said).filter(|grant| path.file_stem().is_some_and(|stem| *stem == *grant.id))?;
+            Some((grant, said))
+        };
+        let mut all: Vec<_> = files(&self.grants_folder()).iter().filter_map(read).collect();
+        all.sort_by_key(|(grant, _)| std::cmp::Reverse(grant.time));
+        all
+    }
+
+    /// Stores a grant.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn grant(&self, grant: &Grant, signer: &Signer) -> io::Result<()> {
+        self.put_signed(&self.grant_file(&grant.id), (signer, Kind::Grant), &grant.json())?;
+        if grant.allow {
+            self.announce_approval(&grant.id);
+        }
+        Ok(())
+    }
+
+    /// The approval with this id, if it waits for a call of this agent and session. Removes the announcement of an
+    /// expired or used one.
+    pub(crate) fn announced(&self, id: &str, holder: &str) -> Option<Grant> {
+        let grant = object(&self.grant_file(id)).and_then(|said| Grant::from_json(&said));
+        let Some(grant) = grant.filter(|grant| grant.allow && grant.uses == 0 && clock::now() < grant.expires) else {
+            self.forget_announced(id);
+            return None;
+        };
+        (grant.within == holder).then_some(grant)
+    }
+
+    /// An unused approval for a nearly identical call of the same agent and session.
+    pub(crate) fn approval_of_another(&self, call: &Pending) -> Option<Grant> {
+        let now = clock::now();
+        let waits = |grant: &Grant| grant.allow && grant.scope == Scope::Once && grant.uses == 0 && now < grant.expires;
+        let of_holder = |grant: &Grant| waits(grant) && grant.within == call.holder();
+        self.grants().into_iter().find(|grant| of_holder(grant) && is_almost(&grant.text, &call.text))
+    }
+
+    fn grant_file(&self, id: &str) -> PathBuf {
+        self.grants_folder().join(format!("{id}.json"))
+    }
+
+    /// Whether an approval is vouched for: signed if a key is in force, and, for the scope of a task, the task was
+    /// declared by a person.
+    fn is_vouched(&self, (grant, said): &(Grant, Map<String, Value>), call: &Pending) -> bool {
+        let of_task = || self.vouched_task(&call.workspace).is_some_and(|task| task.id == call.task);
+        self.counts(Kind::Grant, said) && (grant.scope != Scope::Task || of_task())
+    }
+
+    /// Records the use of an approval. The added values are numbers and digests; the rest was redacted before.
+    fn note_use(&self, grant: &Grant, mut said: Map<String, Value>) -> io::Result<()> {
+        for name in ["uses", "used_for", "used"] {
+            said.insert(name.into(), grant.json().get(name).cloned().unwrap_or_default());
+        }
+        if grant.scope == Scope::Once {
+            said.insert("taken".into(), grant.taken.into());
+        }
+        put_as_it_is(&self.grant_file(&grant.id), &Value::from(said).to_string())
+    }
+
+    /// Removes grants that expired a month ago; the log keeps their records.
+    pub fn forget_old_grants(&self) {
+        let over = |grant: &Grant| grant.expires.saturating_add(LISTED) < clock::now();
+        self.grants().iter().filter(|grant| over(grant)).for_each(|grant| drop(self.revoke(&grant.id)));
+    }
+
+    /// Revokes an approval; returns whether it existed.
+    ///
+    /// # Errors
+    /// The file cannot be removed.
+    pub fn revoke(&self, id: &str) -> io::Result<bool> {
+        let Some(path) =
+            files(&self.grants_folder()).into_iter().find(|path| path.file_stem().is_some_and(|s| s == id))
+        else {
+            return Ok(false);
+        };
+        let _ = fs::remove_file(self.taking_file(id));
+        fs::remove_file(path).map(|()| true)
+    }
+
+    /// An approval that covers this call, marked as used. If several hooks want the same approval for one call, one of
+    /// them gets it.
+    ///
+    /// # Errors
+    /// The use could not be recorded; the approval is then not granted.
+    pub(crate) fn use_grant(&self, call: &Pending) -> io::Result<Option<Grant>> {
+        let folder = self.grants_folder();
+        if !self.may_loosen || !folder.is_dir() {
+            return Ok(None);
+        }
+        self.log().locked(BRIEF_WAIT, |_, _| {
+            let now = clock::now();
+            let covers =
+                |grant: &Grant| grant.covers(call, now) || (grant.covers_again(call, now) && self.was_left(&grant.id));
+            let mut all = self.said_grants().into_iter();
+            let Some((mut grant, said)) = all.find(|said| covers(&said.0) && self.is_vouched(said, call)) else {
+                return Ok(None);
+            };
+            if !grant.was_just_used_for(call, now) {
+                grant.uses = if grant.taken { grant.uses } else { grant.uses + 1 };
+                (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
+                grant.taken = grant.scope == Scope::Once && self.take(&grant.id);
+            }
+            self.note_use(&grant, said)?;
+            Ok(Some(grant))
+        })
+    }
+
+    fn taking_file(&self, id: &str) -> PathBuf {
+        self.grants_folder().join(format!("{id}.taking"))
+    }
+
+    /// Holds the approval until this process ends, so that no other process takes it for abandoned. Returns whether the
+    /// lock could be acquired.
+    fn take(&self, id: &str) -> bool {
+        let Ok(file) = os::open(&self.taking_file(id), Purpose::Head) else { return false };
+        // Overwriting one byte later needs no space on the disk.
+        let is_held = file.try_lock().is_ok() && os::write_at(&file, UNANSWERED, 0).is_ok();
+        is_held && TAKEN.set(file).is_ok()
+    }
+
+    /// Whether the hook that took an approval ended before it had allowed the call. The call then did not run, because
+    /// a client treats a killed hook as a refusal.
+    fn was_left(&self, id: &str) -> bool {
+        let Ok(file) = os::open(&self.taking_file(id), Purpose::Poll) else { return false };
+        let mut said = [0];
+        file.try_lock().is_ok() && os::read_at(&file, &mut said, 0).is_ok() && said == *UNANSWERED
+    }
+}
+
+/// Content of that file before and after the answer.
+const UNANSWERED: &[u8; 1] = b"0";
+const ANSWERED: &[u8; 1] = b"1";
+
+/// The file that the hook locks until it ends, once it has taken an approval. One process answers one call.
+static TAKEN: OnceLock<File> = OnceLock::new();
+
+/// Marks the approval taken by this process as finally used, once the answer was sent. Returns whether it had taken
+/// one; the process must then exit at once: if it were killed later, the approval would be used although the call did
+/// not run.
+pub fn settle() -> bool {
+    TAKEN.get().map(|file| os::write_at(file, ANSWERED, 0)).is_some()
+}
+
+/// Whether two texts differ in a few words at one place only, such as an additional pipe or another folder at the
+/// beginning.
+fn is_almost(one: &str, other: &str) -> bool {
+    const MAX_WORDS: usize = 6;
+    let (one, other): (Vec<&str>, Vec<&str>) = (one.split_whitespace().collect(), other.split_whitespace().collect());
+    let before = one.iter().zip(&other).take_while(|(one, other)| one == other).count();
+    let rest = one.len().min(other.len()) - before;
+    let after = one.iter().rev().zip(other.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
+    let differs = |words: &[&str]| words.len() - before - after;
+    before + after >= 2 && differs(&one) <= MAX_WORDS && differs(&other) <= MAX_WORDS
+}
+
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
+}
+
+fn object(path: &Path) -> Option<Map<String, Value>> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}

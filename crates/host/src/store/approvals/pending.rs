@@ -1,0 +1,135 @@
+//! A call that did not run and waits for a person's decision.
+
+use super::scope::Scope;
+use crate::store::appeal::Appeal;
+use crate::store::bound::Bound;
+use crate::store::fields::{list, number, text};
+use crate::system::digest::digest;
+use crate::system::random;
+use serde_json::{Map, Value, json};
+
+/// A call that was refused or asked about.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Pending {
+    /// Seven alphanumeric characters, short enough to type.
+    pub id: String,
+    /// The id of its record.
+    pub record: String,
+    /// Milliseconds since 1970.
+    pub time: u64,
+    /// `ask` or `deny`.
+    pub decision: String,
+    /// The agent.
+    pub client: String,
+    /// The agent's id of the session.
+    pub session: String,
+    /// The id of the task that a person declared; empty if none was declared.
+    pub task: String,
+    /// The root of the project.
+    pub workspace: String,
+    /// The working directory.
+    pub cwd: String,
+    /// The text that would run, without secrets.
+    pub text: String,
+    /// Whether `text`, `parts` and `effects` are complete; else they were too long to store.
+    pub whole: bool,
+    /// The parts of a compound command, as they would run.
+    pub parts: Vec<String>,
+    /// The effects of the call.
+    pub effects: Vec<String>,
+    /// The reasons of the decision.
+    pub reasons: Vec<String>,
+    /// The parts of the text that the reasons refer to.
+    pub guilty: Vec<String>,
+    /// Time until which a hook waits for the answer, in milliseconds since 1970; 0 if none waits.
+    pub until: u64,
+    /// Ids of the decisive findings.
+    pub findings: Vec<String>,
+    /// Whether one of them is of the core tier.
+    pub core: bool,
+    /// The fingerprint by which a retry is recognized.
+    pub exact: String,
+    /// The fingerprint for approvals of more than one call, in which the content that the call pushes may change.
+    pub lasting: String,
+    /// The files and other inputs that direct the call, in the state they had.
+    pub bound: Vec<Bound>,
+    /// The agent's id of the call; empty if it has none.
+    pub call: String,
+    /// The call as a universal event, if it is stored completely and contains no secret.
+    pub again: Option<Map<String, Value>>,
+    /// Appeals against the refusal.
+    pub appeals: Vec<Appeal>,
+}
+
+/// A short id for a call: easy to type and impossible to predict.
+pub(crate) fn short_id() -> String {
+    const LETTERS: usize = 7;
+    random::token(LETTERS)
+}
+
+impl Pending {
+    /// The JSON form.
+    pub fn json(&self) -> Value {
+        json!({
+            "schema": "reflex/pending-v1", "id": self.id, "record": self.record, "time": self.time,
+            "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
+            "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.whole, "parts": self.parts,
+            "effects": self.effects, "reasons": self.reasons, "guilty": self.guilty, "until": self.until, "findings": self.findings, "core": self.core,
+            "exact": self.exact, "lasting": self.lasting, "again": self.again, "holder": self.holder(),
+            "bound": self.bound.iter().map(Bound::json).collect::<Vec<_>>(),
+            "appeals": self.appeals.iter().map(Appeal::json).collect::<Vec<_>>(),
+        })
+    }
+
+    pub(super) fn from_json(map: &Map<String, Value>) -> Pending {
+        let items = |key: &str| map.get(key).and_then(Value::as_array).into_iter().flatten();
+        Pending {
+            id: text(map, "id"),
+            record: text(map, "record"),
+            time: number(map, "time"),
+            decision: text(map, "decision"),
+            client: text(map, "agent"),
+            session: text(map, "session"),
+            task: text(map, "task"),
+            workspace: text(map, "workspace"),
+            cwd: text(map, "cwd"),
+            text: text(map, "text"),
+            // Older versions stored at most 4096 bytes of each text.
+            whole: map.get("whole").and_then(Value::as_bool).unwrap_or_else(|| text(map, "text").len() < 4096),
+            parts: list(map, "parts"),
+            effects: list(map, "effects"),
+            reasons: list(map, "reasons"),
+            guilty: list(map, "guilty"),
+            until: number(map, "until"),
+            findings: list(map, "findings"),
+            core: map.get("core").and_then(Value::as_bool).unwrap_or(true),
+            exact: text(map, "exact"),
+            lasting: text(map, "lasting"),
+            bound: items("bound").filter_map(Bound::from_json).collect(),
+            call: String::new(),
+            again: map.get("again").and_then(Value::as_object).cloned(),
+            appeals: items("appeals").filter_map(Appeal::from_json).collect(),
+        }
+    }
+
+    /// The holder of an approval for one call or a session: this agent and session, or this agent and project if it
+    /// names no session.
+    pub fn holder(&self) -> String {
+        let client: String = self.client.split_whitespace().collect();
+        match self.session.as_str() {
+            "" => format!("{client} in {}", self.workspace),
+            session => format!("{client} session {session}"),
+        }
+    }
+
+    /// The fingerprint that an approval of this scope is bound to.
+    pub fn mark(&self, scope: Scope) -> &str {
+        if scope == Scope::Once { &self.exact } else { &self.lasting }
+    }
+
+    /// A digest of the agent's ids of the session and the call; `None` if the call has none.
+    pub(super) fn name(&self) -> Option<String> {
+        let names = || format!("{} {} {}", self.client, self.session, self.call);
+        (!self.call.is_empty()).then(|| digest(&names()))
+    }
+}
