@@ -108,7 +108,7 @@ fn every_file_of_every_agent_can_be_printed_and_written() {
     let of = |scope: &str| -> Vec<Value> {
         emitted["files"].as_array().unwrap().iter().filter(|file| file["scope"] == scope).cloned().collect()
     };
-    assert_eq!((of("user").len(), of("project").len(), of("managed").len()), (8, 8, 7));
+    assert_eq!((of("user").len(), of("project").len(), of("managed").len()), (8, 9, 7));
     for file in emitted["files"].as_array().unwrap() {
         assert!(file["text"].as_str().unwrap().contains("/opt/my tools/reflex"), "{file}");
         let path = file["path"].as_str().unwrap();
@@ -134,6 +134,38 @@ fn every_file_of_every_agent_can_be_printed_and_written() {
     assert_eq!(output.code, 1);
     assert_eq!(output.stderr.matches("already exists, left unchanged").count(), 3, "{output:?}");
     assert_eq!(files(&out).into_iter().filter(|(file, _)| file.is_file()).collect::<Vec<_>>(), written);
+}
+
+#[test]
+fn a_committed_hook_judges_a_commit_and_refuses_it_where_reflex_is_missing() {
+    let machine = Machine::new();
+    let project = machine.project();
+    let git = |words: &[&str]| machine.program("git", words).folder(&project).run();
+    git(&["init", "-q"]);
+    git(&["config", "core.hooksPath", ".githooks"]);
+    let emit = |binary: &str| {
+        let words = ["emit", "--agent", "git", "--scope", "project", "--binary", binary, "--out", "."];
+        machine.reflex(words).folder(&project).run()
+    };
+    let output = emit(env!("CARGO_BIN_EXE_reflex"));
+    if output.stderr.contains("an agent started this") {
+        println!("skipped: an agent is among the processes above");
+        return;
+    }
+    assert_eq!(output.code, 0, "{output:?}");
+    fs::write(project.join("notes.txt"), "fine\n").unwrap();
+    git(&["add", "notes.txt"]);
+    let commit = || git(&["-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "notes"]);
+    assert_eq!(commit().code, 0);
+    let key = format!("aws_secret_access_key = {}\n", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY");
+    fs::write(project.join("notes.txt"), format!("aws_access_key_id = AKIA{}\n{key}", "QYLPMN5HHHFPZAM2")).unwrap();
+    git(&["add", "notes.txt"]);
+    let refused = commit();
+    assert!(refused.code != 0 && refused.stderr.contains("secret"), "{refused:?}");
+    fs::remove_file(project.join(".githooks/pre-commit")).unwrap();
+    assert_eq!(emit("/opt/missing/reflex").code, 0);
+    let refused = commit();
+    assert!(refused.code != 0 && refused.stderr.contains("reflex failed (127)"), "{refused:?}");
 }
 
 #[test]

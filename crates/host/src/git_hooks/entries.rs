@@ -20,6 +20,20 @@ const OTHERS: &str = "applypatch-msg pre-applypatch post-applypatch pre-merge-co
 /// The line that identifies our files.
 const MARK: &str = "# Written by `reflex init --git`; `reflex uninstall --git` takes it out.";
 
+/// Path of the committed hook below the project.
+pub const COMMITTED_HOOK: &str = ".githooks/pre-commit";
+
+/// Returns the text of a `pre-commit` hook that a repository ships to everyone who clones it. It names no home and no
+/// key, since it is shared, and refuses the commit where `binary` is missing or fails.
+pub fn committed_hook(binary: &str) -> String {
+    let judge = quoted(binary);
+    format!(
+        "#!/bin/sh\n# Written by `reflex emit`. In force in a clone after `git config core.hooksPath .githooks`.\n\
+         {judge} git-hook pre-commit \"$@\"\ncode=$?\n[ $code -le 1 ] && exit $code\n\
+         echo \"reflex failed ($code), so nothing is judged; a person can run git commit --no-verify\" >&2\nexit 1\n"
+    )
+}
+
 /// Suffix of a hook that was there before ours.
 const BEFORE: &str = "before-reflex";
 

@@ -5,4 +5,4 @@ mod entries;
 mod objects;
 
 pub use changes::changes;
-pub use entries::{Done, Entries};
+pub use entries::{COMMITTED_HOOK, Done, Entries, committed_hook};

@@ -5,21 +5,28 @@ use crate::exit_code;
 use crate::terminal::output::{complain, print};
 use clap::ArgMatches;
 use reflex_agents::{AGENTS, Agent, HookCommand, Settings, SettingsFile};
+use reflex_host::git_hooks;
+use reflex_host::options_with_mode;
 use reflex_host::person::no_agent_above;
 use serde_json::{Value, json};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Write;
 use std::path::Path;
 
 /// A file as it would be installed on a machine.
 struct Emitted {
-    agent: &'static Agent,
+    agent: &'static str,
+    title: &'static str,
     scope: &'static str,
     /// Path below the home folder, below the project, or from the root, depending on the scope.
     path: String,
     text: String,
     note: String,
+    is_executable: bool,
 }
+
+/// The `--agent` of the hook that judges commits of every agent and person.
+const GIT: &str = "git";
 
 pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let wanted = |name: &str| matches.get_one::<String>(name).map(String::as_str);
@@ -29,7 +36,8 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     };
     let agents: Vec<(&Agent, &Settings)> =
         agents.into_iter().filter_map(|agent| Some((agent, agent.settings?))).collect();
-    if agents.is_empty() {
+    let with_git = wanted("agent").is_none_or(|name| name == GIT);
+    if agents.is_empty() && !with_git {
         return selection::unknown(wanted("agent"));
     }
     let binary = match binary(wanted("binary")) {
@@ -43,6 +51,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let files: Vec<Emitted> = agents
         .iter()
         .flat_map(|(agent, settings)| files(agent, settings, &binary))
+        .chain(with_git.then(|| committed_hook(&binary)))
         .filter(|file| scope.is_none_or(|scope| scope == file.scope))
         .collect();
     let banners: Vec<String> = agents.iter().map(|(agent, _)| agent.banner()).filter(|text| !text.is_empty()).collect();
@@ -79,11 +88,13 @@ fn files(agent: &'static Agent, settings: &'static Settings, binary: &str) -> Ve
         text
     };
     let of = |scope, form: &SettingsFile, note: &str| Emitted {
-        agent,
+        agent: agent.name,
+        title: agent.title,
         scope,
         path: format!("{}/{}", form.folder, form.name),
         text: text(form),
         note: note.to_owned(),
+        is_executable: false,
     };
     let user = settings.files.iter().filter(|form| !form.by_agent).map(|form| of("user", form, settings.afterwards));
     let project = settings.project.first().map(|form| of("project", form, settings.project_needs));
@@ -93,9 +104,23 @@ fn files(agent: &'static Agent, settings: &'static Settings, binary: &str) -> Ve
             file => format!("on macOS: {file}; "),
         };
         let (path, text) = (managed.file.to_owned(), (managed.text)(HookCommand::shared(binary)));
-        Emitted { agent, scope: "managed", path, text, note: format!("{elsewhere}{}", managed.note) }
+        let note = format!("{elsewhere}{}", managed.note);
+        Emitted { agent: agent.name, title: agent.title, scope: "managed", path, text, note, is_executable: false }
     });
     user.chain(project).chain(managed).collect()
+}
+
+/// The hook that a repository ships: commits are judged in every clone that uses its folder of hooks.
+fn committed_hook(binary: &str) -> Emitted {
+    Emitted {
+        agent: GIT,
+        title: GIT,
+        scope: "project",
+        path: git_hooks::COMMITTED_HOOK.to_owned(),
+        text: git_hooks::committed_hook(binary),
+        note: "commit it with mode 755; each clone runs `git config core.hooksPath .githooks` once".to_owned(),
+        is_executable: true,
+    }
 }
 
 fn shown(files: &[Emitted], banners: &[String]) {
@@ -105,7 +130,7 @@ fn shown(files: &[Emitted], banners: &[String]) {
             "project" => format!("<project>/{}", file.path),
             _ => file.path.clone(),
         };
-        print(&format!("=== {} ({}): {place}", file.agent.title, file.scope));
+        print(&format!("=== {} ({}): {place}", file.title, file.scope));
         if !file.note.is_empty() {
             print(&format!("--- {}", file.note));
         }
@@ -116,7 +141,7 @@ fn shown(files: &[Emitted], banners: &[String]) {
 }
 
 fn as_json(files: &[Emitted], agents: &[(&Agent, &Settings)]) -> Value {
-    let file = |file: &Emitted| json!({"agent": file.agent.name, "scope": file.scope, "path": file.path, "text": file.text, "note": file.note});
+    let file = |file: &Emitted| json!({"agent": file.agent, "scope": file.scope, "path": file.path, "text": file.text, "note": file.note});
     let agent = |(agent, _): &(&Agent, &Settings)| json!({"agent": agent.name, "enforcement": agent.enforcement().name(), "banner": agent.banner()});
     json!({
         "schema": "reflex/emit-v1", "files": files.iter().map(file).collect::<Vec<Value>>(),
@@ -135,8 +160,8 @@ fn written(folder: &Path, alone: bool, files: &[Emitted], banners: &[String]) ->
     for file in files {
         let below = file.path.trim_start_matches('/');
         let path = if alone { folder.join(below) } else { folder.join(file.scope).join(below) };
-        match put(&path, &file.text) {
-            Ok(()) => print(&format!("{}: {} is written", file.agent.name, path.display())),
+        match put(&path, file) {
+            Ok(()) => print(&format!("{}: {} is written", file.agent, path.display())),
             Err(problem) => {
                 complain(&format!("{}: {problem}", path.display()));
                 code = exit_code::FOUND;
@@ -148,14 +173,15 @@ fn written(folder: &Path, alone: bool, files: &[Emitted], banners: &[String]) ->
 }
 
 /// Writes a file. An existing file may hold more than the hook: only `init` changes one.
-fn put(path: &Path, text: &str) -> Result<(), String> {
+fn put(path: &Path, emitted: &Emitted) -> Result<(), String> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| error.to_string())?;
     }
-    let file = OpenOptions::new().write(true).create_new(true).open(path);
+    let mode = if emitted.is_executable { 0o777 } else { 0o666 };
+    let file = options_with_mode(mode).write(true).create_new(true).open(path);
     let mut file = file.map_err(|error| {
         let is_there = error.kind() == std::io::ErrorKind::AlreadyExists;
         if is_there { "already exists, left unchanged; `reflex init` edits it".into() } else { error.to_string() }
     })?;
-    file.write_all(text.as_bytes()).map_err(|error| error.to_string())
+    file.write_all(emitted.text.as_bytes()).map_err(|error| error.to_string())
 }

@@ -36,10 +36,10 @@ pub(crate) use own::{
     home_of_user, leave_network, running,
 };
 pub(crate) use shared::{
-    End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, options_with_mode, parent, read_at,
-    shell, stat, stat_following_links, stat_of, terminal_of_input, uptime, user, write_at,
+    End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, parent, read_at, shell, stat,
+    stat_following_links, stat_of, terminal_of_input, uptime, user, write_at,
 };
-pub use shared::{in_group_of_its_own, terminal};
+pub use shared::{in_group_of_its_own, options_with_mode, terminal};
 pub(crate) use watching::Watch;
 
 #[cfg(all(test, unix))]

@@ -37,7 +37,7 @@ pub(crate) fn uptime() -> Option<u64> {
 }
 
 /// Options that create a file with these permissions.
-pub(crate) fn options_with_mode(mode: u32) -> OpenOptions {
+pub fn options_with_mode(mode: u32) -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(mode);
     options

@@ -44,7 +44,7 @@ pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
 }
 
 /// Options that create a file. Its permissions come from its folder.
-pub(crate) fn options_with_mode(_mode: u32) -> OpenOptions {
+pub fn options_with_mode(_mode: u32) -> OpenOptions {
     OpenOptions::new()
 }
 
