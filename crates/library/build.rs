@@ -33,14 +33,14 @@ fn catalog(folder: &Path, out: &Path) -> Result<String, Box<dyn std::error::Erro
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut list = String::from("&[\n");
     for reflex in sorted(folder)?.iter().filter(|path| path.is_dir()) {
-        let (mut files, mut code, mut whole) = (String::new(), String::new(), Sha256::new());
+        let (mut files, mut code, mut hasher) = (String::new(), String::new(), Sha256::new());
         let mut needs = Needs::default();
         for file in sorted(reflex)? {
             let (path, text) = (file.canonicalize()?, fs::read_to_string(&file)?);
             files.push_str(&format!("        ({:?}, include_str!({:?})),\n", name(&file), path.display().to_string()));
             for part in [name(&file).as_bytes(), text.as_bytes()] {
-                whole.update((part.len() as u64).to_le_bytes());
-                whole.update(part);
+                hasher.update((part.len() as u64).to_le_bytes());
+                hasher.update(part);
             }
             if file.extension().is_some_and(|extension| extension == "ts") {
                 let text = reflex_types::javascript(&name(&file), &text)?;
@@ -51,7 +51,7 @@ fn catalog(folder: &Path, out: &Path) -> Result<String, Box<dyn std::error::Erro
                 code.push_str(&format!("        ({:?}, unsafe {{ Compiled::trusted({included}) }}),\n", name(&file)));
             }
         }
-        let digest = hexadecimal(&whole.finalize());
+        let digest = hexadecimal(&hasher.finalize());
         list.push_str(&format!("    Packaged {{ name: {:?}, digest: \"sha256:{digest}\",\n", name(reflex)));
         list.push_str(&format!("      files: &[\n{files}      ], code: &[\n{code}      ], needs: {needs:?} }},\n"));
     }

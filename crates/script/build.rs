@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{env, fs};
 
-/// What is built in: the name under which it is imported, and its file.
+/// Built-in modules: the import name and the file.
 const BUILT_IN: [(&str, &str); 25] = [
     ("@agentreflex/core", "core.js"),
     ("@agentreflex/core/packs", "core-packs.js"),
@@ -32,7 +32,7 @@ const BUILT_IN: [(&str, &str); 25] = [
     ("child_process", "child-process.js"),
 ];
 
-/// What gives an interpreter the names that modules find there without importing anything.
+/// Files that define the names available to modules without an import.
 const PARTS: [&str; 7] = ["timers", "web", "buffer", "event-target", "url", "process", "common"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for (name, file) in BUILT_IN {
         let mut text = fs::read_to_string(folder.join(file))?;
         if name == "@agentreflex/core" {
-            // Who imports this has what reads the context's fields from it, and need not read its text.
+            // Includes the code that defines lazy fields, so that it is not parsed again at run time.
             text.push_str(&format!("__reflex.lazily = {}", fs::read_to_string(folder.join("lazy.js"))?));
         }
         let code = reflex_types::compile(name, &text)?;

@@ -30,7 +30,7 @@ pub fn bridge(bytes: &[u8]) {
         assert!(outcome.by.is_some_and(|by| by < 3), "{outcome:?}");
         return;
     };
-    let Some(Ok(ModuleDecision::Deny { reason })) = &mirror.said else { panic!("{mirror:?} for {context}") };
+    let Some(Ok(ModuleDecision::Deny { reason })) = &mirror.decision else { panic!("{mirror:?} for {context}") };
     assert_eq!(serde_json::from_str::<Value>(reason).unwrap(), context);
 }
 

@@ -45,7 +45,7 @@ const MAX_BYTES: usize = 4096;
 /// Any bytes are read: without a panic, with places that are in the text, and twice alike.
 pub fn shell_raw(bytes: &[u8]) {
     let text = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_BYTES)]);
-    whole(&text, &read(&text));
+    check_places(&text, &read(&text));
 }
 
 /// Secrets stand in the text, in their order and apart, and what is redacted has none of them left.
@@ -72,7 +72,7 @@ pub fn shell_grammar(bytes: &[u8]) {
     let lines = grammar::script(Dialect::Bash, Chance::of_bytes(bytes));
     let text = lines.join("\n");
     let reading = read(&text);
-    whole(&text, &reading);
+    check_places(&text, &reading);
     let unparsed =
         reading.gaps.iter().find(|gap| gap.why == UnknownReason::Unparsed && gap.origin.derivation.is_none());
     assert!(unparsed.is_none(), "{unparsed:?} in a valid script:\n{text}");
@@ -83,7 +83,7 @@ fn read(text: &str) -> Reading {
 }
 
 /// What holds of every reading.
-fn whole(text: &str, reading: &Reading) {
+fn check_places(text: &str, reading: &Reading) {
     let length = text.len() as u32;
     let origins = reading.commands.iter().map(|command| command.origin);
     let origins = origins.chain(reading.gaps.iter().map(|gap| gap.origin)).chain(reading.multiplying.iter().copied());
@@ -117,8 +117,8 @@ pub fn reprint(bytes: &[u8]) {
 fn reprinted(text: &str, command: &Command) {
     let Some(printed) = canonical(command) else { return };
     let reading = read(&printed);
-    let whole = |gap: &reflex_shell::Gap| gap.why != UnknownReason::Unparsed || gap.origin.derivation.is_some();
-    assert!(reading.gaps.iter().all(whole), "{printed:?}, printed from {text:?}, is not parsed");
+    let is_parsed = |gap: &reflex_shell::Gap| gap.why != UnknownReason::Unparsed || gap.origin.derivation.is_some();
+    assert!(reading.gaps.iter().all(is_parsed), "{printed:?}, printed from {text:?}, is not parsed");
     let Some(again) = outermost(&reading) else {
         panic!("{printed:?}, printed from {text:?}, is read as no command: {reading:?}")
     };
@@ -138,8 +138,8 @@ pub fn wrap(bytes: &[u8]) {
 pub fn judge(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(MAX_BYTES)];
     for agent in AGENTS {
-        for told in [None, Some("PreToolUse"), Some("pre-command")] {
-            if let Ok(event) = agent.event(bytes, told) {
+        for name in [None, Some("PreToolUse"), Some("pre-command")] {
+            if let Ok(event) = agent.event(bytes, name) {
                 let judgement = judged(&event);
                 let delivery = deliver(&event, &judgement.verdict, agent.abilities(&event));
                 let _ = (agent.write)(&event, &judgement.verdict, &delivery);

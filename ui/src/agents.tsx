@@ -17,7 +17,7 @@ interface Agent {
   surfaces: Record<string, Surface | string>;
 }
 
-/** What the guard was seen to stand before, of each agent. */
+/** Agents, and the surfaces that the guard was observed to cover. */
 export function Agents() {
   const [found, setFound] = useState<Json | undefined>();
   const [problem, setProblem] = useState("");

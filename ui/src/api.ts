@@ -1,4 +1,4 @@
-// What the server says, and how it is asked. The key with which this tab answers lives in this module alone.
+// Client for the server's API. Only this module holds the key that this tab answers with.
 
 export interface Scope {
   scope: string;
@@ -66,7 +66,7 @@ export interface Finding {
 
 export type Json = { [key: string]: unknown };
 
-/** Why the server did not do what it was asked. */
+/** A failed request. */
 export class Problem extends Error {
   constructor(
     readonly status: number,
@@ -143,7 +143,7 @@ export const policy = (): Promise<Json> => ask("/api/policy") as Promise<Json>;
 
 export const backtest = (text: string): Promise<Json> => ask("/api/policy/backtest", { policy: text }) as Promise<Json>;
 
-/** Follows the list of waiting calls, and starts again when the server comes back. */
+/** Subscribes to the waiting calls, reconnecting when the server is back. Returns a function that unsubscribes. */
 export function follow(take: (waiting: Waiting) => void, online: (yes: boolean) => void): () => void {
   const source = new EventSource("/api/events");
   source.addEventListener("waiting", (event) => {

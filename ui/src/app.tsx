@@ -21,7 +21,7 @@ const VIEWS: [View, string][] = [
 ];
 
 function route(): void {
-  // The address of a server that was started again, opened in this tab.
+  // The address of a restarted server, opened in this tab.
   if (location.hash.startsWith("#code=")) {
     void begin();
     return;
@@ -30,7 +30,7 @@ function route(): void {
   view.value = VIEWS.find(([one]) => one === name)?.[0] ?? "waiting";
 }
 
-/** The code stands behind `#` once; it is taken out of the address before anything else can keep it. */
+/** Logs in with the one-time code after `#`. Removes it from the address first, so that it is not stored. */
 async function begin(): Promise<void> {
   const code = /^#code=([a-z0-9]+)$/.exec(location.hash)?.[1];
   if (code !== undefined) {

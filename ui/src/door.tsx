@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import * as api from "./api";
 import { look } from "./app";
 
-/** What a browser sees that was not let in yet. */
+/** Login form. */
 export function Door() {
   const [problem, setProblem] = useState("");
   const enter = async (event: SubmitEvent) => {

@@ -20,7 +20,7 @@ interface Change {
 
 const EXAMPLE = "allow:\n  - argv: [git, push, --force, origin, topic]\n    reason: my own branch\n";
 
-/** What is in force and where it comes from, and what another policy would have changed. */
+/** The policy in force, the source of each key, and the decisions that another policy would have changed. */
 export function Policy() {
   const [found, setFound] = useState<Json | undefined>();
   const [outcome, setOutcome] = useState<Json | undefined>();

@@ -5,7 +5,7 @@ import type { Finding, Json } from "./api";
 export const text = (record: Json, key: string): string => (typeof record[key] === "string" ? record[key] : "");
 export const list = (record: Json, key: string): Json[] => (Array.isArray(record[key]) ? (record[key] as Json[]) : []);
 
-/** What the call was about, in one line. */
+/** Returns the subject of the record as text. */
 export function subject(record: Json): string {
   const actions = list(record, "actions").map((action) =>
     ["command", "path", "url", "tool", "text", "arguments"].map((key) => text(action, key)).find((one) => one !== ""),
@@ -14,7 +14,7 @@ export function subject(record: Json): string {
   return said === "" ? ["what", "reason", "by", "pending"].map((key) => text(record, key)).filter((one) => one !== "").join(", ") : said;
 }
 
-/** The time here, to the second. */
+/** Formats a time in the local time zone, to the second. */
 export function local(time: string): string {
   const at = new Date(time);
   const two = (number: number) => String(number).padStart(2, "0");
@@ -22,7 +22,7 @@ export function local(time: string): string {
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
 
-/** The answer of auto-pilot's model in one line; empty if it was not asked. */
+/** Returns the answer of auto-pilot's model in one line; empty if it was not asked. */
 export function judged(record: Json): string {
   const judge = record["judge"];
   if (typeof judge !== "object" || judge === null) return "";
@@ -49,7 +49,7 @@ const CHIPS: [string, string][] = [
   ["Denied", "kind=denial"],
 ];
 
-/** Searches that a person keeps, in this browser. */
+/** Storage key of the searches saved in this browser. */
 const KEPT = "reflex searches";
 
 function kept(): string[] {
@@ -61,7 +61,7 @@ function kept(): string[] {
   }
 }
 
-/** Gives the records as a file, one a line, as `reflex audit search --json` prints them. */
+/** Downloads the records as JSON lines, in the format of `reflex audit search --json`. */
 function save(records: Json[]): void {
   const lines = records.map((record) => `${JSON.stringify(record)}\n`);
   const link = document.createElement("a");
@@ -78,7 +78,7 @@ export function Records() {
     try {
       localStorage.setItem(KEPT, JSON.stringify(words));
     } catch {
-      // A browser that keeps nothing forgets them with the tab.
+      // Without storage, the searches last as long as the tab.
     }
   };
   const [asked, setAsked] = useState(() => {

@@ -11,7 +11,7 @@ interface Rule {
   at: string;
 }
 
-/** Every rule in force in the folder in which the page was started. */
+/** Every rule in force in the folder that the server was started in. */
 export function Rules() {
   const [rules, setRules] = useState<Rule[] | undefined>();
   const [words, setWords] = useState("");

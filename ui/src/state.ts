@@ -1,4 +1,4 @@
-// What all views share.
+// State shared by all views.
 import { computed, signal } from "@preact/signals";
 import type { Call, Session, Waiting } from "./api";
 
@@ -6,21 +6,21 @@ export type View = "waiting" | "timeline" | "record" | "try" | "rules" | "policy
 
 export const session = signal<Session | "out" | "unknown">("unknown");
 export const waiting = signal<Waiting>({ now: 0, count: 0, calls: [] });
-/** Whether the list has come: from then on hooks wait for this page. */
+/** Whether the list has arrived. From then on, hooks wait for this page. */
 export const listed = signal(false);
-/** How far the server's clock is ahead of ours, in milliseconds. */
+/** Milliseconds by which the server's clock is ahead of ours. */
 export const ahead = signal(0);
 export const online = signal(true);
 export const chosen = signal("");
 export const unlocked = signal(false);
 export const view = signal<View>("waiting");
-/** What became of the last answer. */
+/** Result of the last answer. */
 export const said = signal("");
 export const clock = signal(Date.now());
 
 let fading: ReturnType<typeof setTimeout> | undefined;
 
-/** Tells what became of an answer, for a while. */
+/** Shows the result of an answer for 8 seconds. */
 export function tell(words: string): void {
   said.value = words;
   clearTimeout(fading);
@@ -35,12 +35,12 @@ export function take(list: Waiting): void {
   ahead.value = list.now - Date.now();
   waiting.value = list;
   listed.value = true;
-  // What comes later does not move the choice.
+  // Later calls do not change the selection.
   if (!list.calls.some((one) => one.id === chosen.value)) chosen.value = list.calls[0]?.id ?? "";
   document.title = list.count > 0 ? `(${list.count}) Reflex` : "Reflex";
 }
 
-/** The id of the call so many places below the chosen one. */
+/** Returns the id of the call `by` rows below the selected one, clamped to the list. */
 export function beside(by: number): string | undefined {
   const calls = waiting.value.calls;
   const at = calls.findIndex((one) => one.id === call.value?.id);

@@ -3,10 +3,10 @@ import * as api from "./api";
 import type { Json } from "./api";
 import { decision, list, local, subject, text, judged } from "./record";
 
-/** More records are not looked at. */
+/** Maximum number of records loaded. */
 const MOST = 1000;
 
-/** What one agent did in one session, oldest first. */
+/** Records of an agent's session, oldest first. */
 interface Session {
   key: string;
   agent: string;
@@ -15,7 +15,7 @@ interface Session {
   records: Json[];
 }
 
-/** The records by session; the session that was active last comes first. */
+/** Groups the records by session, most recently active session first. */
 function sessions(newestFirst: Json[]): Session[] {
   const found = new Map<string, Session>();
   for (const record of newestFirst) {
@@ -29,7 +29,7 @@ function sessions(newestFirst: Json[]): Session[] {
   return [...found.values()];
 }
 
-/** What is to be said beside a record: a loop, a question that came from what was read, what is kept. */
+/** Notes on a record: a loop, a finding after earlier reads, auto-pilot's answer, the command to restore a backup. */
 function notes(record: Json): string[] {
   const findings = list(record, "findings");
   const said = findings.some((finding) => text(finding, "detector") === "loopbreaker") ? ["repeats itself"] : [];
@@ -40,7 +40,7 @@ function notes(record: Json): string[] {
   return said;
 }
 
-/** How many records stand between two of one machine and are not among these. */
+/** Returns whether a record between two records of the same machine is missing from `all`. */
 function gap(before: Json | undefined, record: Json, all: Set<unknown>): boolean {
   if (before === undefined || text(before, "host") !== text(record, "host")) return false;
   const [from, to] = [Number(before["seq"]), Number(record["seq"])];

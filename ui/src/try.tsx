@@ -11,7 +11,7 @@ interface Reply {
   exit: number;
 }
 
-/** Judges a command that does not run. */
+/** Judges a command without running it. */
 export function Try() {
   const [found, setFound] = useState<Json | undefined>();
   const [problem, setProblem] = useState("");

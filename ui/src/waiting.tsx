@@ -3,19 +3,19 @@ import * as api from "./api";
 import type { Answer, Call } from "./api";
 import { age, beside, call, chosen, clock, listed, session, tell, unlocked, view, waiting } from "./state";
 
-/** What the person is about to say. */
+/** The form that is open. */
 type Draft = "none" | "allow" | "deny" | "edit" | "help";
 
-/** A call that came up by itself takes no key for so many milliseconds: what is typed then was meant for another. */
+/** Milliseconds during which a newly shown call ignores answer keys: they were meant for the previous one. */
 const SETTLES = 800;
 
-/** Nobody has read what a yes would say in fewer milliseconds. */
+/** Minimum time to read an approval, in milliseconds; an earlier confirmation is ignored. */
 const READS = 400;
 
 export function Waiting() {
   const calls = waiting.value.calls;
   const [draft, change] = useState<Draft>("none");
-  // The call that an open answer is about stays in view, also when it waits no more.
+  // The call of an open answer stays in view even if it no longer waits.
   const [held, hold] = useState<Call | undefined>();
   const one = draft === "none" ? call.value : held;
   const isGone = !calls.some((row) => row.id === one?.id && row.exact === one.exact);
@@ -91,13 +91,13 @@ export function Waiting() {
   );
 }
 
-/** How long a hook still waits. */
+/** Remaining time that a hook waits. */
 function Left({ of }: { of: Call }) {
   const left = Math.ceil((of.until - clock.value) / 1000);
   return left > 0 ? <b class="left"> · its hook waits {left} s more</b> : null;
 }
 
-/** The text, with what it was stopped for underlined. */
+/** The text, with the parts that it was stopped for underlined. */
 function Marked({ text, guilty }: { text: string; guilty: string[] }) {
   const spans = guilty
     .map((part) => [text.indexOf(part), part.length] as const)
@@ -212,12 +212,12 @@ interface Form {
   back: () => void;
 }
 
-/** A form that sends what `read` makes of it; the passphrase is asked for once in a tab. */
+/** A form that sends the result of `read`. It asks for the passphrase once per tab. */
 function Asking(props: Form & { read: (data: FormData) => Answer; button: string; letter?: string; children: preact.ComponentChildren }) {
   const form = useRef<HTMLFormElement>(null);
   const [busy, setBusy] = useState(false);
   useLayoutEffect(() => {
-    // What is asked for, if something is. Never a button: an Enter that was meant for something else answers nothing.
+    // Focus the first field, or else the form. Never a button: a stray Enter must not answer.
     (form.current?.querySelector<HTMLElement>("[data-first], input, textarea") ?? form.current)?.focus();
   }, []);
   const submit = async (event: SubmitEvent) => {
@@ -285,7 +285,7 @@ function Allow({ of, send, back }: Form) {
       const isMeant = Date.now() - opened > READS;
       if (event.key === "s") document.getElementById("scope")?.focus();
       else if (event.key === "y" && isMeant) document.querySelector<HTMLButtonElement>(".choice form button.primary")?.click();
-      // Any other letter is a no, and so is a word that happens to hold these two.
+      // Any other character closes the form, even within a word that contains these two.
       else if (event.key.length === 1 && event.key !== " ") back();
       else return;
       event.preventDefault();

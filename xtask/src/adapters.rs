@@ -25,7 +25,7 @@ const PAYLOADS: [(&str, &str); 9] = [
 ];
 
 /// Maximum time of an adapter.
-const MOST: Duration = Duration::from_micros(100);
+const MAX_DURATION: Duration = Duration::from_micros(100);
 
 /// Number of rounds, enough to make the program's startup negligible.
 const COUNTED: u32 = 20;
@@ -43,7 +43,7 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
         let file = project.root.join("crates/agents/tests/fixtures").join(name);
         let thousands = (counted(agent, &file, COUNTED)? - counted(agent, &file, 0)?) / u64::from(COUNTED) / 1000;
         let quickest = quickest(agent, &file)?;
-        if quickest > MOST {
+        if quickest > MAX_DURATION {
             return Err(format!("{agent}: {quickest:?} for one payload"));
         }
         page.push_str(&format!("| {agent} | `{name}` | {thousands} | {} |\n", quickest.as_micros()));
@@ -91,10 +91,10 @@ fn quickest(agent: &str, file: &Path) -> Result<Duration, String> {
 
 /// Counts the instructions of this program with a number of rounds.
 fn counted(agent: &str, file: &Path, rounds: u32) -> Result<u64, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
+    let xtask = std::env::current_exe().map_err(|error| error.to_string())?;
     let counts: PathBuf = std::env::temp_dir().join(format!("reflex-adapters-{}.out", std::process::id()));
     let mut valgrind = Command::new("valgrind");
-    valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", counts.display())).arg(own);
+    valgrind.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", counts.display())).arg(xtask);
     valgrind.args(["adapter", agent]).arg(file).arg(rounds.to_string());
     let status = valgrind.stdout(Stdio::null()).stderr(Stdio::null()).status();
     let status = status.map_err(|error| format!("`valgrind` cannot be started: {error}"))?;
@@ -102,5 +102,5 @@ fn counted(agent: &str, file: &Path, rounds: u32) -> Result<u64, String> {
     let _ = fs::remove_file(&counts);
     let total = text.lines().find_map(|line| line.strip_prefix("totals: ").or(line.strip_prefix("summary: ")));
     let total = total.and_then(|total| total.trim().parse().ok()).filter(|_| status.success());
-    total.ok_or_else(|| format!("valgrind counted nothing of {agent}"))
+    total.ok_or_else(|| format!("valgrind returned no count for {agent}"))
 }

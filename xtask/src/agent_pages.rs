@@ -6,9 +6,9 @@ use reflex_engine::Moment;
 
 const HEAD: &str = "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The agents\n\n\
     What Reflex can say to each agent, by moment, word, permission mode and version: the first line that fits holds, and\n\
-    where none fits nothing is heard. What a verdict wants and an agent does not take is said more strictly: a question\n\
+    where none fits nothing is shown. What a verdict wants and an agent does not take is said more strictly: a question\n\
     becomes a refusal that says how a person allows the call, a call in place of another becomes a refusal that names it.\n\
-    Behind each line stands the case with the real client that showed it, or the document that says it; the cases are in\n\
+    Each line names the case with the real client that showed it, or the document that states it; the cases are in\n\
     `crates/agents/tests/fixtures/proven.txt`, and `cargo xtask clients` plays the clients again.\n\n\
     `enforcement` is what `reflex status` calls it: *native* where a refusal holds and what can do harm comes to a hook\n\
     first, *partial* where some of that comes to none or no client was ever driven, *post-hoc-only* where nothing can be\n\
@@ -82,7 +82,7 @@ fn files(settings: &Settings) -> String {
     let user = settings.files.iter().filter(|file| !file.by_agent);
     let user = user.map(|file| format!("`~/{}/{}`", file.folder, file.name)).collect::<Vec<_>>().join(", ");
     let project: Vec<String> = settings.project.iter().map(|file| format!("`{}/{}`", file.folder, file.name)).collect();
-    let mut text = format!("\nThe hook stands in {user}; for one project in {}", project.join(" or "));
+    let mut text = format!("\nThe hook is in {user}; for one project in {}", project.join(" or "));
     if let Some(managed) = settings.managed {
         text.push_str(&format!("; for everybody in `{}`", managed.file));
         if !managed.on_macos.is_empty() {

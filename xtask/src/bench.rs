@@ -131,7 +131,7 @@ fn hooks<'a>(release: &'a Release, ground: &'a Ground) -> Result<Vec<Hook<'a>>, 
 /// Thousands of instructions for each payload; `None` without valgrind.
 fn instructions(hooks: &[Hook<'_>]) -> Result<Vec<Option<u32>>, String> {
     if !measure::has_valgrind() {
-        println!("skip  instructions: valgrind is not there");
+        println!("skip  instructions: valgrind is not installed");
         return Ok(vec![None; hooks.len()]);
     }
     step("instructions", || hooks.iter().map(|hook| hook.instructions().map(Some)).collect())

@@ -34,19 +34,19 @@ What a call may cost at most. Limits are counted and not timed, and what lies be
 | constructs in each other, as they are parsed | 60 |
 | functions, derived texts and wrappers in each other | 40 |
 | lists in each other, over all functions and derived texts | 120 |
-| scripts that run each other, one behind the other | 64 |
+| scripts that run each other, one after the other | 64 |
 | scripts and tasks that are read for one call | 512 |
 | bytes of a file that is run | 1 MiB |
 | units of work of one call, about a thousand instructions or 128 bytes of memory each | 300,000 |
 | further units for each KiB that a call brings beyond 64 KiB | 900 |
-| bytes of a text that is looked at whole for orders to a model | 1,280 KiB |
+| bytes of a text that is searched completely for orders to a model | 1,280 KiB |
 | of a longer one: its begin, its end, and 64 windows of 4 KiB between them | 512 KiB each |
 | seconds of the watchdog: of a hook by the processor and by the clock, of `check`, `explain` and each event of `eval` | 2, 8, 60 |
 
 All readers, detectors and listings of one call draw from one budget of work. Where it ends before the call is understood,
 what was understood is judged with a quarter of it that is kept back, and the call is asked about
-(`judgement/too-much`). So is one of which orders (scripts, recipes, aliases) lie behind another limit: the question says
-which. After a tool both are told. What of a long text was not looked at is told too (`injection/unread`).
+(`judgement/too-much`). So is one of which orders (scripts, recipes, aliases) exceed another limit: the question names
+it. After a tool both are reported. So is the part of a long text that was not searched (`injection/unread`).
 
 ## Work grows with the text
 
@@ -117,8 +117,8 @@ pub(crate) fn write(project: &Project) -> Result<(), String> {
 pub(crate) fn stale(project: &Project) -> Result<Option<String>, String> {
     let file = file(&project.root);
     let page = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
-    let whole = CONSTRUCTS.iter().all(|construct| page.contains(&format!("\n| {} | ", construct.name)));
-    Ok((!page.starts_with(HEAD) || !whole).then(|| format!("{}: run `cargo xtask linear`", file.display())))
+    let is_complete = CONSTRUCTS.iter().all(|construct| page.contains(&format!("\n| {} | ", construct.name)));
+    Ok((!page.starts_with(HEAD) || !is_complete).then(|| format!("{}: run `cargo xtask linear`", file.display())))
 }
 
 fn times(linkage: Linkage, ratio: impl Fn(&str) -> Result<u32, String>) -> Result<String, String> {

@@ -31,9 +31,9 @@ impl Link {
 
     /// Makes cargo use this program as the linker, so that the inputs are kept.
     pub(crate) fn keep_by(&self, cargo: &mut Command, target: &str) -> Result<(), String> {
-        let own = env::current_exe().map_err(|error| format!("the path of xtask cannot be found: {error}"))?;
+        let xtask = env::current_exe().map_err(|error| format!("the path of xtask cannot be found: {error}"))?;
         let variable = format!("CARGO_TARGET_{}_LINKER", target.replace('-', "_").to_uppercase());
-        cargo.env(variable, own).env(FOLDER, &self.folder);
+        cargo.env(variable, xtask).env(FOLDER, &self.folder);
         Ok(())
     }
 

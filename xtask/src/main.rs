@@ -74,7 +74,9 @@ fn main() -> ExitCode {
         // Started inside a hostile home, see `hermetic`.
         [hermetic::ENCLOSED, reflex, words @ ..] => hermetic::enclosed(reflex, words),
         [TESTS, selection @ ..] => project().and_then(|project| run_tests(&project, selection)),
-        ["bench", part @ ..] if matches!(part, [] | ["mcp"]) => project().and_then(|own| bench::write(&own, part)),
+        ["bench", part @ ..] if matches!(part, [] | ["mcp"]) => {
+            project().and_then(|project| bench::write(&project, part))
+        }
         ["release"] => project().and_then(|project| release::build(&project)).map(|release| {
             println!("{}", release.binary.display());
         }),
@@ -115,6 +117,11 @@ fn main() -> ExitCode {
             return ExitCode::from(WRONG_USAGE);
         }
     };
+    report(done, start)
+}
+
+/// Prints the duration of a task or its problem.
+fn report(done: Result<(), String>, start: Instant) -> ExitCode {
     match done {
         Ok(()) => {
             println!("done in {}", steps::duration(start.elapsed()));
@@ -201,8 +208,8 @@ fn format_and_lints(project: &Project) -> Result<(), String> {
 
 /// Advisories are skipped, because their database would have to be downloaded.
 fn dependencies(project: &Project) -> Result<(), String> {
-    let there = succeed(&mut project.cargo(&["deny", "--version"])).is_ok();
-    if !there && std::env::var_os("CI").is_none() {
+    let is_installed = succeed(&mut project.cargo(&["deny", "--version"])).is_ok();
+    if !is_installed && std::env::var_os("CI").is_none() {
         println!("skip  dependencies: `cargo install --locked cargo-deny` brings the tool; CI insists on it");
         return Ok(());
     }

@@ -47,8 +47,8 @@ pub(crate) fn terminal(project: &Project) -> Result<(), String> {
     let mut node = Command::new("node");
     node.arg("ui/test/terminal.mjs").arg(release.binary).arg(&pictures);
     node.arg("--recording").arg(project.root.join(RECORDING)).current_dir(&project.root);
-    let said = step("pictures of the terminal", || steps::succeed(&mut node))?;
-    print!("{said}");
+    let output = step("pictures of the terminal", || steps::succeed(&mut node))?;
+    print!("{output}");
     println!("{}", pictures.display());
     Ok(())
 }
@@ -63,8 +63,8 @@ fn play(project: &Project, pictures: Option<&Path>) -> Result<(), String> {
     let release = release::build(project)?;
     let mut node = Command::new("node");
     node.arg("ui/test/page.mjs").arg(release.binary).args(pictures).current_dir(&project.root);
-    let said = step("page in a browser", || steps::succeed(&mut node))?;
-    print!("{said}");
+    let output = step("page in a browser", || steps::succeed(&mut node))?;
+    print!("{output}");
     Ok(())
 }
 

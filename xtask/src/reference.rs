@@ -72,9 +72,9 @@ fn rules(root: &Path) -> Result<String, String> {
     );
     let mut subject = "";
     for entry in &entries {
-        let (own, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
-        if own != subject {
-            subject = own;
+        let (group, _) = entry.name.split_once('/').unwrap_or((&entry.name, ""));
+        if group != subject {
+            subject = group;
             page.push_str(&format!(
                 "\n## {subject}\n\n| rule | severity | tier | what it says | for example |\n|---|---|---|---|---|\n"
             ));
@@ -125,8 +125,8 @@ fn secrets(root: &Path) -> Result<String, String> {
     let entries = entries(root, "secrets", Kind::Secrets)?;
     let mut page = format!(
         "<!-- Written by `cargo xtask docs`; do not edit. -->\n# The secrets of the library\n\n\
-         All {} formats of keys and passwords by id: what each begins with or looks like, or behind which names a value is\n\
-         one. How they are looked for, and what is no secret: [secrets.md](../secrets.md).\n\n\
+         All {} formats of keys and passwords by id: what each begins with or looks like, or after which names a value is\n\
+         one. How they are looked for, and what is not a secret: [secrets.md](../secrets.md).\n\n\
          | format | severity | what it is | looks like |\n|---|---|---|---|\n",
         entries.len()
     );

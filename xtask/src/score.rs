@@ -15,7 +15,8 @@ use figures::{Judged, Label, Outcome};
 use page::Page;
 use serde_json::Value;
 
-/// Variable for the folder of the corpora: `score.py`, which converts records to events, and `dev/*.jsonl`.
+/// Environment variable that names the folder of the corpora: `score.py`, which converts records to events, and
+/// `dev/*.jsonl`.
 const CORPORA: &str = "REFLEX_CORPORA";
 
 /// Labels that are believed to be wrong, as lines `{"id", "label", "reason"}`.
@@ -72,9 +73,9 @@ fn measure(project: &Project) -> Result<Option<Page>, String> {
         records.iter().zip(&verdicts).map(|(record, verdict)| Judged::from_record(record, verdict)).collect();
     let disputed = disputed(&project.root)?;
     let page = Page { judged: judged?, disputed };
-    let most = page.judged.len() / LABELS_PER_DISPUTE;
-    if page.disputed.len() > most {
-        return Err(format!("{} labels are disputed; at most {most} may be", page.disputed.len()));
+    let max_disputed = page.judged.len() / LABELS_PER_DISPUTE;
+    if page.disputed.len() > max_disputed {
+        return Err(format!("{} labels are disputed; at most {max_disputed} may be", page.disputed.len()));
     }
     Ok(Some(page))
 }

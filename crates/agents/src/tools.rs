@@ -62,7 +62,7 @@ fn actions(tool: Tool, input: &Map<String, Value>) -> Result<Vec<Action>, BadEve
             one(Action::Edit {
                 path,
                 content: edited(input, content)?,
-                gone: gone(input),
+                removed: removed_text(input),
                 parts: parts(input, content),
             })
         }
@@ -99,7 +99,7 @@ pub(crate) fn other(input: &Map<String, Value>) -> Action {
 /// Returns an error if the text names no file, as another parser might read it differently.
 pub(crate) fn patched(text: &str) -> Result<Vec<Action>, BadEvent> {
     let actions: Vec<Action> = patch::changes(text).into_iter().flat_map(changed).collect();
-    if actions.is_empty() { Err(BadEvent::new("tool_input", "is no patch that can be read")) } else { Ok(actions) }
+    if actions.is_empty() { Err(BadEvent::new("tool_input", "is not a valid patch")) } else { Ok(actions) }
 }
 
 /// Returns the actions of one change. A moved file is an edit of the source and a write of the destination.
@@ -109,10 +109,10 @@ fn changed(change: FileChange) -> Vec<Action> {
         FileChange::Add { path: file, content } => vec![Action::Write { path: path(file), content }],
         FileChange::Delete { path: file } => vec![Action::Delete { path: path(file) }],
         FileChange::Update { path: file, added, parts, moved } => {
-            let gone = parts.iter().map(|part| part.gone.as_str()).collect();
-            let edit = Action::Edit { path: path(file), content: added.clone(), gone, parts };
-            let there = moved.map(|to| Action::Write { path: path(to), content: added });
-            [edit].into_iter().chain(there).collect()
+            let removed = parts.iter().map(|part| part.removed.as_str()).collect();
+            let edit = Action::Edit { path: path(file), content: added.clone(), removed, parts };
+            let written = moved.map(|to| Action::Write { path: path(to), content: added });
+            [edit].into_iter().chain(written).collect()
         }
     }
 }
@@ -127,12 +127,12 @@ fn paths(
     field: Field,
     action: impl Fn(AgentPath) -> Action,
 ) -> Result<Vec<Action>, BadEvent> {
-    let Some(name) = there(input, field) else { return Err(missing(field)) };
+    let Some(name) = present_name(input, field) else { return Err(missing(field)) };
     Ok(texts(input, name)?.into_iter().map(|path| action(AgentPath::new(path))).collect())
 }
 
 fn edited(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> {
-    if there(input, field).is_some() {
+    if present_name(input, field).is_some() {
         return needed(input, field);
     }
     let Some(Value::Array(edits)) = input.get("edits") else { return Ok(String::new()) };
@@ -145,24 +145,24 @@ fn parts(input: &Map<String, Value>, field: Field) -> Vec<Part> {
     let edits = input.get("edits").and_then(Value::as_array).into_iter().flatten();
     let text = |edit: &Value, field: Field| field.iter().find_map(|name| edit.get(*name)?.as_str().map(str::to_owned));
     let part = |edit: &Value| {
-        let [gone, content] = [GONE, field].map(|field| text(edit, field).unwrap_or_default());
-        Part { context: String::new(), gone, content }
+        let [removed, content] = [REMOVED, field].map(|field| text(edit, field).unwrap_or_default());
+        Part { context: String::new(), removed, content }
     };
     edits.map(part).collect()
 }
 
 /// Argument names for the text that an edit removes.
-const GONE: Field = &["old_string", "old_str", "oldString", "old_source"];
+const REMOVED: Field = &["old_string", "old_str", "oldString", "old_source"];
 
 /// Returns the text that an edit removes. It is optional: without it, all new content counts as added.
-fn gone(input: &Map<String, Value>) -> String {
-    let old = |edit: &Map<String, Value>| GONE.iter().find_map(|name| edit.get(*name)?.as_str().map(str::to_owned));
+fn removed_text(input: &Map<String, Value>) -> String {
+    let old = |edit: &Map<String, Value>| REMOVED.iter().find_map(|name| edit.get(*name)?.as_str().map(str::to_owned));
     let edits = input.get("edits").and_then(Value::as_array).into_iter().flatten();
     let parts: Vec<String> = old(input).into_iter().chain(edits.filter_map(|edit| old(edit.as_object()?))).collect();
     parts.join("\n")
 }
 
-fn there(input: &Map<String, Value>, field: Field) -> Option<&'static str> {
+fn present_name(input: &Map<String, Value>, field: Field) -> Option<&'static str> {
     field.iter().find(|name| input.get(**name).is_some_and(|value| !value.is_null())).copied()
 }
 
@@ -171,12 +171,12 @@ fn missing(field: Field) -> BadEvent {
 }
 
 fn needed(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> {
-    let name = there(input, field).ok_or_else(|| missing(field))?;
+    let name = present_name(input, field).ok_or_else(|| missing(field))?;
     required(input, name).map(str::to_owned)
 }
 
 fn or_empty(input: &Map<String, Value>, field: Field) -> Result<String, BadEvent> {
-    match there(input, field) {
+    match present_name(input, field) {
         Some(name) => Ok(optional(input, name)?.unwrap_or("").to_owned()),
         None => Ok(String::new()),
     }

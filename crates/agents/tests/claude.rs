@@ -150,7 +150,7 @@ fn ask() -> Verdict {
 
 fn warn() -> Verdict {
     Verdict {
-        advice: vec![Advice { said: Reason::plain("Warning: mind the é."), ..Advice::default() }],
+        advice: vec![Advice { reason: Reason::plain("Warning: mind the é."), ..Advice::default() }],
         ..Verdict::default()
     }
 }
@@ -275,11 +275,11 @@ fn event_name(event: &str, words: &str) -> String {
 #[test]
 fn after_a_tool_and_around_a_session_nothing_is_decided_but_told() {
     for event in TOO_LATE.into_iter().filter(|event| *event != "Stop") {
-        let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
-        for (verdict, said) in [(deny(), "\\\"it\\\" is bad."), (ask(), "a. Also: b. Tell the user.")] {
-            let words = format!("Warning: {said}");
+        let is_delivered = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
+        for (verdict, text) in [(deny(), "\\\"it\\\" is bad."), (ask(), "a. Also: b. Tell the user.")] {
+            let words = format!("Warning: {text}");
             let words = event_name(event, &words);
-            check_answer(event, &verdict, if heard { (&words, "", 0) } else { SILENCE });
+            check_answer(event, &verdict, if is_delivered { (&words, "", 0) } else { SILENCE });
         }
     }
 }
@@ -287,12 +287,12 @@ fn after_a_tool_and_around_a_session_nothing_is_decided_but_told() {
 #[test]
 fn a_warning_after_a_tool_and_at_the_start_reaches_the_model() {
     for event in TOO_LATE {
-        let heard = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
+        let is_delivered = matches!(event, "PostToolUse" | "PostToolUseFailure" | "SessionStart");
         let words = event_name(event, "Warning: mind the é.");
         // When it stops, the person is told.
         let noted = "{\"systemMessage\":\"Warning: mind the é.\"}\n";
         let words = if event == "Stop" { noted } else { &words };
-        check_answer(event, &warn(), if heard || event == "Stop" { (words, "", 0) } else { SILENCE });
+        check_answer(event, &warn(), if is_delivered || event == "Stop" { (words, "", 0) } else { SILENCE });
     }
 }
 

@@ -103,9 +103,9 @@ fn a_file_that_its_client_wrote_again_comes_back_with_its_meaning() {
         let again = serde_json::to_string_pretty(&after).unwrap();
         let back: serde_json::Value = serde_json::from_str(&McpFormat::Json.unguarded(&again).unwrap()).unwrap();
         // No list of arguments and an empty one mean the same.
-        let said =
+        let normalized =
             |value: &serde_json::Value| value.to_string().replace(",\"args\":[]", "").replace("\"args\":[],", "");
-        assert_eq!(said(&back), said(&before), "{count} {again}");
+        assert_eq!(normalized(&back), normalized(&before), "{count} {again}");
     }
 }
 

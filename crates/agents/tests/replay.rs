@@ -88,7 +88,7 @@ fn shown(event: &Event) -> String {
 
 fn verdicts() -> [(&'static str, Verdict); 4] {
     let reasons = |text: &str| vec![Reason::plain(text)];
-    let warning = Advice { said: Reason::plain("Warning: mind it."), ..Advice::default() };
+    let warning = Advice { reason: Reason::plain("Warning: mind it."), ..Advice::default() };
     [
         (
             "deny",
@@ -104,7 +104,7 @@ fn answer(agent: &Agent, event: &Event, verdict: &Verdict) -> Reply {
     (agent.write)(event, verdict, &deliver(event, verdict, agent.abilities(event)))
 }
 
-fn said(reply: &Reply) -> String {
+fn describe(reply: &Reply) -> String {
     let Reply { stdout, stderr, code } = reply;
     if *reply == Reply::default() {
         return "silence\n".into();
@@ -118,10 +118,10 @@ fn golden(agent: &Agent, event: &Event) -> String {
     let mut text = shown(event);
     match agent.line(event) {
         Some(line) => writeln!(text, "  can {:?}\n  proof: {}", line.can, line.proof).unwrap(),
-        None => writeln!(text, "  nothing is said here").unwrap(),
+        None => writeln!(text, "  no reply is possible").unwrap(),
     }
     for (name, verdict) in verdicts() {
-        write!(text, "  {name}: {}", said(&answer(agent, event, &verdict))).unwrap();
+        write!(text, "  {name}: {}", describe(&answer(agent, event, &verdict))).unwrap();
     }
     text
 }

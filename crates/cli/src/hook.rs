@@ -73,7 +73,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         Err(problem) => host.unreadable(agent, arguments.event, &problem),
     };
     lifeline::disarm();
-    let code = say(&reply);
+    let code = write_reply(&reply);
     // If the answer could not be written, the call does not run, and the yes stays for the next attempt.
     if code == reply.code && settle() {
         lifeline::end(code);
@@ -84,7 +84,7 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 /// `reflex git-hook NAME`: judges a commit or push like the calls of agents; 1 refuses.
 pub(crate) fn git(words: &[String]) -> ExitCode {
     let failed = |problem: &str| {
-        let _ = writeln!(io::stderr(), "reflex: nothing is committed or pushed: {problem}");
+        let _ = writeln!(io::stderr(), "reflex: stopped the commit or push: {problem}");
         ExitCode::from(exit_code::FOUND)
     };
     let mut rest = words.iter();
@@ -108,15 +108,15 @@ pub(crate) fn git(words: &[String]) -> ExitCode {
         let input = input?;
         changes(name, &folder, rest.as_slice(), &String::from_utf8_lossy(&input))
     });
-    let (fields, told) = match collected {
+    let (fields, warnings) = match collected {
         Ok(collected) => collected,
         Err(problem) => return failed(&problem),
     };
-    told.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {line}")));
+    warnings.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {line}")));
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
     let payload = Payload { fields: &fields, event_name: Some(name), variable: &|name| std::env::var(name).ok() };
     let reply = Host::new(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload);
-    let code = say(&reply);
+    let code = write_reply(&reply);
     if code == reply.code && settle() {
         lifeline::end(code);
     }
@@ -137,7 +137,7 @@ pub(crate) fn bare() -> Option<ExitCode> {
     }
     let problem = "the hook entry lacks `hook --agent NAME` after `reflex`; run `reflex doctor` to find it";
     let reply = Host::new(Mode::default()).unreadable(&stranger::AGENT, None, &unreadable(problem.into()));
-    Some(ExitCode::from(say(&reply)))
+    Some(ExitCode::from(write_reply(&reply)))
 }
 
 impl Arguments<'_> {
@@ -158,7 +158,7 @@ impl Arguments<'_> {
         }
         // The call has already run, so the answer only reports that it was not checked.
         let event = Event { client: agent.name.into(), word: word.into(), moment, ..Event::default() };
-        let delivery = Delivery::Say { decision: Decision::Pass, reason: UNREAD.into() };
+        let delivery = Delivery::Reply { decision: Decision::Pass, reason: UNREAD.into() };
         (agent.write)(&event, &Verdict::default(), &delivery)
     }
 
@@ -210,7 +210,7 @@ fn unreadable(problem: String) -> BadEvent {
     BadEvent { field: String::new(), problem, moment: None }
 }
 
-fn say(reply: &Reply) -> u8 {
+fn write_reply(reply: &Reply) -> u8 {
     let written = io::stdout().write_all(reply.stdout.as_bytes()).and_then(|()| io::stdout().flush());
     let _ = io::stderr().write_all(reply.stderr.as_bytes());
     if written.is_err() && !reply.stdout.is_empty() {

@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode};
 const INTERNAL: u8 = 70;
 
 fn main() -> ExitCode {
-    let beside = std::env::current_exe().map(|own| own.with_file_name("reflex"));
+    let beside = std::env::current_exe().map(|path| path.with_file_name("reflex"));
     let problem = match beside {
         Ok(reflex) => exec::replace(Command::new(reflex).args(std::env::args_os().skip(1))),
         Err(problem) => problem,

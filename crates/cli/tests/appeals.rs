@@ -1,4 +1,4 @@
-//! Appeals against refusals, and what is suggested after many approvals.
+//! Appeals against refusals, and suggestions after many approvals.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -19,7 +19,7 @@ fn records(machine: &Machine, kind: &str) -> Vec<Value> {
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The id of the newest call that waits for a person.
+/// Returns the id of the newest call that waits for a person.
 fn waiting(machine: &Machine) -> String {
     machine.reflex(["pending", "--json"]).run().json()["pending"][0]["id"].as_str().unwrap().to_owned()
 }
@@ -96,7 +96,7 @@ fn a_person_who_appeals_is_asked_and_the_yes_holds_once_even_for_the_core() {
     assert_eq!(records(&machine, "approval").pop().unwrap()["reason"], "rebased");
 }
 
-/// A call that the client asked a person about, who let it run.
+/// Runs a call that the client asked a person about and that the person allowed.
 fn asked_and_ran(machine: &Machine, session: usize, command: &str) {
     let mut before: Value = serde_json::from_slice(&bash(&machine.project(), command)).unwrap();
     before["session_id"] = format!("s{session}").into();
@@ -122,7 +122,7 @@ fn what_was_approved_five_times_is_suggested_narrowly_and_the_core_never() {
     let [one] = all.as_array().unwrap().as_slice() else { panic!("{all}") };
     assert_eq!((&one["approved"], &one["saves"], &one["broad"]), (&json!(5), &json!(4), &Value::Null));
     assert_eq!(one["allow"]["argv"], json!(["git", "push", "--force", "origin", "topic"]));
-    // What is suggested is a policy that does what was promised.
+    // The suggested policy has the promised effect.
     let policy = machine.home().join(".config/reflex/policy.yaml");
     std::fs::create_dir_all(policy.parent().unwrap()).unwrap();
     std::fs::write(policy, format!("allow:\n  - {}\n", one["allow"])).unwrap();
@@ -130,6 +130,6 @@ fn what_was_approved_five_times_is_suggested_narrowly_and_the_core_never() {
     other["session_id"] = "another".into();
     let output = machine.hook().input(other.to_string()).run();
     assert_eq!(output, Ran::silence());
-    let told = machine.reflex(["grants", "--suggest"]).run().stdout;
-    assert!(told.contains("would have saved 4 questions"), "{told}");
+    let suggestion = machine.reflex(["grants", "--suggest"]).run().stdout;
+    assert!(suggestion.contains("would have saved 4 questions"), "{suggestion}");
 }

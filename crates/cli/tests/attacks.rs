@@ -1,8 +1,8 @@
-//! Frozen attacks and ordinary calls, written by people who had not read the code: how many of them are stopped.
+//! Frozen attacks and ordinary calls by authors who had not read the code: the number of them that are stopped.
 //!
-//! `attacks/figures.json` holds what was seen at first sight and what is seen now; no figure may get worse. With
+//! `attacks/figures.json` contains the results at first sight and the current ones; no figure may get worse. With
 //! `UPDATE=1` the figures are written, and with them docs/reference/attacks.md. `cargo xtask attacks` builds the release
-//! and plays them with it.
+//! and runs them with it.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -13,18 +13,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use support::Machine;
 
-/// Files of cases that are attacks, and of cases that are ordinary work. A set that is not here yet is passed over.
+/// Files of attacks, and of ordinary work. A missing set is skipped.
 const ATTACKS: [&str; 9] =
     ["first-a", "first-b", "second", "third", "fourth-a", "fourth-b", "fifth", "sixth", "renamed"];
 const ORDINARY: [&str; 3] = ["ordinary", "above", "ordinary-sixth"];
 
-/// Sets in which a person has a passphrase: they are also played by an agent that nothing stops.
+/// Sets with a passphrase: they also run with an agent that ignores refusals.
 const UNLEASHED: [&str; 3] = ["fourth-a", "fourth-b", "fifth"];
 
-/// Sets in which git is made blind: they are also played under the policy that ships, which keeps first what a call loses.
+/// Sets that misconfigure Git: they also run under the default policy, which backs up data before a call destroys it.
 const BLIND: [&str; 4] = ["first-a", "first-b", "second", "third"];
 
-/// Cases that carry a secret each.
+/// Cases that each contain a secret.
 const SECRETS: &str = "secrets";
 
 fn folder() -> PathBuf {
@@ -35,7 +35,7 @@ fn is_here(name: &str) -> bool {
     folder().join(format!("{name}.jsonl")).is_file()
 }
 
-/// What became of each case of a file.
+/// The outcome of each case of a file.
 fn cases(machine: &Machine, file: &str, mode: &[&str]) -> Vec<Value> {
     let script = folder().join("play.py");
     let cases = folder().join(format!("{file}.jsonl"));
@@ -50,7 +50,7 @@ fn cases(machine: &Machine, file: &str, mode: &[&str]) -> Vec<Value> {
     rows
 }
 
-/// How many cases of each kind there are, and how many of them were stopped or else ended as they should.
+/// The number of cases of each kind, and the number that were stopped or otherwise ended as expected.
 fn played(machine: &Machine, file: &str) -> BTreeMap<String, (u64, u64, u64)> {
     let mut figures = BTreeMap::new();
     for case in cases(machine, file, &[]) {
@@ -63,14 +63,14 @@ fn played(machine: &Machine, file: &str) -> BTreeMap<String, (u64, u64, u64)> {
     figures
 }
 
-/// How many cases of a file there are, and how many of them ended as nobody wants.
+/// The number of cases of a file, and the number of undesired outcomes.
 fn failed(machine: &Machine, file: &str, mode: &str) -> (u64, u64) {
     let rows = cases(machine, file, &[mode]);
     let failed = rows.iter().filter(|row| row["good"] != true).count();
     (u64::try_from(rows.len()).unwrap(), u64::try_from(failed).unwrap())
 }
 
-/// Whether this machine lets the player make a machine of its own.
+/// Whether the runner can create a sandbox on this machine.
 fn can_play(machine: &Machine) -> bool {
     let line = "command -v python3 && command -v git && unshare --mount --pid --fork --net --mount-proc \
                 $([ \"$(id -u)\" = 0 ] || echo --map-root-user) sh -c 'mount --make-rprivate / && mount -t tmpfs tmpfs /run && mount -o remount,bind,ro /'";
@@ -99,7 +99,7 @@ fn no_more_attacks_get_through_and_no_more_ordinary_calls_are_asked_about() {
             known[name][&kind] = json!({"cases": cases, "first": first, "now": stopped, "blocked": blocked});
         }
     }
-    // All of them take minutes; the newest stands for the others where no figures are written.
+    // All of them take minutes; without UPDATE=1 only the newest set runs.
     let is_played = |name: &&&str| std::env::var_os("UPDATE").is_some() || UNLEASHED.last() == Some(*name);
     let unwanted = UNLEASHED.iter().filter(is_played).map(|name| (*name, "--unleashed", "self-made"));
     let lost = BLIND.iter().map(|name| (*name, "--kept", "lost"));

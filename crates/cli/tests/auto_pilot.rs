@@ -1,4 +1,4 @@
-//! Auto-pilot: a model answers questions about losses that can be brought back, and nothing else.
+//! Auto-pilot: a model answers only questions about losses that can be undone.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -8,10 +8,10 @@ use std::fs;
 use std::path::PathBuf;
 use support::{Machine, Ran, at_terminal_in, bash};
 
-/// The branch has a commit of its own, so the rule `git/reset-branch` asks where the user wants it to. A model may answer.
+/// The branch has a unique commit, so `git/reset-branch` asks if the user's policy enables it. A model may answer.
 const RESET: &str = "git checkout -B topic main";
 
-/// A judge that logs each question and answers with what lies in a file.
+/// A judge that logs each question and answers with the contents of a file.
 const JUDGE: &str = "cat >> asked; echo >> asked; cat answer";
 
 fn hook(machine: &Machine, command: &str) -> Ran {
@@ -39,7 +39,7 @@ fn answer(machine: &Machine, answer: &str) {
     fs::write(judge_folder(machine).join("answer"), answer).unwrap();
 }
 
-fn says(decision: &str, confidence: f64) -> String {
+fn judgement(decision: &str, confidence: f64) -> String {
     json!({"decision": decision, "confidence": confidence, "reason": "as told"}).to_string()
 }
 
@@ -55,7 +55,7 @@ fn data(machine: &Machine) -> Value {
     serde_json::from_str(text.lines().nth(2).unwrap()).unwrap()
 }
 
-/// A repository whose branch `topic` has a commit of its own, in auto-pilot; `None` where no program makes a terminal.
+/// A repository in auto-pilot whose branch `topic` has a unique commit; `None` if no terminal can be created.
 fn machine() -> Option<Machine> {
     with_policy("rules: {git/reset-branch: ask}\n")
 }
@@ -98,7 +98,7 @@ fn records(machine: &Machine) -> Vec<Value> {
 #[test]
 fn a_sure_model_lets_the_call_run_and_is_asked_each_time() {
     let Some(machine) = machine() else { return };
-    answer(&machine, &says("allow", 0.95));
+    answer(&machine, &judgement("allow", 0.95));
     for _ in 0..2 {
         let output = hook(&machine, RESET);
         assert_eq!((decision(&output).as_str(), output.code), ("none", 0), "{output:?}");
@@ -120,7 +120,7 @@ fn a_sure_model_lets_the_call_run_and_is_asked_each_time() {
 #[test]
 fn a_model_is_told_of_the_call_the_rule_and_the_users_words_and_of_no_secret() {
     let Some(machine) = machine() else { return };
-    answer(&machine, &says("allow", 1.0));
+    answer(&machine, &judgement("allow", 1.0));
     let prompt = json!({
         "session_id": "s", "cwd": machine.project(), "hook_event_name": "UserPromptSubmit",
         "prompt": "reset topic, the token is ghp_16C7e42F292c6912E7710c838347Ae178B4a",
@@ -143,17 +143,17 @@ fn a_model_is_told_of_the_call_the_rule_and_the_users_words_and_of_no_secret() {
 #[test]
 fn a_refusal_is_remembered_and_three_in_a_row_end_auto_pilot() {
     let Some(machine) = machine() else { return };
-    answer(&machine, &says("refuse", 0.99));
+    answer(&machine, &judgement("refuse", 0.99));
     let output = hook(&machine, RESET);
     assert_eq!(decision(&output), "deny");
     assert!(output.stdout.contains("Auto-pilot refused this"), "{output:?}");
-    answer(&machine, &says("allow", 1.0));
+    answer(&machine, &judgement("allow", 1.0));
     assert_eq!(decision(&hook(&machine, RESET)), "deny", "the same call is not asked about again");
     assert_eq!(asked(&machine).len(), 1);
-    answer(&machine, &says("refuse", 0.99));
+    answer(&machine, &judgement("refuse", 0.99));
     let third = hook(&machine, "git checkout -B other main");
     assert!(third.stdout.contains("auto-pilot has ended for this session"), "{third:?}");
-    answer(&machine, &says("allow", 1.0));
+    answer(&machine, &judgement("allow", 1.0));
     assert_eq!(decision(&hook(&machine, "git checkout -B third main")), "ask", "a person answers now");
     assert_eq!(asked(&machine).len(), 2);
 }
@@ -162,8 +162,8 @@ fn a_refusal_is_remembered_and_three_in_a_row_end_auto_pilot() {
 fn what_is_no_sure_answer_goes_to_a_person_and_does_not_count() {
     let Some(machine) = machine() else { return };
     let all = [
-        (says("allow", 0.89), "is unsure"),
-        (says("ask", 1.0), "is unsure"),
+        (judgement("allow", 0.89), "is unsure"),
+        (judgement("ask", 1.0), "is unsure"),
         ("sure, go ahead".to_owned(), "malformed"),
         (json!({"decision": "allow", "confidence": 1, "reason": "", "extra": 1}).to_string(), "malformed"),
         ("x".repeat(3 << 20), "malformed"),
@@ -171,12 +171,12 @@ fn what_is_no_sure_answer_goes_to_a_person_and_does_not_count() {
     ];
     for (at, (output, why)) in all.iter().enumerate() {
         answer(&machine, output);
-        // The same again would be a loop, about which a person answers.
+        // An identical call would be a loop, which only a person answers.
         let shown = hook(&machine, &format!("{RESET} # {at}"));
         assert_eq!(decision(&shown), "ask", "{shown:?}");
         assert!(shown.stdout.contains(why), "{why}: {shown:?}");
     }
-    answer(&machine, &says("allow", 0.9));
+    answer(&machine, &judgement("allow", 0.9));
     assert_eq!(decision(&hook(&machine, RESET)), "none", "none of them counts as a refusal");
 }
 
@@ -194,7 +194,7 @@ fn a_slow_model_is_not_waited_for() {
 #[test]
 fn every_other_question_is_a_persons() {
     let Some(machine) = machine() else { return };
-    answer(&machine, &says("allow", 1.0));
+    answer(&machine, &judgement("allow", 1.0));
     for command in [
         "git push --force origin topic",
         "git checkout -B topic main && git push --force origin topic",
@@ -221,7 +221,7 @@ fn a_question_about_what_is_kept_is_answered_too() {
     git(&machine, &["add", "notes.txt"]);
     git(&machine, &["commit", "-q", "-m", "notes"]);
     fs::write(&notes, "work").unwrap();
-    answer(&machine, &says("allow", 1.0));
+    answer(&machine, &judgement("allow", 1.0));
     let output = hook(&machine, "git reset --hard");
     assert_eq!(decision(&output), "none", "{output:?}");
     git(&machine, &["reset", "-q", "--hard"]);
@@ -238,7 +238,7 @@ fn what_changes_while_the_model_is_asked_is_a_persons_question() {
     git(&machine, &["add", "."]);
     git(&machine, &["commit", "-q", "-m", "notes"]);
     fs::write(&notes, "work").unwrap();
-    let line = format!("echo newer > '{}'; echo '{}'", notes.display(), says("allow", 1.0));
+    let line = format!("echo newer > '{}'; echo '{}'", notes.display(), judgement("allow", 1.0));
     let judge = json!({"provider": "command", "command": line});
     let config = machine.home().join(".config/reflex/policy.yaml");
     fs::write(config, format!("rules: {{git/discard-changes: ask}}\njudge: {judge}\n")).unwrap();
@@ -255,22 +255,22 @@ fn a_model_is_unmeasured_until_the_shipped_cases_ran() {
     let quick = r#"echo '{"decision":"allow","confidence":1,"reason":""}'"#;
     let judge = json!({"provider": "command", "command": quick});
     fs::write(machine.home().join(".config/reflex/policy.yaml"), format!("judge: {judge}\n")).unwrap();
-    let own = machine.root().join("own.jsonl");
+    let own_cases = machine.root().join("own.jsonl");
     let case = json!({
         "id": "own", "event": "pre-command", "command": "git checkout -B topic main", "cwd": "/repo",
         "facts": {"git": {"unpushed": 2}}, "prompts": ["reset topic"], "label": "allow",
     });
-    fs::write(&own, case.to_string()).unwrap();
+    fs::write(&own_cases, case.to_string()).unwrap();
     let eval = |words: &[&str]| machine.reflex(["judge", "eval", "--json"].iter().chain(words)).run();
-    let few: Value = serde_json::from_str(&eval(&[own.to_str().unwrap()]).stdout).unwrap();
+    let few: Value = serde_json::from_str(&eval(&[own_cases.to_str().unwrap()]).stdout).unwrap();
     assert_eq!((&few["saved"]["part"], &few["saved"]["all"]), (&json!(1), &json!(1)), "{few}");
     assert!(status().contains("unmeasured judge"), "one's own cases measure nothing");
     let all: Value = serde_json::from_str(&eval(&["--repeat", "1"]).stdout).unwrap();
     assert_eq!((&all["cases"], &all["wrong_allows"]), (&json!(100), &all["refusable"]), "{all}");
     assert!(all["injected"]["all"].as_u64() >= Some(30), "{all}");
     assert!(status().contains("wrong allows"), "{}", status());
-    fs::write(&own, case.to_string().replace("allow", "maybe")).unwrap();
-    assert!(eval(&[own.to_str().unwrap()]).stderr.contains("the label is `maybe`"));
+    fs::write(&own_cases, case.to_string().replace("allow", "maybe")).unwrap();
+    assert!(eval(&[own_cases.to_str().unwrap()]).stderr.contains("the label is `maybe`"));
 }
 
 #[test]

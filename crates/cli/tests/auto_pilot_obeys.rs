@@ -1,5 +1,5 @@
-//! With a model that allows whatever it is asked about, the shipped cases with orders to it are played on real
-//! repositories: every file, commit and stash comes back by `reflex undo`.
+//! With a model that allows everything, the shipped prompt-injection cases run on real
+//! repositories: `reflex undo` restores every file, commit and stash.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use support::{Machine, at_terminal_in, bash};
 
-/// The rules that a model may judge and that keep a copy: the user wants to be asked about them all the same.
+/// Rules that a model may judge and that keep a copy; the user's policy still asks.
 const ASKED: [&str; 14] = [
     "write/replaces-data",
     "write/replaces-work",
@@ -29,10 +29,10 @@ const ASKED: [&str; 14] = [
     "git/reset-commits",
 ];
 
-/// Says yes, and keeps the question.
+/// Approves everything, and stores the question.
 const OBEYS: &str = r#"cat > "$HOME/asked"; echo '{"decision":"allow","confidence":1,"reason":"as told"}'"#;
 
-/// What a person could lose: files by path, and commits by id.
+/// Data that could be lost: files by path, and commits by id.
 #[derive(Debug, PartialEq, Eq)]
 struct Work {
     files: BTreeMap<String, Vec<u8>>,
@@ -40,13 +40,13 @@ struct Work {
 }
 
 struct Played {
-    /// What the agent was answered.
+    /// The answer to the agent.
     decision: String,
     /// Whether the model was asked.
     is_asked: bool,
-    /// Whether the call took anything away.
+    /// Whether the call destroyed data.
     took: bool,
-    /// The work that did not come back.
+    /// Work that was not restored.
     lost: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Repository {
         self.git(&["commit", "-q", "--allow-empty", "-m", message]);
     }
 
-    /// Makes the facts of a case true.
+    /// Sets up the facts of a case.
     fn fill(&self, case: &Value) {
         let facts = &case["facts"]["git"];
         let names = |key: &str| -> Vec<String> {
@@ -175,7 +175,7 @@ impl Repository {
         serde_json::from_str(asked["question"].as_str().unwrap().lines().nth(2).unwrap()).unwrap()
     }
 
-    /// Without a network, where a namespace without one can be made.
+    /// Runs without a network, if a network namespace can be created.
     fn run(&self, command: &str) {
         let bare = ["bash", "-c", command];
         let cut_off = ["--user", "--map-current-user", "--net"].iter().chain(&bare).copied();
@@ -210,7 +210,7 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
         let path = entry.path();
         let name = path.strip_prefix(root).unwrap().to_string_lossy().into_owned();
         if entry.file_type().unwrap().is_dir() {
-            // The name of a work tree's git file is `.git`, too.
+            // The Git file of a linked work tree is named `.git` too.
             if entry.file_name() != ".git" {
                 collect(root, &path, files);
             }
@@ -220,7 +220,7 @@ fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// The branches that a command names, so far as a repository may have them.
+/// Returns the branches that a command names, if the names are valid.
 fn branches(command: &str) -> Vec<String> {
     let mut words = command.split(['#', '&', '\n']).flat_map(|part| {
         let words: Vec<&str> = part.split_whitespace().map(|word| word.trim_matches(['\'', '"'])).collect();
@@ -262,7 +262,7 @@ fn a_model_that_obeys_loses_nothing_for_good() {
         let parts: Vec<_> = parts.collect();
         parts.into_iter().flat_map(|part| part.join().unwrap()).collect()
     });
-    // The others go to a person, or lose nothing that the rules know of.
+    // The others are left to a person, or lose nothing that the rules know.
     let asked = played.iter().filter(|played| played.is_asked).count();
     let took = played.iter().filter(|played| played.took).count();
     println!("{asked} of 40 reached the model, {took} took something away, 0 lost it");

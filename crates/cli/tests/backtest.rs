@@ -1,4 +1,4 @@
-//! A changed policy is tried on what was recorded: each decision that changes is told, and nothing else changes.
+//! Tests a changed policy against recorded calls: every changed decision is reported, and nothing is modified.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,

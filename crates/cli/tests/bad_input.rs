@@ -1,4 +1,4 @@
-//! What cannot be read is refused before a tool and passed over in silence after one; what can be read is judged.
+//! Unreadable input is refused before a tool and ignored after one; readable input is judged.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use std::path::Path;
 use support::{Call, Machine, Ran, bash};
 
-/// A payload that says what no guard lets run, after a change.
+/// A payload of a call that is always refused, after a change.
 fn home_goes(change: impl FnOnce(&mut Value)) -> Vec<u8> {
     let mut payload: Value = serde_json::from_slice(&bash(Path::new("/"), "rm -rf ~")).unwrap();
     change(&mut payload);
     payload.to_string().into_bytes()
 }
 
-/// Refused before a tool for this reason, whole; passed over in silence after one.
+/// Asserts a refusal before a tool for exactly this reason, and silence after one.
 #[track_caller]
 fn check_unreadable(input: impl Into<Vec<u8>>, problem: &str) {
     let (machine, input) = (Machine::new(), input.into());
@@ -33,7 +33,7 @@ fn check_unreadable(input: impl Into<Vec<u8>>, problem: &str) {
     }
 }
 
-/// Judged, and refused for what it would do.
+/// Asserts that the payload is judged and refused for its effect.
 #[track_caller]
 fn check_denied(call: Call, input: impl Into<Vec<u8>>) {
     let output = call.input(input).run();
@@ -51,10 +51,11 @@ fn nothing_at_all_is_refused() {
 
 #[test]
 fn what_is_cut_off_is_refused() {
-    let whole = home_goes(|_| {});
-    let cut = |at: usize, problem: &str| check_unreadable(&whole[..at], &format!("the input is not JSON: {problem}"));
+    let complete = home_goes(|_| {});
+    let cut =
+        |at: usize, problem: &str| check_unreadable(&complete[..at], &format!("the input is not JSON: {problem}"));
     cut(1, "EOF while parsing an object at line 1 column 1");
-    cut(whole.len() - 1, &format!("EOF while parsing an object at line 1 column {}", whole.len() - 1));
+    cut(complete.len() - 1, &format!("EOF while parsing an object at line 1 column {}", complete.len() - 1));
 }
 
 #[test]
@@ -101,7 +102,7 @@ fn a_field_of_the_wrong_type_is_refused_by_its_name() {
     check_unreadable(home_goes(|payload| payload["hook_event_name"] = json!(1)), "`hook_event_name` is not a text");
 }
 
-/// Refused before a tool; what the payload says of its moment is believed.
+/// Asserts a refusal before a tool; the payload's event name is trusted.
 #[track_caller]
 fn check_refused(change: impl FnOnce(&mut Value), problem: &str) {
     let machine = Machine::new();
@@ -166,7 +167,7 @@ fn an_event_that_is_not_known_and_carries_no_call_is_passed_over() {
     let payload = json!({"hook_event_name": "MoonPhase", "session_id": "s", "cwd": "/"}).to_string();
     let output = Machine::new().reflex(["hook", "--agent", "claude"]).input(payload.clone()).run();
     assert_eq!(output, Ran::silence());
-    // What the settings wired before a tool is one, whatever the payload calls it.
+    // A hook that the settings install before a tool is one, whatever event the payload names.
     let reason = "Blocked: Reflex cannot read this event (`tool_name` is missing), so it does not run.";
     assert_eq!(Machine::new().hook().input(payload).run(), Ran::refusal(reason));
 }
@@ -180,10 +181,10 @@ fn an_event_after_which_nothing_can_be_kept_from_running_is_passed_over_with_any
                 payload[field] = json!(1);
             });
             let output = Machine::new().reflex(["hook", "--agent", "claude"]).input(input).run();
-            // What can be read of it is told: it ran, and no hook was asked before.
-            let told =
-                output.stdout.contains("nobody was asked before") && output.code == 0 && output.stderr.is_empty();
-            assert!(output == Ran::silence() || (told && event == "PostToolUse"), "{event} {field}: {output:?}");
+            // Its readable part is reported: it ran, and no hook was asked before.
+            let is_warning =
+                output.stdout.contains("ran without being judged") && output.code == 0 && output.stderr.is_empty();
+            assert!(output == Ran::silence() || (is_warning && event == "PostToolUse"), "{event} {field}: {output:?}");
         }
     }
 }
@@ -243,13 +244,13 @@ fn a_working_directory_that_is_not_given_or_not_there_hides_nothing() {
 #[test]
 fn a_working_directory_that_was_removed_hides_nothing() {
     let machine = Machine::new();
-    let gone = machine.root().join("gone");
-    std::fs::create_dir(&gone).unwrap();
+    let removed = machine.root().join("gone");
+    std::fs::create_dir(&removed).unwrap();
     let line = "cd gone && rmdir ../gone && exec \"$0\" hook --home \"$1\" --agent claude --event PreToolUse";
     let input = home_goes(|payload| drop(payload.as_object_mut().unwrap().remove("cwd")));
     let home = machine.home();
     check_denied(machine.program("sh", ["-c", line, env!("CARGO_BIN_EXE_reflex"), home.to_str().unwrap()]), input);
-    assert!(!gone.exists());
+    assert!(!removed.exists());
 }
 
 #[test]
@@ -259,10 +260,10 @@ fn a_home_in_which_nothing_can_be_written_hides_nothing_and_is_told() {
     let output = call().input(home_goes(|_| {})).run();
     let reason = output.answer().1;
     assert!(reason.contains("[rm/home-or-root"), "{output:?}");
-    let told = "reflex: this decision is not in the audit log: Not a directory (os error 20)\n";
-    assert_eq!(output.stderr, format!("{reason}\n{told}"));
+    let warning = "reflex: this decision is not in the audit log: Not a directory (os error 20)\n";
+    assert_eq!(output.stderr, format!("{reason}\n{warning}"));
     let quiet = call().input(bash(&machine.project(), "ls")).run();
-    assert_eq!(quiet, Ran { stderr: told.into(), ..Ran::silence() });
+    assert_eq!(quiet, Ran { stderr: warning.into(), ..Ran::silence() });
 }
 
 #[test]
@@ -341,7 +342,7 @@ fn no_input_at_all_is_refused() {
     assert_eq!(output, Ran::refusal(reason));
 }
 
-/// A command line of the hook that is wrong: refused by its status, with this on standard error.
+/// Asserts that a wrong command line of the hook refuses by its status, with this on standard error.
 #[track_caller]
 fn check_usage(arguments: &[&str], problem: &str) {
     let output = Machine::new().reflex(["hook"].iter().chain(arguments)).input(home_goes(|_| {})).run();

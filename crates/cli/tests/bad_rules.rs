@@ -1,4 +1,5 @@
-//! Rules and policies that are damaged, far too large or not what they seem: told with their place, and nothing else lost.
+//! Rules and policies that are damaged, too large or disguised are reported with their position; all others stay in
+//! force.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -11,7 +12,7 @@ use support::Machine;
 const GOOD: &str = "name: good\nevents: [bash_command]\nconditions: [{matches_command: docker image ls}]\naction: block\n\
     message: m\n";
 
-/// A project with one good rule and one file that is not.
+/// A project with one valid rule and one damaged file.
 struct Damaged {
     machine: Machine,
     project: PathBuf,
@@ -35,11 +36,11 @@ impl Damaged {
         output.json()["decision"].as_str().unwrap().to_owned()
     }
 
-    /// The problem is told wherever a person or an agent looks, and the other file holds.
+    /// Asserts that every command and the hook report the problem, and that the other file stays in force.
     #[track_caller]
-    fn check(&self, told: &str) {
+    fn check(&self, expected: &str) {
         let output = self.machine.reflex(["rules", "validate"]).folder(&self.project).run();
-        assert!(output.code == 1 && output.stdout.contains(told), "{told}: {}", output.stdout);
+        assert!(output.code == 1 && output.stdout.contains(expected), "{expected}: {}", output.stdout);
         assert_eq!(self.decision("docker image ls"), "block");
         let advice = self.machine.reflex(["check", "touch a"]).folder(&self.project).run().stdout;
         assert!(advice.contains("guard/broken-rules"), "{advice}");
@@ -51,17 +52,17 @@ impl Damaged {
 }
 
 #[track_caller]
-fn check(name: &str, text: impl AsRef<[u8]>, told: &str) {
+fn check(name: &str, text: impl AsRef<[u8]>, expected: &str) {
     let damaged = Damaged::new();
     fs::write(damaged.file(name), text).unwrap();
-    damaged.check(told);
+    damaged.check(expected);
 }
 
 #[test]
 fn text_that_is_no_yaml_or_no_text_is_told_with_its_line() {
     check("rules/a.yaml", "name: [\n", "a.yaml:");
     check("rules/a.yaml", "name: a\nname: b\n", "a.yaml:2:1");
-    check("rules/a.yaml", b"\xff\xfe\0name", "it is no text in UTF-8");
+    check("rules/a.yaml", b"\xff\xfe\0name", "it is not valid UTF-8");
     check("rules/a.yaml", "[".repeat(5000), "a.yaml:1:");
     check("policy.yaml", "preset: balanced\nprotectedPath: [a]\n", "did you mean `protectedPaths`?");
     check("rules/a.yaml", "name: good\nevents: [any]\nconditions: []\n", "there is a rule `good` already");
@@ -74,14 +75,14 @@ fn a_bomb_of_aliases_is_cut_off() {
     {
         text.push_str(&format!("{name}: &{name} [{}]\n", vec![format!("*{before}"); 9].join(",")));
     }
-    check("rules/a.yaml", text, "it unfolds to more than may be read");
+    check("rules/a.yaml", text, "it expands beyond the size limit");
 }
 
 #[test]
 fn files_that_are_too_large_alone_or_together_are_not_read() {
     check("rules/a.yaml", "#".repeat(10 << 20), "it is larger than 1024 KiB");
     let damaged = Damaged::new();
-    // Sorted by name: the good one comes first.
+    // Sorted by name: the valid file comes first.
     for number in 0..5 {
         fs::write(damaged.file(&format!("rules/z{number}.yaml")), "#".repeat(1 << 20)).unwrap();
     }
@@ -102,10 +103,10 @@ fn links_that_lead_out_and_what_is_no_file_do_not_count() {
     damaged.check("rules/more: it leads out of the folder");
     let damaged = Damaged::new();
     symlink(".", damaged.file("rules/more")).unwrap();
-    damaged.check("it is a folder behind a link or too deep, and is not read");
+    damaged.check("the folder is not read: it is reached through a link or is nested too deeply");
     let damaged = Damaged::new();
     fs::create_dir_all(damaged.file(&format!("rules/{}", "a/".repeat(17)))).unwrap();
-    damaged.check("it is a folder behind a link or too deep, and is not read");
+    damaged.check("the folder is not read: it is reached through a link or is nested too deeply");
     let damaged = Damaged::new();
     fs::create_dir(damaged.file("rules/a.yaml")).unwrap();
     assert_eq!(damaged.decision("docker image ls"), "block");
@@ -115,17 +116,17 @@ fn links_that_lead_out_and_what_is_no_file_do_not_count() {
 fn what_never_ends_is_not_read() {
     let damaged = Damaged::new();
     assert_eq!(damaged.machine.program("mkfifo", [damaged.file("rules/a.yaml")]).run().code, 0);
-    damaged.check("it is no file");
+    damaged.check("it is not a file");
     symlink("/dev/zero", damaged.machine.home().join("b.yaml")).unwrap();
     for named in [damaged.file("rules"), damaged.machine.home().join("b.yaml")] {
         let output = damaged.machine.reflex(["rules", "validate", &named.to_string_lossy()]).run();
-        assert!(output.code == 1 && output.stderr.contains("it is no file"), "{output:?}");
+        assert!(output.code == 1 && output.stderr.contains("it is not a file"), "{output:?}");
     }
     let damaged = Damaged::new();
     fs::remove_dir_all(damaged.file("rules")).unwrap();
     assert_eq!(damaged.machine.program("mkfifo", [damaged.file("rules")]).run().code, 0);
     let output = damaged.machine.reflex(["rules", "validate"]).folder(&damaged.project).run();
-    assert!(output.code == 1 && output.stdout.contains("rules: it is no folder"), "{}", output.stdout);
+    assert!(output.code == 1 && output.stdout.contains("rules: it is not a folder"), "{}", output.stdout);
 }
 
 #[test]
@@ -139,7 +140,7 @@ fn what_was_good_before_holds_whatever_becomes_of_the_file() {
     }
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     assert_eq!(damaged.decision("docker image ls"), "block");
-    // Who takes it away has taken it away.
+    // A removed file is no longer in force.
     fs::remove_file(&file).unwrap();
     assert_eq!(damaged.decision("docker image ls"), "allow");
 }
@@ -155,8 +156,8 @@ fn a_name_that_is_taken_takes_no_rule_away() {
 fn a_warning_that_had_no_place_beside_a_question_is_told_with_the_next_call() {
     let damaged = Damaged::new();
     fs::write(damaged.file("policy.yaml"), "preset: laxer\n").unwrap();
-    let told = |command: &str| damaged.machine.bash(&damaged.project, command).stdout;
-    assert!(!told("git push --force origin topic").contains("guard/broken-rules"));
-    assert!(told("touch a").contains("guard/broken-rules"));
-    assert_eq!(told("touch b"), "", "it is told once");
+    let output = |command: &str| damaged.machine.bash(&damaged.project, command).stdout;
+    assert!(!output("git push --force origin topic").contains("guard/broken-rules"));
+    assert!(output("touch a").contains("guard/broken-rules"));
+    assert_eq!(output("touch b"), "", "it is reported once");
 }

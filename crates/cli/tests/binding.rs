@@ -1,4 +1,4 @@
-//! A person's yes is bound to what the call means: whatever the call takes its orders from must be as it was.
+//! An approval is bound to everything that determines the call's effect: each input must be unchanged.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -14,7 +14,7 @@ use std::fs;
 use std::path::PathBuf;
 use support::{Machine, Ran, at_terminal, bash};
 
-/// A machine with a real repository, and the text of the last preview.
+/// A machine with a real repository.
 struct Here {
     machine: Machine,
     project: PathBuf,
@@ -52,31 +52,31 @@ impl Here {
         fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    fn say(&self, session: &str, command: &str) -> Ran {
+    fn call(&self, session: &str, command: &str) -> Ran {
         let mut payload: Value = serde_json::from_slice(&bash(&self.project, command)).unwrap();
         payload["session_id"] = session.into();
         self.machine.hook().input(payload.to_string()).run()
     }
 
     fn passes(&self, command: &str) -> bool {
-        self.say("s1", command) == Ran::silence()
+        self.call("s1", command) == Ran::silence()
     }
 
     fn pending(&self) -> Vec<Value> {
         self.machine.reflex(["pending", "--json"]).run().json()["pending"].as_array().unwrap().clone()
     }
 
-    /// The call is stopped; its entry on the list.
+    /// Asserts that the call is stopped and returns its pending entry.
     #[track_caller]
     fn stopped(&self, command: &str) -> Value {
-        let output = self.say("s1", command);
+        let output = self.call("s1", command);
         assert_ne!(output, Ran::silence(), "nothing stops {command}");
         self.pending().into_iter().find(|call| call["text"] == command).unwrap()
     }
 
-    /// A yes of a person, whose preview is given; `None` where there is no terminal.
+    /// Approves as a person and returns the preview; `None` without a terminal.
     #[track_caller]
-    fn yes(&self, call: &Value) -> Option<String> {
+    fn approve(&self, call: &Value) -> Option<String> {
         let (code, output) = at_terminal(&self.machine, &format!("approve {}", call["id"].as_str().unwrap()), "y\n")?;
         assert_eq!(code, 0, "{output}");
         Some(output)
@@ -87,14 +87,14 @@ fn bound(call: &Value) -> Vec<String> {
     call["bound"].as_array().unwrap().iter().map(|one| one["shown"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The call is stopped and approved, then something changes: the yes does not hold; once that is as it was, it does.
+/// A stopped call is approved, then an input changes: the approval is void until the input is restored.
 #[track_caller]
 fn check(command: &str, shown: &str, before: &[(&str, &str)], change: impl Fn(&Here), back: impl Fn(&Here)) {
     let here = Here::new();
     before.iter().for_each(|(path, text)| here.put(path, text));
     let call = here.stopped(command);
     assert!(bound(&call).iter().any(|line| line.contains(shown)), "no {shown:?} in {:#?}", bound(&call));
-    let Some(preview) = here.yes(&call) else { return };
+    let Some(preview) = here.approve(&call) else { return };
     assert!(preview.contains(shown), "no {shown:?} in {preview}");
     change(&here);
     assert!(!here.passes(command), "{command} passes after the change");
@@ -103,7 +103,7 @@ fn check(command: &str, shown: &str, before: &[(&str, &str)], change: impl Fn(&H
     assert!(!here.passes(command), "{command} passes twice");
 }
 
-/// The same where a file is the only thing that changes.
+/// Same, where only a file changes.
 #[track_caller]
 fn check_file(command: &str, shown: &str, file: &str, text: &str) {
     let other = format!("{text}\n");
@@ -135,7 +135,7 @@ fn a_push_of_other_commits_needs_a_new_yes() {
     check(PUSH, "pushes main at ", &[], commit, |here| here.git("reset -q --hard HEAD~1"));
 }
 
-/// The call is approved with this scope, then other work comes to lie where it would destroy: the yes does not hold.
+/// The call is approved with this scope, then it would destroy other work: the approval is void.
 #[track_caller]
 fn check_loss(command: &str, scope: &str, shown: &str, before: &str, meanwhile: &str) {
     let here = Here::new();
@@ -156,7 +156,7 @@ fn check_loss(command: &str, scope: &str, shown: &str, before: &str, meanwhile: 
     assert!(!here.passes(command), "{command} passes after {meanwhile}");
 }
 
-/// The yes holds while nothing has changed, and not after that.
+/// The approval is valid until an input changes.
 #[track_caller]
 fn check_losses(command: &str, shown: &str, before: &str, meanwhile: &[&str]) {
     for scope in ["once", "session"] {
@@ -249,13 +249,13 @@ fn an_alias_that_means_something_else_needs_a_new_yes() {
     let here = Here::new();
     here.git("config alias.out 'push --force origin main'");
     let call = here.stopped("git out");
-    let Some(_) = here.yes(&call) else { return };
+    let Some(_) = here.approve(&call) else { return };
     here.git("config alias.out '!git push --force origin main; true'");
     assert!(!here.passes("git out"));
     here.git("config alias.out 'push --force origin main'");
     assert!(here.passes("git out"));
     here.put("~/.bashrc", "alias out='git push --force origin main'\n");
-    let Some(_) = here.yes(&here.stopped("out")) else { return };
+    let Some(_) = here.approve(&here.stopped("out")) else { return };
     here.put("~/.bashrc", "alias out='git push --force origin main; true'\n");
     assert!(!here.passes("out"));
 }
@@ -272,9 +272,15 @@ fn a_script_that_runs_must_be_the_one_that_was_shown() {
     check_file("node deploy.js", "runs deploy.js (sha256 ", "deploy.js", node);
     let outer = ("outer.sh", "sh inner.sh\n");
     let inner = |text: &'static str| move |here: &Here| here.put("inner.sh", text);
-    let own = "git push --force origin main\n";
+    let push_script = "git push --force origin main\n";
     let other = "git push --force origin main\n# x\n";
-    check("sh outer.sh", "runs inner.sh (sha256 ", &[outer, ("inner.sh", own)], inner(other), inner(own));
+    check(
+        "sh outer.sh",
+        "runs inner.sh (sha256 ",
+        &[outer, ("inner.sh", push_script)],
+        inner(other),
+        inner(push_script),
+    );
 }
 
 #[test]
@@ -285,8 +291,8 @@ fn what_a_tool_reads_from_the_project_belongs_to_the_call() {
     check_file("just out", "follows justfile (sha256 ", "justfile", "out:\n    git push --force origin main\n");
     let first = |here: &Here| here.put("GNUmakefile", "out:\n\tgit push --force origin main\n");
     let makefile = ("Makefile", "out:\n\tgit push --force origin main\n");
-    let gone = |here: &Here| fs::remove_file(here.project.join("GNUmakefile")).unwrap();
-    check("make out", "Makefile", &[makefile], first, gone);
+    let remove_file = |here: &Here| fs::remove_file(here.project.join("GNUmakefile")).unwrap();
+    check("make out", "Makefile", &[makefile], first, remove_file);
     check_file("terraform destroy -auto-approve", "goes by main.tf (", "main.tf", "resource \"a\" \"b\" {}\n");
     check_file("docker compose down -v", "goes by compose.yaml (", "compose.yaml", "services: {}\n");
     check_file("kubectl delete namespace prod", "goes by ~/.kube/config (", "~/.kube/config", "current-context: a\n");
@@ -296,8 +302,8 @@ fn what_a_tool_reads_from_the_project_belongs_to_the_call() {
 
 #[test]
 fn a_program_of_the_project_must_be_the_same() {
-    let own = "#!/bin/sh\ngit push --force origin main\n";
-    check_file("bin/tool", "runs bin/tool (sha256 ", "bin/tool", own);
+    let push_script = "#!/bin/sh\ngit push --force origin main\n";
+    check_file("bin/tool", "runs bin/tool (sha256 ", "bin/tool", push_script);
     check_file("npx prisma migrate reset --force", "node_modules/.bin/prisma (", "node_modules/.bin/prisma", "x");
     let line = "PATH=tools:$PATH tool; git push --force origin main";
     check_file(line, "runs tools/tool (sha256 ", "tools/tool", "x");
@@ -323,7 +329,7 @@ fn what_is_too_large_is_told_by_number_size_and_times() {
     here.put("large.sh", &large);
     let call = here.stopped("git push --force; sh large.sh");
     assert!(bound(&call).iter().any(|line| line.contains("large.sh (by number, size and times; ")), "{call:#}");
-    let Some(_) = here.yes(&call) else { return };
+    let Some(_) = here.approve(&call) else { return };
     here.put("large.sh", &large);
     assert!(!here.passes("git push --force; sh large.sh"));
 }
@@ -336,7 +342,7 @@ fn what_nobody_could_hold_to_is_not_approved() {
     let call = here.stopped("git push --force; sh < pipe");
     let id = call["id"].as_str().unwrap();
     let Some((code, output)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
-    assert!(code == 64 && output.contains("nobody could tell a change"), "{output}");
+    assert!(code == 64 && output.contains("could not detect a change"), "{output}");
 }
 
 #[test]
@@ -346,8 +352,8 @@ fn a_person_is_told_when_the_script_has_changed_since() {
     let call = here.stopped("bash deploy.sh");
     here.put("deploy.sh", "git push --force origin main # x\n");
     let id = call["id"].as_str().unwrap();
-    let told = here.machine.reflex(["why", id]).run().stdout;
-    assert!(told.contains("as of    runs deploy.sh (sha256 "), "{told}");
+    let explanation = here.machine.reflex(["why", id]).run().stdout;
+    assert!(explanation.contains("as of    runs deploy.sh (sha256 "), "{explanation}");
     let Some((code, output)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
     assert!(code == 64 && output.contains("deploy.sh has changed since this call was blocked"), "{output}");
 }
@@ -355,24 +361,24 @@ fn a_person_is_told_when_the_script_has_changed_since() {
 #[test]
 fn another_session_or_agent_does_not_use_a_yes() {
     let here = Here::new();
-    let Some(_) = here.yes(&here.stopped(PUSH)) else { return };
-    assert_ne!(here.say("s2", PUSH), Ran::silence(), "another session");
+    let Some(_) = here.approve(&here.stopped(PUSH)) else { return };
+    assert_ne!(here.call("s2", PUSH), Ran::silence(), "another session");
     let payload = json!({"session_id": "s1", "cwd": here.project, "hook_event_name": "PreToolUse", "tool_name": "Bash",
         "tool_input": {"command": PUSH}, "turn_id": "t", "permission_mode": "default"});
     let codex =
         here.machine.reflex(["hook", "--agent", "codex", "--event", "PreToolUse"]).input(payload.to_string()).run();
     assert_ne!(codex, Ran::silence(), "another agent");
     assert!(here.passes(PUSH));
-    // For the whole project it holds for everybody.
+    // With the repository's scope it is valid for every agent.
     let asked = "git push --force origin topic";
     let call = here.stopped(asked);
     let line = format!("approve {} --scope repository --reason tested", call["id"].as_str().unwrap());
     assert_eq!(at_terminal(&here.machine, &line, "y\n").unwrap().0, 0);
-    assert_eq!(here.say("s2", asked), Ran::silence());
+    assert_eq!(here.call("s2", asked), Ran::silence());
     let call = here.stopped("git push --force origin other");
     let line = format!("approve {} --scope session --reason tested", call["id"].as_str().unwrap());
     assert_eq!(at_terminal(&here.machine, &line, "y\n").unwrap().0, 0);
-    assert_ne!(here.say("s2", "git push --force origin other"), Ran::silence());
+    assert_ne!(here.call("s2", "git push --force origin other"), Ran::silence());
     assert!(here.passes("git push --force origin other"));
 }
 
@@ -386,7 +392,7 @@ fn without_a_session_the_agent_and_the_project_must_be_the_same() {
         here.machine.reflex(["hook", "--agent", "universal"]).input(event.to_string()).run().json()["decision"].clone()
     };
     assert_ne!(ask(&here.project), json!("allow"));
-    let Some(_) = here.yes(&here.pending()[0]) else { return };
+    let Some(_) = here.approve(&here.pending()[0]) else { return };
     assert_ne!(ask(&other), json!("allow"));
     assert_eq!(ask(&here.project), json!("allow"));
 }
@@ -397,7 +403,7 @@ fn the_same_call_keeps_the_id_that_a_person_has_read() {
     let first = here.stopped(PUSH)["id"].clone();
     assert_eq!(here.stopped(PUSH)["id"], first);
     assert_eq!(here.pending().len(), 1);
-    let Some(_) = here.yes(&here.pending()[0]) else { return };
+    let Some(_) = here.approve(&here.pending()[0]) else { return };
     assert!(here.passes(PUSH));
     assert_ne!(here.stopped(PUSH)["id"], first, "what was answered is another request");
 }
@@ -407,21 +413,21 @@ fn no_agent_pushes_a_call_off_the_list() {
     let here = Here::new();
     let first = here.stopped(PUSH)["id"].clone();
     for call in 0..45 {
-        here.say("flood", &format!("git push --force origin x{call}"));
+        here.call("flood", &format!("git push --force origin x{call}"));
     }
-    let own = here.pending().iter().filter(|call| call["session"] == "flood").count();
-    assert_eq!(own, 40);
+    let waiting = here.pending().iter().filter(|call| call["session"] == "flood").count();
+    assert_eq!(waiting, 40);
     assert!(here.pending().iter().any(|call| call["id"] == first));
-    // Nor does its own flood push off what a person may have read; the newest gets a place.
+    // A flood of calls does not evict entries that a person may have read; the newest is still listed.
     let of_flood =
         |name: &str| here.pending().iter().any(|call| call["text"] == format!("git push --force origin {name}"));
     assert!(of_flood("x0") && of_flood("x29") && !of_flood("x30") && of_flood("x44"));
-    here.say("flood", "git push --force origin x0");
+    here.call("flood", "git push --force origin x0");
     for call in 45..60 {
-        here.say("flood", &format!("git push --force origin x{call}"));
+        here.call("flood", &format!("git push --force origin x{call}"));
     }
     assert!(of_flood("x0") && of_flood("x59"), "what comes again keeps its place");
-    // Sessions that somebody makes up share the room of their agent.
+    // Invented session ids share the limit of their agent.
     let folder = here.machine.home().join(".local/state/reflex/pending");
     let one = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
     let one = one.into_iter().find(|path| fs::read_to_string(path).unwrap().contains("\"flood\"")).unwrap();
@@ -432,7 +438,7 @@ fn no_agent_pushes_a_call_off_the_list() {
         fs::copy(&one, folder.join(name)).unwrap();
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 200);
-    let output = here.say("late", "git push --force origin y").answer().1;
+    let output = here.call("late", "git push --force origin y").answer().1;
     assert!(!output.contains("reflex approve"), "{output}");
     assert!(here.pending().iter().any(|call| call["id"] == first));
     assert_eq!(here.stopped(PUSH)["id"], first, "who is on the list stays on it");

@@ -1,4 +1,4 @@
-//! A question that the agent cannot ask: the hook waits while somebody can answer, and a yes counts once.
+//! Questions that the agent cannot ask: the hook waits while a person can answer, and an approval counts once.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use support::{Call, Machine, Ran, Running, at_terminal};
 
-/// Asked about, and not of the core.
+/// A command that a non-core rule asks about.
 const PUSH: &str = "git push --force origin feature";
 
 const MOMENT: Duration = Duration::from_millis(20);
@@ -26,12 +26,12 @@ fn state(machine: &Machine) -> PathBuf {
     machine.home().join(".local/state/reflex")
 }
 
-/// Codex's hook before a command: this client has no way to ask.
+/// Starts Codex's hook before a command: this client cannot ask.
 fn codex(machine: &Machine, command: &str) -> Call {
     codex_in(machine, "s1", command)
 }
 
-/// The same with the key of a person's yes in the hook's entry.
+/// Same, with the approval key in the hook's entry.
 fn codex_keyed(machine: &Machine, key: &str, command: &str) -> Call {
     codex_with(machine, "s1", command, &["--key", key])
 }
@@ -54,7 +54,7 @@ fn pending(machine: &Machine) -> Vec<Value> {
     machine.reflex(["pending", "--json"]).run().json()["pending"].as_array().unwrap().clone()
 }
 
-/// The file that an open list holds.
+/// The file that an open list locks.
 fn present(machine: &Machine) -> File {
     std::fs::create_dir_all(state(machine)).unwrap();
     let file = File::create(state(machine).join("answering")).unwrap();
@@ -62,7 +62,7 @@ fn present(machine: &Machine) -> File {
     file
 }
 
-/// The id of the call that a hook waits with.
+/// Returns the id of the call that a hook waits for.
 #[track_caller]
 fn awaited(machine: &Machine) -> String {
     let begun = Instant::now();
@@ -109,8 +109,8 @@ fn a_yes_while_the_hook_waits_lets_the_call_run_once() {
     let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
     assert_eq!(code, 0, "{output}");
     assert_eq!(hook.finish(), Ran::silence());
-    let told = machine.reflex(["why", &id]).run().stdout;
-    assert!(told.contains("approved by ") && told.contains("(once)"), "{told}");
+    let explanation = machine.reflex(["why", &id]).run().stdout;
+    assert!(explanation.contains("approved by ") && explanation.contains("(once)"), "{explanation}");
     drop(list);
     refused(&codex(&machine, PUSH).run());
 }
@@ -184,14 +184,14 @@ fn a_hook_that_was_stopped_beyond_its_time_lets_nothing_run() {
     hook.signal("STOP");
     let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
     assert_eq!(code, 0, "{output}");
-    // The hook's own time is over; it has two seconds in all.
+    // The hook's time limit of two seconds has passed.
     let is_over = || u128::from(until) < std::time::UNIX_EPOCH.elapsed().unwrap().as_millis();
     while !is_over() {
         std::thread::sleep(MOMENT);
     }
     hook.signal("CONT");
     refused(&hook.finish());
-    // The yes is still there for the next time, once.
+    // The approval remains valid for one later call.
     assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
     refused(&codex(&machine, PUSH).run());
 }
@@ -210,7 +210,7 @@ fn what_changed_while_the_hook_waited_has_no_yes() {
     assert!(!reason.contains(&id), "what changed has an id of its own: {reason}");
 }
 
-/// A person's yes as it lies there where no key is in force.
+/// An approval file as stored when no key is in force.
 fn give(machine: &Machine, id: &str) {
     let folder = state(machine).join("pending");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
@@ -225,7 +225,7 @@ fn give(machine: &Machine, id: &str) {
     std::fs::rename(grants.join(".draft"), grants.join(format!("{id}.json"))).unwrap();
 }
 
-/// The ids of the files that wait.
+/// Returns the ids of the waiting calls.
 fn ids(machine: &Machine) -> Vec<String> {
     let entries = std::fs::read_dir(state(machine).join("pending")).into_iter().flatten();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -260,7 +260,7 @@ fn whoever_is_killed_doubles_no_yes() {
         }
         give(&machine, &id);
         std::thread::sleep(Duration::from_micros(seed % 120_000));
-        hook.signal_if_there("KILL");
+        hook.signal_if_running("KILL");
         let output = hook.finish();
         list = list.or_else(|| Some(present(&machine)));
         drop(list.take());
@@ -276,7 +276,7 @@ fn whoever_is_killed_doubles_no_yes() {
     assert_eq!(lost, 0, "a yes was lost although its call did not run");
 }
 
-/// So many calls of one session do not wait at a time.
+/// This many calls of one session cannot wait at the same time.
 fn forget(machine: &Machine) {
     for folder in ["pending", "grants"] {
         let _ = std::fs::remove_dir_all(state(machine).join(folder));
@@ -298,12 +298,12 @@ fn the_next_call_tells_of_a_late_yes_and_one_that_is_almost_it_is_told_the_diffe
     refused(&codex(&machine, PUSH).run());
 }
 
-/// The open list in a terminal of its own.
+/// Opens the list in a separate terminal.
 fn list(machine: &Machine) -> Option<Running> {
     list_in(machine, "", "")
 }
 
-/// The same with these variables, and with these keys before it opens.
+/// Same, with these variables, and with these keys typed before it opens.
 fn list_in(machine: &Machine, variables: &str, keys: &str) -> Option<Running> {
     let line = format!("stty rows 24 cols 80; {variables}{} pending", machine.line());
     if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
@@ -323,7 +323,7 @@ fn list_in(machine: &Machine, variables: &str, keys: &str) -> Option<Running> {
     Some(running)
 }
 
-/// Keys, each some looks of the list after the one before.
+/// Types keys, with several refreshes of the list between them.
 fn press_slowly(list: &mut Running, keys: &[&str]) {
     for key in keys {
         std::thread::sleep(Duration::from_millis(700));
@@ -403,13 +403,13 @@ fn a_yes_is_of_one_agent_in_one_session() {
     refused(&codex(&machine, PUSH).run());
     give(&machine, &ids(&machine).remove(0));
     refused(&codex_in(&machine, "s2", PUSH).run());
-    // Another agent, whose session has the same name.
+    // Another agent with the same session id.
     assert_eq!(machine.bash(&machine.project(), PUSH).answer().0, "ask");
     refused(&codex(&machine, &format!("{PUSH} --no-verify")).run());
     assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
 }
 
-/// The attempts on record that wanted a yes.
+/// Returns the recorded attempts to approve.
 fn attempts(machine: &Machine) -> usize {
     let log = std::fs::read_to_string(state(machine).join("audit/current.jsonl")).unwrap();
     log.matches("\"kind\":\"attempt\"").count()
@@ -422,7 +422,7 @@ fn no_detour_of_an_agent_makes_it_a_person() {
     let id = ids(&machine).remove(0);
     let approve = format!("{} approve {id}", machine.line());
     let in_terminal = format!("script -qec {} /dev/null", support::shell_quoted(&approve));
-    // Each in a shell that bears the mark of an agent, and goes on after it.
+    // Each runs in a shell marked as an agent's, which outlives it.
     let detours = [
         in_terminal.clone(),
         format!("setsid -w {in_terminal}"),
@@ -437,7 +437,7 @@ fn no_detour_of_an_agent_makes_it_a_person() {
         assert!(output.stdout.contains("only a person at a terminal"), "{detour}: {output:?}");
         assert_eq!(attempts(&machine), index + 1, "{detour}");
     }
-    // A terminal that stays open takes the mark along, whoever it belongs to afterwards.
+    // A terminal that stays open keeps the mark, whoever uses it afterwards.
     let socket = machine.root().join("t");
     let line =
         format!("tmux -S '{}' -f /dev/null new-session -d {}", socket.display(), support::shell_quoted(&approve));
@@ -458,7 +458,7 @@ fn in_a_terminal_that_programs_type_into_two_letters_are_no_yes() {
     let Some(mut open) = list_in(&machine, "TMUX=/tmp/x,1,0 ", "") else { return };
     let hook = start(codex(&machine, PUSH));
     let id = awaited(&machine);
-    // After a wrong proof the question stays, so that `q` is no key of the list.
+    // After a wrong proof the question stays open, so `q` is not a key of the list.
     press_slowly(&mut open, &["a", "y", "\r", "q\r"]);
     assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "two letters were a yes");
     press_slowly(&mut open, &[&format!("{id}\r")]);
@@ -480,7 +480,7 @@ fn with_a_passphrase_each_yes_there_takes_it_again() {
     let hook = start(codex_keyed(&machine, &key, PUSH));
     let id = awaited(&machine);
     press_slowly(&mut open, &["a", "y\r", &format!("{id}\r")]);
-    // A wrong passphrase takes its time.
+    // A wrong passphrase is delayed.
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "the id was a signed yes");
     press_slowly(&mut open, &["correct horse\r"]);
@@ -488,7 +488,7 @@ fn with_a_passphrase_each_yes_there_takes_it_again() {
     assert!(output.code == 0 && !output.stdout.contains("deny"), "{output:?}");
     press_slowly(&mut open, &["q"]);
     let drawn = open.finish();
-    // Before that it was typed ahead of its question.
+    // Before that, it was typed ahead of the prompt.
     let (_, shown) = drawn.stdout.split_once(SHOWS).unwrap();
     assert!(drawn.code == 0 && !shown.contains("correct horse"), "{shown}");
 }
@@ -505,7 +505,7 @@ fn a_person_switches_one_rule_off_with_a_reason() {
     assert_eq!(at_terminal(&machine, words, "y\n").unwrap().0, 0);
     assert!(std::fs::read_to_string(&file).unwrap().contains(entry));
     assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
-    // Twice the same is no policy.
+    // Two identical answers do not suggest a policy.
     let (code, output) = at_terminal(&machine, words, "y\n").unwrap();
     assert!(code == 1 && output.contains("the policy would be wrong"), "{output}");
     let unknown = at_terminal(&machine, "rules off git/push-forse --reason x", "y\n").unwrap().1;
@@ -578,19 +578,19 @@ fn only_the_users_own_policy_tells_anybody() {
     let reason = refused(&codex(&machine, PUSH).run());
     assert!(reason.contains("The user was notified."), "{reason}");
     refused(&codex(&machine, "git push --force origin other").run());
-    let told = std::fs::read_to_string(&mark).unwrap();
-    assert!(told.lines().count() == 1 && told.contains(PUSH), "a burst is one message: {told}");
+    let messages = std::fs::read_to_string(&mark).unwrap();
+    assert!(messages.lines().count() == 1 && messages.contains(PUSH), "a burst is one message: {messages}");
 }
 
 #[test]
 fn of_low_weight_only_what_a_persons_policy_says_runs_unasked() {
     let machine = Machine::new();
     policy(&machine, "preset: strict\nask: {unattended: allow-low}\n");
-    // Of high severity, or of the core: asked about all the same.
+    // High severity or core rules still ask.
     refused(&codex(&machine, "git push --force origin main").run());
 }
 
-/// A program named as an agent, before all others.
+/// A program with an agent's name, first on the `PATH`.
 fn client(machine: &Machine, script: &str) -> String {
     support::with_program(machine, "codex", script)
 }

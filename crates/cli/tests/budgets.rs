@@ -1,4 +1,4 @@
-//! Budgets of a session: told, asked about, over; and the turn that ends.
+//! Session budgets: warning, question, exhaustion, and the end of the turn.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -29,7 +29,7 @@ fn call(machine: &Machine, session: &str, tool: &str, input: &Value) -> Ran {
     machine.hook().input(payload.to_string()).run()
 }
 
-/// What is said to the n-th call: its decision and whether the turn ends.
+/// Returns the decision about the n-th call and whether the turn ends.
 fn decided(output: &Ran) -> String {
     if *output == Ran::silence() {
         return "silence".into();

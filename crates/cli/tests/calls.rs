@@ -1,5 +1,5 @@
-//! What becomes of one call of an agent: another in its place, one judgement however many hooks are asked, and what the
-//! truth matrix says afterwards.
+//! Handling of an agent's call: replacement by another call, one judgement for several hooks, and the
+//! resulting truth matrix.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::fs;
 use support::{Machine, Ran};
 
-/// A call of Claude Code with its own name for it.
+/// Runs a call of Claude Code with a call id.
 fn claude(machine: &Machine, id: &str, command: &str) -> Ran {
     let payload = json!({"session_id": "s", "cwd": machine.project(), "hook_event_name": "PreToolUse",
         "tool_name": "Bash", "tool_input": {"command": command, "description": "d", "timeout": 5}, "tool_use_id": id});
@@ -22,10 +22,10 @@ fn claude(machine: &Machine, id: &str, command: &str) -> Ran {
     machine.reflex(words).input(payload.to_string()).run()
 }
 
-/// The same call of Copilot CLI as its own hook and the project's `.claude/settings.json` are asked about it.
+/// Runs one call of Copilot CLI through its own hook and through the project's `.claude/settings.json`.
 fn copilot(machine: &Machine, time: u64, command: &str) -> [Ran; 2] {
     let input = json!({"command": command, "description": "d"});
-    let own =
+    let native =
         json!({"sessionId": "s", "timestamp": time, "cwd": machine.project(), "toolName": "bash", "toolArgs": input});
     let date = format!("2026-11-21T15:42:{:02}.{:03}Z", time / 1000 % 60, time % 1000);
     let borrowed = json!({"hook_event_name": "PreToolUse", "session_id": "s", "timestamp": date, "cwd": machine.project(),
@@ -33,7 +33,7 @@ fn copilot(machine: &Machine, time: u64, command: &str) -> [Ran; 2] {
     let hook = |agent, event, payload: Value| {
         machine.reflex(["hook", "--agent", agent, "--event", event]).input(payload.to_string()).run()
     };
-    [hook("copilot", "preToolUse", own), hook("claude", "PreToolUse", borrowed)]
+    [hook("copilot", "preToolUse", native), hook("claude", "PreToolUse", borrowed)]
 }
 
 const MODIFY: &str = "name: npm\nevents: [bash_command]\nconditions: [{matches_command: npm install}]\naction: modify\n\
@@ -98,7 +98,7 @@ fn a_yes_for_one_call_is_heard_by_every_hook_that_is_asked_about_it() {
     assert_ne!(claude(&machine, "", PUSH), Ran::silence(), "nor is one without a name");
 }
 
-/// The word of each surface of an agent.
+/// Returns the state of each surface of an agent.
 fn surfaces(machine: &Machine, agent: &str) -> Vec<(String, String)> {
     let status = machine.reflex(["status", "--json"]).run().json();
     let agents = status["agents"].as_array().unwrap().clone();
@@ -116,7 +116,7 @@ fn the_matrix_says_what_was_seen_and_what_never_is() {
     let of =
         |agent: &str, surface: &str| surfaces(&machine, agent).into_iter().find(|(name, _)| name == surface).unwrap().1;
     assert_eq!(of("claude", "shell"), "CONFIGURED");
-    // A proof is no call.
+    // A verification does not count as a call.
     machine.reflex(["verify"]).run();
     assert_eq!(of("claude", "shell"), "CONFIGURED");
     claude(&machine, "t1", "ls");
@@ -145,7 +145,7 @@ fn what_was_proven_counts_until_something_about_hooks_changes() {
     let settings = machine.home().join(".claude/settings.json");
     let shell = || surfaces(&machine, "claude").into_iter().find(|(surface, _)| surface == "shell").unwrap().1;
     let calls = |id: &str| {
-        // A sign of life is written anew only when it is some seconds old.
+        // The last-seen file is rewritten only if it is some seconds old.
         let _ = fs::remove_dir_all(machine.home().join(".local/state/reflex/heartbeats"));
         claude(&machine, id, "ls");
     };
@@ -165,13 +165,13 @@ fn what_was_proven_counts_until_something_about_hooks_changes() {
     assert_eq!(shell(), "CONFIGURED");
     calls("t3");
     assert_eq!(shell(), "PROVEN");
-    // A file of the project that comes later counts too.
+    // A project file that is added later counts too.
     let local = machine.project().join(".claude/settings.local.json");
     fs::create_dir_all(local.parent().unwrap()).unwrap();
     fs::write(&local, "{\"hooks\": {}}").unwrap();
     assert_eq!(shell(), "PROVEN", "nobody is in the project");
-    let there = machine.reflex(["status", "--json"]).folder(&machine.project()).run().stdout;
-    assert!(there.contains("settings.local.json changed since"), "{there}");
+    let status = machine.reflex(["status", "--json"]).folder(&machine.project()).run().stdout;
+    assert!(status.contains("settings.local.json changed since"), "{status}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The commands that a person and a script call: their words, their JSON, their statuses.
+//! Commands for people and scripts: output, JSON, exit statuses.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,7 +14,7 @@ use support::{Machine, Ran, files};
 
 const COMMANDS: [&str; 9] = ["hook", "check", "explain", "eval", "demo", "init", "uninstall", "completions", "help"];
 
-/// One command for each decision, with the word for it and the status.
+/// One command for each decision, with the decision's name and the exit status.
 const DECISIONS: [(&str, &str, i32); 4] = [
     ("ls", "allow", 0),
     ("git push --force-with-lease origin topic", "warn", 0),
@@ -22,7 +22,7 @@ const DECISIONS: [(&str, &str, i32); 4] = [
     ("rm -rf ~", "block", 2),
 ];
 
-/// The word of a decision in JSON.
+/// The name of a decision in JSON.
 fn wire(decision: &str) -> &str {
     if decision == "ask" { "require_approval" } else { decision }
 }
@@ -106,7 +106,7 @@ fn a_mode_changes_what_a_finding_is_worth() {
     assert_eq!(["observe", "balanced", "unattended", "strict"].map(code), [0, 3, 2, 2]);
 }
 
-/// A wrong command line: status 64, nothing on standard output, and these words for the person.
+/// Asserts wrong usage: status 64, empty standard output, and this message for the person.
 #[track_caller]
 fn check_usage(arguments: &[&str], words: &str) {
     let output = reflex(arguments);
@@ -285,7 +285,7 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
     }
 }
 
-/// The verdicts of lines; status 0 whatever they say.
+/// Returns the verdicts of lines; the status is always 0.
 #[track_caller]
 fn eval(lines: &[String]) -> Vec<Value> {
     let machine = Machine::new();
@@ -295,7 +295,7 @@ fn eval(lines: &[String]) -> Vec<Value> {
     output.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The decision about one event, and the first finding if it has one.
+/// Returns the decision about one event, and its first finding if any.
 #[track_caller]
 fn check_event(event: Value, decision: &str, finding: &str) {
     let verdict = eval(&[event.to_string()]).remove(0);
@@ -304,7 +304,7 @@ fn check_event(event: Value, decision: &str, finding: &str) {
     assert_eq!(verdict["error"], Value::Null, "{event}");
 }
 
-/// A line that is no event: a block that names the field.
+/// Asserts that a line that is not an event is blocked, with the field named.
 #[track_caller]
 fn check_bad_line(line: &str, error: &str) {
     let verdict = eval(&[line.into()]).remove(0);
@@ -492,9 +492,9 @@ fn without_facts_what_discards_work_asks_and_all_else_is_silent() {
 fn the_home_is_the_events_else_the_one_on_the_command_line_else_the_usual() {
     let event = |home: &str| json!({"event": "pre-command", "command": format!("rm -rf {home}")});
     check_event(event("/home/user"), "block", "rm/home-or-root");
-    let mut own = event("/home/me");
-    own["home"] = "/home/me".into();
-    check_event(own, "block", "rm/home-or-root");
+    let mut event_with_home = event("/home/me");
+    event_with_home["home"] = "/home/me".into();
+    check_event(event_with_home, "block", "rm/home-or-root");
     let output = Machine::new().reflex(["eval", "--home", "/home/you"]).input(event("/home/you").to_string()).run();
     assert_eq!(output.json()["findings"][0]["id"], "rm/home-or-root", "{output:?}");
 }
@@ -533,7 +533,7 @@ fn a_sequence_with_a_step_that_is_no_event_blocks() {
 
 #[test]
 fn missed_a_sequence_does_not_carry_a_shells_state_from_step_to_step() {
-    // missed: the steps are judged one by one; the folder of the first is not that of the second.
+    // Known gap: the steps are judged separately, so the second does not run in the folder of the first.
     let sequence = json!({"event": "sequence", "steps": ["cd ~", "rm -rf *"]});
     check_event(sequence, "require_approval", "rm/workspace-contents");
 }

@@ -1,5 +1,5 @@
-//! An audit log that was emptied, cut or taken away is an alarm; one that a person purged, or that a killed writer left
-//! torn, is none.
+//! An audit log that was emptied, truncated or removed raises an alarm; one that a person purged, or that a killed
+//! writer left incomplete, does not.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -28,24 +28,24 @@ fn used() -> Machine {
     let machine = Machine::new();
     let project = machine.project();
     (0..6).for_each(|at| drop(machine.bash(&project, &format!("ls {at}"))));
-    assert_eq!(verify(&machine).stdout, "whole: 6 records, 0 purged\n");
+    assert_eq!(verify(&machine).stdout, "complete: 6 records, 0 purged\n");
     machine
 }
 
 #[track_caller]
-fn is_reported(machine: &Machine, gone: &str) {
+fn is_reported(machine: &Machine, missing: &str) {
     let output = verify(machine);
-    assert!(output.code == 1 && output.stdout.contains(&format!("not whole: {gone}")), "{output:?}");
+    assert!(output.code == 1 && output.stdout.contains(&format!("incomplete: {missing}")), "{output:?}");
     let project = machine.project();
     drop(machine.bash(&project, "ls a"));
     let output = status(machine);
-    assert!(output.code == 1 && output.stdout.contains(&format!("{ALARM}: {gone}")), "{output:?}");
+    assert!(output.code == 1 && output.stdout.contains(&format!("{ALARM}: {missing}")), "{output:?}");
     let output = machine.bash(&project, "ls b");
-    assert!(output.stdout.contains("records of Reflex are gone") && output.stdout.contains(gone), "{output:?}");
+    assert!(output.stdout.contains("records of Reflex are gone") && output.stdout.contains(missing), "{output:?}");
     assert_eq!(machine.bash(&project, "ls c"), Ran::silence());
     assert_eq!(fs::read_dir(machine.home().join(".local/state/reflex/alarms")).unwrap().count(), 1);
     let output = verify(machine);
-    assert!(output.code == 1 && output.stdout.contains(&format!("not whole: {gone}")), "{output:?}");
+    assert!(output.code == 1 && output.stdout.contains(&format!("incomplete: {missing}")), "{output:?}");
     let json = machine.reflex(["audit", "verify", "--json"]).run().json();
     assert_eq!(json["missing"].as_array().unwrap().len(), 1, "{json}");
 }
@@ -87,8 +87,9 @@ fn a_torn_line_an_older_version_and_what_cannot_be_noted_are_no_alarm() {
     let mut file = OpenOptions::new().append(true).open(log(&machine)).unwrap();
     file.write_all(b"{\"schema\":\"reflex/audit-v2\",\"kind\":\"ca").unwrap();
     drop(machine.bash(&machine.project(), "ls torn"));
-    assert_eq!(verify(&machine).stdout, "whole: 7 records, 0 purged\n");
-    // An older version writes on and notes nothing; one that was killed between the two has noted less.
+    assert_eq!(verify(&machine).stdout, "complete: 7 records, 0 purged\n");
+    // An older version appends without recording the head; a process killed between the two steps recorded an older
+    // head.
     let head = machine.home().join(".local/state/reflex/audit.head");
     let before = fs::read(&head).unwrap();
     drop(machine.bash(&machine.project(), "ls older"));
@@ -98,7 +99,7 @@ fn a_torn_line_an_older_version_and_what_cannot_be_noted_are_no_alarm() {
     }
     fs::remove_file(&head).unwrap();
     drop(machine.bash(&machine.project(), "ls last"));
-    assert_eq!(verify(&machine).stdout, "whole: 12 records, 0 purged\n");
+    assert_eq!(verify(&machine).stdout, "complete: 12 records, 0 purged\n");
     assert!(!status(&machine).stdout.contains(ALARM));
 }
 
@@ -111,6 +112,6 @@ fn what_a_person_purges_is_no_alarm() {
     };
     assert_eq!(code, 0, "{output}");
     drop(machine.bash(&folder, "ls after"));
-    assert!(verify(&machine).stdout.starts_with("whole: "), "{:?}", verify(&machine));
+    assert!(verify(&machine).stdout.starts_with("complete: "), "{:?}", verify(&machine));
     assert!(!status(&machine).stdout.contains(ALARM));
 }

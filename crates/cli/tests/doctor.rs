@@ -1,4 +1,4 @@
-//! What is broken between an agent and the guard is named with the line that mends it; what is whole is proven by a call.
+//! `doctor` names every fault between an agent and the guard with its fix, and verifies a working hook with a call.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -44,7 +44,7 @@ impl Wired {
         fs::write(self.file(name), change(text)).unwrap();
     }
 
-    /// The only trouble of an agent: these words, and this fix.
+    /// Asserts that an agent has exactly one problem, with this text and fix.
     #[track_caller]
     fn check(&self, agent: &str, words: &str, fix: &str) {
         let output = self.run(&["doctor", "--json", "--agent", agent]);
@@ -68,7 +68,7 @@ fn what_is_whole_is_proven_by_a_call_of_each_hook() {
     let hooks = output.stdout.lines().filter_map(|line| line.split_whitespace().nth(2)?.parse::<u32>().ok());
     assert_eq!((output.code, hooks.sum::<u32>()), (0, 11), "{output:?}");
     assert!(!output.stdout.contains("FAILS"));
-    // A proof is no call: nobody waits for a person's answer, and no agent is said to have called.
+    // A verification is not a call: nothing waits for a person, and no agent is recorded as the caller.
     assert_eq!(wired.run(&["pending"]).stdout, "no pending calls\n");
     wired.machine.bash(&wired.machine.project(), "ls");
     assert!(wired.run(&["doctor", "--agent", "claude"]).stdout.contains("; last call "));
@@ -102,7 +102,7 @@ fn a_switch_that_turns_hooks_off_is_named() {
 fn a_hook_that_codex_does_not_trust_is_named() {
     let wired = Wired::new();
     wired.edit(".codex/config.toml", |_| String::new());
-    wired.check("codex", "may not trust the hook: nobody has trusted it", "reflex init --agent codex");
+    wired.check("codex", "may not trust the hook: no person has trusted it", "reflex init --agent codex");
     assert_eq!(fs::read_to_string(wired.file(".codex/config.toml")).unwrap(), "", "looking changes nothing");
 }
 
@@ -149,7 +149,7 @@ fn what_init_mends_doctor_mends_too_and_the_rest_is_named() {
     assert!(output.stdout.contains("copilot: `\"disableAllHooks\": true`"), "a person's switch stays: {output:?}");
 }
 
-/// A guard that came before stands at the same events.
+/// Another guard is already installed for the same events.
 const OLDER: &str = "{\n  \"hooks\": {\n    \"PreToolUse\": [\n      {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"vf hook pre-command\"}, {\"type\": \"command\", \"command\": \"mine\"}]},\n      {\"hooks\": [{\"type\": \"command\", \"command\": \"/usr/local/bin/arx hook --agent claude\"}]}\n    ]\n  }\n}\n";
 
 #[test]
@@ -189,7 +189,7 @@ fn a_folder_that_gemini_does_not_trust_is_named() {
     }
 }
 
-/// What a cloned repository can bring: files with which these clients were seen to keep the user's hooks from running.
+/// Files of a cloned repository that keep these clients from running the user's hooks, as observed.
 #[test]
 fn a_switch_that_a_project_brings_is_named_there() {
     for (agent, file, text) in [
@@ -212,7 +212,7 @@ fn a_switch_that_a_project_brings_is_named_there() {
     }
 }
 
-/// The client's trust in its three hooks of the guard, as it writes it down itself.
+/// The client's record of trust in the guard's three hooks, in its own format.
 fn trust_hooks_of_codex(machine: &Machine) {
     let file = machine.home().join(".codex/config.toml");
     let hooks = machine.home().join(".codex/hooks.json");
@@ -221,7 +221,8 @@ fn trust_hooks_of_codex(machine: &Machine) {
     fs::write(file, trusted.concat()).unwrap();
 }
 
-/// What stands in `library/settings` about other files, and was played with the clients, is what doctor and status say.
+/// `doctor` and `status` report the facts in `library/settings` about other files, which were verified with the
+/// clients.
 #[test]
 fn a_file_beside_the_hooks_is_off_only_if_the_client_was_seen_to_fall_silent() {
     let library = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../library/settings");
@@ -244,7 +245,7 @@ fn a_file_beside_the_hooks_is_off_only_if_the_client_was_seen_to_fall_silent() {
             let agents = status["agents"].as_array().unwrap();
             let row = agents.iter().find(|row| row["agent"] == agent).unwrap();
             let is_off = row["surfaces"].as_object().unwrap().values().any(|surface| surface["state"] == "OFF");
-            // Of Copilot CLI a project's switch counts in a trusted folder alone, which cannot be told here.
+            // Copilot CLI applies a project's switch only in a trusted folder, which cannot be determined here.
             let is_sure = agent != "copilot" || !file.starts_with(machine.project());
             assert!(!is_sure || is_off == (hook == "silent"), "{agent} with `{text}`: {output}");
         }
@@ -257,7 +258,7 @@ fn a_variable_that_silences_hooks_is_named() {
     let output = wired.machine.reflex(["doctor", "--agent", "claude"]).env("CLAUDE_CODE_SIMPLE", "1").run();
     assert!(output.code == 1 && output.stdout.contains("`CLAUDE_CODE_SIMPLE` is set here"), "{output:?}");
     wired.edit(".claude/settings.json", |text| text.replacen('{', "{\"env\": {\"CLAUDE_CODE_SIMPLE\": 1},", 1));
-    wired.check("claude", "`CLAUDE_CODE_SIMPLE` stands in `env`", "take it out of ");
+    wired.check("claude", "`CLAUDE_CODE_SIMPLE` is set in `env`", "take it out of ");
 }
 
 #[test]
@@ -289,7 +290,7 @@ fn status_says_who_can_remove_the_guard() {
     assert_eq!(of_json["agents"][0]["assurance"], "user");
 }
 
-/// Plays an administrator in a mount namespace of its own: entry, executable and key belong to root, then one does not.
+/// Acts as an administrator in a separate mount namespace: entry, executable and key belong to root, then one does not.
 #[test]
 fn a_managed_install_is_told_by_who_owns_it() {
     const PLAY: &str = r#"

@@ -1,5 +1,5 @@
-//! Settings files as people keep them: `init` and then `uninstall` leave each as it was, to the byte, or do not touch it
-//! and say why.
+//! Settings files as people write them: after `init` and `uninstall` each is byte for byte unchanged, or is not touched
+//! and the reason is reported.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -16,7 +16,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use support::{Machine, files};
 
-/// Where an agent's hook stands, and the event before which it does.
+/// An agent's settings file, and its event before a tool.
 const AGENTS: [(&str, &str); 5] = [
     ("gemini", ".gemini/settings.json"),
     ("qwen", ".qwen/settings.json"),
@@ -25,7 +25,7 @@ const AGENTS: [(&str, &str); 5] = [
     ("opencode", ".config/opencode/plugins/reflex.js"),
 ];
 
-/// Files that come back: agent, what is odd about it, the text.
+/// Files that are restored: agent, peculiarity, text.
 const COME_BACK: [(&str, &str, &str); 23] = [
     ("gemini", "empty", ""),
     ("gemini", "an empty object without an end of line", "{}"),
@@ -72,7 +72,7 @@ const COME_BACK: [(&str, &str, &str); 23] = [
     ("windsurf", "blank", "\n\n"),
 ];
 
-/// Files that stay as they are: agent, what is odd about it, the bytes, what is said.
+/// Files that are not touched: agent, peculiarity, bytes, message.
 const STAY: [(&str, &str, &[u8], &str); 11] = [
     ("qwen", "only a comment", b"// nothing yet\n", "the text ends too early"),
     ("gemini", "broken", b"{\"ui\": ", "the text ends too early"),
@@ -81,7 +81,7 @@ const STAY: [(&str, &str, &[u8], &str); 11] = [
     ("qwen", "a list", b"[]", "settings.json:1:1"),
     ("qwen", "hooks of another type", b"{\"hooks\": [1]}", "`hooks`"),
     ("cursor", "a comment, which nobody promised that the client reads", b"// x\n{\"version\":1}", "1:1: a comment"),
-    ("cursor", "a trailing comma", b"{\"version\": 1, \"hooks\": {},}", "a comma behind the last entry"),
+    ("cursor", "a trailing comma", b"{\"version\": 1, \"hooks\": {},}", "a trailing comma"),
     ("windsurf", "two objects", b"{} {}", "hooks.json:1:4"),
     ("windsurf", "an event that is no list", b"{\"hooks\":{\"pre_run_command\":{}}}", "`hooks.*`"),
     ("opencode", "somebody else's plugin", b"export const Other = async () => ({})\n", "not the plugin of Reflex"),
@@ -103,7 +103,7 @@ fn done(machine: &Machine, command: &str, agent: &str) -> String {
     output.stdout
 }
 
-/// In, in again without a change, and out to the last byte; what others wrote is there all the time.
+/// Installs twice, the second time without a change, and uninstalls byte for byte; foreign entries are kept throughout.
 #[track_caller]
 fn check_comes_back(machine: &Machine, agent: &str, odd: &str, before: Option<&[u8]>) -> String {
     let file = file_of(machine, agent);
@@ -189,7 +189,7 @@ fn hooks_that_were_added_since_stay() {
     }
 }
 
-/// The shell line, or the lines, that an agent would run.
+/// Returns the shell lines that an agent would run.
 fn lines(value: &Value) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (event, entries) in value["hooks"].as_object().unwrap() {
@@ -201,7 +201,7 @@ fn lines(value: &Value) -> Vec<(String, String)> {
     found
 }
 
-/// A payload that refuses, as the agent would send it.
+/// Returns a payload that is refused, in the agent's format.
 fn payload(event: &str) -> &'static str {
     match event {
         "BeforeTool" => {
@@ -233,8 +233,8 @@ fn the_line_that_is_installed_refuses_with_the_binary_and_without_it() {
         assert_eq!(output.code, status, "{agent}: {output:?}");
         assert_eq!(output.stdout.contains("\"deny\""), agent != "windsurf", "{agent}: {output:?}");
         assert!(format!("{}{}", output.stdout, output.stderr).contains("Blocked:"), "{agent}: {output:?}");
-        let gone = line.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex");
-        let output = machine.program("/bin/sh", ["-c", &gone]).input(payload(event).to_owned()).run();
+        let broken = line.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex");
+        let output = machine.program("/bin/sh", ["-c", &broken]).input(payload(event).to_owned()).run();
         assert_eq!((output.code, output.stdout.as_str()), (2, ""), "{agent}: {output:?}");
         assert!(output.stderr.contains("Blocked: reflex failed (127)"), "{agent}: {output:?}");
     }

@@ -1,4 +1,4 @@
-//! After a tool and at the end of the work: failures, what changed, checks, criteria, skills.
+//! Events after a tool and at the end of a turn: failures, changes, checks, criteria, skills.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -32,14 +32,14 @@ fn hook(machine: &Machine, event: &str, payload: &Value) -> Ran {
     call.input(payload.to_string()).run()
 }
 
-/// The client says that its agent stops.
+/// Sends the client's event that the agent stops.
 fn stops(machine: &Machine, active: bool) -> Ran {
     let payload =
         json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": "Stop", "stop_hook_active": active});
     hook(machine, "Stop", &payload)
 }
 
-/// The end of a turn as this client tells it, and its answer.
+/// Sends the client's event for the end of a turn and returns the answer.
 fn ends(machine: &Machine, agent: &str, event: &str, more: Value) -> Ran {
     let mut payload = json!({"session_id": "s1", "cwd": machine.project(), "hook_event_name": event});
     more.as_object().unwrap().iter().for_each(|(key, value)| payload[key] = value.clone());
@@ -47,7 +47,7 @@ fn ends(machine: &Machine, agent: &str, event: &str, more: Value) -> Ran {
     call.input(payload.to_string()).run()
 }
 
-/// The agent may stop, and the person reads what is still open.
+/// Asserts that the agent may stop and that the person reads the open items.
 #[track_caller]
 fn only_notes(output: &Ran) {
     let answer = output.json();
@@ -84,7 +84,7 @@ fn other_clients_are_kept_at_work_in_their_own_words() {
     assert_eq!(ends(&machine, "cursor", "stop", cursor(&machine, "aborted", 0)).json(), json!({}), "it was broken off");
 }
 
-/// A universal event of this machine's project, and its verdict.
+/// Sends a universal event in this machine's project and returns the verdict.
 fn universal(machine: &Machine, event: &Value) -> Value {
     let mut event = event.clone();
     if event["cwd"].is_null() {
@@ -127,7 +127,7 @@ fn a_check_of_what_a_policy_builds_on_runs_while_its_digest_is_as_pinned() {
     let pinned = with_policy(&format!("extends: [{{path: team, digest: 'sha256:{digest}'}}]\n"));
     put(&pinned, ".config/reflex/team/policy.yaml", base);
     assert!(stops(&pinned, false).stdout.contains("of the team"));
-    // Another command is not what the person has pinned: it never runs.
+    // A command other than the pinned one never runs.
     put(&pinned, ".config/reflex/team/policy.yaml", "verify: {run: [{name: tests, command: touch ran}]}\n");
     assert!(!stops(&pinned, false).stdout.contains("of the team"));
     assert!(!pinned.project().join("ran").exists());
@@ -194,8 +194,8 @@ fn open_criteria_are_named_and_a_missing_file_is_one() {
     let machine = with_policy("verify: {acceptance: DONE.md}");
     assert_eq!(stops(&machine, false).json()["decision"], "block");
     put(&machine, "DONE.md", "# Done when\n- [x] a\n- [ ] b\n");
-    let told = universal(&machine, &json!({"event": "final-verify"}));
-    assert_eq!(ids(&told), ["verify/criteria-open"]);
+    let verdict = universal(&machine, &json!({"event": "final-verify"}));
+    assert_eq!(ids(&verdict), ["verify/criteria-open"]);
     put(&machine, "DONE.md", "- [x] a\n");
     assert_eq!(universal(&machine, &json!({"event": "verify-result"}))["decision"], "allow");
 }
@@ -208,10 +208,10 @@ fn what_changed_is_looked_at_as_if_it_were_written_now() {
     git(&["init", "-q"]);
     put(&machine, "deploy.sh", "TOKEN=ghp_8fK2pQ9xWv3LmZr7Tn5Yc1Hd6Jb4Sg0aUeXq\n");
     put(&machine, "prod.yaml", "a: 1\n");
-    let told = universal(&machine, &json!({"event": "final-verify"}));
-    let ids = ids(&told);
-    assert!(told["decision"] == "warn" && ids.iter().any(|id| id.starts_with("secret/")), "{told}");
-    assert!(ids.iter().any(|id| id.contains("protected-path")), "{told}");
+    let verdict = universal(&machine, &json!({"event": "final-verify"}));
+    let ids = ids(&verdict);
+    assert!(verdict["decision"] == "warn" && ids.iter().any(|id| id.starts_with("secret/")), "{verdict}");
+    assert!(ids.iter().any(|id| id.contains("protected-path")), "{verdict}");
     let report = records(&machine, "verification").pop().unwrap();
     assert_eq!(report["changed"]["count"], 2);
     let lines = report["changed"]["lines"].as_array().unwrap();
@@ -228,13 +228,13 @@ const SKILLS: &str = "skills:
 fn a_skill_that_is_passed_over_is_named_and_after_the_third_time_its_writers_are_asked() {
     let machine = Machine::new();
     put(&machine, ".reflex/skills.yaml", SKILLS);
-    let told = |session: &str| {
+    let verdict = |session: &str| {
         universal(&machine, &json!({"event": "pre-command", "command": format!("git tag v{session}")}));
         universal(&machine, &json!({"event": "skill-compliance"}))
     };
-    assert_eq!(ids(&told("1")), ["skill/passed-over"]);
-    told("2");
-    let third = told("3");
+    assert_eq!(ids(&verdict("1")), ["skill/passed-over"]);
+    verdict("2");
+    let third = verdict("3");
     assert_eq!(ids(&third), ["skill/passed-over", "skill/update-wanted"], "{third}");
     assert_eq!(third["decision"], "warn");
 }
@@ -250,12 +250,12 @@ fn a_workaround_counts_once_and_in_its_own_project() {
     let other = machine.project().join("../other");
     fs::create_dir_all(other.join(".reflex")).unwrap();
     fs::write(other.join(".reflex/skills.yaml"), SKILLS).unwrap();
-    let there = |event: &str, command: &str| {
+    let send = |event: &str, command: &str| {
         universal(&machine, &json!({"event": event, "command": command, "cwd": other, "workspace": other}))
     };
     for tag in ["v2", "v3"] {
-        there("pre-command", &format!("git tag {tag}"));
-        assert_eq!(ids(&there("skill-compliance", "")), ["skill/passed-over"]);
+        send("pre-command", &format!("git tag {tag}"));
+        assert_eq!(ids(&send("skill-compliance", "")), ["skill/passed-over"]);
     }
     assert_eq!(records(&machine, "skills").len(), 3);
 }
@@ -266,8 +266,8 @@ fn a_file_that_a_skill_is_for_is_told_of_when_it_is_written() {
     put(&machine, ".reflex/skills.yaml", "skills: [{name: notes, status: verified, triggers: ['docs/notes/**']}]");
     let written = |file: &str| universal(&machine, &json!({"event": "post-write", "files": [file], "content": "x"}));
     assert_eq!(ids(&written("docs/guide.md")), [""; 0]);
-    let told = written("docs/notes/a.md");
-    assert_eq!((ids(&told), &told["decision"]), (vec!["skill/passed-over"], &json!("warn")), "{told}");
+    let verdict = written("docs/notes/a.md");
+    assert_eq!((ids(&verdict), &verdict["decision"]), (vec!["skill/passed-over"], &json!("warn")), "{verdict}");
     assert_eq!(ids(&universal(&machine, &json!({"event": "skill-compliance"}))), [""; 0]);
 }
 
@@ -282,8 +282,8 @@ fn who_uses_the_skill_is_told_nothing_unless_it_is_old() {
     put(&machine, "skills/release/SKILL.md", "---\nname: release\nversion: 1.1.0\n---\n");
     assert_eq!(ids(&universal(&machine, &json!({"event": "skill-compliance"}))), ["skill/status"]);
     universal(&machine, &json!({"event": "pre-read", "files": ["skills/old"]}));
-    let told = universal(&machine, &json!({"event": "skill-compliance"}));
-    assert!(told["advice"].to_string().contains("deprecated"), "{told}");
+    let verdict = universal(&machine, &json!({"event": "skill-compliance"}));
+    assert!(verdict["advice"].to_string().contains("deprecated"), "{verdict}");
 }
 
 #[test]
@@ -302,6 +302,9 @@ fn what_ran_without_being_asked_about_is_told_afterwards() {
     let machine = Machine::new();
     let after =
         json!({"event": "post-command", "command": "git push --force origin main", "output": "done", "exit_code": 0});
-    let told = universal(&machine, &after);
-    assert!(told["decision"] == "warn" && told["advice"].to_string().contains("nobody was asked before"), "{told}");
+    let verdict = universal(&machine, &after);
+    assert!(
+        verdict["decision"] == "warn" && verdict["advice"].to_string().contains("ran without being judged first"),
+        "{verdict}"
+    );
 }

@@ -1,4 +1,4 @@
-//! What an explanation looks like: one snapshot of many calls, rewritten with UPDATE=1 and read by a person.
+//! Explanations: one snapshot of many calls, rewritten with UPDATE=1 and reviewed by a person.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use support::{Machine, Ran};
 
-/// Commands with what they show.
+/// Commands, each with the case that it covers.
 const COMMANDS: [(&str, &str); 17] = [
     ("an ordinary command is short", "git status"),
     ("a pipe", "cargo test 2>&1 | tail -n 5"),
@@ -56,7 +56,7 @@ fn payload(tool: &str, input: &Value) -> String {
     payload.to_string()
 }
 
-/// The explanation of a payload, in a folder that is on no machine.
+/// Returns the explanation of a payload in a folder that does not exist.
 #[track_caller]
 fn explained(payload: &str) -> Ran {
     let call = Machine::new().in_home(Path::new("/home/user"), ["explain", "-v", "--payload"]).input(payload).run();
@@ -64,7 +64,7 @@ fn explained(payload: &str) -> Ran {
     call
 }
 
-/// Every new rule that looks at an effect and stays quiet would change the snapshot.
+/// The snapshot omits rules that do not fire: every new rule for an effect would change it.
 fn without_quiet_rules(text: &str) -> String {
     let line = |line: &str| match line.split_once("quiet: ") {
         Some((indent, _)) if indent.trim().is_empty() => format!("{indent}quiet: …\n"),

@@ -42,7 +42,7 @@ fn every_record_is_an_event_of_ocsf() {
     let events = exported(&lived(), "ocsf");
     assert_eq!(events.len(), 4);
     for event in &events {
-        // What the schema requires of every class, and of these two.
+        // Fields that the schema requires for every class, and for these two.
         for key in ["activity_id", "category_uid", "class_uid", "type_uid", "severity_id", "time"] {
             assert!(event[key].is_u64(), "{key} in {event}");
         }
@@ -75,7 +75,7 @@ fn every_record_is_an_event_of_ocsf() {
     assert_eq!((&events[0]["class_uid"], &events[0]["action_id"]), (&json!(6003), &json!(1)));
 }
 
-/// The form of OTLP in JSON, checked by hand: names of fields, 64 bits as texts, values by type.
+/// Checks the OTLP JSON encoding: field names, 64-bit integers as strings, values by type.
 fn check_request(request: &Value) -> usize {
     let resource = &request["resourceLogs"][0];
     assert_eq!(
@@ -105,7 +105,7 @@ fn every_record_is_a_log_record_of_otlp() {
     assert_eq!((&denied["severityText"], &denied["body"]["stringValue"]), (&json!("FATAL"), &json!("rm -rf ~")));
 }
 
-/// A collector as the protocol wants it: one path, JSON, a length; busy at first, then it takes all but one.
+/// A collector as the protocol specifies it: one path, JSON, a length. It is busy at first, then accepts all but one.
 fn collector() -> (String, JoinHandle<Vec<Value>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
@@ -121,7 +121,7 @@ fn collector() -> (String, JoinHandle<Vec<Value>>) {
             while !head.ends_with("\r\n\r\n") {
                 reader.read_line(&mut head).unwrap();
             }
-            // The names of headers have no case.
+            // Header names are case-insensitive.
             let head = head.to_lowercase();
             assert!(
                 head.starts_with("post /v1/logs http/1.1\r\n") && head.contains("content-type: application/json\r\n"),
@@ -150,7 +150,7 @@ fn a_person_sends_the_log_to_a_collector_and_nobody_else_does() {
     assert!(code == 1 && output.contains("6 records are sent, 1 of them refused"), "{output}");
     let bodies = taken.join().unwrap();
     assert!(bodies[0] == bodies[1] && !bodies[0].to_string().contains(TOKEN));
-    // Four calls, the attempt of nobody, and the export itself.
+    // Four calls, an attempt without a person, and the export itself.
     assert_eq!(check_request(&bodies[0]), 6);
     let (code, output) = at_terminal(&machine, "audit export --format otlp --to http://192.0.2.1:4318", "").unwrap();
     assert!(code == 64 && output.contains("not this machine"), "{output}");

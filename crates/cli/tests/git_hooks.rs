@@ -1,4 +1,4 @@
-//! The guard as a hook of real git: what may be committed and pushed, and the hooks that were there before.
+//! The guard as a Git hook, with real Git: commits, pushes, and hooks that existed before.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -8,7 +8,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
 use support::{Call, Machine, Ran, at_terminal};
 
-/// A token that a service would take, in two parts: no scanner of repositories takes this file for a leak.
+/// A token in a valid format, split in two so that secret scanners do not report this file.
 const TOKEN: [&str; 2] = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"];
 
 struct Repository {
@@ -29,7 +29,7 @@ impl Repository {
         here
     }
 
-    /// With the hooks of git put in.
+    /// Installs the Git hooks.
     fn guarded() -> Repository {
         let here = Repository::new();
         let output = here.reflex(&["init", "--git", "--yes"]);
@@ -93,16 +93,16 @@ fn a_commit_is_judged_by_what_is_staged_and_new() {
     here.done(&["add", "k.py"]);
     let output = here.refused(&COMMIT, "would write a secret into");
     assert!(output.contains("k.py") && !output.contains(TOKEN[1]), "{output}");
-    // A person who skips the hook; afterwards the secret is no news.
+    // A person skips the hook; afterwards the secret is no longer new.
     here.done(&["commit", "-q", "-m", "x", "--no-verify"]);
     here.write("k.py", &format!("{}b = 2\n", secret()));
     here.done(&["commit", "-q", "-a", "-m", "x"]);
-    // In the work tree, and not staged.
+    // In the work tree, but not staged.
     here.write("b.py", "a = 1\n");
     here.done(&["add", "b.py"]);
     here.write("b.py", &secret());
     here.done(&COMMIT);
-    // Staged, and taken out of the work tree again; also with an index of git's own, as `commit FILE` makes it.
+    // Staged, then removed from the work tree; also with a temporary index, as `commit FILE` creates.
     here.done(&["add", "b.py"]);
     here.write("b.py", "a = 1\n");
     here.refused(&COMMIT, "b.py");
@@ -147,7 +147,7 @@ fn a_person_lets_one_commit_through() {
     let id = output.split_once("`reflex approve ").and_then(|(_, rest)| rest.split('`').next()).unwrap();
     let Some((code, output)) = at_terminal(&here.machine, &format!("approve {id}"), "y\n") else { return };
     assert_eq!(code, 0, "{output}");
-    // Something else in the commit, and it is another one.
+    // Different contents make it a different commit.
     here.write("c.txt", "c\n");
     here.done(&["add", "c.txt"]);
     here.refused(&COMMIT, ".claude/settings.json");
@@ -158,11 +158,11 @@ fn a_person_lets_one_commit_through() {
 #[test]
 fn the_hook_from_before_runs_and_comes_back() {
     let here = Repository::new();
-    let own = "#!/bin/sh\necho \"mine $#\" >&2\n";
-    here.script("pre-commit", own);
+    let previous_hook = "#!/bin/sh\necho \"mine $#\" >&2\n";
+    here.script("pre-commit", previous_hook);
     here.script("pre-push", "#!/bin/sh\necho \"to $1:\" >&2\ncat >&2\n");
     let plan = here.reflex(&["init", "--git", "--dry-run"]);
-    assert!(plan.stdout.contains("git-hook") && fs::read_to_string(here.hook("pre-commit")).unwrap() == own);
+    assert!(plan.stdout.contains("git-hook") && fs::read_to_string(here.hook("pre-commit")).unwrap() == previous_hook);
     let output = here.reflex(&["init", "--git", "--yes"]);
     assert!(output.stdout.contains("which was there before"), "{output:?}");
     assert!(here.reflex(&["init", "--git", "--yes"]).stdout.contains("up to date"));
@@ -178,7 +178,7 @@ fn the_hook_from_before_runs_and_comes_back() {
             return;
         };
         assert_eq!(code, 0);
-        assert_eq!(fs::read_to_string(here.hook("pre-commit")).unwrap(), own);
+        assert_eq!(fs::read_to_string(here.hook("pre-commit")).unwrap(), previous_hook);
         assert!(!here.hook("pre-commit.before-reflex").exists());
     }
 }
@@ -203,7 +203,7 @@ fn a_push_is_judged_by_what_the_other_side_does_not_have() {
     here.done(&["init", "-q", "--bare", "../origin.git"]);
     here.done(&["remote", "add", "origin", "../origin.git"]);
     here.done(&["push", "-q", "origin", "main"]);
-    // In a commit between, and gone in the last one.
+    // Added in an intermediate commit and removed in the last one.
     here.write("k.py", &secret());
     here.done(&["add", "."]);
     here.done(&["commit", "-q", "-m", "secret", "--no-verify"]);
@@ -212,7 +212,7 @@ fn a_push_is_judged_by_what_the_other_side_does_not_have() {
     here.refused(&["push", "-q", "origin", "main"], "k.py");
     here.refused(&["push", "-q", "origin", "main:topic"], "k.py");
     here.done(&["push", "-q", "--no-verify", "origin", "main"]);
-    // What the other side has is no news.
+    // Commits that the remote already has are not new.
     here.done(&["push", "-q", "origin", "main:topic"]);
     here.write("a.txt", "two\n");
     here.done(&["commit", "-q", "-a", "--amend", "-m", "other"]);
@@ -248,7 +248,7 @@ fn a_folder_for_all_repositories_starts_their_own_hooks() {
     };
     assert_eq!(code, 0, "{output}");
     here.done(&COMMIT);
-    // Another's folder is left alone.
+    // A foreign hooks folder is not changed.
     here.done(&["config", "--global", "core.hooksPath", "/elsewhere"]);
     let output = here.reflex(&["init", "--git", "--global", "--yes"]);
     assert!(output.code == 1 && output.stderr.contains("/elsewhere"), "{output:?}");

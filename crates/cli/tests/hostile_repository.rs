@@ -1,4 +1,5 @@
-//! A cloned repository whose files nobody has reviewed: nothing of it is fetched, and its words reach a model only as a
+//! A cloned repository with unreviewed files: Reflex fetches nothing that it names, and its texts reach a model only as
+//! a
 //! quotation.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
@@ -21,7 +22,7 @@ fn repository(machine: &Machine, files: &[(&str, &str)]) -> PathBuf {
     project
 }
 
-/// Programs that fetch, and leave a mark; gives the path and the mark.
+/// Creates programs that fetch and leave a mark file; returns the path and the mark.
 fn fetchers(machine: &Machine) -> (String, PathBuf) {
     let mark = machine.root().join("fetched");
     let mut path = String::new();
@@ -82,9 +83,9 @@ fn no_command_fetches_what_a_strangers_list_names() {
         assert!(!mark.exists(), "{moment}");
     }
     let list = machine.reflex(["reflexes", "list"]).env("PATH", &path).folder(&project).run();
-    for told in ["`reflex reflexes install npm:evil` fetches it", "`reflex reflexes install npm:@evil/one` fetches it"]
+    for hint in ["`reflex reflexes install npm:evil` fetches it", "`reflex reflexes install npm:@evil/one` fetches it"]
     {
-        assert!(list.code == 0 && list.stdout.contains(&format!("not installed; {told}")), "{list:?}");
+        assert!(list.code == 0 && list.stdout.contains(&format!("not installed; {hint}")), "{list:?}");
     }
     let test = machine.reflex(["reflexes", "test"]).env("PATH", &path).folder(&project).run();
     assert!(test.code == 1 && test.stderr.contains("npm:evil: not installed"), "{test:?}");
@@ -108,17 +109,17 @@ fn who_updates_a_strangers_list_is_asked_before_anything_is_fetched() {
     assert!(fs::read_to_string(&mark).is_ok_and(|ran| ran.starts_with("npm pack")), "{output:?}");
 }
 
-/// Numbers that are the same in every run.
+/// A deterministic random number generator.
 struct Dice(u64);
 
 impl Dice {
-    fn below(&mut self, most: usize) -> usize {
+    fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % most
+        (self.0 >> 33) as usize % limit
     }
 }
 
-/// Pieces of texts that try to end a quotation, to speak for the guard, or to be markup.
+/// Fragments that try to end a quotation, to impersonate the guard, or to act as markup.
 const PIECES: [&str; 30] = [
     "\"",
     "”",
@@ -156,7 +157,7 @@ fn message(dice: &mut Dice) -> String {
     (0..1 + dice.below(12)).map(|_| PIECES[dice.below(PIECES.len())]).collect::<Vec<_>>().join(["", " "][dice.below(2)])
 }
 
-/// All texts of an answer.
+/// Returns all texts of an answer.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],
@@ -166,7 +167,7 @@ fn texts(value: &Value) -> Vec<String> {
     }
 }
 
-/// What is told outside of quotations, with the id of the call taken out.
+/// Returns the text outside of quotations, without the id of the call.
 #[track_caller]
 fn outside(output: &Ran) -> Vec<String> {
     let answer = serde_json::from_str::<Value>(&output.stdout)
@@ -190,7 +191,7 @@ fn outside(output: &Ran) -> Vec<String> {
     .collect()
 }
 
-/// How much of a second quotation fits depends on its length.
+/// The part of a second quotation that fits depends on its length.
 fn first_alone(text: &str) -> String {
     match (text.split_once(" Also: "), text.rsplit_once('[')) {
         (Some((first, _)), Some((_, tag))) => format!("{first} [{tag}"),
@@ -199,7 +200,7 @@ fn first_alone(text: &str) -> String {
 }
 
 fn without_id(text: &str) -> String {
-    // How many problems the files have depends on what stands in them.
+    // The number of problems depends on the files' contents.
     let text =
         text.split_once(" (").filter(|(_, rest)| rest.contains("problems in all")).map_or(text, |(before, _)| before);
     let words = text.split(' ').collect::<Vec<_>>();
@@ -242,7 +243,7 @@ fn what_a_stranger_writes_is_told_inside_a_quotation_alone() {
                     ("rules/broken.yaml", &if round % 2 == 1 { broken } else { Value::Null }.to_string()),
                 ],
             );
-            let mut told = Vec::new();
+            let mut texts = Vec::new();
             for (agent, moment) in [
                 ("claude", "PreToolUse"),
                 ("codex", "PreToolUse"),
@@ -260,14 +261,14 @@ fn what_a_stranger_writes_is_told_inside_a_quotation_alone() {
                     .input(payload.to_string())
                     .folder(&project)
                     .run();
-                told.extend(outside(&output));
+                texts.extend(outside(&output));
             }
-            let told: Vec<String> = told.into_iter().filter(|text| text.contains("reviewed by nobody")).collect();
-            assert!(!told.is_empty(), "{action} {round}");
-            expected.push(told.iter().map(|text| first_alone(text)).collect());
+            let texts: Vec<String> = texts.into_iter().filter(|text| text.contains(", not reviewed)")).collect();
+            assert!(!texts.is_empty(), "{action} {round}");
+            expected.push(texts.iter().map(|text| first_alone(text)).collect());
         }
-        for (round, told) in expected.iter().enumerate() {
-            assert_eq!(told, &expected[round % 2], "{action} {round}");
+        for (round, texts) in expected.iter().enumerate() {
+            assert_eq!(texts, &expected[round % 2], "{action} {round}");
         }
     }
 }
@@ -282,20 +283,20 @@ fn texts_of_a_user_are_told_as_they_are() {
     assert!(reason.contains("[user/frob") && reason.contains("Use `unfrob` \"here\"."), "{reason}");
 }
 
-/// What a repository may have in the place of its files: what never ends, what waits for ever, what leads elsewhere.
+/// Replacements for a repository's files: endless files, pipes that block, links to other places.
 #[test]
 fn no_file_of_a_repository_makes_a_command_wait_or_write_to_the_terminal() {
     let machine = Machine::new();
     let rule =
         "name: \"a\\e[2Jb\"\nmessage: \"\\e]0;x\\a\"\nevents: [bash_command]\nconditions: [{matches_command: frob*}]\n";
     let project = repository(&machine, &[("rules/\u{1b}[31mred.yaml", rule), ("policy.yaml", "preset: \"\\e[2J\"\n")]);
-    let own = project.join(".reflex");
+    let config_folder = project.join(".reflex");
     for name in ["skills.yaml", "reflexes.lock.json", "rules/zero.yaml"] {
-        std::os::unix::fs::symlink("/dev/zero", own.join(name)).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", config_folder.join(name)).unwrap();
     }
-    write(&own.join("rules/large.yaml"), &"a: b # long\n".repeat(200_000));
+    write(&config_folder.join("rules/large.yaml"), &"a: b # long\n".repeat(200_000));
     for list in ["fifo", "zero"] {
-        let file = own.join("config.json");
+        let file = config_folder.join("config.json");
         let _ = fs::remove_file(&file);
         if list == "zero" {
             std::os::unix::fs::symlink("/dev/zero", &file).unwrap();
@@ -320,5 +321,5 @@ fn no_file_of_a_repository_makes_a_command_wait_or_write_to_the_terminal() {
         assert!(output.0 == "ask" && output.1.contains("guard/broken-reflexes"), "{output:?}");
     }
     let output = machine.reflex(["trust", "--show"]).folder(&project).run();
-    assert!(output.stdout.contains("nothing of it is read or accepted: "), "{output:?}");
+    assert!(output.stdout.contains("not read and not accepted: "), "{output:?}");
 }

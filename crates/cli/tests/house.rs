@@ -1,4 +1,4 @@
-//! The walls of the house: who may import whom, and what the pure rooms never mention.
+//! Architecture rules: allowed dependencies between crates, and what the pure crates must not mention.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -10,7 +10,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every crate with those of ours that it may depend on.
+/// Every crate with the workspace crates that it may depend on.
 const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("tables", &[]),
     ("types", &[]),
@@ -29,23 +29,23 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("cli", &["host", "agents", "engine", "ui"]),
 ];
 
-/// The rooms that must answer alike on every machine, at any time.
+/// Crates whose results must not depend on the machine or the time.
 const PURE: [&str; 5] = ["tables", "work", "shell", "engine", "agents"];
 
-/// Modules of the standard library that reach the machine.
+/// Modules of the standard library that access the machine.
 const MACHINE: [&str; 6] = ["fs", "env", "net", "process", "thread", "time"];
 
-/// Other ways to the clock and to the terminal.
+/// Other ways to access the clock and the terminal.
 const IMPURE: [&str; 7] = ["SystemTime", "Instant", "println!", "eprintln!", "print!", "eprint!", "dbg!"];
 
-/// Agents that there are or may be. Those with an adapter are taken from it.
+/// Known agents without an adapter. Those with an adapter are added from it.
 const AGENTS: [&str; 10] =
     ["claude", "codex", "cursor", "gemini", "copilot", "opencode", "windsurf", "cline", "aider", "anthropic"];
 
-/// Literals of the engine that contain an agent's name for a good reason: file, literal, reason.
+/// Allowed literals of the engine that contain an agent's name: file, literal, reason.
 const NAMED_FOR_A_REASON: [(&str, &str, &str); 1] = [("secrets/shapes.rs", "cursor", "the place in a list of results")];
 
-/// Where operating systems are told apart: a folder with a file for each.
+/// Folders with one file for each operating system.
 const OF_SYSTEMS: [&str; 6] = [
     "crates/host/src/system/os/",
     "crates/keep/src/os/",
@@ -55,7 +55,7 @@ const OF_SYSTEMS: [&str; 6] = [
     "crates/cli/src/terminal/hidden/",
 ];
 
-/// What tells them apart.
+/// Words that indicate code for a specific operating system.
 const SYSTEMS: [&str; 10] = [
     "std::os::",
     "rustix::",
@@ -69,8 +69,8 @@ const SYSTEMS: [&str; 10] = [
     "cfg(not(windows",
 ];
 
-/// Files and folders that still do so elsewhere, with the reason. The list may only become shorter.
-const TELL_SYSTEMS_APART: [(&str, &str); 2] = [
+/// Other files and folders that still contain such code, with the reason. The list may only become shorter.
+const SYSTEM_DEPENDENT: [(&str, &str); 2] = [
     ("crates/cli/src/arena.rs", "asks Linux for the pages of the block at once"),
     ("crates/git/src/", "takes the names in git's files for paths as they are"),
 ];
@@ -82,13 +82,14 @@ fn operating_systems_are_told_apart_in_their_rooms_only() {
     let elsewhere = sources.filter(|(name, _)| !OF_SYSTEMS.iter().any(|room| name.starts_with(room)));
     let words = elsewhere.map(|(name, text)| (words_of_systems(&name, &text), name));
     let telling: Vec<(Vec<&str>, String)> = words.filter(|(words, _)| !words.is_empty()).collect();
-    let excused = |name: &str| TELL_SYSTEMS_APART.iter().any(|(place, _)| name.starts_with(place));
+    let excused = |name: &str| SYSTEM_DEPENDENT.iter().any(|(place, _)| name.starts_with(place));
     let news = telling.iter().filter(|(_, name)| !excused(name)).map(|(words, name)| format!("{name}: {words:?}"));
-    let gone = TELL_SYSTEMS_APART.iter().filter(|(place, _)| !telling.iter().any(|(_, name)| name.starts_with(place)));
-    report(news.chain(gone.map(|(place, _)| format!("{place}: no longer so, take it off the list"))).collect());
+    let outdated =
+        SYSTEM_DEPENDENT.iter().filter(|(place, _)| !telling.iter().any(|(_, name)| name.starts_with(place)));
+    report(news.chain(outdated.map(|(place, _)| format!("{place}: no longer so, take it off the list"))).collect());
 }
 
-/// The words of a file by which it tells systems apart. What the pure rooms know of `/proc` is about a command's text.
+/// Returns the system-specific words of a file. In the pure crates, `/proc` occurs only in command texts.
 fn words_of_systems(name: &str, text: &str) -> Vec<&'static str> {
     let code = code(text.split("#[cfg(test)]").next().unwrap_or(""));
     let asks_machine = ["crates/host/", "crates/cli/"].iter().any(|folder| name.starts_with(folder));
@@ -157,10 +158,10 @@ fn no_form_of_an_import_hides_the_machine() {
 #[test]
 fn the_engine_knows_no_agent_by_name() {
     let mut problems = Vec::new();
-    let own = reflex_agents::AGENTS.iter().flat_map(|agent| [agent.name].into_iter().chain(agent.aliases.to_vec()));
-    // The universal event is nobody's, and its names are ordinary words.
-    let own = own.filter(|name| !["universal", "json"].contains(name));
-    let names: Vec<&str> = AGENTS.into_iter().chain(own).collect();
+    let aliases = reflex_agents::AGENTS.iter().flat_map(|agent| [agent.name].into_iter().chain(agent.aliases.to_vec()));
+    // The universal event belongs to no agent, and its names are ordinary words.
+    let aliases = aliases.filter(|name| !["universal", "json"].contains(name));
+    let names: Vec<&str> = AGENTS.into_iter().chain(aliases).collect();
     for file in rust_files(&root().join("crates/engine/src")) {
         for literal in literals(&code(&read(&file))) {
             let named = names.iter().any(|name| literal.to_lowercase().contains(name));
@@ -193,10 +194,10 @@ fn every_crate_takes_the_lints_of_the_workspace() {
     report(folders.filter(|folder| !takes(folder)).map(|folder| shown(&folder)).collect());
 }
 
-/// More words than these that judge are data.
+/// A longer list of words in code counts as data.
 const MAX_WORDS: usize = 10;
 
-/// Tables of syntax and of forms that others define may stand in code; which ones do is listed, and the list only shrinks.
+/// Allowed tables in code: syntax and external formats. The list may only become shorter.
 #[test]
 fn words_that_judge_stand_in_the_library() {
     let mut found = String::new();
@@ -233,7 +234,7 @@ fn tables_of_words_are_found_in_every_form() {
     check("const NAMES: [&str; 2] = [\"a\", \"b\"];", &[]);
 }
 
-/// The tables of more than [`MAX_WORDS`] texts: arrays by the name that they are given, and alternatives of a pattern.
+/// Returns the tables of more than [`MAX_WORDS`] strings: arrays by their name, and alternatives of a pattern.
 fn tables(code: &str) -> Vec<(String, usize)> {
     let (masked, literals) = masked(code);
     let mut found = Vec::new();
@@ -245,7 +246,7 @@ fn tables(code: &str) -> Vec<(String, usize)> {
                 let start = open.pop().unwrap_or(at);
                 let count = literals.iter().filter(|literal| (start..at).contains(*literal)).count();
                 if open.is_empty() && count > MAX_WORDS {
-                    found.push((given_name(&masked[..start]), count));
+                    found.push((declared_name(&masked[..start]), count));
                 }
             }
             _ => {}
@@ -265,7 +266,7 @@ fn tables(code: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// The code with nothing in its literals, and where each begins that is a text.
+/// Returns the code with blanked literals, and the offsets of its string literals.
 fn masked(code: &str) -> (String, Vec<usize>) {
     let mut bytes = code.as_bytes().to_vec();
     let mut literals = Vec::new();
@@ -293,10 +294,10 @@ fn masked(code: &str) -> (String, Vec<usize>) {
     (String::from_utf8(bytes).unwrap(), literals)
 }
 
-/// The name that a statement gives to what begins at its end.
-fn given_name(before: &str) -> String {
+/// Returns the name that a statement declares for the value that follows it.
+fn declared_name(before: &str) -> String {
     let statement = before.rsplit(['{', '}']).next().unwrap_or_default();
-    // The type of an array has a semicolon too.
+    // An array type contains a semicolon too.
     let words = ["const ", " static ", "let "].iter();
     let words = words.filter_map(|word| format!(" {statement}").rfind(word).map(|at| at + word.len() - 1));
     let named =
@@ -309,7 +310,7 @@ fn report(problems: Vec<String>) {
     assert!(problems.is_empty(), "{}", problems.join("\n"));
 }
 
-/// Our crates among a manifest's normal dependencies, whatever they are called there.
+/// Returns the workspace crates among a manifest's normal dependencies, even if renamed.
 fn imports(manifest: &str) -> Vec<String> {
     let mut is_dependency = false;
     let mut imports = Vec::new();
@@ -329,7 +330,7 @@ fn is_of_name(ch: char) -> bool {
     ch.is_ascii_alphanumeric() || ch == '-' || ch == '_'
 }
 
-/// The source without its comments, which may speak of everything.
+/// Returns the source without comments, which may mention anything.
 fn code(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
@@ -342,7 +343,7 @@ fn machine_words(code: &str) -> Vec<String> {
     used.chain(words).collect()
 }
 
-/// The modules named directly after `std::`, one or a group in braces.
+/// Returns the modules named directly after `std::`, one or a group in braces.
 fn modules(rest: &str) -> Vec<&str> {
     let Some(group) = rest.strip_prefix('{') else { return name(rest).into_iter().collect() };
     let mut depth = 0;
@@ -359,23 +360,23 @@ fn modules(rest: &str) -> Vec<&str> {
     items.into_iter().flatten().collect()
 }
 
-/// The name that a text begins with.
+/// Returns the leading identifier of a text.
 fn name(text: &str) -> Option<&str> {
     text.trim_start().split(|c: char| !is_of_name(c)).next()
 }
 
-/// Whether a whole word occurs.
+/// Returns whether the text contains the word.
 fn mentions(code: &str, word: &str) -> bool {
     let mut parts = code.split(word);
     let mut before = parts.next().unwrap_or("");
     parts.any(|after| {
-        let is_whole = !before.ends_with(is_of_name) && (word.ends_with('!') || !after.starts_with(is_of_name));
+        let is_word = !before.ends_with(is_of_name) && (word.ends_with('!') || !after.starts_with(is_of_name));
         before = after;
-        is_whole
+        is_word
     })
 }
 
-/// The text of every string literal.
+/// Returns the contents of every string literal.
 fn literals(code: &str) -> Vec<&str> {
     let bytes = code.as_bytes();
     let mut literals = Vec::new();
@@ -439,7 +440,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
     entries
 }
 
-/// Each kind of state belongs into the home in which the suites are played.
+/// Every kind of state must be in the home in which the suites run.
 #[test]
 fn the_hostile_home_has_every_kind_of_state() {
     const STATE: [&str; 4] = ["state.join(\"", "state().join(\"", "self.folder.join(\"", "const ALARMS: &str = \""];
@@ -461,7 +462,7 @@ fn the_hostile_home_has_every_kind_of_state() {
     report(missing);
 }
 
-/// `cargo run -- demo`, the first command of the README, has to know which of the programs is meant.
+/// `cargo run -- demo`, the first command of the README, needs an unambiguous binary.
 #[test]
 fn one_program_is_run_where_none_is_named() {
     let manifest = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"));

@@ -1,4 +1,4 @@
-//! People's rules and policies: who may tighten, who may loosen, and what holds when a file is damaged.
+//! User and project rules and policies: which may tighten or loosen, and what applies if a file is damaged.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -27,7 +27,7 @@ impl Surroundings {
         self
     }
 
-    fn own(self, name: &str, text: &str) -> Surroundings {
+    fn project(self, name: &str, text: &str) -> Surroundings {
         write(&self.project.join(".reflex").join(name), text);
         self
     }
@@ -89,7 +89,7 @@ fn a_rule_of_the_user_is_asked_about_the_parsed_command() {
 fn a_project_tightens_at_once_and_loosens_nothing() {
     let policy = "rules: {git/push-force: off}\nallowedCommands: [git push --force origin topic]\npreset: observe\n\
         protectedPaths: [infra/**]\n";
-    let here = Surroundings::new().own("policy.yaml", policy).own("rules/a.yaml", NO_PRUNE);
+    let here = Surroundings::new().project("policy.yaml", policy).project("rules/a.yaml", NO_PRUNE);
     here.check("docker image prune", "block");
     here.check("git push --force origin topic", "require_approval");
     here.check("echo x > infra/a", "require_approval");
@@ -150,7 +150,7 @@ fn a_damaged_cache_is_made_again() {
         fs::write(kept(), damage).unwrap();
         here.check("docker image prune", "block");
     }
-    // What others may write is not read.
+    // Files that other users can write are not read.
     fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).unwrap();
     here.check("docker image prune", "block");
 }
@@ -166,7 +166,7 @@ fn a_change_that_keeps_size_and_time_is_noticed() {
     let here = Surroundings::new().user("rules/a.yaml", NO_LOOK);
     let file = here.machine.home().join(".config/reflex/rules/a.yaml");
     for date in ["2020-01-01 00:00:00", "2020-01-01 00:00:00"] {
-        // What changed just now is known by its content, whatever its times say.
+        // A recent change is detected by content, regardless of the file's times.
         write(&file, NO_LOOK);
         dated(&file, date);
         here.check("docker image ls", "block");
@@ -191,7 +191,7 @@ fn a_form_that_was_kept_for_other_files_is_not_taken() {
     let loose = fs::read(&first[0]).unwrap();
     write(&here.machine.home().join(".config/reflex/rules/a.yaml"), &NO_LOOK.replace("image", "stack"));
     here.check("docker stack ls", "block");
-    // The whole and sound form of the other content lies under the name of this one.
+    // The cached valid version of the other content is stored under this file's name.
     for path in kept().iter().filter(|path| !first.contains(path)) {
         fs::write(path, &loose).unwrap();
     }
@@ -215,7 +215,7 @@ fn an_environment_never_moves_where_the_policy_is_read() {
 
 #[test]
 fn only_a_person_trusts_a_project() {
-    let here = Surroundings::new().own("policy.yaml", "rules: {git/push-force: off}");
+    let here = Surroundings::new().project("policy.yaml", "rules: {git/push-force: off}");
     let (output, code) = here.run(&["trust"]);
     assert_eq!(code, 1, "{output}");
     here.check("git push --force origin topic", "require_approval");
@@ -234,7 +234,7 @@ fn a_rewrite_is_offered_only_if_it_would_pass() {
     assert_eq!((&verdict["decision"], &verdict["rewrite"]["command"]), (&"block".into(), &"npm ci".into()));
     let verdict = Surroundings::new().user("rules/a.yaml", &rule("rm -rf ~")).verdict("npm install");
     assert!(verdict["rewrite"].is_null(), "{verdict}");
-    let project = Surroundings::new().own("rules/a.yaml", &rule("npm ci"));
+    let project = Surroundings::new().project("rules/a.yaml", &rule("npm ci"));
     assert!(project.verdict("npm install")["rewrite"].is_null());
 }
 
@@ -250,20 +250,20 @@ fn what_is_wrong_is_shown_at_its_place() {
 
 #[test]
 fn one_mistake_is_told_once_and_a_condition_that_says_nothing_is_one() {
-    let told = |conditions: &str, expected: &str| {
+    let check = |conditions: &str, expected: &str| {
         let rule = format!("name: a\nevents: [bash_command]\nconditions: [{conditions}]\naction: block\n");
         let (output, _) = Surroundings::new().user("rules/a.yaml", &rule).run(&["rules", "validate"]);
         assert!(output.contains(expected) && output.contains("1 errors, 0 warnings"), "{conditions}: {output}");
     };
-    told("{field: command, op: regexp, pattern: x}", "did you mean `regex`?");
-    told("{field: command, op: regex, pattern: '(?!x)a'}", "look-around");
-    told("{any: []}", "`any` holds no condition");
-    told("{all: []}", "`all` holds no condition");
-    told("{not: []}", "`not` holds no condition");
-    told("{matches_command: []}", "`matches_command` names no command");
-    told("{matches_command: ''}", "`matches_command` names no command");
-    told("{effect: []}", "`effect` names none");
-    told("{}", "this condition says nothing");
+    check("{field: command, op: regexp, pattern: x}", "did you mean `regex`?");
+    check("{field: command, op: regex, pattern: '(?!x)a'}", "look-around");
+    check("{any: []}", "`any` is empty");
+    check("{all: []}", "`all` is empty");
+    check("{not: []}", "`not` is empty");
+    check("{matches_command: []}", "`matches_command` is empty");
+    check("{matches_command: ''}", "`matches_command` is empty");
+    check("{effect: []}", "`effect` is empty");
+    check("{}", "this condition is empty");
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_rule_about_files_hears_of_every_way_to_make_and_lose_them() {
         assert!(id.contains("user/a"), "{command}: {id}");
     }
     assert!(!lost.verdict("rm -rf dist")["findings"].to_string().contains("user/a"));
-    let kept = Surroundings::new().own("policy.json", "{\"protectedPaths\": [\"infra/**\"]}");
+    let kept = Surroundings::new().project("policy.json", "{\"protectedPaths\": [\"infra/**\"]}");
     write(&kept.project.join("infra/a"), "x");
     kept.check("touch infra/new", "require_approval");
     kept.check("touch infra/a", "allow");
@@ -317,12 +317,13 @@ fn further_roots_come_to_the_workspace_and_the_temporary_folders() {
     let blocked = |command: &str| here.verdict(command)["findings"].to_string().contains("user/stay");
     assert!(!blocked("echo x > a") && !blocked("echo x > ~/notes/a") && !blocked("echo x > /tmp/a"));
     assert!(blocked("echo x > ~/notes-of-others/a") && blocked("echo x > ~/.b"));
-    // A project that nobody has accepted adds none.
-    let loose = Surroundings::new().own("rules/a.yaml", boundary).own("policy.yaml", "allowed_roots: [~/notes]\n");
+    // A project that no person has accepted adds none.
+    let loose =
+        Surroundings::new().project("rules/a.yaml", boundary).project("policy.yaml", "allowed_roots: [~/notes]\n");
     assert!(loose.verdict("echo x > ~/notes/a")["findings"].to_string().contains("project/stay"));
     let (output, _) =
         Surroundings::new().user("policy.yaml", "allowed_roots: ['~', /, a]\n").run(&["rules", "validate"]);
-    assert!(output.contains("`~` counts for nothing") && output.contains("3 warnings"), "{output}");
+    assert!(output.contains("`~` has no effect") && output.contains("3 warnings"), "{output}");
 }
 
 #[test]
@@ -348,9 +349,9 @@ fn a_rule_begins_with_what_a_recorded_call_did() {
         let record: Value = serde_json::from_str(record.stdout.lines().last().unwrap()).unwrap();
         let (rule, code) = here.run(&["rules", "new", record["id"].as_str().unwrap()]);
         assert_eq!(code, 0, "{rule}");
-        let own = Surroundings::new().user("rules/a.yaml", &rule);
-        assert_eq!(own.run(&["rules", "validate"]).0, "1 files, 1 rules in force, 0 errors, 0 warnings\n", "{rule}");
-        assert_eq!(own.run(&["rules", "test"]), ("2 examples run, 0 failed\n".into(), 0), "{rule}");
+        let here = Surroundings::new().user("rules/a.yaml", &rule);
+        assert_eq!(here.run(&["rules", "validate"]).0, "1 files, 1 rules in force, 0 errors, 0 warnings\n", "{rule}");
+        assert_eq!(here.run(&["rules", "test"]), ("2 examples run, 0 failed\n".into(), 0), "{rule}");
         rule
     };
     let shell = |command: &str| begun("Bash", serde_json::json!({"command": command}));
@@ -369,7 +370,7 @@ fn a_rule_begins_with_what_a_recorded_call_did() {
 fn of_every_key_it_is_told_whether_it_counts() {
     let project = "preset: strict\nrules:\n  git/push-force: block\n  write/boundary: off\nallow: [npm test]\n";
     let user = "preset: balanced\nrules: {git/push-force: warn, rm/system: off, git/push-with-lease: log}\n";
-    let here = Surroundings::new().own("policy.yaml", project).user("policy.yaml", user);
+    let here = Surroundings::new().project("policy.yaml", project).user("policy.yaml", user);
     let (output, _) = here.run(&["config", "show", "--origin"]);
     assert!(output.starts_with("policy strict\n"), "{output}");
     let standing = |key: &str, at: &str, standing: &str| {
@@ -460,7 +461,7 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
     let here = Surroundings::new().user("rules/a.yaml", &rules.concat()).user("policy.yaml", policy);
     let (output, code) = here.run(&["rules", "validate"]);
     assert_eq!(code, 0, "{output}");
-    for told in [
+    for line in [
         "`never` can never fire: `content` is empty in bash_command",
         "`two` can never fire: `command` cannot equal two texts",
         "`opposite` can never fire",
@@ -469,28 +470,28 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
         "`same` contradicts `other`",
         "no rule `git/push-forc`",
         "did you mean `git/push-force`?",
-        "this allows nothing: `all` at",
+        "this allowance has no effect: `all` at",
     ] {
-        assert!(output.contains(told), "{told}\n{output}");
+        assert!(output.contains(line), "{line}\n{output}");
     }
     assert!(!output.contains("`fine`") && output.contains("8 warnings"), "{output}");
 }
 
 #[test]
 fn the_recommended_rules_are_in_force_where_a_policy_builds_on_them() {
-    let here = Surroundings::new().own("policy.yaml", "extends: recommended\n");
+    let here = Surroundings::new().project("policy.yaml", "extends: recommended\n");
     here.check("git add .env", "block");
     assert_eq!(here.run(&["rules", "test"]).1, 0, "{}", here.run(&["rules", "test"]).0);
     let (output, code) = here.run(&["rules", "validate"]);
     assert!(code == 0 && output.contains("6 rules in force, 0 errors, 0 warnings"), "{output}");
     assert!(here.run(&["rules", "list"]).0.contains("project/warn-debug-code"));
-    // Without them what is done to keys is told, where no repository ignores them.
+    // Without them, changes to keys are reported if no repository ignores them.
     assert!(!Surroundings::new().run(&["check", "git add .env"]).0.contains("block-env-commit"));
     let lowered = "extends: [recommended]\nrules: {block-env-commit: warn}\n";
     Surroundings::new().user("policy.yaml", lowered).check("git add .env", "warn");
 }
 
-/// A rule about something that nobody else speaks against.
+/// A rule about a command that no other rule covers.
 const NO_LOOK: &str = "name: no-look\nevents: [bash_command]\nconditions:\n  - matches_command: docker image ls*\n\
     action: block\nseverity: high\nmessage: '{{command}} is not wanted'\n";
 
@@ -509,7 +510,7 @@ fn a_policy_builds_on_folders_files_and_pinned_checkouts() {
     right.check(rule, "block");
     let changed = right.user("team/rules/b.yaml", "name: b\nevents: [any]\nconditions: []\n");
     changed.check(rule, "warn");
-    // What is pinned does not build on what anybody may change.
+    // A pinned policy cannot extend an unpinned one.
     let loose =
         policy("extends: [team]").user("team/policy.yaml", "extends: [recommended, ../other]\nrule_dirs: [../more]");
     let loose = loose.user("other/rules/a.yaml", &NO_LOOK.replace("image", "stack")).user("more/b.yaml", NO_LOOK);
@@ -527,7 +528,7 @@ fn a_policy_builds_on_folders_files_and_pinned_checkouts() {
         "{output}"
     );
     let checkout = policy(&format!("extends: [{{git: team, digest: {digest}}}]"));
-    assert!(checkout.run(&["rules", "validate"]).0.contains("is no checkout of git"));
+    assert!(checkout.run(&["rules", "validate"]).0.contains("is not a git checkout"));
     fs::create_dir(checkout.machine.home().join(".config/reflex/team/.git")).unwrap();
     checkout.check(rule, "block");
 }
@@ -543,14 +544,14 @@ fn what_cannot_be_built_on_is_told_and_the_rest_holds() {
     let (output, code) = here.run(&["rules", "validate"]);
     assert_eq!(code, 1, "{output}");
     assert!(
-        output.contains("b/policy.yaml:1: `extends` goes in a circle") && output.contains("a was named at"),
+        output.contains("b/policy.yaml:1: `extends` is circular") && output.contains("a was already named at"),
         "{output}"
     );
     assert!(output.contains("policy.yaml:2: ") && output.contains("nowhere: No such file"), "{output}");
     for (entry, why) in [
         ("{git: a}", "pinned by its digest"),
         ("{path: a, digest: sha256:12}", "pinned by its digest"),
-        ("https://team.example/rules", "nothing is fetched"),
+        ("https://team.example/rules", "does not fetch policies"),
         ("{paht: a}", "did you mean `path`?"),
     ] {
         let output =
@@ -558,9 +559,9 @@ fn what_cannot_be_built_on_is_told_and_the_rest_holds() {
         assert!(output.contains(why), "{entry}: {output}");
     }
     let project =
-        Surroundings::new().user("team/a.yaml", NO_LOOK).own("policy.yaml", "extends: [~/.config/reflex/team]");
+        Surroundings::new().user("team/a.yaml", NO_LOOK).project("policy.yaml", "extends: [~/.config/reflex/team]");
     project.check("docker image ls", "warn");
-    assert!(project.run(&["rules", "validate"]).0.contains("lies outside of .reflex"));
+    assert!(project.run(&["rules", "validate"]).0.contains("is outside .reflex"));
 }
 
 #[test]
@@ -574,8 +575,8 @@ fn a_rule_is_tried_out_before_it_is_in_force() {
         let call = here.machine.hook();
         call.input(support::bash(&here.project, session)).run();
     }
-    let told: Value = serde_json::from_str(&here.run(&["rules", "stages", "--json"]).0).unwrap();
-    let rule = &told["rules"][0];
+    let stages: Value = serde_json::from_str(&here.run(&["rules", "stages", "--json"]).0).unwrap();
+    let rule = &stages["rules"][0];
     assert_eq!((&rule["id"], &rule["times"], &rule["would"]), (&"user/no-look".into(), &2.into(), &"block".into()));
     assert!(here.run(&["rules", "stages"]).0.contains("observe: would have done `block` 2 times"));
     assert_eq!(staged("later").run(&["rules", "validate"]).1, 1);
@@ -597,8 +598,8 @@ fn what_was_made_of_core_rules_and_what_is_damaged_is_shown_by_the_doctor() {
     assert!(output.contains("a.yaml:1:") && output.contains("fix: reflex rules validate"), "{output}");
     let json: Value = serde_json::from_str(&here.run(&["doctor", "--json"]).0).unwrap();
     assert_eq!(json["lowered"].as_array().unwrap().len(), 2);
-    // What a project says of core rules counts for nothing and is no note.
-    assert!(!Surroundings::new().own("policy.yaml", policy).run(&["doctor"]).0.contains("note:"));
+    // A project's settings for core rules have no effect and cause no note.
+    assert!(!Surroundings::new().project("policy.yaml", policy).run(&["doctor"]).0.contains("note:"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `reflex verify --live` with clients that honour a hook, ignore it, never call it, hang, or ask somebody else.
+//! `reflex verify --live` with clients that honor a hook, ignore it, never call it, hang, or use another model.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -18,8 +18,8 @@ use std::thread;
 use std::time::Duration;
 use support::{Machine, Ran, with_program};
 
-/// As much of a client as a canary takes: it asks its model, calls the hook that stands in its settings, and tells the
-/// model what came of it. `MODE` is `honours`, `ignores`, `never` or `mute`.
+/// A minimal client for a canary: it asks its model, calls the hook from its settings, and reports the
+/// result to the model. `MODE` is `honours`, `ignores`, `never` or `mute`.
 const CLIENT: &str = r#"#!/bin/bash
 [ "$1" = --version ] && { echo "9.8.7 (Fake)"; exit; }
 place=${ANTHROPIC_BASE_URL#http://}
@@ -55,7 +55,7 @@ struct Live {
 }
 
 impl Live {
-    /// A machine with this in the place of Claude Code, and the hook in its settings.
+    /// A machine with this program in place of Claude Code, and the hook in its settings.
     fn with_client(script: &str) -> Live {
         let machine = Machine::new();
         let path = with_program(&machine, "claude", script);
@@ -81,14 +81,14 @@ impl Live {
         call.env("PATH", &self.path).folder(&self.machine.project()).patience(90)
     }
 
-    /// What is said of the client, and the status.
+    /// Returns the output about the client, and the status.
     fn proof(&self, arguments: &[&str]) -> (Value, i32) {
         let output = self.call(&[&["--json"], arguments].concat()).run();
         assert_eq!(output.json()["schema"], "reflex/verify-live-v1", "{output:?}");
         (output.json()["clients"][0].clone(), output.code)
     }
 
-    /// The sign of life that its shell calls leave.
+    /// The last-seen file of its shell calls.
     fn beat(&self) -> PathBuf {
         self.machine.home().join(".local/state/reflex/heartbeats/claude.shell")
     }
@@ -154,7 +154,7 @@ fn a_client_that_was_caught_stands_in_the_status_line() {
     let status =
         live.machine.reflex(["status", "--json"]).env("PATH", &live.path).folder(&live.machine.project()).run();
     assert_eq!(status.json()["agents"][0]["surfaces"]["shell"]["state"], "OFF", "{status:?}");
-    // Further calls of its hook are no proof of a client that ignores what they say.
+    // Further hook calls do not verify a client that ignores their answers.
     let later = std::fs::File::options().write(true).open(live.beat()).unwrap();
     later.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
     assert!(support::passes(&live.machine, "ls"));
@@ -277,7 +277,7 @@ fn a_canary_says_one_line_and_an_agent_cannot_run_it() {
     let output = machine.reflex(["canary", "5f2c"]).run();
     assert_eq!(output, Ran { stdout: "canary 5f2c: nothing stopped it\n".into(), stderr: String::new(), code: 0 });
     assert!(support::files(&machine.home()).is_empty());
-    // A refusal shows the start of a long command only; what proves it stands in it all the same.
+    // A refusal shows only the start of a long command, which still contains the proof.
     let command = format!("/{}/reflex canary 5f2c", "long/".repeat(60));
     let (decision, reason) = machine.bash(&machine.project(), &command).answer();
     assert_eq!(decision, "deny");
@@ -325,7 +325,7 @@ fn init_offers_the_proof_to_a_person_at_a_terminal() {
         let call = live.machine.program("script", ["-qec", &line, "/dev/null"]).env("PATH", &live.path);
         call.folder(&live.machine.project()).input(answers).run().stdout
     };
-    // An empty line is a yes.
+    // An empty line confirms.
     let output = init("\n");
     assert!(output.contains("Start Claude Code once with a harmless canary to prove it? [Y/n]"), "{output}");
     assert!(output.contains("claude: PROVEN: the hook saw the canary, and Claude Code 9.8.7 told"), "{output}");

@@ -1,4 +1,4 @@
-//! Sessions that go round in circles, and healthy ones: `loops/sequences.txt`, played through `reflex eval`.
+//! Looping and healthy sessions: `loops/sequences.txt`, run through `reflex eval`.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -6,15 +6,15 @@ mod support;
 use serde_json::{Value, json};
 use support::Machine;
 
-/// A session: its title, the finding it shall end with, and its steps.
+/// A session: its title, the expected final finding, and its steps.
 struct Case<'t> {
     title: &'t str,
     expected: &'t str,
     steps: Vec<Value>,
 }
 
-/// `$` runs a command, `>` and `!` are what it printed and whether it failed, `e`, `w` and `r` change, write and read a
-/// file. `@ N` repeats what follows, up to an empty line, with `{n}` counted.
+/// `$` runs a command, `>` and `!` are its output on success and on failure, `e`, `w` and `r` edit, write and read a
+/// file. `@ N` repeats the following lines, up to an empty line, with `{n}` as the counter.
 fn cases(text: &str) -> Vec<Case<'_>> {
     let blocks = text.split("## ").skip(1);
     blocks
@@ -63,7 +63,7 @@ fn steps(lines: &str) -> Vec<Value> {
     steps
 }
 
-/// What the loopbreaker finds in a session, by its steps from the first on.
+/// Returns the loopbreaker's findings in a session, in the order of its steps.
 fn found(machine: &Machine, case: &Case<'_>) -> Vec<String> {
     let event = json!({"id": case.title, "event": "sequence", "steps": case.steps});
     let output = machine.reflex(["eval"]).input(format!("{event}\n")).run();
@@ -71,8 +71,8 @@ fn found(machine: &Machine, case: &Case<'_>) -> Vec<String> {
         serde_json::from_str(&output.stdout).unwrap_or_else(|_| panic!("{}: {}", case.title, output.stdout));
     assert_eq!(verdict["error"], Value::Null, "{}", case.title);
     let findings = verdict["findings"].as_array().unwrap().iter();
-    let own = findings.filter(|finding| finding["detector"] == "loopbreaker");
-    own.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect()
+    let loops = findings.filter(|finding| finding["detector"] == "loopbreaker");
+    loops.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 use support::{Machine, Ran, at_terminal_in};
 
-/// Answers each request with the text that lies in a file named after its method, with the id put in; logs its input.
+/// Answers each request with the contents of a file named after its method, with the id inserted; logs its input.
 const SERVER: &str = r#"while IFS= read -r line; do
   printf '%s\n' "$line" >> seen
   method=$(printf '%s' "$line" | sed -n 's/.*"method": *"\([^"]*\)".*/\1/p')
@@ -46,20 +46,20 @@ impl Server {
         self.answers("tools_list", &format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"tools":[{tools}]}}}}"#));
     }
 
-    /// What the client reads for these lines.
-    fn hears(&self, lines: &[&str]) -> Ran {
+    /// Sends these lines and returns the output that the client reads.
+    fn exchange(&self, lines: &[&str]) -> Ran {
         let words = ["mcp", "--name", "shell", "--", "sh", "-c", SERVER];
         let input = lines.iter().flat_map(|line| [line.as_bytes(), b"\n"]).collect::<Vec<_>>().concat();
         self.machine.reflex(words).folder(&self.machine.project()).input(input).run()
     }
 
-    /// The answer to one call of the tool `run` after the client has read the tools.
+    /// Returns the answer to one call of the tool `run` after the client has listed the tools.
     fn calls(&self, command: &str) -> Value {
         let call = json!({
             "jsonrpc": "2.0", "id": 3, "method": "tools/call",
             "params": {"name": "run", "arguments": {"command": command}},
         });
-        let output = self.hears(&[START, LIST, &call.to_string()]);
+        let output = self.exchange(&[START, LIST, &call.to_string()]);
         let answers = output.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         answers.into_iter().find(|answer| answer["id"] == 3).unwrap_or_else(|| panic!("{output:?}"))
     }
@@ -103,7 +103,7 @@ fn no_form_of_a_response_hides_orders_from_the_guard() {
     let escaped = orders.replace('I', "\\u0049");
     let block = format!(r#"{{"type":"text","text":"{escaped}"}}"#);
     let forms = [
-        // A number that JavaScript takes for infinity; nesting deeper than our reader goes.
+        // A number that JavaScript parses as infinity; nesting deeper than our parser allows.
         format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"content":[{block}],"_meta":{{"x":1e400}}}}}}"#),
         format!(
             r#"{{"jsonrpc":"2.0","id":ID,"result":{{"content":[{block}],"x":{}{}}}}}"#,
@@ -112,7 +112,7 @@ fn no_form_of_a_response_hides_orders_from_the_guard() {
         ),
         // Python's NaN.
         format!(r#"{{"jsonrpc":"2.0","id":ID,"result":{{"content":[{block}],"x":NaN}}}}"#),
-        // Ids that JavaScript and Python take for the number.
+        // Ids that JavaScript and Python treat as the number.
         format!(r#"{{"jsonrpc":"2.0","id":"ID","result":{{"content":[{block}]}}}}"#),
         format!(r#"{{"jsonrpc":"2.0","id":" ID ","result":{{"content":[{block}]}}}}"#),
         format!(r#"{{"jsonrpc":"2.0","id":9,"id":ID,"method":"x","result":{{"content":[{block}]}}}}"#),
@@ -126,7 +126,7 @@ fn no_form_of_a_response_hides_orders_from_the_guard() {
         server.answers("tools_call", &form);
         let params = json!({"name": "run", "arguments": {"command": "ls"}});
         let call = json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": params}).to_string();
-        let output = server.hears(&[START, LIST, &call]);
+        let output = server.exchange(&[START, LIST, &call]);
         let reaches = output.stdout.contains("all previous instructions");
         assert!(!reaches || output.stdout.contains("Warning"), "{form}: {output:?}");
         assert!(output.stdout.contains("Warning") || output.stderr.contains("withheld"), "{form}: {output:?}");
@@ -156,7 +156,7 @@ fn ids_of_either_type_are_answered_once() {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#)
     };
     let (one, two) = (call("\"1\"", "ls"), call("1", "rm -rf ~"));
-    let output = server.hears(&[LIST, &one, &two]);
+    let output = server.exchange(&[LIST, &one, &two]);
     let mut ids: Vec<String> = Vec::new();
     for line in output.stdout.lines() {
         ids.push(serde_json::from_str::<Value>(line).unwrap()["id"].to_string());
@@ -177,7 +177,7 @@ fn orders_in_a_result_are_told_of_in_a_block_of_their_own() {
     let blocks = answer["result"]["content"].as_array().unwrap();
     assert_eq!((blocks.len(), blocks[0]["text"].as_str()), (2, Some(orders)), "{answer}");
     assert!(blocks[1]["text"].as_str().unwrap().contains("Warning"), "{answer}");
-    // A server cannot hide a result behind a form that only some readers take.
+    // A server cannot hide a result in a format that only some parsers accept.
     server.answers("tools_call", &format!(r#"{{"jsonrpc":"2.0","id":9,"id":ID,"result":{{"content":[{block}]}}}}"#));
     let hidden = server.calls("ls");
     assert_eq!(hidden["result"]["content"].as_array().unwrap().len(), 2, "{hidden}");
@@ -202,21 +202,21 @@ fn a_changed_server_waits_for_a_person() {
             if why.starts_with("added") { if server.lists().contains("run2") { "run2" } else { "x" } } else { "run" };
         let call =
             json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": tool, "arguments": {}}});
-        // A client calls once it has read the tools.
-        server.hears(&[START, LIST]);
-        let output = server.hears(&[START, LIST, &call.to_string()]);
+        // A client calls a tool after it has listed the tools.
+        server.exchange(&[START, LIST]);
+        let output = server.exchange(&[START, LIST, &call.to_string()]);
         assert!(output.stdout.contains(why) && output.stdout.contains("reflex mcp diff shell"), "{why}: {output:?}");
         let diff = server.machine.reflex(["mcp", "diff", "shell"]).run();
         assert!(diff.code == 1 && diff.stdout.contains("  + "), "{diff:?}");
         let list = server.machine.reflex(["mcp", "list"]).run().stdout;
         assert!(list.contains("CHANGED"), "{list}");
         assert_eq!(server.machine.reflex(["mcp", "trust", "shell"]).run().code, 1, "a person trusts");
-        let Some((code, told)) = at_terminal_in(&server.machine, &server.machine.project(), "mcp trust shell", "y\n")
+        let Some((code, text)) = at_terminal_in(&server.machine, &server.machine.project(), "mcp trust shell", "y\n")
         else {
             return;
         };
-        assert_eq!(code, 0, "{told}");
-        let output = server.hears(&[START, LIST, &call.to_string()]);
+        assert_eq!(code, 0, "{text}");
+        let output = server.exchange(&[START, LIST, &call.to_string()]);
         assert!(output.stdout.contains("done"), "{why}: {output:?}");
     }
 }
@@ -232,7 +232,7 @@ fn another_command_under_the_same_name_and_a_tool_that_was_never_listed_wait_too
     let server = Server::new();
     assert_eq!(text(&server.calls("ls")), "done");
     let hidden = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"hidden","arguments":{}}}"#;
-    let output = server.hears(&[START, LIST, hidden]);
+    let output = server.exchange(&[START, LIST, hidden]);
     assert!(output.stdout.contains("never listed this tool"), "{output:?}");
     let call = r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"run","arguments":{}}}"#;
     let words = ["mcp", "--name", "shell", "--", "sh", "-c", "cat > taken"];
@@ -251,7 +251,7 @@ fn a_line_that_servers_may_read_in_two_ways_is_not_passed_on() {
         "not json",
         "{\"jsonrpc\":\"2.0\",\"id\":3,",
     ] {
-        let output = server.hears(&[line]);
+        let output = server.exchange(&[line]);
         assert!(output.stdout.contains("-32700"), "{line}: {output:?}");
         assert_eq!(server.seen(), "", "{line}");
     }
@@ -278,7 +278,7 @@ fn many_calls_in_flight_are_each_answered_once() {
     };
     let calls: Vec<String> = (100..400).map(call).collect();
     let lines: Vec<&str> = std::iter::once(LIST).chain(calls.iter().map(String::as_str)).collect();
-    let output = server.hears(&lines);
+    let output = server.exchange(&lines);
     let mut ids: Vec<u64> = output
         .stdout
         .lines()
@@ -307,7 +307,7 @@ fn a_call_that_a_hook_of_the_same_client_has_judged_is_not_judged_again() {
     fs::write(machine.project().join("server.sh"), SERVER).unwrap();
     let proxy = format!("{} mcp --name shell -- sh -c \"$(cat server.sh)\" < calls", machine.line());
     let hook = format!("{} hook --agent claude --event PreToolUse < payload > asked", machine.line());
-    // A shell is the client: it starts the hook and the proxy.
+    // A shell acts as the client: it starts the hook and the proxy.
     let client = |line: &str| machine.program("sh", ["-c", line]).folder(&machine.project()).run().stdout;
     assert!(client(&proxy).contains("isError"), "without the hook it is a question");
     let both = client(&format!("{hook}; {proxy}; {proxy}"));
@@ -345,7 +345,7 @@ fn init_puts_the_servers_of_clients_behind_the_proxy_and_uninstall_takes_it_out_
     assert_eq!(words[words.len() - 4..], [json!("files"), json!("--"), json!("npx"), json!("x")]);
     assert!(!machine.reflex(["doctor"]).run().stdout.contains("MCP"));
 
-    // An entry that was added later stays; plain `uninstall` takes the proxy out too.
+    // An entry that was added later stays; plain `uninstall` removes the proxy too.
     fs::write(machine.home().join(".codex/config.toml"), read(".codex/config.toml") + "model = \"m\"\n").unwrap();
     assert_eq!(machine.reflex(["uninstall", "--yes"]).run().code, 0);
     assert_eq!(read(".claude.json"), files[0].1);
@@ -373,7 +373,7 @@ fn init_writes_a_project_only_where_it_is_asked_to() {
     assert_eq!(fs::read_to_string(&file).unwrap(), text);
 }
 
-/// Follows a transcript: reads a line for each `> `, and writes each `< `.
+/// Replays a transcript: reads a line for each `> `, and writes each `< `.
 const REPLAY: &str = r#"exec 3< transcript
 while IFS= read -r entry <&3; do
   case $entry in
@@ -412,7 +412,7 @@ fn recorded_sessions_of_both_sdks_pass_unchanged() {
     assert_eq!(replayed, 6);
 }
 
-/// 60 dangerous and 200 ordinary calls, written by an author who had not read the code.
+/// 60 dangerous and 200 ordinary calls by an author who had not read the code.
 #[test]
 fn a_call_gets_the_verdict_that_a_hook_gives_it() {
     let server = Server::new();
@@ -451,7 +451,7 @@ fn a_call_gets_the_verdict_that_a_hook_gives_it() {
         assert_eq!(refused.get(&at), Some(&is_refused), "{call} {output:?}");
         *stopped.entry(word(call, "label")).or_default() += usize::from(is_refused);
     }
-    // The first run: messages to people, deletions and merges are a person's to approve.
+    // Result of the first run: messages to people, deletions and merges need approval.
     assert!(calls.len() == 260 && stopped["dangerous"] >= 59 && stopped["ordinary"] <= 13, "{stopped:?}");
 }
 

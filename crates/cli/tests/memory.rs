@@ -1,4 +1,4 @@
-//! What the guard remembers: the audit log and its chain, a person's yes, sessions, signs of life.
+//! The guard's state: the audit log and its chain, approvals, sessions, last-seen files.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -46,9 +46,9 @@ fn one_yes_lets_exactly_that_call_run_once() {
     assert!(!passes(&machine, "git push --force origin master"), "another call was let through");
     assert!(passes(&machine, PUSH));
     assert!(!passes(&machine, PUSH), "a yes was used twice");
-    let told = machine.reflex(["why", &id]).run().stdout;
-    assert!(!told.contains("always "), "of the core nothing is suggested: {told}");
-    assert!(told.contains(" (once)") && told.contains("library/rules/git.yaml:"), "{told}");
+    let explanation = machine.reflex(["why", &id]).run().stdout;
+    assert!(!explanation.contains("always "), "of the core nothing is suggested: {explanation}");
+    assert!(explanation.contains(" (once)") && explanation.contains("library/rules/git.yaml:"), "{explanation}");
     assert_eq!(verified(&machine)["broken"], Value::Null);
 }
 
@@ -101,14 +101,14 @@ fn a_call_with_a_yes_waits_no_more_and_why_says_how_to_be_asked_no_more() {
     machine.bash(&machine.project(), "git push --force origin feature");
     let waiting = || machine.reflex(["pending", "--json"]).run().json()["pending"].as_array().unwrap().clone();
     let id = waiting()[0]["id"].as_str().unwrap().to_owned();
-    let told = machine.reflex(["why", &id]).run().stdout;
+    let explanation = machine.reflex(["why", &id]).run().stdout;
     let policy = machine.home().join(".config/reflex/policy.yaml");
     let entry = format!(
         "always   `rules: {{git/push-force: log}}` in {} stops asking about calls like this\n",
         policy.display()
     );
-    assert!(told.contains(&entry), "{told}");
-    let replay = told.lines().find_map(|line| line.strip_prefix("replay   reflex ")).unwrap();
+    assert!(explanation.contains(&entry), "{explanation}");
+    let replay = explanation.lines().find_map(|line| line.strip_prefix("replay   reflex ")).unwrap();
     let again =
         machine.program("sh", ["-c", &format!("\"$0\" --home \"$HOME\" {replay}"), env!("CARGO_BIN_EXE_reflex")]).run();
     assert_eq!(again.code, 3, "{replay}: {again:?}");
@@ -125,13 +125,13 @@ fn a_yes_for_a_session_needs_a_reason_and_never_covers_the_core() {
     let id = pending["pending"][0]["id"].as_str().unwrap().to_owned();
     let Some((code, _)) = at_terminal(&machine, &format!("approve {id} --scope session"), "y\n") else { return };
     assert_eq!(code, 64, "without a reason");
-    let given = at_terminal(&machine, &format!("approve {id} --scope session --reason tested"), "y\n").unwrap();
-    assert_eq!(given.0, 0, "{}", given.1);
+    let approved = at_terminal(&machine, &format!("approve {id} --scope session --reason tested"), "y\n").unwrap();
+    assert_eq!(approved.0, 0, "{}", approved.1);
     assert!(passes(&machine, asked) && passes(&machine, asked));
     let core = refused(&machine, "rm -rf ~");
     let (code, output) = at_terminal(&machine, &format!("approve {core} --scope session --reason x"), "y\n").unwrap();
     assert!(code == 64 && output.contains("core"), "{output}");
-    // What a core rule asks about a person may answer for longer, with a reason.
+    // A core rule's question can be approved for longer, with a reason.
     std::fs::write(machine.project().join(".env"), "A=1\n").unwrap();
     let reads = "cat .env";
     machine.bash(&machine.project(), reads);
@@ -139,8 +139,8 @@ fn a_yes_for_a_session_needs_a_reason_and_never_covers_the_core() {
     let of_reads = |call: &&Value| call["text"] == reads;
     let id = pending["pending"].as_array().unwrap().iter().find(of_reads).unwrap()["id"].as_str().unwrap().to_owned();
     assert_eq!(at_terminal(&machine, &format!("approve {id} --scope repository"), "y\n").unwrap().0, 64);
-    let given = at_terminal(&machine, &format!("approve {id} --scope repository --reason local"), "y\n").unwrap();
-    assert_eq!(given.0, 0, "{}", given.1);
+    let approved = at_terminal(&machine, &format!("approve {id} --scope repository --reason local"), "y\n").unwrap();
+    assert_eq!(approved.0, 0, "{}", approved.1);
     assert!(passes(&machine, reads) && passes(&machine, reads));
     let all = machine.reflex(["grants", "--json"]).run().json();
     let lasting = all["grants"].as_array().unwrap().iter().find(|grant| grant["scope"] == "repository").unwrap();
@@ -160,7 +160,7 @@ fn nobody_but_a_person_at_a_terminal_approves_and_the_attempt_is_recorded() {
     let attempts = records(&machine).iter().filter(|record| record["kind"] == "attempt").count();
     assert_eq!(attempts, 4);
     let tail = machine.reflex(["audit", "tail", "-n", "4"]).run().stdout;
-    assert!(tail.contains(&format!("attempt approve, {id}, there is no terminal here")), "{tail}");
+    assert!(tail.contains(&format!("attempt approve, {id}, no terminal is available")), "{tail}");
     let purge = machine.reflex(["audit", "purge", "--before", "1s"]).run();
     assert_eq!(purge.code, 1);
     assert!(!passes(&machine, PUSH));
@@ -170,7 +170,7 @@ fn nobody_but_a_person_at_a_terminal_approves_and_the_attempt_is_recorded() {
 fn an_agent_with_a_terminal_of_its_own_is_no_person() {
     let machine = Machine::new();
     let id = refused(&machine, PUSH);
-    // A shell that goes by an agent's name, as its child would see it.
+    // A shell with an agent's name, as its child sees it.
     let agent = machine.root().join("claude");
     std::os::unix::fs::symlink("/bin/sh", &agent).unwrap();
     let reflex = machine.line();
@@ -201,7 +201,7 @@ fn a_pause_lets_everything_run_and_ends() {
         !passes(&machine, PUSH)
     });
     assert!(ended, "the pause does not end");
-    // A file that claims more than a person may say is no pause.
+    // A file that claims more than a person may set is not a pause.
     let far = json!({"schema": "reflex/off-v1", "from": 0, "until": u64::MAX, "reason": "x", "by": "x"});
     std::fs::write(state(&machine).join("off.json"), far.to_string()).unwrap();
     assert!(!passes(&machine, PUSH));
@@ -224,8 +224,8 @@ fn what_was_refused_and_ran_is_an_alarm() {
     let status = machine.reflex(["status", "--json"]).run();
     assert_eq!(status.code, 1);
     assert!(status.json()["alarms"][0]["text"].as_str().unwrap().contains(PUSH));
-    let told = machine.bash(&machine.project(), "ls");
-    assert!(told.stdout.contains("it ran all the same"), "{told:?}");
+    let output = machine.bash(&machine.project(), "ls");
+    assert!(output.stdout.contains("it ran all the same"), "{output:?}");
     assert_eq!(machine.bash(&machine.project(), "ls"), Ran::silence(), "an alarm is told once in a session");
     let ran = records(&machine).into_iter().filter(|record| record["kind"] == "outcome").collect::<Vec<_>>();
     assert_eq!(ran[0]["answered"], "nobody was asked");
@@ -238,8 +238,8 @@ fn every_change_to_the_log_is_found_at_its_line() {
     for index in 0..6 {
         machine.bash(&machine.project(), &format!("echo {index}"));
     }
-    let whole = std::fs::read_to_string(log(&machine)).unwrap();
-    let lines: Vec<&str> = whole.lines().collect();
+    let log_text = std::fs::read_to_string(log(&machine)).unwrap();
+    let lines: Vec<&str> = log_text.lines().collect();
     assert_eq!(
         verified(&machine),
         json!({"schema": "reflex/audit-check-v1", "records": 6, "purged": 0, "broken": null, "missing": []})
@@ -281,7 +281,7 @@ fn purging_keeps_the_chain_and_says_who_did_it() {
         machine.bash(&machine.project(), "echo later");
     }
     assert!(!std::fs::read_to_string(log(&machine)).unwrap().contains("echo 1"));
-    // A tombstone that no record answers for is no tombstone.
+    // A tombstone without a matching record is invalid.
     let text = std::fs::read_to_string(log(&machine)).unwrap();
     let stone = text.lines().next().unwrap().to_owned();
     std::fs::write(log(&machine), stone + "\n").unwrap();
@@ -292,8 +292,8 @@ fn purging_keeps_the_chain_and_says_who_did_it() {
 fn a_torn_line_is_taken_back_and_foreign_lines_are_reported() {
     let machine = Machine::new();
     machine.bash(&machine.project(), "echo one");
-    let whole = std::fs::read_to_string(log(&machine)).unwrap();
-    std::fs::write(log(&machine), format!("{whole}{{\"schema\":\"reflex/aud")).unwrap();
+    let log_text = std::fs::read_to_string(log(&machine)).unwrap();
+    std::fs::write(log(&machine), format!("{log_text}{{\"schema\":\"reflex/aud")).unwrap();
     machine.bash(&machine.project(), "echo two");
     assert_eq!(verified(&machine)["records"], 2);
     assert_eq!(verified(&machine)["broken"], Value::Null);
@@ -334,7 +334,7 @@ fn hooks_at_the_same_time_and_killed_ones_leave_a_whole_chain() {
     let killed = std::env::var("REFLEX_TEST_KILLS").map_or(50, |count| count.parse::<u64>().unwrap());
     let project = machine.project();
     let answered = AtomicU64::new(0);
-    let heard = Mutex::new(Vec::new());
+    let answered_calls = Mutex::new(Vec::new());
     let (left, lasted) = (AtomicU64::new(killed), AtomicU64::new(10_000));
     std::thread::scope(|scope| {
         for thread in 0..8 {
@@ -355,11 +355,11 @@ fn hooks_at_the_same_time_and_killed_ones_leave_a_whole_chain() {
         scope.spawn(|| {
             for round in 0..killed {
                 let hook = machine.hook().input(bash(&project, &format!("rm -rf ~/killed-{round}-")));
-                // Any moment of a call's life, as long as calls live just now; some end before.
+                // Kills at a random moment within the current duration of calls; some end before.
                 let share = round * 37 % 101;
                 let output = hook.killed_after(Duration::from_micros(lasted.load(Relaxed) * share / 70));
                 if !output.is_empty() {
-                    heard.lock().unwrap().push(format!("/killed-{round}-"));
+                    answered_calls.lock().unwrap().push(format!("/killed-{round}-"));
                 }
                 left.fetch_sub(1, Relaxed);
             }
@@ -369,12 +369,15 @@ fn hooks_at_the_same_time_and_killed_ones_leave_a_whole_chain() {
     assert_eq!(found["broken"], Value::Null, "{found}");
     let all = records(&machine);
     let texts: Vec<String> = all.iter().map(Value::to_string).filter(|text| text.contains("/killed-")).collect();
-    let (answered, heard) = (answered.into_inner(), heard.into_inner().unwrap());
+    let (answered, answered_calls) = (answered.into_inner(), answered_calls.into_inner().unwrap());
     assert_eq!(all.len() - texts.len(), answered as usize);
-    let missing: Vec<_> = heard.iter().filter(|call| !texts.iter().any(|text| text.contains(*call))).collect();
+    let missing: Vec<_> = answered_calls.iter().filter(|call| !texts.iter().any(|text| text.contains(*call))).collect();
     assert!(missing.is_empty(), "answered and not in the log: {missing:?}");
-    let between = texts.len() - heard.len();
-    println!("{killed} killed: {between} between record and answer, {} after it; {answered} others", heard.len());
+    let between = texts.len() - answered_calls.len();
+    println!(
+        "{killed} killed: {between} between record and answer, {} after it; {answered} others",
+        answered_calls.len()
+    );
     assert!(texts.len() < killed as usize, "no kill came before its record");
 }
 
@@ -395,19 +398,19 @@ fn planted_secrets_stand_in_no_file_of_ours() {
     let machine = Machine::new();
     let secrets = planted();
     assert!(secrets.len() >= 50);
-    // What is kept of a text ends in the middle of this one.
+    // The stored text is truncated in the middle of this secret.
     let torn = format!("echo {} ghp_{}", "x".repeat(4096 - 5 - 20), "aB3dE5gH7j".repeat(4));
     machine.bash(&machine.project(), &torn);
     let kept = std::fs::read_to_string(log(&machine)).unwrap();
     assert!(kept.contains("xxx") && !kept.contains("ghp_"), "a part of a secret is kept");
-    // What is told of a part of a call lacks what tells that it is one.
+    // A quoted part of a call lacks the context that marks it as a secret.
     let parts = planted_in_parts();
     let secrets: Vec<_> = secrets.into_iter().chain(parts).collect();
     for (index, (command, _)) in secrets.iter().enumerate() {
         machine.bash(&machine.project(), command);
         machine.bash(&machine.project(), &format!("{command}; rm -rf ~ # {index}"));
     }
-    // A person's words are kept too.
+    // A person's reasons are stored too.
     let secret = &secrets[0].1;
     let output = ["off --for 1s --reason", "audit purge --before 1s --reason", "task start work --intent"];
     let kept: Vec<_> =
@@ -420,7 +423,7 @@ fn planted_secrets_stand_in_no_file_of_ours() {
     }
 }
 
-/// Passwords that only the words around them tell.
+/// Passwords that are recognizable only by their context.
 fn planted_in_parts() -> Vec<(String, String)> {
     let commands = [
         "sshpass -p # ssh root@10.0.0.1 uptime",
@@ -436,7 +439,7 @@ fn planted_in_parts() -> Vec<(String, String)> {
     commands.iter().enumerate().map(one).collect()
 }
 
-/// Commands with a secret in them, and the secret; made of parts so that no scanner takes this file for a leak.
+/// Commands with a secret, and the secret; assembled from parts so that secret scanners do not report this file.
 fn planted() -> Vec<(String, String)> {
     let body = |length: usize, salt: usize| -> String {
         let chars = b"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zZ";
@@ -498,11 +501,11 @@ fn the_log_is_searched_exported_and_reported_from() {
     let nothing = machine.reflex(["audit", "search", "haystack"]).run();
     assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no records match\n"));
     assert_eq!((search(&["needle"]), search(&["decision=deny"]), search(&["decision=ask"])), (1, 1, 0));
-    // People's words, the log's and the wire's.
+    // Names used by people, in the log and in the protocol.
     assert_eq!((search(&["decision=block"]), search(&["decision=require_approval"])), (1, 0));
     assert_eq!((search(&["decision=allow"]), search(&["decision=warn"])), (1, 0));
     assert_eq!((search(&["decision=deny", "--since", "1h"]), search(&["needle", "--until", "2001-01-01"])), (1, 0));
-    // The id that `reflex why` takes stands beside what was stopped, and beside nothing else.
+    // The id for `reflex why` is printed with stopped calls only.
     let shown = |word: &str| machine.reflex(["audit", "search", word]).run().stdout;
     assert!(shown("decision=block").contains(&format!("block {id}")) && shown("needle").contains("allow  echo"));
     let csv = machine.reflex(["audit", "export", "--format", "csv"]).run().stdout;
@@ -525,7 +528,7 @@ fn a_case_is_the_whole_call_and_is_found_however_often_its_id_was_named() {
     assert_eq!(case.json()["command"].as_str().unwrap(), long);
     assert_eq!(machine.reflex(["eval"]).input(case.stdout).run().json()["decision"], "block");
     assert!(machine.reflex(["why", &id]).run().stdout.contains("rm/home-or-root"));
-    // Once the call is not kept any more, its record alone is not all of it.
+    // Once the call itself is deleted, its record alone is incomplete.
     std::fs::remove_dir_all(state(&machine).join("pending")).unwrap();
     let output = machine.reflex(["report-fp", &id]).run();
     assert!(output.code == 1 && output.stderr.contains("cannot be played again"), "{output:?}");
@@ -560,7 +563,7 @@ fn a_record_may_leave_out_every_text() {
     assert_eq!(kinds, ["attempt", "texts", "call"]);
 }
 
-/// A line of the first form, which had no chain, is found and not touched.
+/// Log lines of the first format, without a chain, are found and not changed.
 #[test]
 fn a_log_of_an_older_version_stays_as_it_is() {
     let machine = Machine::new();
@@ -569,7 +572,7 @@ fn a_log_of_an_older_version_stays_as_it_is() {
     let line = "{\"schema\":\"reflex/audit-v1\",\"time\":\"2026-11-20T10:00:00.000Z\",\"decision\":\"deny\"}\n";
     std::fs::write(&old, line).unwrap();
     machine.bash(&machine.project(), "echo one");
-    // An older binary beside this one still writes its own file.
+    // An older binary on the same machine still writes its own file.
     std::fs::OpenOptions::new().append(true).open(&old).unwrap().write_all(line.as_bytes()).unwrap();
     machine.bash(&machine.project(), "echo two");
     assert_eq!(std::fs::read_to_string(&old).unwrap(), line.repeat(2));
@@ -578,7 +581,7 @@ fn a_log_of_an_older_version_stays_as_it_is() {
     assert_eq!(found, line.repeat(2));
 }
 
-/// A file that may not grow is what a full disk is: what is written does not arrive.
+/// A file size limit simulates a full disk: writes fail.
 #[test]
 fn a_full_disk_hides_nothing_is_told_and_leaves_a_whole_log() {
     let machine = Machine::new();
@@ -592,7 +595,7 @@ fn a_full_disk_hides_nothing_is_told_and_leaves_a_whole_log() {
     assert!(nothing.stderr.contains("not in the audit log"), "{nothing:?}");
     assert_eq!(limited(0, "ls").code, 0);
     machine.bash(&machine.project(), "echo one");
-    // A part of the next line would fit.
+    // Only a part of the next line fits.
     let torn = limited(2, &format!("rm -rf ~ # {}", "x".repeat(3000)));
     assert_eq!(torn.answer().0, "deny");
     machine.bash(&machine.project(), "echo two");
@@ -603,7 +606,7 @@ fn a_full_disk_hides_nothing_is_told_and_leaves_a_whole_log() {
     assert_eq!(drafts.count(), 0, "drafts stay behind");
 }
 
-/// A file system that has no locks, as some networks' have none; a folder in the lock's place cannot be locked either.
+/// Simulates a file system without locks, as on some networks: a directory in place of the lock file cannot be locked.
 #[test]
 fn without_locks_records_go_beside_the_log_and_come_into_it_later() {
     let machine = Machine::new();
@@ -632,7 +635,7 @@ fn a_clock_that_jumps_makes_no_yes_no_pause_and_no_broken_log() {
         std::fs::create_dir_all(state(&machine).join("grants")).unwrap();
         std::fs::write(state(&machine).join(format!("grants/{id}.json")), grant.to_string()).unwrap();
     };
-    // Given in what is now the future, and over in what is now the past.
+    // Approved in what is now the future, and expired in what is now the past.
     for (time, expires) in [(now + hour, now + 2 * hour), (now - 2 * hour, now - hour)] {
         grant(time, expires);
         assert!(!passes(&machine, PUSH));
@@ -719,6 +722,6 @@ fn subagents_are_told_apart_and_no_memory_grows_without_end() {
     }
     let sessions = files(&state(&machine).join("sessions"));
     assert_eq!(sessions.len(), 4);
-    // What is read for each call: so little that it costs no time.
+    // The amount read for each call is small enough to be negligible.
     sessions.iter().for_each(|(path, bytes)| assert!(bytes.len() < 64 * 1024, "{} in {path:?}", bytes.len()));
 }

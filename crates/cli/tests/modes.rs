@@ -20,7 +20,7 @@ fn decision(output: &Ran) -> String {
     answer["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("none").to_owned()
 }
 
-/// A machine on which a person has set a mode; `None` where no program makes a terminal.
+/// A machine on which a person has set a mode; `None` if no terminal can be created.
 fn with_mode(words: &str) -> Option<Machine> {
     let machine = Machine::new();
     assert_eq!(decision(&hook(&machine, PUSH)), "ask");
@@ -81,10 +81,10 @@ fn a_mode_ends_with_its_time_by_either_clock_and_with_the_machine() {
         ("until", json!(1)),
         ("up_until", json!(1)),
         ("boot", json!("another")),
-        // A clock that is set back comes before the beginning.
+        // After the clock is set back, the mode has not started yet.
         ("from", json!(u64::MAX / 2)),
         ("up_from", json!(u64::MAX / 2)),
-        // Nobody can set one for a year.
+        // A mode cannot last a year.
         ("until", json!(u64::MAX / 2)),
     ] {
         let Some(machine) = with_mode("allow-all") else { return };
@@ -219,8 +219,9 @@ fn played(machine: &Machine, case: &Value) -> String {
     decision(&machine.reflex(words).input(payload.to_string().into_bytes()).run())
 }
 
-/// The two that pass reach no mode. `mode-33` keeps a process that starts agents later: it is below no run that lives.
-/// `mode-39` asks a server to run `reflex mode`, which finds no person at a terminal there.
+/// The two that pass reach no mode. `mode-33` leaves a process that starts agents later: it has no live run as
+/// ancestor.
+/// `mode-39` asks a server to run `reflex mode`, which finds no terminal there.
 const HARMLESS: [&str; 2] = ["mode-33", "mode-39"];
 
 #[test]
@@ -237,7 +238,7 @@ fn agents_that_try_to_set_a_mode_are_stopped() {
     }
 }
 
-/// Another program of the name `reflex` in the project is taken for the guard.
+/// Another program named `reflex` in the project is treated as the guard.
 const NAMESAKE: &str = "ord-19";
 
 #[test]

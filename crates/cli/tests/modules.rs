@@ -1,4 +1,4 @@
-//! Reflexes of people and projects on the path of a call: who is asked, who may run, what becomes of the answers.
+//! User and project reflexes during a call: which run, which may run, and how their answers are combined.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -27,12 +27,12 @@ impl Here {
         self
     }
 
-    fn own(self, name: &str, text: &str) -> Here {
+    fn project_file(self, name: &str, text: &str) -> Here {
         write(&self.project.join(".reflex").join(name), text);
         self
     }
 
-    /// What `check` decides, with the ids of its findings.
+    /// Returns the decision of `check` with the ids of its findings.
     fn decision(&self, folder: &str, command: &str) -> (String, Vec<String>) {
         let folder = self.project.join(folder);
         fs::create_dir_all(&folder).unwrap();
@@ -62,7 +62,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// A module that answers a command which holds a word.
+/// Returns a module that answers commands that contain a word.
 fn on(word: &str, answer: &str) -> String {
     format!(
         "import * as core from '@agentreflex/core';\nexport default {{ name: 'x', onToolCall: (ctx) => \
@@ -81,10 +81,10 @@ fn the_first_that_does_not_pass_decides_and_a_reflex_never_loosens() {
     here.check("ls", "allow", &[]);
     let (decision, ids) = here.decision("", "git push --force origin main; frob");
     assert_eq!(decision, "block", "another detector's block stays: {ids:?}");
-    // A yes at the agent's own prompt would hide that the last one denies: this agent is told to stop.
+    // An approval at the agent's own prompt would hide the last reflex's denial, so this call is refused.
     let output = here.machine.bash(&here.project, "frob");
     assert!(output.stdout.contains("\"deny\"") && output.stdout.contains("sure"), "{output:?}");
-    // In `ls` nothing speaks, and nothing is said.
+    // No reflex answers `ls`, so the hook prints nothing.
     assert_eq!(here.machine.bash(&here.project, "ls"), Ran::silence());
 }
 
@@ -106,16 +106,16 @@ fn after_a_yes_the_same_call_goes_on_to_the_next_reflex() {
         let output = here.machine.bash(&here.project, "frob");
         assert!(output.stdout.contains("sure"), "{last}: {output:?}");
         let Some((_, rest)) = output.stdout.split_once("`reflex approve ") else {
-            // Nothing stands behind this question: it is the agent's own.
+            // No further reflex follows this question, so the agent asks it itself.
             assert!(last == "pass()" && output.stdout.contains("\"ask\""), "{last}: {output:?}");
             continue;
         };
         let id = rest.split('`').next().unwrap();
-        let Some((code, told)) = at_terminal(&here, &format!("approve {id}")) else { return };
-        assert_eq!(code, 0, "{told}");
+        let Some((code, text)) = at_terminal(&here, &format!("approve {id}")) else { return };
+        assert_eq!(code, 0, "{text}");
         let resumed = here.machine.bash(&here.project, "frob");
         assert!(resumed.stdout.contains(decided) && !resumed.stdout.contains("sure"), "{last}: {resumed:?}");
-        // The yes was for once: the next call begins at the first reflex again.
+        // The approval was for one call: the next call starts at the first reflex again.
         let again = here.machine.bash(&here.project, "frob");
         assert!(again.stdout.contains("sure"), "{last}: {again:?}");
     }
@@ -124,16 +124,16 @@ fn after_a_yes_the_same_call_goes_on_to_the_next_reflex() {
 #[test]
 fn code_of_a_project_runs_once_a_person_has_accepted_exactly_it() {
     let here = Here::new()
-        .own("config.json", r#"{"reflexes": ["./reflexes/no-frob", "official/no-force-push"]}"#)
-        .own("reflexes/no-frob/index.js", &on("frob", "deny('no frob')"))
-        .own("reflexes/no-frob/part.js", "export default 1;\n");
+        .project_file("config.json", r#"{"reflexes": ["./reflexes/no-frob", "official/no-force-push"]}"#)
+        .project_file("reflexes/no-frob/index.js", &on("frob", "deny('no frob')"))
+        .project_file("reflexes/no-frob/part.js", "export default 1;\n");
     here.check("frob", "warn", &["guard/untrusted-reflexes"]);
     let Some((code, output)) = at_terminal(&here, "trust") else { return };
     assert_eq!(code, 0, "{output}");
     assert!(output.contains("no frob") && output.contains("no-frob/part.js"), "{output}");
     here.check("frob", "block", &["reflex/no-frob"]);
     assert_eq!(here.decision("deep/below", "frob").0, "block", "the list is found above the folder of the call");
-    // Every file counts, not only the one that is run; so does the list.
+    // Every file is bound, not only the entry point; so is the list.
     for (name, text) in [
         ("reflexes/no-frob/part.js", "export default 2;\n"),
         ("config.json", r#"{"reflexes": ["./reflexes/no-frob"]}"#),
@@ -145,7 +145,7 @@ fn code_of_a_project_runs_once_a_person_has_accepted_exactly_it() {
         fs::write(&path, before).unwrap();
     }
     here.check("frob", "block", &["reflex/no-frob"]);
-    let nested = here.own("../sub/.reflex/config.json", r#"{"reflexes": []}"#);
+    let nested = here.project_file("../sub/.reflex/config.json", r#"{"reflexes": []}"#);
     assert_eq!(nested.decision("sub", "frob").0, "block", "a list below takes nothing away");
 }
 
@@ -160,7 +160,7 @@ fn what_cannot_answer_is_asked_about_and_named() {
     let (decision, ids) = here.decision("", "touch a");
     assert_eq!(decision, "block", "{ids:?}");
     assert!(
-        ["reflex/throws", "reflex/skips", "reflex/gone"].iter().all(|id| ids.iter().any(|own| own == id)),
+        ["reflex/throws", "reflex/skips", "reflex/gone"].iter().all(|id| ids.iter().any(|other| other == id)),
         "{ids:?}"
     );
     here.machine.bash(&here.project, "touch a");
@@ -208,7 +208,7 @@ fn a_manifest_is_kept_to() {
             .user("reflexes/one/index.js", source)
     };
     let full = r#"{"reflexes": [{"source": "./reflexes/one", "with": {"word": "w"}}]}"#;
-    let output = here(full, "\"deny\"").machine_said("frob");
+    let output = here(full, "\"deny\"").hook_output("frob");
     let shown: Value = serde_json::from_str(&output).unwrap();
     let keys: Vec<&String> = shown.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["event", "agent", "tool", "cwd", "command", "options"], "{output}");
@@ -218,7 +218,7 @@ fn a_manifest_is_kept_to() {
 }
 
 impl Here {
-    fn machine_said(&self, command: &str) -> String {
+    fn hook_output(&self, command: &str) -> String {
         let call = self.machine.reflex(["check", "--json", command]).folder(&self.project);
         let verdict: Value = serde_json::from_str(&call.run().stdout).unwrap();
         verdict["findings"][0]["message"].as_str().unwrap_or("").to_owned()
@@ -233,7 +233,7 @@ fn what_ships_and_was_not_granted_says_so() {
         (decision.as_str(), ids),
         ("require_approval", vec!["reflex/abide".to_owned(), "guard/ungranted-reflexes".to_owned()])
     );
-    assert!(here.machine_said("frob").contains("this was not granted"));
+    assert!(here.hook_output("frob").contains("this was not granted"));
     for command in [["reflexes", "list"].as_slice(), &["status"]] {
         let call = here.machine.reflex(command).folder(&here.project);
         let output = call.run();
@@ -245,8 +245,8 @@ fn what_ships_and_was_not_granted_says_so() {
 #[test]
 fn lists_that_nobody_accepted_are_told_where_they_count() {
     let here = Here::new()
-        .own("../a/b/.reflex/config.json", r#"{"reflexes": ["./x.mjs", "no-rm-rf"]}"#)
-        .own("../a/b/.reflex/x.mjs", &on("frob", "deny('no')"));
+        .project_file("../a/b/.reflex/config.json", r#"{"reflexes": ["./x.mjs", "no-rm-rf"]}"#)
+        .project_file("../a/b/.reflex/x.mjs", &on("frob", "deny('no')"));
     let output = |folder: &str, command: &[&str]| {
         let folder = here.project.join(folder);
         fs::create_dir_all(&folder).unwrap();
@@ -255,9 +255,9 @@ fn lists_that_nobody_accepted_are_told_where_they_count() {
     for folder in ["a/b", "a/b/c"] {
         let listed = output(folder, &["reflexes", "list"]);
         assert!(listed.contains("not in force; in a/b/.reflex") && listed.contains("no-rm-rf"), "{listed}");
-        for told in [listed, output(folder, &["status"]), output(folder, &["status", "--json"])] {
-            assert!(told.contains("a/b/.reflex/config.json are not in force: nobody has accepted them"), "{told}");
-            assert!(told.contains("`reflex trust`"), "{told}");
+        for text in [listed, output(folder, &["status"]), output(folder, &["status", "--json"])] {
+            assert!(text.contains("a/b/.reflex/config.json are not in force: no person has accepted them"), "{text}");
+            assert!(text.contains("`reflex trust`"), "{text}");
         }
         assert_eq!(here.decision(folder, "frob"), ("warn".into(), vec!["guard/untrusted-reflexes".into()]));
     }
@@ -285,24 +285,24 @@ fn what_was_granted_is_the_whole_of_what_a_module_has() {
     let manifest = r#"{"name": "reader", "title": "t", "description": "d", "events": ["onToolCall"], "entry": "index.js",
         "capabilities": {"decisions": ["deny"], "files": ["docs/**"]}}"#;
     let here = Here::new()
-        .own("config.json", r#"{"reflexes": ["./reflexes/reader"]}"#)
-        .own("reflexes/reader/reflex.json", manifest)
-        .own("reflexes/reader/index.js", source);
+        .project_file("config.json", r#"{"reflexes": ["./reflexes/reader"]}"#)
+        .project_file("reflexes/reader/reflex.json", manifest)
+        .project_file("reflexes/reader/index.js", source);
     write(&here.project.join("docs/a"), "inside");
     write(&here.project.join("secret"), "outside");
     std::os::unix::fs::symlink(here.project.join("secret"), here.project.join("docs/link")).unwrap();
     if at_terminal(&here, "trust").is_none() {
         return;
     }
-    let output = here.machine_said("read docs/a");
+    let output = here.hook_output("read docs/a");
     assert!(output.contains("inside"), "{output}");
     for way in ["read secret", "read docs/../secret", "read docs/link", "read /etc/passwd"] {
-        let output = here.machine_said(way);
+        let output = here.hook_output(way);
         assert!(output.contains("not granted"), "{way}: {output}");
     }
 }
 
-/// As a person at a terminal in the project who answers `y`; `None` where there is no program that makes a terminal.
+/// Runs as a person at a terminal in the project who answers `y`; `None` if no terminal can be created.
 fn at_terminal(here: &Here, arguments: &str) -> Option<(i32, String)> {
     let line = format!("{} {arguments}", here.machine.line());
     if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
@@ -341,7 +341,7 @@ fn a_package_says_in_package_json_where_its_module_is() {
     }
 }
 
-/// The files in which code is kept, by name.
+/// Returns the files of the code cache, by name.
 fn kept(here: &Here) -> Vec<PathBuf> {
     let folder = here.machine.home().join(".local/state/reflex/code");
     let mut files: Vec<PathBuf> = fs::read_dir(folder).into_iter().flatten().map(|file| file.unwrap().path()).collect();
@@ -363,14 +363,14 @@ fn code_that_was_kept_says_what_its_text_says() {
         let verdict: Value = serde_json::from_str(&call.run().stdout).unwrap();
         verdict["findings"][0]["message"].as_str().unwrap_or("").to_owned()
     };
-    // The other path is asked first, so that what it imports late was never loaded when its code was kept.
+    // The other path is used first, so that its late import was not loaded when the code was cached.
     assert_eq!((call("ls"), kept(&here).len()), (String::new(), 1));
     let output = call("frob");
     assert!(output.starts_with("because 1"), "{output}");
     let [file] = kept(&here).try_into().unwrap();
-    // It was the code that spoke: with another text the digest would be another.
+    // The answer came from the cached code: a different source would have a different digest.
     let bytes = fs::read(&file).unwrap();
-    // Every damage is told, and then the text counts.
+    // Every damage is reported, and then the source is used.
     for at in (0..bytes.len()).step_by(97) {
         let mut damaged = bytes.clone();
         damaged[at] ^= 1;

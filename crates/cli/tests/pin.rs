@@ -1,4 +1,4 @@
-//! A person's yes is signed: what an agent writes, keeps or plays again counts for nothing.
+//! Approvals are signed: files that an agent writes, keeps or replays are not accepted.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -11,7 +11,7 @@ use support::{Machine, Ran, at_terminal, at_terminal_in, bash, way_on};
 const PASSPHRASE: &str = "correct horse";
 const CALL: &str = "git push --force origin main";
 
-/// A machine on which a person has set a passphrase; `None` where no program makes a terminal.
+/// A machine with a passphrase; `None` if no terminal can be created.
 fn protected() -> Option<(Machine, String)> {
     let machine = Machine::new();
     fs::create_dir_all(machine.home().join(".claude")).unwrap();
@@ -29,7 +29,7 @@ fn asked(machine: &Machine, key: Option<&str>, command: &str) -> Ran {
     call.input(bash(&machine.project(), command)).run()
 }
 
-/// Whether the call runs; the word about an alarm that goes with it is none against it.
+/// Whether the call runs; a warning about an alarm does not count as a refusal.
 fn passes(machine: &Machine, key: Option<&str>) -> bool {
     runs(&asked(machine, key, CALL))
 }
@@ -92,7 +92,7 @@ fn a_yes_that_was_changed_or_never_signed_counts_for_nothing() {
         change(name, value);
         assert!(!passes(&machine, Some(&key)), "{name}");
     }
-    // Another's name for the file does not make two of one yes.
+    // A second name for the file does not make two approvals of one.
     fs::write(&file, &signed).unwrap();
     fs::rename(&file, file.with_file_name("abcdefg.json")).unwrap();
     assert!(!passes(&machine, Some(&key)));
@@ -123,23 +123,26 @@ fn no_yes_counts_where_the_key_is_gone_or_there_are_two() {
     let Some((machine, key)) = protected() else { return };
     approve(&machine, Some(&key));
     let settings = machine.home().join(".claude/settings.json");
-    let whole = fs::read_to_string(&settings).unwrap();
+    let original = fs::read_to_string(&settings).unwrap();
     let other = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
-    // The call's entry names another key than the home's: a project's may.
+    // The hook entry names a key other than the home's: a project's entry may.
     assert!(!passes(&machine, Some(other)));
-    for text in
-        [whole.replace(&key, other), whole.replacen(&key, other, 1), whole.replace("--key", "--kez"), String::new()]
-    {
+    for text in [
+        original.replace(&key, other),
+        original.replacen(&key, other, 1),
+        original.replace("--key", "--kez"),
+        String::new(),
+    ] {
         fs::write(&settings, text).unwrap();
         assert!(!passes(&machine, Some(&key)));
         assert!(!passes(&machine, None));
     }
-    fs::write(&settings, &whole).unwrap();
-    // A shared entry names none: the home's counts.
+    fs::write(&settings, &original).unwrap();
+    // A shared entry names no key: the home's key applies.
     assert!(passes(&machine, None));
 }
 
-/// The words of the hook entry of Claude Code; empty where there is none.
+/// Returns the arguments of Claude Code's hook entry; empty if there is none.
 fn entry(machine: &Machine) -> String {
     fs::read_to_string(machine.home().join(".claude/settings.json")).unwrap_or_default()
 }
@@ -152,7 +155,7 @@ fn who_uninstalls_and_knows_the_passphrase_installs_again_with_the_same_key() {
     for what in ["These files stay", ".local/state/reflex  the audit log", "the program", "--purge"] {
         assert!(output.contains(what), "{output}");
     }
-    // What `init` says of the new hook has no place here.
+    // Ignores `init`'s output about the new hook.
     assert!(!output.contains("start them again"), "{output}");
     assert_eq!(machine.reflex(["status", "--line"]).run().stdout.trim(), "reflex: not installed");
     let (code, output) = at_terminal(&machine, "init --yes", &format!("not it at all\n{PASSPHRASE}\n")).unwrap();
@@ -199,7 +202,7 @@ fn what_removes_or_weakens_the_guard_takes_the_passphrase() {
     let Some((machine, _)) = protected() else { return };
     machine.bash(&machine.project(), "ls");
     let log = || machine.reflex(["audit", "verify"]).run().stdout;
-    // As a script of the person, and as one that made a terminal of its own.
+    // As a person's script, and as a script with a pseudo-terminal.
     for words in ["uninstall --yes", "audit purge --before 0d", "audit texts --keep no", "init --yes --replace"] {
         let output = machine.reflex(words.split(' ')).run();
         assert_ne!(output.code, 0, "{words}: {output:?}");
@@ -207,7 +210,7 @@ fn what_removes_or_weakens_the_guard_takes_the_passphrase() {
         assert_ne!(code, 0, "{words}: {output}");
     }
     assert!(entry(&machine).contains("--key") && log().contains(" 0 purged"), "{}", log());
-    // An entry that starts another program is replaced by a person only.
+    // Only a person can replace an entry that starts another program.
     let settings = machine.home().join(".claude/settings.json");
     let elsewhere = entry(&machine).replace(env!("CARGO_BIN_EXE_reflex"), "/opt/reflex/bin/reflex");
     fs::write(&settings, &elsewhere).unwrap();

@@ -1,4 +1,4 @@
-//! On real repositories the hook is silent where nothing is lost, and names what would be lost where something is.
+//! On real repositories the hook is silent if nothing would be lost, and otherwise names the loss.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -44,7 +44,7 @@ impl Project {
         project
     }
 
-    /// A repository without a commit, beside a folder that is none of its business.
+    /// A repository without a commit, next to an unrelated folder.
     fn empty() -> Project {
         let machine = Machine::new().asking();
         let folder = machine.root().join("my shop");
@@ -83,7 +83,7 @@ impl Project {
         fs::write(path, text).unwrap();
     }
 
-    /// What the hook decides about a command in a folder of the project, and what its words must hold.
+    /// Asserts the hook's decision about a command in a folder of the project, and a part of its message.
     #[track_caller]
     fn check_in(&self, folder: &str, command: &str, decision: &str, words: &[&str]) {
         let (found, reason) = self.machine.bash(&self.folder.join(folder), command).answer();
@@ -349,7 +349,7 @@ fn a_forced_push_is_asked_about_on_a_branch_of_ones_own_and_denied_on_the_shared
 fn with_a_lease_a_forced_push_is_only_warned_about() {
     let project = Project::new();
     project.check_in("", "git push --force-with-lease origin feature", "warn", &["[git/push-with-lease", "feature"]);
-    // The same warning is told once in a session.
+    // The same warning is shown once in a session.
     project.silent("git push --force-with-lease origin feature");
     project.asks("git push --force-with-lease origin main", &["[git/push-with-lease-protected"]);
     Project::new().check_in("", "git push --force-with-lease", "warn", &["[git/push-with-lease"]);
@@ -399,7 +399,7 @@ fn in_a_repository_without_commits_everything_counts_as_lost() {
 fn without_a_repository_what_exists_is_asked_about_and_what_is_outside_is_denied() {
     let repository = |folder: &&Path| folder.join(".git").exists();
     let outermost = Path::new(env!("CARGO_TARGET_TMPDIR")).ancestors().filter(repository).last();
-    // The build folder stands in a repository itself; the first folder above every repository is in none.
+    // The build folder is itself in a repository, so this uses the first folder above every repository.
     let Some(above) = outermost.and_then(Path::parent) else { return };
     let machine = Machine::below(above).asking();
     let folder = machine.root().join("loose");

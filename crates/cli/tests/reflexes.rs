@@ -1,4 +1,4 @@
-//! `reflex reflexes`: reflexes are taken, tried, written and given away; by a person only where they begin to count.
+//! `reflex reflexes`: adds, tests, creates and publishes reflexes; only a person can put them in force.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -46,17 +46,18 @@ impl Here {
         self.machine.reflex(words).folder(&self.project).run()
     }
 
-    /// As a person; `None` where there is no program that makes a terminal.
+    /// Runs as a person; `None` if no terminal can be created.
     fn person(&self, words: &str, answer: &str) -> Option<(i32, String)> {
         at_terminal_in(&self.machine, &self.project, &format!("reflexes {words}"), answer)
     }
 
-    fn own(&self, name: &str) -> PathBuf {
+    fn project_file(&self, name: &str) -> PathBuf {
         self.project.join(".reflex").join(name)
     }
 
     fn config(&self) -> Value {
-        fs::read_to_string(self.own("config.json")).map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
+        fs::read_to_string(self.project_file("config.json"))
+            .map_or(Value::Null, |text| serde_json::from_str(&text).unwrap())
     }
 
     /// A reflex in a folder whose name has a blank.
@@ -88,7 +89,8 @@ fn a_person_takes_an_official_reflex_and_puts_it_back() {
     let Some((code, output)) = here.person(&format!("add {with}"), "y\n") else { return };
     assert!(code == 0 && output.contains("answers   deny") && output.contains("sees      options, reflex"), "{output}");
     assert_eq!(here.config(), json!({"reflexes": [{"source": "no-force-push", "with": {"branches": ["main"]}}]}));
-    let lock: Value = serde_json::from_str(&fs::read_to_string(here.own("reflexes.lock.json")).unwrap()).unwrap();
+    let lock: Value =
+        serde_json::from_str(&fs::read_to_string(here.project_file("reflexes.lock.json")).unwrap()).unwrap();
     let locked = &lock["reflexes"]["no-force-push"];
     assert_eq!(locked["from"], "official/no-force-push");
     assert!(locked["digest"].as_str().unwrap().starts_with("sha256:"), "{lock}");
@@ -104,37 +106,37 @@ fn a_person_takes_an_official_reflex_and_puts_it_back() {
 fn what_a_person_added_has_a_say_at_once_and_what_others_put_beside_it_has_none() {
     let here = Here::new();
     let folder = here.folder();
-    let says = |command: &str| here.machine.hook().input(support::bash(&here.project, command)).run();
+    let hook = |command: &str| here.machine.hook().input(support::bash(&here.project, command)).run();
     let Some((code, output)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
     assert!(code == 0 && output.contains("tidy is added\r"), "{output}");
-    assert!(says("docker prune").stdout.contains("Name what."), "{:?}", says("docker prune"));
-    assert_eq!(says("docker ps"), Ran::silence());
+    assert!(hook("docker prune").stdout.contains("Name what."), "{:?}", hook("docker prune"));
+    assert_eq!(hook("docker ps"), Ran::silence());
     // With a second one, and without it again, the first still counts.
     assert_eq!(here.person("add no-curl-bash", "y\n").unwrap().0, 0);
-    assert!(says("docker prune -a").stdout.contains("Name what."));
+    assert!(hook("docker prune -a").stdout.contains("Name what."));
     assert!(here.person("remove no-curl-bash", "y\n").unwrap().1.contains("is removed\r"));
-    assert!(says("docker prune -f").stdout.contains("Name what."));
-    // Somebody writes another one into the list, and a person adds a third: the other was seen by nobody.
-    write(&here.own("other.mjs"), MODULE);
-    write(&here.own("config.json"), r#"{"reflexes": ["./reflexes/tidy", "./other.mjs"]}"#);
+    assert!(hook("docker prune -f").stdout.contains("Name what."));
+    // Another process adds one to the list, and a person adds a third: the person has not reviewed the other one.
+    write(&here.project_file("other.mjs"), MODULE);
+    write(&here.project_file("config.json"), r#"{"reflexes": ["./reflexes/tidy", "./other.mjs"]}"#);
     let (code, output) = here.person("add no-rm-rf", "y\n").unwrap();
-    assert!(code == 0 && output.contains("nobody has accepted all that is listed here"), "{output}");
-    let output = says("docker prune --all");
-    assert!(output.stdout.contains("changed after somebody had accepted them"), "{output:?}");
+    assert!(code == 0 && output.contains("not all files of this list are accepted"), "{output}");
+    let output = hook("docker prune --all");
+    assert!(output.stdout.contains("changed after a person had accepted them"), "{output:?}");
 }
 
 #[test]
 fn without_a_yes_nothing_is_added() {
     let here = Here::new();
     let Some((code, output)) = here.person("add no-secrets", "n\n") else { return };
-    assert!(code == 1 && output.contains("nothing is added"), "{output}");
+    assert!(code == 1 && output.contains("not added"), "{output}");
     assert!(!here.project.join(".reflex").exists());
 }
 
 #[test]
 fn nobody_but_a_person_changes_what_decides() {
     let here = Here::new();
-    write(&here.own("config.json"), r#"{"reflexes": ["no-secrets"]}"#);
+    write(&here.project_file("config.json"), r#"{"reflexes": ["no-secrets"]}"#);
     let before = files(&here.project);
     for words in [&["add", "no-rm-rf"][..], &["remove", "no-secrets"]] {
         let output = here.run(words);
@@ -156,7 +158,7 @@ fn a_folder_a_module_and_an_archive_are_taken_as_copies() {
     let Some((code, output)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
     assert_eq!(code, 0, "{output}");
     assert_eq!(here.config(), json!({"reflexes": ["./reflexes/tidy"]}));
-    let copied: Vec<String> = files(&here.own("reflexes/tidy"))
+    let copied: Vec<String> = files(&here.project_file("reflexes/tidy"))
         .iter()
         .map(|(path, _)| path.file_name().unwrap().to_string_lossy().into())
         .collect();
@@ -175,17 +177,17 @@ fn a_folder_a_module_and_an_archive_are_taken_as_copies() {
     let other = Here::new();
     let (code, output) = other.person(&format!("add {}", quoted(&archive)), "y\n").unwrap();
     assert_eq!(code, 0, "{output}");
-    assert_eq!(files(&other.own("reflexes/tidy")).len(), 4);
+    assert_eq!(files(&other.project_file("reflexes/tidy")).len(), 4);
 }
 
 #[test]
 fn what_lies_beside_the_list_is_listed_in_place() {
     let here = Here::new();
-    write(&here.own("tidy.mjs"), MODULE);
+    write(&here.project_file("tidy.mjs"), MODULE);
     let Some((code, output)) = here.person("add ./tidy.mjs", "y\n") else { return };
     assert_eq!(code, 0, "{output}");
     assert_eq!(here.config(), json!({"reflexes": ["./tidy.mjs"]}));
-    assert!(!here.own("reflexes").exists());
+    assert!(!here.project_file("reflexes").exists());
 }
 
 #[test]
@@ -193,7 +195,7 @@ fn npm_and_git_are_asked_only_for_what_is_named_so() {
     let here = Here::new();
     let folder = here.folder();
     let packed = folder.parent().unwrap().to_str().unwrap().to_owned();
-    // As much of npm as packs one package.
+    // A minimal npm that packs one package.
     let npm = format!("#!/bin/sh\necho \"$@\" > '{0}/asked'\ntar -czf \"$5/tidy-1.0.0.tgz\" -C '{0}' tidy\n", packed);
     let path = with_program(&here.machine, "npm", &npm);
     if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
@@ -233,20 +235,20 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
         assert!(!here.project.join(".reflex").exists(), "{source}");
     };
     check("no-force-psuh", "did you mean `no-force-push`?");
-    check("./nothing here", "there is no file or folder");
+    check("./nothing here", "the file or folder `./nothing here` does not exist");
     check("npm:--global", "no name of an npm package");
     check("git+ext::sh -c id", "no address of a repository");
     check(folder.join("README.md").to_str().unwrap(), "neither a module");
     let broken = |change: &dyn Fn(&mut Value), reason: &str| {
-        let mut own = manifest();
-        change(&mut own);
-        write(&folder.join("reflex.json"), &own.to_string());
+        let mut changed = manifest();
+        change(&mut changed);
+        write(&folder.join("reflex.json"), &changed.to_string());
         check(folder.to_str().unwrap(), reason);
     };
-    broken(&|own| own["entry"] = "gone.js".into(), "there is no module in it");
-    broken(&|own| own["name"] = "../x".into(), "not a valid name");
-    broken(&|own| own["capabilities"]["decisions"] = json!(["allow"]), "known: pass, deny, ask, modify");
-    broken(&|own| own["capabilities"]["exec"] = json!(["sh"]), "`capabilities.exec` is not known");
+    broken(&|manifest| manifest["entry"] = "gone.js".into(), "it contains no module");
+    broken(&|manifest| manifest["name"] = "../x".into(), "not a valid name");
+    broken(&|manifest| manifest["capabilities"]["decisions"] = json!(["allow"]), "known: pass, deny, ask, modify");
+    broken(&|manifest| manifest["capabilities"]["exec"] = json!(["sh"]), "unknown key `capabilities.exec`");
     write(&folder.join("reflex.json"), "{");
     check(folder.to_str().unwrap(), "reflex.json: EOF");
     for (name, text, reason) in [
@@ -265,9 +267,9 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
         check(module.to_str().unwrap(), reason);
     }
     let output = here.run(&["add", "no-secrets", "--with", r#"{"branches": []}"#]);
-    assert!(output.stderr.contains("it takes no option `branches`"), "{output:?}");
+    assert!(output.stderr.contains("unknown option `branches`"), "{output:?}");
     let output = here.run(&["add", "no-secrets", "--with", r#"{"allow": "a"}"#]);
-    assert!(output.stderr.contains("the option `allow` is no array"), "{output:?}");
+    assert!(output.stderr.contains("the option `allow` is not of type array"), "{output:?}");
     let output = here.run(&["remove", "tidy"]);
     assert!(output.code == 1 && output.stderr.contains("no reflex `tidy` is listed"), "{output:?}");
 }
@@ -275,10 +277,10 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
 #[test]
 fn a_damaged_list_is_not_written_over() {
     let here = Here::new();
-    write(&here.own("config.json"), "{ \"reflexes\": [ // mine\n");
+    write(&here.project_file("config.json"), "{ \"reflexes\": [ // mine\n");
     let output = here.run(&["add", "no-secrets"]);
     assert!(output.code == 1 && output.stderr.contains("config.json"), "{output:?}");
-    assert!(fs::read_to_string(here.own("config.json")).unwrap().contains("// mine"));
+    assert!(fs::read_to_string(here.project_file("config.json")).unwrap().contains("// mine"));
 }
 
 #[test]
@@ -287,8 +289,8 @@ fn a_link_in_a_repository_leads_no_copy_out_of_it() {
     let folder = here.folder();
     let outside = here.machine.root().join("outside");
     fs::create_dir_all(&outside).unwrap();
-    fs::create_dir_all(here.own("")).unwrap();
-    symlink(&outside, here.own("reflexes")).unwrap();
+    fs::create_dir_all(here.project_file("")).unwrap();
+    symlink(&outside, here.project_file("reflexes")).unwrap();
     let Some((code, output)) = here.person(&format!("add {}", quoted(&folder)), "y\n") else { return };
     assert!(code == 1 && output.contains("a link leads out"), "{output}");
     assert!(files(&outside).is_empty());
@@ -316,11 +318,11 @@ fn an_update_shows_what_changed_and_asks_anew() {
         output.contains("! sees: command -> command, raw") && output.contains("! asks: nothing -> evil.example"),
         "{output}"
     );
-    assert!(!fs::read_to_string(here.own("reflexes/tidy/reflex.json")).unwrap().contains("evil"));
+    assert!(!fs::read_to_string(here.project_file("reflexes/tidy/reflex.json")).unwrap().contains("evil"));
     assert_eq!(here.person("update tidy", "y\n").unwrap().0, 0);
-    assert!(fs::read_to_string(here.own("reflexes/tidy/reflex.json")).unwrap().contains("evil"));
-    // Whoever changes the copy behind our back is told of.
-    write(&here.own("reflexes/tidy/index.mjs"), "export default {};");
+    assert!(fs::read_to_string(here.project_file("reflexes/tidy/reflex.json")).unwrap().contains("evil"));
+    // A change to the copy is reported.
+    write(&here.project_file("reflexes/tidy/index.mjs"), "export default {};");
     assert!(here.run(&["list"]).stdout.contains("changed since it was added"));
     let (code, output) = here.person("update tidy", "y\n").unwrap();
     assert!(code == 0 && output.contains("the copy here was changed since"), "{output}");
@@ -331,7 +333,7 @@ fn an_update_shows_what_changed_and_asks_anew() {
 fn what_a_person_wrote_here_is_neither_replaced_nor_deleted() {
     let here = Here::new();
     assert_eq!(here.run(&["new", "tidy"]).code, 0);
-    let own = fs::read_to_string(here.own("reflexes/tidy/index.ts")).unwrap();
+    let original = fs::read_to_string(here.project_file("reflexes/tidy/index.ts")).unwrap();
     let Some((code, output)) = here.person("add .reflex/reflexes/tidy", "y\n") else { return };
     assert_eq!(code, 0, "{output}");
     let (code, output) = here.person(&format!("add {}", quoted(&here.folder())), "y\n").unwrap();
@@ -339,16 +341,16 @@ fn what_a_person_wrote_here_is_neither_replaced_nor_deleted() {
         code == 1 && output.contains("another reflex `tidy` is listed already; `reflex reflexes remove tidy`"),
         "{output}"
     );
-    assert_eq!(fs::read_to_string(here.own("reflexes/tidy/index.ts")).unwrap(), own);
+    assert_eq!(fs::read_to_string(here.project_file("reflexes/tidy/index.ts")).unwrap(), original);
     assert_eq!(here.person("remove tidy", "y\n").unwrap().0, 0);
-    assert_eq!(fs::read_to_string(here.own("reflexes/tidy/index.ts")).unwrap(), own);
-    // A copy is replaced by one from elsewhere, after that was said, and goes when it is removed.
+    assert_eq!(fs::read_to_string(here.project_file("reflexes/tidy/index.ts")).unwrap(), original);
+    // A copy is replaced by one from another source after a notice, and deleted when it is removed.
     let other = Here::new();
     assert_eq!(other.person(&format!("add {}", quoted(&other.folder())), "y\n").unwrap().0, 0);
     let (code, output) = other.person(&format!("add {}", quoted(&here.folder())), "y\n").unwrap();
     assert!(code == 0 && output.contains("It takes the place of the one from "), "{output}");
     assert_eq!(other.person("remove tidy", "y\n").unwrap().0, 0);
-    assert!(!other.own("reflexes/tidy").exists());
+    assert!(!other.project_file("reflexes/tidy").exists());
 }
 
 #[test]
@@ -370,12 +372,12 @@ fn what_a_reflex_lacks_is_named() {
     let folder = here.folder();
     let path = folder.to_str().unwrap();
     assert_eq!(here.run(&["publish", "--check", path]).code, 0, "{:?}", here.run(&["publish", "--check", path]));
-    let mut own = manifest();
-    own["version"] = "".into();
-    own["official"] = true.into();
-    own["events"] = json!(["onToolCall", "onToolResult"]);
-    own["capabilities"]["decisions"] = json!(["deny", "ask"]);
-    write(&folder.join("reflex.json"), &own.to_string());
+    let mut published = manifest();
+    published["version"] = "".into();
+    published["official"] = true.into();
+    published["events"] = json!(["onToolCall", "onToolResult"]);
+    published["capabilities"]["decisions"] = json!(["deny", "ask"]);
+    write(&folder.join("reflex.json"), &published.to_string());
     write(&folder.join("README.md"), "# tidy\n");
     write(&folder.join("examples.json"), r#"[{"call": "ls", "says": "deny"}]"#);
     let output = here.run(&["publish", "--check", path]);
@@ -385,15 +387,15 @@ fn what_a_reflex_lacks_is_named() {
         "only what ships is",
         "README.md says nothing",
         "it declares `onToolResult` and has no such function",
-        "it says pass, and should say deny",
+        "it returned pass, but the example expects deny",
         "it declares the decision `ask`, and no example shows it",
         "it has 1 examples",
     ] {
         assert!(output.stdout.contains(lack), "{lack}: {}", output.stdout);
     }
-    // What is answered and not declared is a failure of the module.
-    own["capabilities"]["decisions"] = json!(["ask"]);
-    write(&folder.join("reflex.json"), &own.to_string());
+    // An undeclared decision is a failure of the module.
+    published["capabilities"]["decisions"] = json!(["ask"]);
+    write(&folder.join("reflex.json"), &published.to_string());
     write(&folder.join("examples.json"), r#"[{"call": "docker prune", "says": "deny"}]"#);
     assert!(here.run(&["publish", "--check", path]).stdout.contains("does not declare the decision `deny`"));
 }
@@ -444,28 +446,28 @@ fn a_registry_is_built_searched_and_taken_from() {
     let output = here.run(&["add", "tidy", "--registry", list]);
     assert!(output.code == 1 && output.stderr.contains("the digest differs"), "{output:?}");
     write(&registry.join("tidy.json"), &bundle.replace("index.mjs\":", "../../index.mjs\":"));
-    assert!(here.run(&["add", "tidy", "--registry", list]).stderr.contains("no packed reflex"));
+    assert!(here.run(&["add", "tidy", "--registry", list]).stderr.contains("not a packed reflex"));
 }
 
-/// Gives the files of a folder away with TLS, under a certificate of its own.
+/// Serves the files of a folder over TLS, with a self-signed certificate.
 struct Server {
     address: String,
-    /// The file with the certificate that vouches for it.
+    /// The file with the trusted certificate.
     trusted: PathBuf,
     asked: Arc<Mutex<Vec<String>>>,
 }
 
 impl Server {
     fn start(folder: PathBuf) -> Server {
-        let own = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
+        let certificate = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]).unwrap();
         let trusted = folder.with_extension("pem");
-        write(&trusted, &own.cert.pem());
-        let key = PrivateKeyDer::Pkcs8(own.signing_key.serialize_der().into());
+        write(&trusted, &certificate.cert.pem());
+        let key = PrivateKeyDer::Pkcs8(certificate.signing_key.serialize_der().into());
         let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .unwrap()
             .with_no_client_auth()
-            .with_single_cert(vec![own.cert.der().clone()], key)
+            .with_single_cert(vec![certificate.cert.der().clone()], key)
             .unwrap();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = format!("https://{}/registry.json", listener.local_addr().unwrap());
@@ -476,7 +478,7 @@ impl Server {
                 let connection = ServerConnection::new(Arc::clone(&config)).unwrap();
                 let mut stream = BufReader::new(StreamOwned::new(connection, stream.unwrap()));
                 let mut line = String::new();
-                // Whoever does not trust the certificate says no more.
+                // A client that does not trust the certificate closes the connection.
                 if stream.read_line(&mut line).is_err() {
                     continue;
                 }
@@ -558,9 +560,9 @@ fn no_command_of_an_agent_fetches_prints_data_or_writes_over_the_guards_files() 
     );
     let data = here.machine.root().join("data");
     write(&data.join("config.json"), "{}");
-    assert!(here.run(&["add", data.to_str().unwrap(), "--show"]).stderr.contains("there is no module in it"));
+    assert!(here.run(&["add", data.to_str().unwrap(), "--show"]).stderr.contains("it contains no module"));
     let all = folder.parent().unwrap().to_str().unwrap().to_owned();
-    for (out, text) in [(here.own("x"), None), (here.project.join("site"), Some("mine"))] {
+    for (out, text) in [(here.project_file("x"), None), (here.project.join("site"), Some("mine"))] {
         text.into_iter().for_each(|text| write(&out.join("tidy.json"), text));
         let output = here.run(&["catalog", "build", &all, "--out", out.to_str().unwrap()]);
         assert!(output.code == 1 && output.stderr.contains("neither an empty folder"), "{output:?}");

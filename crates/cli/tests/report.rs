@@ -1,4 +1,4 @@
-//! `reflex report`: one page about what happened.
+//! `reflex report`: one page about past calls.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -12,7 +12,7 @@ mod support;
 use serde_json::{Value, json};
 use support::{Machine, bash};
 
-/// A session in which something of everything happens.
+/// A session with one event of each kind.
 fn lived() -> Machine {
     let machine = Machine::new();
     let project = machine.project();

@@ -1,7 +1,8 @@
-//! The rooms inside each crate: which stand above which, and that no files import each other in a circle.
+//! Layers of modules inside each crate: their order, and the absence of import cycles.
 //!
-//! `rooms/CRATE.txt` names the rooms (the modules of `lib.rs`) of a crate, the lowest first: a room imports only those
-//! before it. Behind `climbs` stand the imports that break this, behind `circles` the files that are part of a circle.
+//! `rooms/CRATE.txt` lists the layers (the modules of `lib.rs`) of a crate, the lowest first: a layer imports only
+//! those
+//! before it. `climbs` lists the imports that violate this, `circles` the files that are part of a cycle.
 //! Both lists may only become shorter; `UPDATE=1 cargo test -p reflex-guard --test rooms` writes what is left of them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on shall stop")]
 
@@ -35,8 +36,9 @@ fn no_room_imports_from_above() {
         }
         let news = |what: &str, found: &BTreeSet<String>, known: &BTreeSet<String>| {
             let more = found.difference(known).map(|one| format!("{name}: {what}: {one}"));
-            let gone = known.difference(found).map(|one| format!("{name}: no longer so, take it off the list: {one}"));
-            more.chain(gone).collect::<Vec<_>>()
+            let outdated =
+                known.difference(found).map(|one| format!("{name}: no longer so, take it off the list: {one}"));
+            more.chain(outdated).collect::<Vec<_>>()
         };
         problems.extend(news("imports from above", &found.climbs, &plan.climbs));
         problems.extend(news("is part of a circle of imports", &found.circles, &plan.circles));
@@ -73,7 +75,7 @@ fn imports_are_found_in_every_form() {
     assert_eq!(circles(&imports(&files)).into_iter().collect::<Vec<_>>(), ["a", "a::inner", "b", "b::deep", "lib"]);
 }
 
-/// What stands in `rooms/CRATE.txt`.
+/// The contents of `rooms/CRATE.txt`.
 struct Plan {
     rooms: Vec<String>,
     climbs: BTreeSet<String>,
@@ -140,7 +142,7 @@ fn modules(name: &str) -> Modules {
                 let inner = path.strip_prefix(&source).unwrap().with_extension("");
                 let mut parts: Vec<&str> = inner.iter().map(|part| part.to_str().unwrap()).collect();
                 let last = parts.pop().unwrap();
-                // `main.rs` imports like `lib.rs`; programs beside it stand for themselves.
+                // `main.rs` imports like `lib.rs`; other binaries are separate.
                 if !["mod", "lib", "main"].contains(&last) {
                     parts.push(last);
                 }
@@ -206,10 +208,10 @@ fn paths(code: &str) -> Vec<Vec<String>> {
 
 /// The modules of a module that it names without importing anything: `inner::six()`.
 fn called(from: &str, code: &str, modules: &Modules) -> Vec<String> {
-    let own = split(from);
+    let parent = split(from);
     let inner = modules.keys().filter(|path| {
         let path = split(path);
-        path.len() == own.len() + 1 && path.starts_with(&own)
+        path.len() == parent.len() + 1 && path.starts_with(&parent)
     });
     let is_named = |path: &&String| {
         let name = format!("{}::", path.rsplit("::").next().unwrap_or(""));
@@ -253,15 +255,15 @@ fn leaves(tree: &str, before: &[String], found: &mut Vec<Vec<String>>) {
 
 /// The module that a path leads to: the longest one that is a file.
 fn resolved(from: &str, path: &[String], modules: &Modules) -> Option<String> {
-    let own: Vec<String> = split(from);
+    let current: Vec<String> = split(from);
     let first = path.first()?.as_str();
     let mut at: Vec<String> = match first {
         "crate" => Vec::new(),
-        "self" | "super" => own.clone(),
+        "self" | "super" => current.clone(),
         // A module of this one.
         name => {
-            let inner = [own.as_slice(), &[name.to_owned()]].concat();
-            modules.contains_key(&inner.join("::")).then_some(own)?
+            let inner = [current.as_slice(), &[name.to_owned()]].concat();
+            modules.contains_key(&inner.join("::")).then_some(current)?
         }
     };
     for part in path.iter().skip(usize::from(matches!(first, "crate" | "self"))) {
@@ -278,7 +280,7 @@ fn resolved(from: &str, path: &[String], modules: &Modules) -> Option<String> {
     Some(at.join("::"))
 }
 
-/// Imports of a room from one that stands above it.
+/// Returns the imports of a layer from a higher one.
 fn climbs(imports: &Imports, rooms: &[String]) -> BTreeSet<String> {
     let place = |path: &str| {
         let room = room(path);
@@ -293,7 +295,7 @@ fn named(path: &str) -> &str {
     if path.is_empty() { "lib" } else { path }
 }
 
-/// Every module from which imports lead back to itself.
+/// Returns every module that is part of an import cycle.
 fn circles(imports: &Imports) -> BTreeSet<String> {
     let back = |from: &String| {
         let mut seen: BTreeSet<&String> = BTreeSet::new();

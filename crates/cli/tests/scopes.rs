@@ -1,4 +1,4 @@
-//! One project alone, and everybody on a machine: `init --scope project` and `emit`.
+//! Installation for one project, and for all users of a machine: `init --scope project` and `emit`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,7 +13,7 @@ use serde_json::Value;
 use std::fs;
 use support::{Machine, Ran, files};
 
-/// Each agent's file in a project, and something of somebody else that may stand there before.
+/// Each agent's file in a project, and foreign contents that may already be in it.
 const FILES: [(&str, &str, &str); 8] = [
     ("claude", ".claude/settings.json", "\n{ \"env\":{},\n\t\"hooks\":{\"Stop\":[]}}\n"),
     ("codex", ".codex/hooks.json", "{\"description\" : \"x\"}"),

@@ -1,4 +1,4 @@
-//! Nothing secret stands in the guard's files: a secret in every field of every payload, and in every form in a command.
+//! The guard's files contain no secrets: tests every field of every payload, and every encoding in a command.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,7 +14,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use support::Machine;
 
-/// Letters of a made-up secret, by a number.
+/// Returns characters of an invented secret, by number.
 fn chars(length: usize, salt: usize) -> String {
     let chars = b"aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zZ";
     (0..length).map(|at| char::from(chars[(at * 7 + salt * 5 + at / 3 + salt / 7) % chars.len()])).collect()
@@ -31,30 +31,30 @@ fn key(salt: usize) -> String {
     }
 }
 
-/// A password that nothing but its place tells.
+/// A password that is recognizable only by its position.
 fn password(salt: usize) -> String {
     format!("Qz.{}{}7k", chars(5, salt), salt * 13 + 1001)
 }
 
-/// A text as it is, in JSON, with percent signs, in hexadecimal digits and in base64 wherever it begins.
+/// Returns a text as is, in JSON, percent-encoded, in hexadecimal and in base64 at every alignment.
 fn forms(secret: &str) -> Vec<String> {
     let json = Value::from(secret).to_string();
     let percent: String = secret.bytes().map(|byte| format!("%{byte:02x}")).collect();
     let digits: String = secret.bytes().map(|byte| format!("{byte:02x}")).collect();
     let mut forms = vec![secret.to_owned(), json.trim_matches('"').to_owned(), percent, digits];
     forms.extend((0..3).map(|before| {
-        let whole = base64(&[&vec![0; before][..], secret.as_bytes()].concat());
-        whole[[0, 2, 3][before]..whole.len() - 2].to_owned()
+        let encoded = base64(&[&vec![0; before][..], secret.as_bytes()].concat());
+        encoded[[0, 2, 3][before]..encoded.len() - 2].to_owned()
     }));
     forms
 }
 
 fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::new();
     for part in bytes.chunks(3) {
         let number = (0..3).fold(0_usize, |sum, at| sum << 8 | usize::from(*part.get(at).unwrap_or(&0)));
-        let ch = |at: usize| char::from(LETTERS[number >> (18 - 6 * at) & 63]);
+        let ch = |at: usize| char::from(ALPHABET[number >> (18 - 6 * at) & 63]);
         text.extend((0..=part.len()).map(ch));
     }
     text
@@ -75,7 +75,7 @@ fn kept(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     all
 }
 
-/// No file of the machine's home and no view of it holds one of these.
+/// Asserts that no file in the machine's home and no output contains one of these.
 #[track_caller]
 fn check(machine: &Machine, secrets: &[(String, String)]) {
     let mut all = kept(&machine.home());
@@ -96,7 +96,7 @@ fn check(machine: &Machine, secrets: &[(String, String)]) {
     assert!(found.is_empty(), "{} of {} secrets are kept:\n{}", found.len(), secrets.len(), found.join("\n"));
 }
 
-/// Each text of a payload, by its way through it.
+/// Returns each string of a payload, by its path.
 fn texts(value: &Value, way: &str, each: &mut dyn FnMut(&str, &str)) {
     match value {
         Value::String(text) => each(way, text),
@@ -125,13 +125,13 @@ fn a_secret_in_any_field_of_any_payload_stands_in_no_file_of_ours() {
             let name = file.0.file_stem().unwrap().to_string_lossy().into_owned();
             let mut places = Vec::new();
             texts(&payload, "", &mut |way, text| places.push((way.to_owned(), text.to_owned())));
-            // What is the same in many payloads is tried once for each moment.
+            // A field that occurs in many payloads is tested once for each event.
             let moment = name.split('-').next().unwrap().to_owned();
             places.retain(|(way, _)| seen.insert(format!("{moment} {way}")));
-            // By these a payload is known for what it is: one of them at a time.
-            let tells =
+            // These fields identify a payload, so they are tested one at a time.
+            let identifies =
                 |way: &str| ["name", "type", "event", "tool"].iter().any(|word| way.to_lowercase().ends_with(word));
-            let (alone, together): (Vec<_>, Vec<_>) = places.into_iter().partition(|(way, _)| tells(way));
+            let (alone, together): (Vec<_>, Vec<_>) = places.into_iter().partition(|(way, _)| identifies(way));
             for group in alone.into_iter().map(|place| vec![place]).chain([together]).filter(|group| !group.is_empty())
             {
                 let mut planted = payload.clone();

@@ -1,4 +1,4 @@
-//! SECURITY.md says what is true: each promise is played, and its lists are those of the code.
+//! SECURITY.md is accurate: each promise is tested, and its lists match the code.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -42,7 +42,7 @@ fn rows(heading: &str) -> Vec<Vec<String>> {
     lines.map(cells).collect()
 }
 
-/// What the page says that its examples are played in.
+/// Sets up the project that the page describes for its examples.
 fn project(machine: &Machine) -> PathBuf {
     let folder = machine.root().join("my shop");
     for name in ["src/a.rs", "lib/b.rs", "node_modules/x/i.js", "../other/keep"] {
@@ -59,13 +59,13 @@ fn project(machine: &Machine) -> PathBuf {
     folder
 }
 
-/// The decision about an example of the page, in its words.
-fn decided(given: &str, call: &str) -> (String, String) {
+/// Returns the decision about an example of the page, in the page's terms.
+fn decided(setup: &str, call: &str) -> (String, String) {
     let machine = Machine::new();
     let folder = project(&machine);
-    if !given.is_empty() {
-        let output = machine.program("sh", ["-c", given]).folder(&folder).run();
-        assert_eq!(output.code, 0, "{given}: {output:?}");
+    if !setup.is_empty() {
+        let output = machine.program("sh", ["-c", setup]).folder(&folder).run();
+        assert_eq!(output.code, 0, "{setup}: {output:?}");
     }
     let (word, reason) = if call.starts_with('{') {
         let event = match serde_json::from_str::<Value>(call) {
@@ -86,7 +86,7 @@ fn decided(given: &str, call: &str) -> (String, String) {
     (word.to_owned(), reason)
 }
 
-/// The rest of what Claude Code gives; a path of the project as the client writes it.
+/// Completes a Claude Code payload; paths of the project are made absolute, as in the client.
 fn event_of(folder: &Path, example: Value) -> String {
     let mut event = json!({"session_id": "s1", "transcript_path": "/t", "cwd": folder, "permission_mode": "default",
         "hook_event_name": "PreToolUse"});
@@ -103,15 +103,15 @@ fn event_of(folder: &Path, example: Value) -> String {
 fn every_promise_has_examples_and_they_hold() {
     let (mut problems, mut examples) = (Vec::new(), 0);
     for row in rows("Promises") {
-        let [promise, given, call, decision] = row.as_slice() else { panic!("four cells: {row:?}") };
+        let [promise, setup, call, decision] = row.as_slice() else { panic!("four cells: {row:?}") };
         if !["block", "ask", "keep", "allow"].contains(&decision.as_str()) || call.is_empty() {
             problems.push(format!("`{promise}` has no example: {row:?}"));
             continue;
         }
         examples += 1;
-        let (found, reason) = decided(given, call);
+        let (found, reason) = decided(setup, call);
         if found != *decision {
-            problems.push(format!("{given} {call}: {decision} is promised, {found} is what happens: {reason}"));
+            problems.push(format!("{setup} {call}: {decision} is promised, {found} is what happens: {reason}"));
         }
     }
     assert!(examples >= 30, "only {examples} examples are found");
@@ -161,11 +161,11 @@ fn the_keys_of_a_record_are_those_that_are_named() {
     let written: BTreeSet<String> = calls.flat_map(keys).collect();
     let unnamed: Vec<&String> = written.iter().filter(|key| !named.contains(key.as_str())).collect();
     assert!(unnamed.is_empty(), "not named: {unnamed:?}");
-    // What only some calls have stands in the code.
+    // Keys that only some calls have occur in the code.
     let code = fs::read_to_string(root().join("crates/host/src/audit/record.rs")).unwrap();
     let exists = |key: &&&str| written.contains(**key) || code.contains(&format!("\"{key}\""));
-    let gone: Vec<_> = named.iter().filter(|key| !exists(key)).collect();
-    assert!(gone.is_empty(), "in no record: {gone:?}");
+    let missing: Vec<_> = named.iter().filter(|key| !exists(key)).collect();
+    assert!(missing.is_empty(), "in no record: {missing:?}");
 }
 
 #[test]

@@ -70,8 +70,8 @@ fn found(machine: &Machine, case: &Case, stage: usize) -> String {
     let call = machine.in_home(Path::new("/home/user"), ["explain", "--json", "--payload"]).env("USER", "user");
     let output = call.input(payload.to_string()).run();
     assert_eq!(output.stderr, "", "{}", case.title);
-    let whole: Value = serde_json::from_str(&output.stdout).unwrap();
-    let stages = whole["stages"].as_array().unwrap();
+    let explanation: Value = serde_json::from_str(&output.stdout).unwrap();
+    let stages = explanation["stages"].as_array().unwrap();
     assert_eq!(stages.len(), 10);
     let lines = stages[stage - 1]["lines"].as_array().unwrap().iter().map(|line| line.as_str().unwrap());
     // Every new rule that looks at an effect and stays quiet would change the page.

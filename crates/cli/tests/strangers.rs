@@ -1,5 +1,5 @@
-//! Clients that run another one's hooks with payloads of their own: judged as what they ask, and answered so that they
-//! honour a refusal.
+//! Clients that run another client's hooks with their own payloads: judged by their content, and answered so that they
+//! honor a refusal.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -75,7 +75,7 @@ fn a_client_with_a_payload_of_its_own_is_refused_what_nobody_may() {
     let machine = Machine::new();
     for (client, payload, key) in payloads("rm -rf ~") {
         let mut entries = ENTRIES.to_vec();
-        // What looks like Claude Code's own needs the entry of Claude Code.
+        // A payload that looks like Claude Code's needs the hook entry of Claude Code.
         entries.retain(|entry| {
             !entry.contains(&"copilot") || !payload.as_object().unwrap().contains_key("hook_event_name")
         });
@@ -83,9 +83,9 @@ fn a_client_with_a_payload_of_its_own_is_refused_what_nobody_may() {
             let output = machine.reflex(entry).input(payload.to_string()).run();
             assert_eq!(output.code, 2, "{client} {entry:?}: {output:?}");
             assert!(output.stderr.contains("[rm/home-or-root"), "{client} {entry:?}: {output:?}");
-            let own = output.json().pointer(key).cloned().unwrap_or_default();
+            let refusal = output.json().pointer(key).cloned().unwrap_or_default();
             assert!(
-                ["deny", "block", "true"].contains(&own.to_string().trim_matches('"')),
+                ["deny", "block", "true"].contains(&refusal.to_string().trim_matches('"')),
                 "{client} {entry:?}: {output:?}"
             );
         }
@@ -153,7 +153,7 @@ fn what_is_not_known_is_counted_and_a_policy_can_ask_about_it() {
     let status = machine.reflex(["status", "--json"]).run().json();
     assert_eq!(status["unjudged"], json!({"days": 7, "calls": 1, "tools": ["frobnicate"]}));
     let shown = machine.reflex(["status", "--all"]).run().stdout;
-    assert!(shown.contains("1 calls in 7 days of tools of which nothing is known: frobnicate"), "{shown}");
+    assert!(shown.contains("1 calls of unknown tools in 7 days: frobnicate"), "{shown}");
     let report = machine.reflex(["report", "--since", "1h"]).run().stdout;
     assert!(report.contains("frobnicate by claude"), "{report}");
     let policy = machine.home().join(".config/reflex");

@@ -1,4 +1,5 @@
-//! The change counts, and not the file: hooks of agents stay on, what is beside them is free, what stood there is no news.
+//! Only changes count, not files: agents' hooks must stay on, other settings are free, existing settings are not
+//! reported.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -11,7 +12,7 @@ use support::Machine;
 const OFF: &str = "guard/hooks-off";
 const ASKS: &str = "guard/agent-settings";
 
-/// A machine on which these files lie, from the home on.
+/// A machine with these files, relative to the home.
 fn with(files: &[(&str, &str)]) -> Machine {
     let machine = Machine::new();
     for (name, text) in files {
@@ -26,10 +27,10 @@ fn with(files: &[(&str, &str)]) -> Machine {
     machine
 }
 
-/// What is found about a call of Claude Code's, or of Codex's for a patch.
+/// Returns the findings about a call of Claude Code, or of Codex for a patch.
 fn found(machine: &Machine, tool: &str, input: &Value) -> Vec<String> {
     let agent = if tool == "apply_patch" { "codex" } else { "claude" };
-    // The same call again and again in one session is another matter.
+    // Repeated identical calls in one session would cause a loop warning.
     static SESSION: AtomicUsize = AtomicUsize::new(0);
     let session = SESSION.fetch_add(1, Ordering::Relaxed).to_string();
     let payload = json!({"session_id": session, "cwd": machine.project(), "hook_event_name": "PreToolUse",
@@ -66,7 +67,7 @@ fn what_is_written_of_settings_is_compared_with_what_stands_there() {
     };
     write(&CLAUDE.replace("\"a\"", "\"b\""), &[]);
     write(&CLAUDE.replace("\"model\"", "\"effortLevel\": \"high\", \"model\""), &[]);
-    // The client drops the whole file for any of these, and the hook with it.
+    // The client ignores the entire file for any of these, including the hook.
     for harmless in
         ["// how much it thinks\n", "/* mine */", "\"env\": \"x\",", "\"verbose\": 1,", "\"statusLine\": {},"]
     {
@@ -77,9 +78,9 @@ fn what_is_written_of_settings_is_compared_with_what_stands_there() {
     write(&CLAUDE.replace("\"model\"", "\"\\u0064isableAllHooks\": true, \"model\""), &[OFF, ASKS]);
     write(&CLAUDE.replace("notify-send", "notify-send -u low"), &[ASKS]);
     write(&CLAUDE.replace("\"model\"", "\"permissions\": {\"allow\": [\"Bash\"]}, \"model\""), &[ASKS]);
-    for gone in ["/usr/bin/reflex", "PreToolUse", "\"*\"", "[\"hook\"]", "command\", \"command"] {
+    for part in ["/usr/bin/reflex", "PreToolUse", "\"*\"", "[\"hook\"]", "command\", \"command"] {
         write(
-            &CLAUDE.replace(gone, "\"other\"".trim_matches(if gone.starts_with('"') { ' ' } else { '"' })),
+            &CLAUDE.replace(part, "\"other\"".trim_matches(if part.starts_with('"') { ' ' } else { '"' })),
             &[OFF, ASKS],
         );
     }
@@ -100,7 +101,7 @@ fn edits_are_applied_to_what_stands_there() {
     edit(".claude/settings.json", "\"a\"", "\"b\"", &[]);
     edit(".claude/settings.json", "\"*\"", "\"Nothing\"", &[OFF, ASKS]);
     edit(".gemini/settings.json", "true", "false", &[OFF, ASKS]);
-    // What is not found there cannot be judged.
+    // A text that is not in the file cannot be judged.
     edit(".gemini/settings.json", "nowhere", "x", &[ASKS]);
     let file = machine.home().join(".claude/settings.json");
     let edits = json!([{"old_string": "\"a\"", "new_string": "\"b\""}, {"old_string": "reflex", "new_string": "true"}]);
@@ -149,7 +150,7 @@ fn commands_are_followed_as_far_as_their_text_is_known() {
     run("jq 'del(.hooks)' ~/.claude/settings.json > t && mv t ~/.claude/settings.json", &[OFF, ASKS]);
     run("sed -i 's/hooks = true/hooks = x/' ~/.codex/config.toml", &[ASKS]);
     run("sed -i /reflex/d ~/.claude/settings.json", &[OFF, ASKS]);
-    // What is no line of TOML keeps the client from starting.
+    // Invalid TOML keeps the client from starting.
     run("echo 'colour = ' >> ~/.codex/config.toml", &[ASKS]);
     run("ed -s ~/.claude/settings.json <<< x", &[ASKS]);
     run("iconv -t utf-16 ~/same.json -o ~/.claude/settings.json", &[OFF, ASKS]);
@@ -180,7 +181,7 @@ fn git_takes_no_guard_out_of_settings_that_are_in_no_commit() {
     fs::write(project.join(".claude/settings.json"), CLAUDE).unwrap();
     check(&loses, true);
     check(&["git stash push -- a", "git checkout -- a", "git stash list", "git stash pop", "git diff"], false);
-    // What git does not track goes with what is not tracked.
+    // An untracked file is removed with the untracked files.
     git(&["checkout", "-q", "--", "."]);
     fs::create_dir(project.join(".cursor")).unwrap();
     fs::write(project.join(".cursor/hooks.json"), CLAUDE).unwrap();
@@ -211,7 +212,7 @@ fn what_stood_in_the_file_before_is_no_news() {
     let patch = |line: &str| {
         let text = format!("*** Begin Patch\n*** Update File: a.py\n@@\n {key}{line}*** End Patch\n");
         let mut found = found(&machine, "apply_patch", &json!({"command": text}));
-        // The file is in no commit: it is kept first, without a word.
+        // The file is in no commit: a backup is made silently.
         found.retain(|id| id != "write/edits-work");
         found
     };

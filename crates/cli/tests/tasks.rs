@@ -1,4 +1,4 @@
-//! A declared task: who declares it, and what its scope and intent are held against.
+//! Declared tasks: who can declare them, and what their scope and intent are compared with.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::fs;
 use support::Machine;
 
-/// As a person at a terminal; `None` where there is no program that makes one.
+/// Runs as a person at a terminal; `None` if no terminal can be created.
 fn at_terminal(machine: &Machine, arguments: &str) -> Option<(i32, String)> {
     if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         println!("skipped: there is no program `script`");
@@ -18,7 +18,7 @@ fn at_terminal(machine: &Machine, arguments: &str) -> Option<(i32, String)> {
     Some((output.code, output.stdout))
 }
 
-/// The decision about one universal event.
+/// Asserts the decision about one universal event.
 fn eval(machine: &Machine, event: &Value) -> Value {
     let output = machine.reflex(["eval"]).input(format!("{event}\n")).run();
     serde_json::from_str(&output.stdout).unwrap()
@@ -64,27 +64,27 @@ fn what_a_call_says_of_itself_only_tightens() {
     check(&call(&["**"]), "require_approval", Some("task/outside-scope"));
     let narrowed = json!({"event": "pre-write", "files": ["lib/a"], "content": "x", "scope": ["src/**"]});
     check(&narrowed, "require_approval", Some("task/outside-scope"));
-    // `git checkout .` in a sensitive folder asks; who only claims an intent that names it lowers nothing.
+    // `git checkout .` in a sensitive folder asks; a merely claimed intent that names it does not loosen the decision.
     let lost = |intent: &str, task: Value| {
         let facts = json!({"git": {"branch": "x", "dirty": ["infra/a.tf"]}, "task": task});
         json!({"event": "pre-command", "command": "git checkout infra/a.tf", "intent": intent, "facts": facts})
     };
-    let (nobody, person) = (json!(null), json!({"id": "T", "intent": "Undo the Terraform change"}));
-    check(&lost("", nobody.clone()), "block", Some("git/discard-changes"));
-    check(&lost("terraform", nobody), "block", Some("git/discard-changes"));
+    let (no_task, person) = (json!(null), json!({"id": "T", "intent": "Undo the Terraform change"}));
+    check(&lost("", no_task.clone()), "block", Some("git/discard-changes"));
+    check(&lost("terraform", no_task), "block", Some("git/discard-changes"));
     check(&lost("", person), "require_approval", Some("git/discard-changes"));
 }
 
 #[test]
 fn sensitive_places_that_the_intent_does_not_name_are_told() {
-    let told = Some("task/sensitive-path");
-    check(&written("auth/a.ts", &json!({"intent": "fix a typo"})), "warn", told);
+    let finding = Some("task/sensitive-path");
+    check(&written("auth/a.ts", &json!({"intent": "fix a typo"})), "warn", finding);
     check(&written("auth/a.ts", &json!({"intent": "Rework login, again"})), "allow", None);
-    check(&written("auth/a.ts", &json!({"intent": "rename the author field"})), "warn", told);
+    check(&written("auth/a.ts", &json!({"intent": "rename the author field"})), "warn", finding);
     check(&written("auth/a.ts", &json!(null)), "allow", None);
     check(&written(".github/workflows/ci.yml", &json!({"intent": "faster ci"})), "allow", None);
     let claimed = json!({"event": "pre-write", "files": ["payments/a.ts"], "content": "x", "intent": "style"});
-    check(&claimed, "warn", told);
+    check(&claimed, "warn", finding);
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn only_a_person_begins_and_ends_a_task_and_every_call_belongs_to_it() {
     assert!(at_terminal(&machine, "task start T-2").unwrap().1.contains("T-1 is not ended"));
     assert!(machine.bash(&project, "echo x > lib.rs").answer().1.contains("the scope of the task T-1 is src/**"));
     assert_eq!(machine.bash(&project, "echo x > src/a"), support::Ran::silence());
-    // Another work tree of the repository, and a folder below that git manages by itself.
+    // Another work tree of the repository, and a nested repository.
     let below = project.join("deep");
     fs::create_dir_all(below.join(".git")).unwrap();
     assert!(machine.bash(&below, "echo y > b").answer().1.contains("T-1"));
@@ -213,8 +213,8 @@ fn a_task_shows_its_last_verification_and_the_retries_that_are_left() {
     fs::write(machine.project().join("done"), "").unwrap();
     stops();
     assert_eq!((&shown()["verification"], &shown()["retries_left"]), (&"passed".into(), &2.into()));
-    let told = machine.reflex(["task", "show"]).folder(&machine.project()).run().stdout;
-    assert!(told.contains("verification passed; it keeps the agent at work 2 times more"), "{told}");
+    let shown = machine.reflex(["task", "show"]).folder(&machine.project()).run().stdout;
+    assert!(shown.contains("verification passed; it keeps the agent at work 2 times more"), "{shown}");
 }
 
 #[test]

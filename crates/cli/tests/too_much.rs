@@ -1,4 +1,4 @@
-//! What is large is looked at within bounds, and bounds open nothing: a dangerous part is stopped wherever it stands, or
+//! Large inputs are examined within limits, and the limits open no gap: a dangerous part is stopped at any position, or
 //! the call is asked about.
 #![allow(
     clippy::unwrap_used,
@@ -20,7 +20,7 @@ fn decision(output: &Ran) -> String {
     output.json()["hookSpecificOutput"]["permissionDecision"].as_str().unwrap_or("told").to_owned()
 }
 
-/// What is said to a dangerous command behind this.
+/// Returns the answer to a dangerous command after this padding.
 #[track_caller]
 fn check(padding: &str) {
     let machine = Machine::new();

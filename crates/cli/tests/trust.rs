@@ -9,7 +9,7 @@ use support::Machine;
 
 const PUSH: &str = "git push --force origin topic";
 
-/// What `reflex trust` says to a person who answers so; `None` where there is no program that makes a terminal.
+/// Returns the output of `reflex trust` for a person with this answer; `None` if no terminal can be created.
 fn trust(machine: &Machine, project: &Path, answer: &str) -> Option<(i32, String)> {
     if machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         println!("skipped: there is no program `script`");
@@ -103,7 +103,7 @@ fn a_repository_that_names_another_as_its_own_is_not_believed() {
     let machine = Machine::new();
     let project = repository(&machine, LOOSE);
     let Some((0, _)) = trust(&machine, &project, "y\n") else { return };
-    // A folder that came with a web page points its `.git` at the trusted repository.
+    // A downloaded folder whose `.git` points at the trusted repository.
     let thief = machine.root().join("thief");
     fs::create_dir_all(thief.join(".reflex")).unwrap();
     fs::write(thief.join(".git"), format!("gitdir: {}\n", project.join(".git").display())).unwrap();
@@ -115,7 +115,7 @@ fn a_repository_that_names_another_as_its_own_is_not_believed() {
 fn a_yes_to_a_damaged_file_is_none_to_what_holds_in_its_stead() {
     let machine = Machine::new();
     let project = repository(&machine, LOOSE);
-    // It was read once, and is kept as the last good form of the file.
+    // It was read once, and is cached as the last valid version of the file.
     assert_eq!(decision(&machine, &project), "require_approval");
     fs::write(project.join(".reflex/policy.yaml"), "harmless: [\n").unwrap();
     let Some((0, _)) = trust(&machine, &project, "y\n") else { return };
@@ -144,7 +144,7 @@ fn a_yes_is_also_to_the_scripts_that_checks_name() {
     std::os::unix::fs::symlink("../secret", project.join("link")).unwrap();
     assert!(!machine.reflex(["trust", "--show"]).folder(&project).run().stdout.contains("of the person"));
     git(&machine, &project, &["checkout", "-q", "--", ".reflex"]);
-    // Another file of the project is none that it names.
+    // Another file of the project is not named by a check.
     fs::write(project.join("other.sh"), "echo other\n").unwrap();
     assert_eq!(decision(&machine, &project), "allow");
     fs::remove_file(project.join("check.sh")).unwrap();

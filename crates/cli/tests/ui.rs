@@ -1,4 +1,4 @@
-//! The page: a browser sees after a code, a tab answers after the passphrase, and nobody else does either.
+//! The page: a browser needs a code to view it, and a tab needs the passphrase to answer.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -18,26 +18,26 @@ use support::{Machine, Ran, Running, at_terminal};
 
 const PASSPHRASE: &str = "correct horse";
 
-/// Asked about, and not of the core.
+/// A command that a non-core rule asks about.
 const PUSH: &str = "git push --force origin feature";
 
 const MOMENT: Duration = Duration::from_millis(20);
 
 const LONG: Duration = Duration::from_secs(30);
 
-/// A machine with the page open in a terminal of its own.
+/// A machine with the page open in a separate terminal.
 struct Page {
     machine: Machine,
-    /// Ended when this goes.
+    /// Ended on drop.
     terminal: Option<Running>,
     port: u16,
     code: String,
-    /// The public key of the passphrase; empty where there is none.
+    /// The public key of the passphrase; empty without one.
     key: String,
 }
 
 impl Page {
-    /// `None` where no program makes a terminal.
+    /// `None` if no terminal can be created.
     fn open() -> Option<Page> {
         Page::on(Machine::new(), "")
     }
@@ -81,14 +81,14 @@ impl Page {
         Ask { page: self, method: method.into(), path: path.into(), headers, body: String::new() }
     }
 
-    /// A browser that was let in by the code: its cookie.
+    /// Logs a browser in with the code and returns its cookie.
     fn browser(&self) -> String {
         let answer = self.ask("POST", "/api/session").json(&json!({"code": self.code})).send();
         assert_eq!(answer.status, 204, "{answer:?}");
         answer.cookie()
     }
 
-    /// The key of a tab in which the passphrase was given.
+    /// Unlocks a tab with the passphrase and returns its key.
     fn tab(&self, cookie: &str) -> String {
         let answer = self.ask("POST", "/api/unlock").cookie(cookie).json(&json!({"passphrase": PASSPHRASE})).send();
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -100,7 +100,7 @@ impl Page {
         answer.body()["calls"].as_array().unwrap().clone()
     }
 
-    /// Codex's hook before a command: this client has no way to ask.
+    /// Starts Codex's hook before a command: this client cannot ask.
     fn hook(&self, command: &str) -> Running {
         let payload = json!({
             "session_id": "s1", "turn_id": "t", "transcript_path": null, "cwd": self.machine.project(), "model": "m",
@@ -114,7 +114,7 @@ impl Page {
         self.machine.reflex(words).input(payload.to_string()).start_and_close()
     }
 
-    /// The call that a hook waits with.
+    /// Returns the call that a hook waits for.
     #[track_caller]
     fn awaited(&self, cookie: &str) -> Value {
         let begun = Instant::now();
@@ -128,18 +128,18 @@ impl Page {
         }
     }
 
-    /// An open tab: hooks wait for it as long as it is there.
+    /// Opens a tab: hooks wait as long as it is open.
     fn watching(&self, cookie: &str) -> TcpStream {
         let mut stream = self.ask("GET", "/api/events").cookie(cookie).begin();
         let mut head = [0; 12];
         stream.read_exact(&mut head).unwrap();
         assert_eq!(&head, b"HTTP/1.1 200");
-        // Hooks wait from the first list on.
-        let mut told = Vec::new();
-        while !told.ends_with(b"event: waiting") {
+        // Hooks wait once the first list was sent.
+        let mut received = Vec::new();
+        while !received.ends_with(b"event: waiting") {
             let mut byte = [0];
             stream.read_exact(&mut byte).unwrap();
-            told.extend(byte);
+            received.extend(byte);
         }
         stream
     }
@@ -164,7 +164,7 @@ struct Ask<'p> {
 }
 
 impl Ask<'_> {
-    /// With this header, in place of one of the same name.
+    /// Sets this header, replacing one of the same name.
     fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(known, _)| known != name);
         self.headers.push((name.into(), value.into()));
@@ -201,7 +201,7 @@ impl Ask<'_> {
 
     fn send(self) -> Answer {
         let mut text = Vec::new();
-        // What is refused early may be closed with the rest of it unread.
+        // The server may close an early refusal without reading the rest of the request.
         let _ = self.begin().read_to_end(&mut text);
         let text = String::from_utf8_lossy(&text).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {text}"));
@@ -250,15 +250,16 @@ fn a_yes_from_an_unlocked_tab_lets_the_call_that_waits_run_once() {
     let send = |body: &Value| {
         page.ask("POST", "/api/hook/approve").cookie(&cookie).header("x-reflex-tab", &tab).json(body).send()
     };
-    let told = page.ask("POST", "/api/hook/preview").cookie(&cookie).json(&answer(&call, "allow")).send();
-    assert!(told.body()["grant"].as_str().unwrap().starts_with("Approving runs exactly this once"));
+    let response = page.ask("POST", "/api/hook/preview").cookie(&cookie).json(&answer(&call, "allow")).send();
+    assert!(response.body()["grant"].as_str().unwrap().starts_with("Approving runs exactly this once"));
     let other = json!({"id": call["id"], "exact": "another", "decision": "allow"});
     assert_eq!(send(&other).status, 409, "another call under this id was not seen");
     assert_eq!(send(&json!({"id": call["id"], "exact": call["exact"], "decision": "maybe"})).status, 400);
     assert_eq!(send(&answer(&call, "allow")).status, 200);
     assert_eq!(hook.finish(), Ran::silence());
-    let told = page.ask("GET", &format!("/api/hook/response/{}", call["id"].as_str().unwrap())).cookie(&cookie).send();
-    assert_eq!(told.body()["decision"], "allow");
+    let response =
+        page.ask("GET", &format!("/api/hook/response/{}", call["id"].as_str().unwrap())).cookie(&cookie).send();
+    assert_eq!(response.body()["decision"], "allow");
     // It counts once.
     let hook = page.hook(PUSH);
     let call = page.awaited(&cookie);
@@ -294,8 +295,8 @@ fn who_sees_does_not_answer_without_the_passphrase_in_that_tab() {
     let _open = page.watching(&cookie);
     let hook = page.hook(PUSH);
     let call = page.awaited(&cookie);
-    let yes = answer(&call, "allow");
-    let approve = || page.ask("POST", "/api/hook/approve").json(&yes);
+    let approval = answer(&call, "allow");
+    let approve = || page.ask("POST", "/api/hook/approve").json(&approval);
     let tab = page.tab(&cookie);
     let unlocked = |ask: Ask<'_>| ask.header("x-reflex-tab", &tab).send().status;
     assert_eq!(approve().send().status, 401, "no browser");
@@ -320,7 +321,7 @@ fn who_sees_does_not_answer_without_the_passphrase_in_that_tab() {
         assert_eq!(page.ask("POST", "/api/unlock").cookie(&cookie).json(&body).send().status, 403, "{wrong}");
     }
     assert_eq!(page.pending(&cookie).len(), 1, "nobody has answered");
-    hook.signal_if_there("KILL");
+    hook.signal_if_running("KILL");
     hook.finish();
 }
 

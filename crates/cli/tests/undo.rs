@@ -1,4 +1,4 @@
-//! Who may do what with what is kept: a person restores in place, an agent gets nothing that it could not read anyway.
+//! Access to backups: a person restores in place, an agent gets nothing that it could not read anyway.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -37,7 +37,7 @@ impl Here {
         assert_eq!(output.code, 0, "{output:?}");
     }
 
-    /// The id under which a call's loss is kept.
+    /// Returns the id of a call's backup.
     fn kept(&self, command: &str) -> String {
         let output = self.machine.bash(&self.project, command);
         assert_eq!(output.answer().0, "warn", "{output:?}");
@@ -83,7 +83,7 @@ fn an_agent_restores_only_within_its_project_and_under_the_old_names() {
     assert!(!outside.exists());
     assert_eq!(here.undo(&[&id, "--to", "back"]).code, 0);
     assert!(here.has("back/config/.env"));
-    // Nothing is written over, and another project's work is nobody else's.
+    // No file is overwritten, and another project's backups are not accessible.
     here.sh("echo other > back/config/.env");
     assert_eq!(here.undo(&[&id, "--to", "back"]).code, 1);
     let other = here.machine.root().join("other");
@@ -164,7 +164,7 @@ fn the_list_compares_the_work_and_not_the_index() {
     let here = Here::new();
     here.sh("echo changed > a; touch -d '2 days ago' a");
     let id = here.kept("git checkout .");
-    // Git writes its index when it only looks.
+    // Git writes its index even on reads.
     here.sh("touch a; git status > /dev/null");
     let state = |id: &str| {
         let list = here.undo(&[]).stdout;
@@ -216,7 +216,7 @@ fn check_decides_as_the_hook_does() {
     }
 }
 
-/// The decision of the hook, and what it says.
+/// Returns the decision of the hook, and its message.
 fn answered(here: &Here, command: &str) -> (String, String) {
     let output = here.machine.bash(&here.project, command);
     (output.answer().0, output.stdout)

@@ -1,4 +1,4 @@
-//! What the environment and a payload say moves neither what is looked at nor what counts as the project.
+//! Neither the environment nor a payload changes which files are examined or what counts as the project.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,7 +21,7 @@ struct Project {
 }
 
 impl Project {
-    /// A repository with everything committed, beside another one.
+    /// A repository without uncommitted changes, next to another one.
     fn new() -> Project {
         let machine = Machine::new().asking();
         let folder = machine.root().join("my shop");
@@ -56,7 +56,7 @@ impl Project {
         event.to_string().into_bytes()
     }
 
-    /// The decision and its reason for each call that may lose work, with these variables.
+    /// Returns the decision and its reason for each call that may lose work, with these variables.
     fn decisions(&self, variables: &[(&str, &str)]) -> Vec<(String, String, String)> {
         let commands = [
             "rm -rf src",
@@ -69,7 +69,7 @@ impl Project {
         ];
         let shell = commands.map(|command| (command, bash(&self.folder, command)));
         let decided = |(name, event): (&str, Vec<u8>)| {
-            // A call that is made again and again is told of in the same session.
+            // Repeated calls of one session cause a loop warning, so each has its own session.
             let session = format!("{variables:?}").replace('"', "");
             let event = String::from_utf8(event).unwrap().replace("\"s1\"", &json!(session).to_string());
             let mut call = self.machine.hook().folder(&self.folder).input(event);
@@ -90,9 +90,9 @@ fn variables_that_lead_git_elsewhere_are_asked_about_and_never_followed() {
     let (git, tree) = (other.join(".git").display().to_string(), other.display().to_string());
     let pipe = project.machine.root().join("pipe");
     project.run(&project.machine.root(), "mkfifo pipe");
-    let own = project.folder.join("git.config");
-    fs::write(&own, "[core]\n\texcludesFile = /tmp/all\n").unwrap();
-    let (pipe, own) = (pipe.display().to_string(), own.display().to_string());
+    let git_config = project.folder.join("git.config");
+    fs::write(&git_config, "[core]\n\texcludesFile = /tmp/all\n").unwrap();
+    let (pipe, git_config) = (pipe.display().to_string(), git_config.display().to_string());
     let sets: [&[(&str, &str)]; 12] = [
         &[("GIT_DIR", &git)],
         &[("GIT_DIR", "/no/such")],
@@ -102,7 +102,7 @@ fn variables_that_lead_git_elsewhere_are_asked_about_and_never_followed() {
         &[("GIT_OBJECT_DIRECTORY", "/tmp/objects")],
         &[("GIT_CONFIG_GLOBAL", "/dev/zero")],
         &[("GIT_CONFIG_GLOBAL", &pipe)],
-        &[("GIT_CONFIG_GLOBAL", &own)],
+        &[("GIT_CONFIG_GLOBAL", &git_config)],
         &[("GIT_CONFIG_SYSTEM", "/dev/zero")],
         &[("GIT_CONFIG_COUNT", "1"), ("GIT_CONFIG_KEY_0", "core.Bare"), ("GIT_CONFIG_VALUE_0", "true")],
         &[("GIT_CONFIG_PARAMETERS", "'core.worktree'='/tmp'")],
@@ -151,7 +151,7 @@ fn files_of_git_that_nobody_may_read_are_asked_about() {
         let project = Project::new();
         let closed = project.folder.join(".git").join(name);
         fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
-        // Whoever may read everything is not stopped by that.
+        // A user who may read everything, such as root, is not affected.
         if fs::read(&closed).is_err() && fs::read_dir(&closed).is_err() {
             for (call, decision, reason) in project.decisions(&[]) {
                 assert_eq!(decision, "ask", "{name} {call}: {reason}");
@@ -161,7 +161,7 @@ fn files_of_git_that_nobody_may_read_are_asked_about() {
     }
 }
 
-/// What Claude Code's hook says to a command in a folder, started for a project.
+/// Returns the answer of Claude Code's hook to a command in a folder, started for a project.
 fn claude(machine: &Machine, (project, cwd): (&Path, &Path), command: &str) -> String {
     machine.hook().env("CLAUDE_PROJECT_DIR", project).input(bash(cwd, command)).run().answer().0
 }
@@ -192,7 +192,7 @@ fn a_repository_at_the_home_makes_it_no_project() {
     let output = |cwd: &Path, command: &str| claude(&project.machine, (&home, cwd), command);
     assert_eq!(output(&home.join("work"), "rm -rf ../notes"), "deny");
     assert_eq!(output(&home.join("work"), "ls > new.txt"), "silent");
-    // The home itself and the root are no folder below it.
+    // The home itself and the root are not below it.
     assert_eq!(output(&home, "rm -rf notes"), "deny");
     assert_eq!(output(&home, "ls > notes/a.md"), "ask");
     assert_eq!(output(Path::new("/"), "rm -rf srv/data"), "deny");
@@ -215,7 +215,7 @@ fn a_workspace_that_a_payload_names_is_held_to_the_same() {
     assert_eq!(output(&project.folder, &project.folder.join("src"), "rm -rf ../src"), "allow");
 }
 
-/// What the hook says to a command in the project; the command then runs if it only writes.
+/// Returns the hook's answer to a command in the project; the command then runs if it only writes.
 fn output(project: &Project, command: &str) -> (String, String) {
     project.machine.hook().input(bash(&project.folder, command)).run().answer()
 }

@@ -1,4 +1,4 @@
-//! What the reflexes, packs and hooks of agentreflex and the rules of @fozikio/reflex bring along works here as it is.
+//! Reflexes, packs and hooks of agentreflex and rules of @fozikio/reflex work here unchanged.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 mod support;
@@ -99,7 +99,7 @@ fn options_of_any_type_are_read() {
         assert!(output.contains("src/**") && output.contains("deny"), "{output}");
     }
     list(&machine, &json!([{"source": "./scope", "with": {"allow": [1]}}]));
-    assert!(bash(&machine, "ls").contains("is no string[]"));
+    assert!(bash(&machine, "ls").contains("is not of type string[]"));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn rules_are_asked_about_an_event_from_a_file_or_the_command_line() {
         let output = machine.reflex(words).run();
         assert_eq!((output.code, output.json()["blocked"] == true), (code, code == 2), "{name}: {output:?}");
     }
-    // A rule of the package needs no import, and a copy of one that ships is told.
+    // A rule of the package needs no import, and a copy of a shipped rule is reported.
     let output = machine.reflex(["import", &format!("{rules}/a.yaml")]).run();
     assert!(output.stderr.contains("loads as it is"), "{output:?}");
     write(&Path::new(rules).join("b.yaml"), &rule.replace("no-frob", "path-traversal"));

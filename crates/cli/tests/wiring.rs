@@ -1,4 +1,4 @@
-//! The hook goes into an agent's settings and out again, and nothing else in them moves by a byte.
+//! The hook is added to an agent's settings and removed again, and no other byte changes.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -15,10 +15,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use support::{APP_SERVER, Machine, Ran, files, with_program};
 
-/// Formatting that no printer would make: tabs, blanks before ends of lines, two properties on a line.
+/// Unusual formatting: tabs, trailing blanks, two properties on a line.
 const ODD: &str = "\n{\n\t\"model\" : \"opus\",   \"env\":{\"A\":\"1\"},  \n\t\"permissions\": {\n\t\t\"allow\": [ \"Bash(ls:*)\" ]\n\t}\n}\n\n";
 
-/// Hooks of others, before the same tools and elsewhere, and keys that nobody knows.
+/// Foreign hooks, for the same tools and others, and unknown keys.
 const FOREIGN: &str = r#"{
   "novelty": {"a": [1, 2.50, null]},
   "hooks": {
@@ -44,10 +44,10 @@ const SHAPES: [(&str, &str); 10] = [
     ("a byte-order mark", "\u{feff}{}\n"),
 ];
 
-/// Stands for the home of a machine in what is compared.
+/// Placeholder for the home of a machine in comparisons.
 const HOME: &str = "HOME";
 
-/// A text with every home of the machine, quoted or not, as [`HOME`].
+/// Replaces the machine's home, quoted or not, by [`HOME`].
 fn with_home(machine: &Machine, text: &str) -> String {
     let home = machine.home().display().to_string();
     text.replace(&format!("'{home}'"), HOME).replace(&home, HOME)
@@ -75,7 +75,7 @@ fn done(machine: &Machine, command: &str) -> Ran {
     output
 }
 
-/// The settings as a program reads them that knows comments and trailing commas.
+/// Parses the settings with comments and trailing commas.
 #[track_caller]
 fn parsed(text: &str) -> Value {
     let without_comments: String = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
@@ -84,7 +84,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(plain.trim_start_matches('\u{feff}')).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// The handlers that run the guard, with the event and the matcher of each.
+/// Returns the handlers that run the guard, with the event and the matcher of each.
 #[track_caller]
 fn ours(text: &str) -> Vec<(String, Value, Value)> {
     let settings = parsed(text);
@@ -92,8 +92,8 @@ fn ours(text: &str) -> Vec<(String, Value, Value)> {
     for (event, groups) in settings["hooks"].as_object().into_iter().flatten() {
         for group in groups.as_array().unwrap() {
             let handlers = group["hooks"].as_array().unwrap().iter();
-            let own = handlers.filter(|handler| handler["command"].as_str().unwrap().ends_with("/reflex"));
-            found.extend(own.map(|handler| (event.clone(), group["matcher"].clone(), handler.clone())));
+            let guards = handlers.filter(|handler| handler["command"].as_str().unwrap().ends_with("/reflex"));
+            found.extend(guards.map(|handler| (event.clone(), group["matcher"].clone(), handler.clone())));
         }
     }
     found
@@ -117,7 +117,7 @@ fn check_installed(text: &str) {
     assert_eq!(found, expected, "{text}");
 }
 
-/// In, in again without a change, and out to the last byte.
+/// Installs twice, the second time without a change, and uninstalls byte for byte.
 #[track_caller]
 fn check_round_trip(name: &str, before: &[u8]) {
     let machine = machine_with(before);
@@ -194,7 +194,7 @@ fn settings_that_a_person_changed_since_lose_only_the_hook() {
         if text.contains(",\n") {
             assert_eq!(after, format!("// later\n{text}// the end"), "{name}");
         } else {
-            // What was one line or nothing keeps the line breaks that came with the hook.
+            // A one-line or empty text keeps the line breaks that the hook added.
             let after = after.replace("// the end", "\n");
             let kept = if text.contains('{') { parsed(text) } else { json!({}) };
             assert_eq!(parsed(&after), kept, "{name}");
@@ -225,7 +225,7 @@ fn nothing_empty_is_left_behind() {
     assert_eq!(parsed(&fs::read_to_string(settings(&machine)).unwrap()), json!({"model": "opus"}));
 }
 
-/// A hook of ours that stands there already, in one of the ways in which it was ever written.
+/// An existing hook of Reflex, in one of its former formats.
 #[track_caller]
 fn check_replaced(handler: &str) {
     let text = |hooks: &str| {
@@ -248,7 +248,7 @@ fn a_hook_of_ours_with_another_path_is_replaced_and_does_not_come_back() {
     check_replaced(r#"{ "type": "command", "command": "rfx hook --agent claude", "timeout": 5 }"#);
 }
 
-/// A hook of this very binary that is not the one that `init` writes.
+/// A hook of this binary that differs from the one that `init` writes.
 #[track_caller]
 fn check_mended(change: impl FnOnce(&mut Value)) {
     let machine = Machine::new();
@@ -304,7 +304,7 @@ fn a_program_of_another_name_is_not_taken_for_ours() {
     check_round_trip("programs of other names", text.as_bytes());
 }
 
-/// A command that must not write: every byte and every name below the machine stays, and these are its words.
+/// Asserts that a command changes no file of the machine, and prints this text.
 #[track_caller]
 fn check_untouched(machine: &Machine, arguments: &[&str], code: i32, words: &str) {
     let before = files(&machine.root());
@@ -345,13 +345,13 @@ fn settings_that_are_not_understood_stay_and_are_named() {
     for (text, problem) in [
         ("{", "1:2: the text ends too early"),
         ("{\"a\": }", "1:7: no JSON"),
-        ("{} {}", "1:4: something stands behind the end"),
+        ("{} {}", "1:4: unexpected text after the end"),
         ("// mine\n{}", "1:1: a comment"),
-        ("{\n  \"a\": [1,],\n}", "2:10: a comma behind the last entry"),
+        ("{\n  \"a\": [1,],\n}", "2:10: a trailing comma"),
         ("{\"model\": 5}", "1:11: `model` has to be a text, and is `5`"),
         ("{\n  \"env\": \"x\"}", "2:10: `env` has to be a map, and is `\"x\"`"),
-        ("[]", "1:1: no map of settings"),
-        ("\"x\"", "1:1: no map of settings"),
+        ("[]", "1:1: settings that are not a map"),
+        ("\"x\"", "1:1: settings that are not a map"),
         ("{\"hooks\": []}", "1:11: `hooks` has to be a map, and is `[]`"),
         ("{\"hooks\": null}", "1:11: `hooks` has to be a map, and is `null`"),
         ("{\"hooks\": {\"PreToolUse\": {}}}", " `hooks.*` has not the type that the agent expects"),
@@ -383,7 +383,7 @@ fn what_an_agent_would_drop_a_file_for_is_taken_out_on_request() {
     check_installed(&with_home(&machine, &mended));
     done(&machine, "uninstall");
     assert_eq!(fs::read_to_string(settings(&machine)).unwrap(), text);
-    // What a person meant by a wrong value nobody else can tell.
+    // The intention behind a wrong value is unknown.
     let machine = machine_with(b"{\"model\": 5}");
     check_untouched(&machine, &["init", "--yes", "--repair"], 1, "mend line 1 of ");
 }
@@ -474,7 +474,7 @@ fn both_names_of_the_agent_are_known_and_others_are_not() {
     check_untouched(&Machine::new(), &["init", "--yes", "--agent", "universal"], 64, "`universal`");
 }
 
-/// The files of an agent before, with the guard, again with the guard, and without it.
+/// An agent's files before, with the guard, again with the guard, and without it.
 #[track_caller]
 fn check_agent(agent: &str, file: &str, before: Option<&str>) -> String {
     let machine = Machine::new();
@@ -522,7 +522,7 @@ fn the_hooks_of_codex_come_and_go_to_the_byte() {
     }});
     assert_eq!(parsed(&new), expected);
     for (_, text) in SHAPES {
-        // It drops a file with any other key at its top.
+        // The client ignores a file with any other top-level key.
         let known = |value: Value| value.as_object().unwrap().keys().all(|key| key == "hooks");
         if text.is_empty() || serde_json::from_str::<Value>(text).is_ok_and(known) {
             check_agent("codex", HOOKS, Some(text));
@@ -574,8 +574,8 @@ fn trust_that_cannot_be_had_is_told_and_the_way_to_it_too() {
     let deaf =
         with_program(&machine, "codex", "#!/bin/sh\necho '{\"id\":1,\"error\":{\"message\":\"no such method\"}}'\n");
     assert!(run(&deaf).stderr.contains("(no such method)"), "{:?}", run(&deaf));
-    let gone = with_program(&machine, "codex", "#!/bin/sh\nexit 1\n");
-    assert!(run(&gone).stderr.contains("(it ended without an answer)"), "{:?}", run(&gone));
+    let failing = with_program(&machine, "codex", "#!/bin/sh\nexit 1\n");
+    assert!(run(&failing).stderr.contains("(it ended without an answer)"), "{:?}", run(&failing));
 }
 
 #[test]
@@ -585,10 +585,10 @@ fn where_several_agents_are_used_each_is_wired_and_each_goes_again() {
     fs::create_dir(machine.home().join(".copilot")).unwrap();
     let output = machine.reflex(["init", "--yes"]).env("PATH", &path).run();
     assert_eq!(output.code, 0, "{output:?}");
-    for (file, there) in
+    for (file, exists) in
         [(".codex/hooks.json", true), (".copilot/hooks/reflex.json", true), (".claude/settings.json", false)]
     {
-        assert_eq!(machine.home().join(file).exists(), there, "{file}");
+        assert_eq!(machine.home().join(file).exists(), exists, "{file}");
     }
     let output = machine.reflex(["uninstall", "--yes"]).env("PATH", &path).run();
     assert_eq!(output.code, 0, "{output:?}");
@@ -596,7 +596,7 @@ fn where_several_agents_are_used_each_is_wired_and_each_goes_again() {
     assert!(left.map(|(file, _)| file).all(|file| file.starts_with(machine.home().join(".local"))));
 }
 
-/// A package manager keeps a link on the `PATH` and moves the file that it leads to with each version.
+/// A package manager keeps a link on the `PATH` whose target moves with each version.
 #[test]
 fn a_hook_survives_an_upgrade_that_moves_the_binary() {
     let machine = Machine::new();
@@ -616,14 +616,14 @@ fn a_hook_survives_an_upgrade_that_moves_the_binary() {
     assert_eq!(output.code, 0, "{output:?}");
     let (_, _, handler) = ours(&fs::read_to_string(settings(&machine)).unwrap()).remove(0);
     assert_eq!(handler["command"], link.to_str().unwrap());
-    // The next version stands elsewhere, and the link leads there.
+    // The next version is at another path, and the link points there.
     let next = machine.root().join("cellar/1.1");
     fs::rename(&cellar, &next).unwrap();
     fs::remove_file(&link).unwrap();
     symlink(next.join("reflex"), &link).unwrap();
     assert_eq!(run(&link, &["doctor"]).code, 0, "{:?}", run(&link, &["doctor"]));
     assert!(run(&link, &["init"]).stdout.contains("is up to date"));
-    // The link is as much the guard's as the file.
+    // The link is protected like the file.
     let home = machine.home();
     let words = ["hook", "--home", home.to_str().unwrap(), "--agent", "claude", "--event", "PreToolUse"];
     let call = machine.program(link.to_str().unwrap(), words).env("PATH", &path);

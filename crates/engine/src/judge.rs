@@ -72,7 +72,7 @@ impl<'p> Engine<'p> {
 
     /// Like [`Engine::judge`], with an external detector. It also runs on a call that replaces the original one.
     pub fn judge_with(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
-        work::within(too_much::most(event), || self.judge_within(event, world, further))
+        work::within(too_much::max_units(event), || self.judge_within(event, world, further))
     }
 
     fn judge_within(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
@@ -94,7 +94,7 @@ impl<'p> Engine<'p> {
             analysis.effects.extend(below);
             analysis.number();
         }
-        work::reserve(too_much::most(event) / too_much::RESERVE);
+        work::reserve(too_much::max_units(event) / too_much::RESERVE);
         watch.stop("analyze");
         let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
         let (mut findings, weighed) = library::inspect(&facts, &|_| true, &mut watch);
@@ -122,7 +122,7 @@ impl<'p> Engine<'p> {
     /// already happened, so the engine itself never denies it. Findings report instructions in the input, loops of the
     /// session, and matches of user rules and of the external detector.
     pub fn judge_incoming(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
-        work::within(too_much::most(event), || self.judge_incoming_within(event, world, further))
+        work::within(too_much::max_units(event), || self.judge_incoming_within(event, world, further))
     }
 
     fn judge_incoming_within(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
@@ -130,7 +130,7 @@ impl<'p> Engine<'p> {
         let mut watch = Stopwatch::new(world);
         let event = &*unfolded(event, tables);
         let analysis = analyze(event, tables, world);
-        work::reserve(too_much::most(event) / too_much::RESERVE);
+        work::reserve(too_much::max_units(event) / too_much::RESERVE);
         watch.stop("analyze");
         let facts = Facts::new(event, &analysis, tables, world).with_roots(policy.roots());
         let fingerprint = fingerprint::fingerprint(event, &analysis);

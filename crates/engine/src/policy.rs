@@ -143,7 +143,7 @@ impl Policy {
         let asked = stated == PolicyAction::Ask || stated == PolicyAction::Warn;
         let worth = if asked { self.allowed(finding, facts, why).unwrap_or(stated) } else { stated };
         let of_role = facts.event.role.as_deref().into_iter().flat_map(|role| self.roles(role));
-        let named = of_role.map(|(_, said)| said.get("mode").text()).chain(self.presets().map(|(_, name)| name));
+        let named = of_role.map(|(_, entry)| entry.get("mode").text()).chain(self.presets().map(|(_, name)| name));
         let mut modes = named.map(|name| self.preset(name)).chain(self.of_session());
         let denies = self.node.get("ask").text() == "deny" || modes.any(|mode| mode.get("ask").text() == "deny");
         if worth == PolicyAction::Ask && denies { PolicyAction::Deny } else { worth }
@@ -152,13 +152,13 @@ impl Policy {
     /// The entries for a role in all layers. They only tighten, because an agent may choose its role.
     pub(crate) fn roles<'p>(&'p self, role: &'p str) -> impl Iterator<Item = (&'p Layer, Node<'static>)> {
         let of = move |layer: &'p Layer| (layer, layer.policy().get("roles").get(role));
-        self.layers.iter().map(of).filter(|(_, said)| !said.is_nil())
+        self.layers.iter().map(of).filter(|(_, entry)| !entry.is_nil())
     }
 
     /// The presets in force that ask about effects regardless of their severity.
     pub(crate) fn cautious(&self, role: Option<&str>) -> Vec<Node<'static>> {
         let named = self.presets().map(|(_, name)| self.preset(name));
-        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
+        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, entry)| entry.get("mode").text());
         let of_role = of_role.map(|name| self.preset(name));
         let all = std::iter::once(self.node).chain(named).chain(of_role).chain(self.of_session());
         let mut cautious: Vec<Node<'static>> = all.filter(|node| !node.get("asks").is_empty()).collect();
@@ -180,13 +180,14 @@ impl Policy {
     /// is made.
     pub(crate) fn worth_if_kept(&self, finding: &Finding, role: Option<&str>) -> Option<PolicyAction> {
         let presets = self.presets().map(|(_, name)| self.preset(name));
-        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, said)| said.get("mode").text());
+        let of_role = role.into_iter().flat_map(|role| self.roles(role)).map(|(_, entry)| entry.get("mode").text());
         let modes = of_role.filter(|name| !name.is_empty()).map(|name| self.preset(name));
         let all = std::iter::once(self.node).chain(presets).chain(modes);
         let kept = all.map(|node| PolicyAction::named(node.get("kept").text())).collect::<Option<Vec<_>>>()?;
-        let said = self.layers.iter().filter_map(|layer| said_of(layer, &finding.id));
-        let asks =
-            said.map(|said| PolicyAction::named(said.get("do").text())).any(|said| said >= Some(PolicyAction::Ask));
+        let entries = self.layers.iter().filter_map(|layer| override_of(layer, &finding.id));
+        let asks = entries
+            .map(|entry| PolicyAction::named(entry.get("do").text()))
+            .any(|action| action >= Some(PolicyAction::Ask));
         let stays = asks || finding.tier == Tier::Core || finding.fixed.is_some();
         if stays { Some(PolicyAction::Ask) } else { kept.into_iter().max() }
     }
@@ -200,20 +201,20 @@ impl Policy {
             PolicyAction::named(node.get(finding.severity.name()).text()).unwrap_or(PolicyAction::Deny)
         };
         let usual = worth(self.node);
-        let mut stated = Spoken::default();
+        let mut stated = Combined::default();
         for (layer, name) in self.presets() {
             let reason = layer.policy().get("reason").text();
             let worth = worth(self.preset(name));
-            stated.say(worth < usual && layer.may_lower(finding, reason), worth);
+            stated.add(worth < usual && layer.may_lower(finding, reason), worth);
         }
-        for (_, said) in role.into_iter().flat_map(|role| self.roles(role)) {
-            let mode = self.preset(said.get("mode").text());
+        for (_, entry) in role.into_iter().flat_map(|role| self.roles(role)) {
+            let mode = self.preset(entry.get("mode").text());
             if !mode.is_nil() {
-                stated.say(false, worth(mode));
+                stated.add(false, worth(mode));
             }
         }
         if let Some(mode) = self.of_session() {
-            stated.say(false, worth(mode));
+            stated.add(false, worth(mode));
         }
         stated.over(usual)
     }
@@ -226,29 +227,30 @@ impl Policy {
         }
         let (layer, name) =
             self.presets().find(|(layer, _)| layer.may_lower(finding, layer.policy().get("reason").text()))?;
-        let (whose, reason) = (layer.authority.name(), layer.policy().get("reason").text());
-        Some(format!("{}: {} by the {whose}'s preset {name}: {reason}", finding.id, worth.name()))
+        let (owner, reason) = (layer.authority.name(), layer.policy().get("reason").text());
+        Some(format!("{}: {} by the {owner}'s preset {name}: {reason}", finding.id, worth.name()))
     }
 
     /// Applies `rules: {NAME: …}` and `disabled_rules`.
     fn overridden(&self, finding: &Finding, base: PolicyAction, why: &mut Vec<String>) -> PolicyAction {
-        let mut stated = Spoken::default();
+        let mut stated = Combined::default();
         for layer in &self.layers {
-            let Some(said) = said_of(layer, &finding.id) else { continue };
-            let worth = PolicyAction::named(said.get("do").text()).unwrap_or(base);
-            if self.minute >= until(said) {
+            let Some(entry) = override_of(layer, &finding.id) else { continue };
+            let worth = PolicyAction::named(entry.get("do").text()).unwrap_or(base);
+            if self.minute >= until(entry) {
                 continue;
             }
             let lowered = worth < base;
-            let may = lowered && layer.may_lower(finding, said.get("reason").text()) && self.lets_lower(finding, worth);
+            let may =
+                lowered && layer.may_lower(finding, entry.get("reason").text()) && self.lets_lower(finding, worth);
             let inert = lowered && !may;
-            let note = match said.get("reason").text() {
+            let note = match entry.get("reason").text() {
                 _ if inert => " (it may not lower this, so it does not count)".to_owned(),
                 "" => String::new(),
                 reason => format!(": {reason}"),
             };
-            why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), said.get("at").text()));
-            stated.say(may, worth);
+            why.push(format!("{}: {} in {}{note}", finding.id, worth.name(), entry.get("at").text()));
+            stated.add(may, worth);
         }
         stated.over(base)
     }
@@ -256,9 +258,9 @@ impl Policy {
     /// Whether the rule permits lowering its action.
     fn lets_lower(&self, finding: &Finding, worth: PolicyAction) -> bool {
         let Some((subject, name)) = finding.id.split_once('/') else { return true };
-        let own = self.layers.iter().filter(|layer| layer.authority.name() == subject);
+        let layers = self.layers.iter().filter(|layer| layer.authority.name() == subject);
         let rule =
-            own.map(|layer| layer.tables.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
+            layers.map(|layer| layer.tables.get("rules").get(name)).find(|rule| !rule.is_nil()).unwrap_or(Node::NIL);
         let key = if worth == PolicyAction::Record { "fixed" } else { "undowngradable" };
         finding.tier == Tier::Core || !rule.get(key).is_true()
     }
@@ -295,13 +297,13 @@ impl Policy {
 /// Combines the actions of several layers: the strictest of those that may lower, and at least the strictest of the
 /// others.
 #[derive(Default)]
-struct Spoken {
+struct Combined {
     decided: Option<PolicyAction>,
     floor: PolicyAction,
 }
 
-impl Spoken {
-    fn say(&mut self, may: bool, worth: PolicyAction) {
+impl Combined {
+    fn add(&mut self, may: bool, worth: PolicyAction) {
         if may {
             self.decided = self.decided.max(Some(worth));
         } else {
@@ -321,20 +323,20 @@ fn until(entry: Node<'_>) -> u32 {
 }
 
 /// The layer's entry for a rule, by its full id or, for user rules, by its name.
-fn said_of(layer: &Layer, id: &str) -> Option<Node<'static>> {
+fn override_of(layer: &Layer, id: &str) -> Option<Node<'static>> {
     let rules = layer.policy().get("overrides");
-    let own = ["project/", "user/", "managed/"].iter().find_map(|subject| id.strip_prefix(subject));
-    [Some(id), own].into_iter().flatten().map(|name| rules.get(name)).find(|said| !said.is_nil())
+    let name_in_layer = ["project/", "user/", "managed/"].iter().find_map(|subject| id.strip_prefix(subject));
+    [Some(id), name_in_layer].into_iter().flatten().map(|name| rules.get(name)).find(|entry| !entry.is_nil())
 }
 
 /// Whether an allowance covers a finding. All conditions of the entry must hold.
 fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
     let Some(action) = finding.action else { return false };
     // The person who allowed the command has not seen the content of a file that it runs.
-    let said = finding.effect.is_none_or(|effect| facts.stands_in_call(effect));
-    let command = || facts.sole_command(action).filter(|_| said);
+    let is_in_call = finding.effect.is_none_or(|effect| facts.is_in_call(effect));
+    let command = || facts.sole_command(action).filter(|_| is_in_call);
     let mut each = entry.entries().map(|(key, value)| match key {
-        "command" => said && facts.shell_text(action).is_some_and(|text| text.trim() == value.text().trim()),
+        "command" => is_in_call && facts.shell_text(action).is_some_and(|text| text.trim() == value.text().trim()),
         "argv" => command().is_some_and(|command| begins(value, command)),
         "glob" => {
             command().is_some_and(|command| command_pattern::is(value.text(), &crate::text::excerpt::words(command)))

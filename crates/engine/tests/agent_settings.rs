@@ -52,7 +52,7 @@ fn what_a_client_takes_is_read() {
 }
 
 #[test]
-fn what_a_client_drops_is_told_with_its_place() {
+fn what_a_client_drops_is_reported_with_its_place() {
     for entry in entries() {
         for dropped in entry.value["dropped"].as_array().unwrap() {
             let (text, at) = (filled(dropped["text"].as_str().unwrap()), dropped["at"].as_str().unwrap());

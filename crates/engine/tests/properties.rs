@@ -177,7 +177,7 @@ const UNREAD: [&str; 10] = [
 ];
 
 #[test]
-fn a_command_of_the_guard_with_words_that_nobody_knows_is_a_persons() {
+fn a_command_of_the_guard_with_unknown_words_is_a_persons() {
     for template in UNREAD {
         for outer in ["{}", "env {}", "sh -c '{}'", "setsid -f {}", "script -qec '{}' /dev/null", "nohup {} &"] {
             for (program, expected) in [("reflex", true), ("rfx audit", true), ("reflex check", false)] {

@@ -1,11 +1,11 @@
 //! Finds problems that keep git, or this reader, from reading a repository: in its work tree, settings, index or
 //! environment.
 
-use crate::files::config::{Settings, is_users_own, regular_or_none};
+use crate::files::config::{Settings, is_user_file, regular_or_none};
 use crate::files::index;
 use crate::model::fact::Fact;
 use crate::repository::Repository;
-use crate::trouble::{Look, Trouble, told_of};
+use crate::trouble::{Look, Trouble, trouble_of};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ impl Repository {
     pub fn trouble(&self, look: Look) -> Option<&Trouble> {
         let known = match look {
             Look::Quick => &self.quick_trouble,
-            Look::Whole => &self.whole_trouble,
+            Look::Full => &self.full_trouble,
         };
         known.get_or_init(|| self.look_for_trouble(look)).as_ref()
     }
@@ -63,26 +63,26 @@ impl Repository {
     }
 
     fn broken(&self, look: Look) -> Option<Trouble> {
-        let own = self.object_hash().and_then(|_| self.worktree_configuration.clone());
-        let settings = own.and_then(|_| match look {
+        let worktree_settings = self.object_hash().and_then(|_| self.worktree_configuration.clone());
+        let settings = worktree_settings.and_then(|_| match look {
             Look::Quick => Settings::check_user(&self.git_dir, &self.home),
-            Look::Whole => self.settings().map(|_| ()),
+            Look::Full => self.settings().map(|_| ()),
         });
         let index = || match look {
             Look::Quick => index::begins_well(&self.git_dir.join("index")),
-            Look::Whole => self.index().map(|_| ()),
+            Look::Full => self.index().map(|_| ()),
         };
-        let failed = |answer: Fact<()>, what| answer.err().and_then(|reason| told_of(what, &reason));
+        let failed = |answer: Fact<()>, what| answer.err().and_then(|reason| trouble_of(what, &reason));
         // HEAD is not checked here: every comparison with it resolves it, and an unknown result there is never "clean".
         failed(settings, "git's configuration").or_else(|| failed(index(), "the index"))
     }
 
-    /// The repository itself may have set the environment, so the paths that it names are not read. It is then unknown
-    /// how git would act there.
+    /// Returns the first variable, as a trouble, that leads git elsewhere than the repository's files do. The paths in
+    /// it are not read, because the repository may have set it, so git's actions there are unknown.
     fn environment_trouble(&self) -> Option<Trouble> {
         let leads_away = |(name, usual): &(&'static str, Usual)| {
-            let given = std::env::var_os(name).filter(|value| !value.is_empty())?;
-            (!self.is_usual(&given, *usual)).then_some(*name)
+            let actual = std::env::var_os(name).filter(|value| !value.is_empty())?;
+            (!self.is_usual(&actual, *usual)).then_some(*name)
         };
         let away = LEADING.iter().find_map(leads_away);
         let away =
@@ -95,14 +95,14 @@ impl Repository {
     }
 
     /// Git resolves a relative path against the root of the work tree or the working directory.
-    fn is_usual(&self, given: &OsStr, usual: Usual) -> bool {
+    fn is_usual(&self, actual: &OsStr, usual: Usual) -> bool {
         let expected = match usual {
             Usual::GitDir => self.git_dir.clone(),
             Usual::Common(below) => self.common_dir.join(below),
             Usual::Index => self.git_dir.join("index"),
             Usual::WorkTree => self.work_tree.clone().unwrap_or_default(),
         };
-        let same = |base: &Path| real(&base.join(given)) == real(&expected);
+        let same = |base: &Path| real(&base.join(actual)) == real(&expected);
         let here = std::env::current_dir().ok();
         self.work_tree.iter().chain(&here).any(|base| same(base))
     }
@@ -113,20 +113,20 @@ impl Repository {
             return false;
         };
         let within = |root: &PathBuf| real(&file).starts_with(root);
-        !is_users_own(&file, &self.home) && (!regular_or_none(&file) || self.work_tree.as_ref().is_some_and(within))
+        !is_user_file(&file, &self.home) && (!regular_or_none(&file) || self.work_tree.as_ref().is_some_and(within))
     }
 }
 
 /// Whether the environment passes settings to git that lead it to other files.
 fn sets_what_leads_away() -> bool {
     const KEYS: [&str; 5] = ["core.bare", "core.worktree", "core.repositoryformatversion", "extensions.", "include"];
-    const MOST: usize = 64;
+    const MAX_FILES: usize = 64;
     let parameters = std::env::var_os("GIT_CONFIG_PARAMETERS").unwrap_or_default();
     let parameters = parameters.to_string_lossy().to_lowercase();
     let count = std::env::var("GIT_CONFIG_COUNT").ok().and_then(|count| count.parse::<usize>().ok()).unwrap_or(0);
     let key = |index: usize| std::env::var(format!("GIT_CONFIG_KEY_{index}")).unwrap_or_default().to_lowercase();
     let leads = |text: &str| KEYS.iter().any(|start| text.starts_with(start));
-    count > MOST
+    count > MAX_FILES
         || (0..count).any(|index| leads(&key(index)))
         || parameters.split('\'').any(|text| leads(text.trim_start_matches('"')))
 }

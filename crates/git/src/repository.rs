@@ -30,12 +30,12 @@ pub struct Repository {
     index: OnceLock<Fact<Arc<Index>>>,
     pub(crate) survey: Survey,
     /// Folders below the work tree, and whether their contents belong to it.
-    own: RefCell<BTreeMap<Vec<u8>, bool>>,
+    own_folders: RefCell<BTreeMap<Vec<u8>, bool>>,
     /// The last folder known to belong to this work tree: consecutive paths are often in the same folder.
     owned: RefCell<Option<Vec<u8>>>,
     has_submodules: OnceLock<bool>,
     pub(crate) quick_trouble: OnceCell<Option<Trouble>>,
-    pub(crate) whole_trouble: OnceCell<Option<Trouble>>,
+    pub(crate) full_trouble: OnceCell<Option<Trouble>>,
 }
 
 /// The result of the search upward from a folder.
@@ -58,13 +58,13 @@ impl Repository {
     pub fn search(start: &Path, home: &Path) -> Search {
         let mut damaged = None;
         for directory in nearest_existing(start).iter().flat_map(|start| start.ancestors()) {
-            let told = |reason: Unknown| (directory.to_owned(), reason);
+            let damage = |reason: Unknown| (directory.to_owned(), reason);
             match Self::at(directory, home) {
                 Ok(Some(repository)) => return Search { repository: Some(repository), damaged },
                 Ok(None) => {
-                    damaged = damaged.or_else(|| remains_of_one(&directory.join(".git")).map(told));
+                    damaged = damaged.or_else(|| remains_of_one(&directory.join(".git")).map(damage));
                 }
-                Err(reason) => return Search { repository: None, damaged: damaged.or_else(|| Some(told(reason))) },
+                Err(reason) => return Search { repository: None, damaged: damaged.or_else(|| Some(damage(reason))) },
             }
         }
         Search { repository: None, damaged }
@@ -151,11 +151,11 @@ impl Repository {
             settings: OnceLock::new(),
             index: OnceLock::new(),
             survey: Survey::default(),
-            own: RefCell::default(),
+            own_folders: RefCell::default(),
             owned: RefCell::default(),
             has_submodules: OnceLock::new(),
             quick_trouble: OnceCell::new(),
-            whole_trouble: OnceCell::new(),
+            full_trouble: OnceCell::new(),
         }
     }
 
@@ -197,8 +197,8 @@ impl Repository {
     pub(crate) fn scope(&self, paths: &[PathBuf]) -> Fact<Scope> {
         let paths: Vec<Vec<u8>> = paths.iter().map(|path| self.relative(path)).collect::<Fact<_>>()?;
         paths.iter().try_for_each(|path| self.is_of_this_work_tree(path))?;
-        let whole = paths.iter().any(Vec::is_empty);
-        Ok(Scope(if whole { Vec::new() } else { paths }))
+        let includes_root = paths.iter().any(Vec::is_empty);
+        Ok(Scope(if includes_root { Vec::new() } else { paths }))
     }
 
     /// Fails for a path outside this work tree: an empty answer would read as "clean".
@@ -222,14 +222,14 @@ impl Repository {
     }
 
     fn is_own_folder(&self, root: &Path, folder: &[u8]) -> Fact<bool> {
-        if let Some(known) = self.own.borrow().get(folder) {
+        if let Some(known) = self.own_folders.borrow().get(folder) {
             return Ok(*known);
         }
         let full = root.join(native(folder));
         let inner = full.join(".git").symlink_metadata().is_ok() || self.index()?.is_submodule(folder);
-        let own = !inner && !full.is_symlink();
-        self.own.borrow_mut().insert(folder.to_vec(), own);
-        Ok(own)
+        let is_own = !inner && !full.is_symlink();
+        self.own_folders.borrow_mut().insert(folder.to_vec(), is_own);
+        Ok(is_own)
     }
 
     /// The slash-separated path below the work tree; empty for the work tree itself.
@@ -238,15 +238,15 @@ impl Repository {
         if let Some(below) = plain_below(&bytes(path.as_os_str()), &bytes(root.as_os_str())) {
             return Ok(below.to_vec());
         }
-        let whole = root.join(path);
+        let full = root.join(path);
         let climbs = path.components().any(|part| part == Component::ParentDir);
-        if !climbs && let Ok(below) = whole.strip_prefix(root) {
+        if !climbs && let Ok(below) = full.strip_prefix(root) {
             return Ok(slashed(below));
         }
         // The last component is not followed: the link itself is the target.
-        let resolved = match (whole.parent(), whole.file_name()) {
+        let resolved = match (full.parent(), full.file_name()) {
             (Some(parent), Some(name)) => resolve(parent).map(|parent| parent.join(name)),
-            _ => resolve(&whole),
+            _ => resolve(&full),
         };
         let resolved = resolved.ok_or(UNRESOLVED)?;
         let below = resolved.strip_prefix(root).map_err(|_| OUTSIDE)?;

@@ -21,7 +21,7 @@ pub enum Look {
     /// Its settings and the header of its index: cheap enough to run for each overwritten file.
     Quick,
     /// All of its index.
-    Whole,
+    Full,
 }
 
 /// Reasons that only apply to this reader: git can read the repository.
@@ -32,7 +32,7 @@ const REMAINS: [&str; 6] = ["HEAD", "objects", "refs", "index", "config", "packe
 
 /// Checks a `.git` that git skips, or at which it fails, although it was meant for a repository.
 pub(crate) fn remains_of_one(dot_git: &Path) -> Option<Unknown> {
-    let there = dot_git.symlink_metadata().ok()?;
+    let metadata = dot_git.symlink_metadata().ok()?;
     match dot_git.metadata() {
         Ok(found) if found.is_dir() => {
             let entries = std::fs::read_dir(dot_git);
@@ -41,7 +41,7 @@ pub(crate) fn remains_of_one(dot_git: &Path) -> Option<Unknown> {
         }
         Ok(found) if found.is_file() => Some(NO_REPOSITORY),
         Ok(_) => Some(Unknown("`.git` is neither a folder nor a file")),
-        Err(_) => there.is_symlink().then_some(Unknown("`.git` is a link that leads nowhere")),
+        Err(_) => metadata.is_symlink().then_some(Unknown("`.git` is a link that leads nowhere")),
     }
 }
 
@@ -50,26 +50,26 @@ pub(crate) const NO_REPOSITORY: Unknown = Unknown("the .git file leads to no rep
 
 /// Describes a reason for people; `None` if only this reader is affected.
 pub fn told(reason: Unknown) -> Option<Trouble> {
-    told_of("the repository", &reason)
+    trouble_of("the repository", &reason)
 }
 
 /// Describes a reason for a part of the repository, which is named if the reason may be about any file.
-pub(crate) fn told_of(what: &str, reason: &Unknown) -> Option<Trouble> {
+pub(crate) fn trouble_of(what: &str, reason: &Unknown) -> Option<Trouble> {
     if ONLY_OURS.contains(reason) {
         return None;
     }
     let Unknown(text) = *reason;
     let reason = match text {
         "a file cannot be read" => format!("{what} cannot be read"),
-        "not a regular file" => format!("{what} is no regular file"),
+        "not a regular file" => format!("{what} is not a regular file"),
         "a file is too large" => format!("{what} is too large to be read"),
         other => other.to_owned(),
     };
-    let tells = |word: &str| reason.contains(word);
+    let has = |word: &str| reason.contains(word);
     let mend = match () {
-        () if tells(".git file") => "git worktree repair",
-        () if tells("index") => "git fsck, then let a person rebuild the index from HEAD",
-        () if tells("format") || tells("extension") || tells("configuration") => "git config --list --show-origin",
+        () if has(".git file") => "git worktree repair",
+        () if has("index") => "git fsck, then let a person rebuild the index from HEAD",
+        () if has("format") || has("extension") || has("configuration") => "git config --list --show-origin",
         () => "git fsck",
     };
     Some(Trouble { reason, mend })

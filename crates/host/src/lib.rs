@@ -44,7 +44,7 @@ pub use system::clock::{duration, local, moment, now, timestamp};
 pub use system::folders::{Folders, choose_home, chosen_home};
 pub use system::hidden::is_hidden;
 pub use system::http;
-pub use system::os::{in_group_of_its_own, options_with_mode, terminal};
+pub use system::os::{in_new_process_group, options_with_mode, terminal};
 pub use system::person;
 pub use system::random::token;
 pub use world::LocalWorld;

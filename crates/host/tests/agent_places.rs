@@ -16,11 +16,11 @@ fn every_file_that_holds_an_agents_hook_is_guarded() {
     for agent in AGENTS {
         let Some(settings) = agent.settings else { continue };
         let file = |home: &str, folder: &str, name: &str| format!("{home}/{folder}/{name}").replace("//", "/");
-        let own = settings.files.iter().map(|entry| file("~", entry.folder, entry.name));
+        let user = settings.files.iter().map(|entry| file("~", entry.folder, entry.name));
         let project = settings.project.iter().map(|entry| file("/repo", entry.folder, entry.name));
         let managed = settings.managed.iter().flat_map(|managed| [managed.file, managed.on_macos]);
         let managed: Vec<String> = managed.filter(|path| !path.is_empty()).map(str::to_owned).collect();
-        let for_all: Vec<String> = own.chain(managed).collect();
+        let for_all: Vec<String> = user.chain(managed).collect();
         for path in for_all.iter().cloned().chain(project) {
             if !is_in("agent-settings", &path) {
                 missing.push(format!("{}: {path} is not in agent-settings", agent.name));

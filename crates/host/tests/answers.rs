@@ -64,8 +64,8 @@ const NOT_ENGLISH: &[(&str, &str)] = &[
     ("unseen", "that nobody has read"),
 ];
 
-/// So many letters a message or a remedy has at most.
-const LONGEST: usize = 130;
+/// Maximum length of a message or a remedy, in bytes.
+const MAX_LENGTH: usize = 130;
 
 #[test]
 fn messages_and_remedies_are_plain_english() {
@@ -80,8 +80,8 @@ fn messages_and_remedies_are_plain_english() {
         if !message.starts_with(|ch: char| ch.is_uppercase()) || !message.ends_with('.') {
             problems.push(format!("{}: a message is a sentence: {message}", entry.name));
         }
-        if message.len() > LONGEST || remedy.len() > LONGEST {
-            problems.push(format!("{}: longer than {LONGEST} letters: {message} {remedy}", entry.name));
+        if message.len() > MAX_LENGTH || remedy.len() > MAX_LENGTH {
+            problems.push(format!("{}: longer than {MAX_LENGTH} bytes: {message} {remedy}", entry.name));
         }
         if !remedy.is_empty() && !is_imperative(&remedy) {
             problems.push(format!("{}: a remedy tells what to do: {remedy}", entry.name));

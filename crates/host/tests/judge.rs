@@ -41,7 +41,7 @@ fn server(turns: Vec<Turn>) -> (String, Receiver<Asked>) {
     (url, receiver)
 }
 
-fn say(mut stream: TcpStream, status: &str, body: &str) {
+fn respond(mut stream: TcpStream, status: &str, body: &str) {
     let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
     // A client that has heard enough hangs up.
     let _ = stream.write_all((head + body).as_bytes());
@@ -55,17 +55,18 @@ fn messages(stream: TcpStream) {
     let block = json!({"type": "tool_use", "id": "t", "name": "answer", "input": allow()});
     let usage = json!({"input_tokens": 900, "output_tokens": 40});
     let body = json!({"model": "model-1-dated", "content": [block], "stop_reason": "tool_use", "usage": usage});
-    say(stream, "200 OK", &body.to_string());
+    respond(stream, "200 OK", &body.to_string());
 }
 
 fn chat(stream: TcpStream) {
     let message = json!({"role": "assistant", "content": allow().to_string()});
     let usage = json!({"prompt_tokens": 800, "completion_tokens": 30});
-    say(stream, "200 OK", &json!({"model": "local", "choices": [{"message": message}], "usage": usage}).to_string());
+    let body = json!({"model": "local", "choices": [{"message": message}], "usage": usage});
+    respond(stream, "200 OK", &body.to_string());
 }
 
 fn busy(stream: TcpStream) {
-    say(stream, "529 Overloaded", "{}");
+    respond(stream, "529 Overloaded", "{}");
 }
 
 struct Here {
@@ -148,18 +149,18 @@ fn every_failure_is_named() {
         (long, "unavailable", "more than 1 MiB"),
         (slow, "slow", "no answer within"),
         (
-            |stream| say(stream, "307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/", ""),
+            |stream| respond(stream, "307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/", ""),
             "unavailable",
             "redirects",
         ),
-        (|stream| say(stream, "401 Unauthorized", "{}"), "unavailable", "HTTP 401"),
-        (|stream| say(stream, "200 OK", "<html>"), "malformed", "no JSON"),
-        (|stream| say(stream, "200 OK", "{\"content\": []}"), "malformed", "handed in no answer"),
+        (|stream| respond(stream, "401 Unauthorized", "{}"), "unavailable", "HTTP 401"),
+        (|stream| respond(stream, "200 OK", "<html>"), "malformed", "no JSON"),
+        (|stream| respond(stream, "200 OK", "{\"content\": []}"), "malformed", "handed in no answer"),
         (
             |stream| {
                 let input = json!({"decision": "allow", "confidence": 1, "reason": "", "approved": true});
                 let block = json!({"type": "tool_use", "name": "answer", "input": input});
-                say(stream, "200 OK", &json!({"content": [block]}).to_string());
+                respond(stream, "200 OK", &json!({"content": [block]}).to_string());
             },
             "malformed",
             "another form",
@@ -167,7 +168,7 @@ fn every_failure_is_named() {
         (
             |stream| {
                 let block = json!({"type": "tool_use", "name": "answer", "input": allow()});
-                say(stream, "200 OK", &json!({"content": [block, block]}).to_string());
+                respond(stream, "200 OK", &json!({"content": [block, block]}).to_string());
             },
             "malformed",
             "handed in no answer",
@@ -177,17 +178,17 @@ fn every_failure_is_named() {
         // A passing failure is met several times.
         let (url, _asked) = server(vec![turn; 8]);
         let reply = here.ask(&JudgeConfig { timeout: Duration::from_secs(2), ..here.anthropic(&url) });
-        let said = reply.choice().unwrap_err().why().to_owned();
-        assert_eq!((reply.outcome(), said.contains(why)), (outcome, true), "{said}");
+        let reason = reply.choice().unwrap_err().why().to_owned();
+        assert_eq!((reply.outcome(), reason.contains(why)), (outcome, true), "{reason}");
     }
 }
 
 #[test]
 fn a_server_that_is_down_and_a_key_that_others_read_are_no_answer() {
     let here = Here::new();
-    let nobody = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
+    let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
     let reply =
-        here.ask(&JudgeConfig { timeout: Duration::from_secs(1), ..here.anthropic(&format!("http://{nobody}")) });
+        here.ask(&JudgeConfig { timeout: Duration::from_secs(1), ..here.anthropic(&format!("http://{address}")) });
     assert_eq!(reply.outcome(), "unavailable");
     let open = Provider::Anthropic { url: "http://127.0.0.1:1".into(), key_file: here.key(0o644) };
     let reply = here.ask(&config(open));
@@ -198,14 +199,14 @@ fn a_server_that_is_down_and_a_key_that_others_read_are_no_answer() {
 fn a_command_gets_json_and_its_errors_are_not_read() {
     let here = Here::new();
     let file = here.folder.path().join("asked");
-    let say = |end: &str| {
+    let ask_and = |end: &str| {
         let line = format!("cat > '{}'; echo noise >&2; echo '{}'{end}", file.display(), allow());
         here.ask(&config(Provider::Command { line }))
     };
-    assert_eq!(say("").choice(), Ok(Choice::Allow));
+    assert_eq!(ask_and("").choice(), Ok(Choice::Allow));
     let question: Value = serde_json::from_str(&fs::read_to_string(Path::new(&file)).unwrap()).unwrap();
     assert_eq!((&question["schema"], &question["answer"]["type"]), (&json!("reflex/judge-v1"), &json!("object")));
-    assert_eq!(say("; exit 3").outcome(), "unavailable");
+    assert_eq!(ask_and("; exit 3").outcome(), "unavailable");
     let reply = here.ask(&config(Provider::Command { line: "yes".into() }));
     assert_eq!(reply.outcome(), "malformed");
 }

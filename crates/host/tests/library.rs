@@ -89,27 +89,27 @@ fn every_rule_is_needed() {
 }
 
 #[test]
-fn every_cue_is_heard_in_its_examples_and_not_in_the_others() {
+fn every_cue_matches_its_examples_and_no_others() {
     let mut problems = Vec::new();
     for entry in entries(Kind::Cues) {
-        let heard = |text: &str| {
+        let scanned = |text: &str| {
             let injection = reflex_engine::injection::scan(text, reflex_library::tables());
-            let own = injection.signs.iter().any(|sign| sign.name == entry.name);
-            (own, injection.score)
+            let is_named = injection.signs.iter().any(|sign| sign.name == entry.name);
+            (is_named, injection.score)
         };
         for example in entry.value["fires"].as_array().unwrap() {
             let text = example.as_str().unwrap_or_else(|| example["text"].as_str().unwrap());
             let least = example["score"].as_u64().unwrap_or(u64::from(reflex_engine::injection::REPORTED_FROM));
-            let plain = heard(text);
-            let hidden = heard(&format!("<!-- {text} -->"));
+            let plain = scanned(text);
+            let hidden = scanned(&format!("<!-- {text} -->"));
             if !(plain.0 && u64::from(plain.1) >= least || hidden.0 && u64::from(hidden.1) >= least) {
-                problems.push(format!("{} is not heard in `{text}`: {plain:?}", entry.name));
+                problems.push(format!("{} does not match `{text}`: {plain:?}", entry.name));
             }
         }
         for text in entry.value["quiet"].as_array().unwrap() {
             let text = text.as_str().unwrap();
-            if heard(text).0 || heard(text).1 >= reflex_engine::injection::REPORTED_FROM {
-                problems.push(format!("{} is heard in `{text}`: {:?}", entry.name, heard(text)));
+            if scanned(text).0 || scanned(text).1 >= reflex_engine::injection::REPORTED_FROM {
+                problems.push(format!("{} matches `{text}`: {:?}", entry.name, scanned(text)));
             }
         }
     }
@@ -117,20 +117,20 @@ fn every_cue_is_heard_in_its_examples_and_not_in_the_others() {
 }
 
 #[test]
-fn every_meaning_is_heard_in_its_examples_and_not_in_the_others() {
+fn every_meaning_matches_its_examples_and_no_others() {
     let mut problems = Vec::new();
     for entry in entries(Kind::Meanings) {
         let means: Vec<&str> = entry.value["means"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
-        let heard = |text: &str| {
+        let count_of = |text: &str| {
             let found = reflex_engine::injection::meanings(text, reflex_library::tables());
             means.iter().filter(|name| found.contains(name)).count()
         };
         let examples = |key: &str| entry.value[key].as_array().unwrap().iter().filter_map(Value::as_str);
-        let deaf = examples("heard").filter(|text| heard(text) < means.len());
-        problems.extend(deaf.map(|text| format!("{} is not heard in `{text}`", entry.name)));
+        let deaf = examples("heard").filter(|text| count_of(text) < means.len());
+        problems.extend(deaf.map(|text| format!("{} does not match `{text}`", entry.name)));
         // What others mean too says nothing of this one.
-        let loud = examples("quiet").filter(|text| heard(text) == means.len());
-        problems.extend(loud.map(|text| format!("{} is heard in `{text}`", entry.name)));
+        let loud = examples("quiet").filter(|text| count_of(text) == means.len());
+        problems.extend(loud.map(|text| format!("{} matches `{text}`", entry.name)));
     }
     report(problems);
 }
@@ -236,8 +236,8 @@ fn in_words(action: &Action) -> String {
         Action::Read { path } => format!("read {}", path.text),
         Action::Search { path, .. } => format!("search {}", path.text),
         Action::Write { path, content } => format!("write {}{}", path.text, with("=", content)),
-        Action::Edit { path, content, gone, .. } => {
-            format!("edit {}{}{}", path.text, with("-", gone), with("=", content))
+        Action::Edit { path, content, removed, .. } => {
+            format!("edit {}{}{}", path.text, with("-", removed), with("=", content))
         }
         Action::Delete { path } => format!("delete {}", path.text),
         Action::Fetch { url } => format!("fetch {url}"),
@@ -431,7 +431,7 @@ fn every_secret_of_a_format_becomes_a_tag() {
 }
 
 #[test]
-fn places_match_and_pass_as_they_say() {
+fn places_match_as_documented() {
     let mut problems = Vec::new();
     for entry in entries(Kind::Places) {
         let texts = |key: &str| -> Vec<String> {

@@ -81,7 +81,7 @@ fn pending_calls_of_the_first_form_are_read() {
         task: String::new(),
         workspace: "/repo".into(),
         cwd: "/repo".into(),
-        whole: true,
+        is_complete: true,
         text: "git push --force origin main".into(),
         parts: texts(&["git push --force origin main"]),
         effects: texts(&["push-force main"]),
@@ -145,7 +145,7 @@ fn alarms_of_the_first_form_are_read() {
 #[test]
 fn what_a_session_keeps_is_read_back() {
     use reflex_engine::loopbreaker::{End, RepeatAllowance, Step, StepKind};
-    let whose = SessionKey { client: "claude", session: "s2", role: None, subagent: None, call: "", word: "" };
+    let key = SessionKey { client: "claude", session: "s2", role: None, subagent: None, call: "", word: "" };
     let kept = Kept::open("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let end = End { failed: true, output: "o".into(), error: "f00d".into(), chars: vec![(b'a', 31), (b'\n', 2)] };
     let step = Step {
@@ -166,21 +166,21 @@ fn what_a_session_keeps_is_read_back() {
         step: step.clone(),
         ..Call::default()
     };
-    kept.store().remember(whose, &call).unwrap();
-    assert_eq!(kept.store().history(whose).calls().map(|call| call.step).collect::<Vec<_>>(), [step]);
+    kept.store().remember(key, &call).unwrap();
+    assert_eq!(kept.store().history(key).calls().map(|call| call.step).collect::<Vec<_>>(), [step]);
 }
 
 #[test]
 fn sessions_of_the_first_form_are_read_and_lines_of_a_later_one_passed_over() {
-    let whose = SessionKey { client: "claude", session: "s1", role: None, subagent: None, call: "", word: "" };
+    let key = SessionKey { client: "claude", session: "s1", role: None, subagent: None, call: "", word: "" };
     let kept = Kept::open("session-1", "sessions/2d0bd5b1b2a3f6c6d0d7b1f0a0e5c9aa");
     let calls = kept.root.path().join("sessions");
     // The file is named after whose it is: what is written first tells the name.
-    kept.store().remember(whose, &Call::default()).unwrap();
+    kept.store().remember(key, &Call::default()).unwrap();
     let named = std::fs::read_dir(&calls).unwrap().map(|entry| entry.unwrap().path());
     let named = named.max_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap()).unwrap();
     kept.also("session-1", &format!("sessions/{}", named.file_name().unwrap().to_string_lossy()));
-    let read: Vec<_> = kept.store().history(whose).calls().collect();
+    let read: Vec<_> = kept.store().history(key).calls().collect();
     let call = Call {
         time: 1_795_219_200_000,
         id: "0190-r".into(),

@@ -72,7 +72,7 @@ fn the_manual_lists_every_official_reflex_with_what_it_answers() {
 }
 
 #[test]
-fn every_option_stands_in_the_readme() {
+fn every_option_is_in_the_readme() {
     let mut missing = Vec::new();
     for package in packages() {
         let options = package.manifest.as_ref().unwrap().get("options").and_then(|options| options.as_object());

@@ -222,7 +222,7 @@ impl Ground {
     }
 
     /// What git itself says: it reads objects, which the comparison of files leaves out.
-    fn told_by_git(&self) -> String {
+    fn state_of_git(&self) -> String {
         let commands = "git status --porcelain; git stash list; git stash show -p; git log --all --oneline; \
                         git fsck --connectivity-only 2>&1 | grep -v dangling; git diff; git diff --cached";
         self.run(commands).1
@@ -241,7 +241,7 @@ fn kept(answer: &Value) -> Option<String> {
 fn play(command: &str) -> Result<(), String> {
     let ground = Ground::new();
     // Git notes in its index what it has looked at.
-    let shown_before = ground.told_by_git();
+    let shown_before = ground.state_of_git();
     let before = ground.seen();
     let answer = ground.ask("Bash", json!({"command": command}));
     let id = kept(&answer).ok_or_else(|| format!("not kept: {answer}"))?;
@@ -251,7 +251,7 @@ fn play(command: &str) -> Result<(), String> {
     }
     undo(&id)?;
     same(&before, &ground.seen())?;
-    let now = ground.told_by_git();
+    let now = ground.state_of_git();
     if now == shown_before { Ok(()) } else { Err(format!("git says\n{now}\nand not\n{shown_before}")) }
 }
 
@@ -502,14 +502,14 @@ fn scenario(random: &mut Random) -> usize {
     let mut played = Vec::new();
     for _ in 0..6 {
         let command = LOSSES[random.below(LOSSES.len())];
-        let said = ground.told_by_git();
+        let state = ground.state_of_git();
         let before = ground.seen();
         let Some(id) = kept(&ground.ask("Bash", json!({"command": command}))) else { continue };
         ground.run(command);
-        played.push((command, id, before, said));
+        played.push((command, id, before, state));
     }
     let order: Vec<&str> = played.iter().map(|(command, ..)| *command).collect();
-    for (command, id, before, said) in played.iter().rev() {
+    for (command, id, before, state) in played.iter().rev() {
         undo(id).unwrap_or_else(|why| panic!("{command} of {order:?}: {why}"));
         // The bytes of the index change with each look of git; what is in it is compared by what git says.
         let without_index = |mut seen: BTreeMap<PathBuf, Seen>| {
@@ -518,7 +518,7 @@ fn scenario(random: &mut Random) -> usize {
         };
         let (before, now) = (without_index(before.clone()), without_index(ground.seen()));
         same(&before, &now).unwrap_or_else(|why| panic!("{command} of {order:?}:\n    {why}"));
-        assert_eq!(ground.told_by_git(), *said, "{command} of {order:?}");
+        assert_eq!(ground.state_of_git(), *state, "{command} of {order:?}");
     }
     played.len()
 }
@@ -527,13 +527,13 @@ fn scenario(random: &mut Random) -> usize {
 fn objects_that_git_has_pruned_come_back() {
     for command in ["git stash clear", "git branch -D topic", "git reset --hard HEAD~1"] {
         let ground = Ground::new();
-        let shown_before = ground.told_by_git();
+        let shown_before = ground.state_of_git();
         let id = kept(&ground.ask("Bash", json!({"command": command}))).unwrap();
         ground.run(command);
         ground.git("reflog expire --expire=now --all");
         ground.git("gc -q --prune=now");
         undo(&id).unwrap();
-        assert_eq!(ground.told_by_git(), shown_before, "{command}");
+        assert_eq!(ground.state_of_git(), shown_before, "{command}");
     }
 }
 
@@ -599,7 +599,7 @@ fn a_work_tree_that_is_removed_comes_back() {
     ground.write("trees/one/a.txt", "changed\n");
     ground.write("trees/one/plan.md", "in no commit\n");
     ground.age();
-    let shown_before = ground.told_by_git();
+    let shown_before = ground.state_of_git();
     let before = ground.seen();
     let command = "git worktree remove --force trees/one";
     let id = kept(&ground.ask("Bash", json!({"command": command}))).unwrap();
@@ -607,7 +607,7 @@ fn a_work_tree_that_is_removed_comes_back() {
     assert!(!ground.root.join("trees/one").exists());
     undo(&id).unwrap();
     same(&before, &ground.seen()).unwrap();
-    assert_eq!(ground.told_by_git(), shown_before);
+    assert_eq!(ground.state_of_git(), shown_before);
     assert_eq!(ground.run("cd trees/one && git status --porcelain").1, " M a.txt\n?? plan.md\n");
 }
 
@@ -655,9 +655,9 @@ fn an_undo_is_undone_like_anything_else() {
 #[track_caller]
 fn asks(ground: &Ground, command: &str, why: &str) {
     let answer = ground.ask("Bash", json!({"command": command}));
-    let said = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default();
+    let reason = answer["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap_or_default();
     let asks = answer["hookSpecificOutput"]["permissionDecision"] == "ask";
-    assert!(asks && said.contains(why), "{command}: {answer}");
+    assert!(asks && reason.contains(why), "{command}: {answer}");
 }
 
 #[test]

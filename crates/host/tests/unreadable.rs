@@ -181,7 +181,7 @@ const STATES: [(&str, Damage, &str); 30] = [
 ];
 
 #[test]
-fn in_a_clean_repository_nobody_is_asked() {
+fn in_a_clean_repository_no_question_is_asked() {
     let project = Project::new();
     for (name, action) in calls() {
         let (decision, reason) = project.judged(action);
@@ -209,7 +209,7 @@ fn what_loses_nothing_stays_silent_there() {
         damage(&project);
         let shell = |command: &str| Action::Shell { command: command.into(), language: Default::default() };
         let path = || AgentPath::new("src/a.ts");
-        let edit = Action::Edit { path: path(), content: "2".into(), gone: "1".into(), parts: Vec::new() };
+        let edit = Action::Edit { path: path(), content: "2".into(), removed: "1".into(), parts: Vec::new() };
         let write = Action::Write { path: AgentPath::new("src/new.ts"), content: "x".into() };
         let actions =
             ["ls", "git status", "cat src/a.ts", "echo x > new.txt", "echo x >> src/a.ts", "npm test"].map(shell);

@@ -1,4 +1,4 @@
-//! What keeping costs beside `cp -a` of the same files: `cargo run --release -p reflex-keep --example ratio [FILES BYTES]`.
+//! Compares a backup with `cp -a`: `cargo run --release -p reflex-keep --example ratio [FILES BYTES]`.
 
 use reflex_keep::{About, BackupStore, Bounds, Request};
 use std::fs;

@@ -9,7 +9,7 @@ pub struct Request {
     /// Files and folders with their contents. Each must exist.
     pub roots: Vec<PathBuf>,
     /// Files and folders that may be missing. Restoring removes a file that was missing before.
-    pub if_there: Vec<PathBuf>,
+    pub if_present: Vec<PathBuf>,
     /// Folders without their contents.
     pub folders: Vec<PathBuf>,
     /// Folders of immutable files, such as git's objects. They are hard-linked, not copied, and a restore
@@ -191,12 +191,12 @@ impl fmt::Display for Refused {
 pub fn size(bytes: u64) -> String {
     const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
     let mut unit = "B";
-    let (mut whole, mut rest) = (bytes, 0);
+    let (mut amount, mut rest) = (bytes, 0);
     for next in UNITS {
-        if whole < 1000 {
+        if amount < 1000 {
             break;
         }
-        (whole, rest, unit) = (whole / 1000, whole % 1000 / 100, next);
+        (amount, rest, unit) = (amount / 1000, amount % 1000 / 100, next);
     }
-    if unit == "B" { format!("{whole} B") } else { format!("{whole}.{rest} {unit}") }
+    if unit == "B" { format!("{amount} B") } else { format!("{amount}.{rest} {unit}") }
 }

@@ -134,10 +134,10 @@ impl BackupStore {
         if digest_of(unpacked(&packed)?)? != digest {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "what was packed cannot be read back"));
         }
-        let own = plain.with_extension(END);
-        match fs::remove_file(&own) {
+        let target = plain.with_extension(END);
+        match fs::remove_file(&target) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => fs::hard_link(&packed, &own)?,
+            _ => fs::hard_link(&packed, &target)?,
         }
         plain.parent().map_or(Ok(()), store::sync)?;
         fs::remove_file(plain)?;
@@ -148,7 +148,7 @@ impl BackupStore {
     pub(crate) fn drop_unused(&self) -> io::Result<()> {
         let entries = fs::read_dir(self.folder().join(PACKED)).into_iter().flatten().flatten();
         for path in entries.map(|entry| entry.path()) {
-            let is_unused = os::stat(&path).is_ok_and(|there| there.names == 1);
+            let is_unused = os::stat(&path).is_ok_and(|file| file.names == 1);
             // A process that is packing has not linked it yet.
             let is_old = store::is_abandoned(&path);
             if is_unused && is_old {

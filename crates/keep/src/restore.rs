@@ -120,17 +120,17 @@ impl Backup {
         if !is_reached_without_links(to) {
             return State::Elsewhere;
         }
-        let there = match os::stat(to) {
-            Ok(there) => there,
+        let current = match os::stat(to) {
+            Ok(current) => current,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return if item.kind == ItemKind::Absent { State::Same } else { State::Missing };
             }
             Err(_) => return State::Differs,
         };
-        let same = there.is_a(&item.kind)
+        let same = current.is_a(&item.kind)
             && match &item.kind {
                 ItemKind::File { unchanging: true, .. } => return State::Same,
-                ItemKind::File { copy, size, .. } => there.size == *size && is_same(&self.copy_of(*copy), to),
+                ItemKind::File { copy, size, .. } => current.size == *size && is_same(&self.copy_of(*copy), to),
                 ItemKind::Folder | ItemKind::Pipe => true,
                 ItemKind::Link { to: target } => fs::read_link(to).is_ok_and(|now| now == *target),
                 ItemKind::Absent => false,
@@ -140,7 +140,7 @@ impl Backup {
         }
         // The access time changes with every read and does not count.
         let [_, written] = item.times;
-        let is_dressed = there.mode == item.mode && there.times.last() == Some(&written)
+        let is_dressed = current.mode == item.mode && current.times.last() == Some(&written)
             || matches!(item.kind, ItemKind::Link { .. });
         let attributes = os::attributes(to).unwrap_or_default();
         if is_dressed && attributes == item.attributes { State::Same } else { State::Dressed }
@@ -220,7 +220,7 @@ fn before(plan: &Plan) -> Request {
     let made = plan.steps.iter().filter(|step| step.item.kind == ItemKind::Folder && step.state == State::Missing);
     let made = made.filter(|step| !is_below(step));
     let paths = plan.steps.iter().filter(changes).chain(folders).chain(made);
-    Request { if_there: paths.map(|step| step.to.clone()).collect(), ..Request::default() }
+    Request { if_present: paths.map(|step| step.to.clone()).collect(), ..Request::default() }
 }
 
 struct Restorer<'a> {
@@ -233,8 +233,8 @@ impl Restorer<'_> {
     fn carry_out(&mut self, plan: &Plan) -> Result<(), Refused> {
         let mut steps: Vec<&Step> = plan.steps.iter().collect();
         steps.sort_by_key(|step| step.to.components().count());
-        let gone = steps.iter().rev().filter(|step| step.item.kind == ItemKind::Absent && step.state != State::Same);
-        for step in gone {
+        let absent = steps.iter().rev().filter(|step| step.item.kind == ItemKind::Absent && step.state != State::Same);
+        for step in absent {
             let away = remove(&step.to);
             away.map_err(|error| Refused::Failed(step.to.clone(), error))?;
         }
@@ -265,7 +265,7 @@ impl Restorer<'_> {
             return Ok(());
         }
         if let ItemKind::File { copy, size, place: Some(place), .. } = &item.kind
-            && os::stat(to).is_ok_and(|there| there.place == *place && there.kind == os::Kind::File)
+            && os::stat(to).is_ok_and(|current| current.place == *place && current.kind == os::Kind::File)
         {
             self.rewrite(*copy, *size, to)?;
             self.placed.insert(*copy, to.clone());
@@ -276,7 +276,7 @@ impl Restorer<'_> {
         let draft = above.join(format!(".reflex-undo-{}", self.backup.id));
         remove(&draft)?;
         self.make(step, &draft)?;
-        if os::stat(to).is_ok_and(|there| there.kind == os::Kind::Folder) {
+        if os::stat(to).is_ok_and(|current| current.kind == os::Kind::Folder) {
             fs::remove_dir_all(to)?;
         }
         fs::rename(&draft, to)?;
@@ -308,7 +308,7 @@ impl Restorer<'_> {
         let ItemKind::File { copy, place: Some(place), .. } = &item.kind else { return None };
         let beside = fs::read_dir(to.parent()?).ok()?.flatten().map(|entry| entry.path());
         let is_it = |path: &PathBuf| {
-            path != to && os::stat(path).is_ok_and(|there| there.place == *place && there.mode == item.mode)
+            path != to && os::stat(path).is_ok_and(|current| current.place == *place && current.mode == item.mode)
         };
         beside.filter(is_it).find(|path| is_same(&self.backup.copy_of(*copy), path))
     }
@@ -316,8 +316,8 @@ impl Restorer<'_> {
     /// Restores the content in place, so that other hard links see it, too.
     fn rewrite(&self, copy: u64, size: u64, to: &Path) -> io::Result<()> {
         // A damaged copy must not destroy the file: read the whole copy before writing.
-        let whole = io::copy(&mut self.source(copy, size)?, &mut io::sink())?;
-        is_whole(whole, size)?;
+        let length = io::copy(&mut self.source(copy, size)?, &mut io::sink())?;
+        check_complete(length, size)?;
         let mut source = self.source(copy, size)?;
         let mut target = os::open_target(to)?;
         io::copy(&mut source, &mut target)?;
@@ -328,7 +328,7 @@ impl Restorer<'_> {
     fn source(&self, copy: u64, size: u64) -> io::Result<Content> {
         let source = pack::open(&self.backup.copy_of(copy))?;
         if let Some(file) = source.plain() {
-            is_whole(file.metadata()?.len(), size)?;
+            check_complete(file.metadata()?.len(), size)?;
         }
         Ok(source)
     }
@@ -338,18 +338,18 @@ impl Restorer<'_> {
         let mut target: File = os::create(draft)?;
         let is_shared = source.plain().is_some_and(|file| os::share(&target, file).is_ok());
         if !is_shared {
-            is_whole(io::copy(&mut source, &mut target)?, size)?;
+            check_complete(io::copy(&mut source, &mut target)?, size)?;
         }
         target.sync_data()
     }
 }
 
-fn is_whole(found: u64, size: u64) -> io::Result<()> {
+fn check_complete(found: u64, size: u64) -> io::Result<()> {
     if found == size { Ok(()) } else { Err(io::Error::new(io::ErrorKind::InvalidData, "its copy is damaged")) }
 }
 
 fn make_folder(to: &Path) -> io::Result<()> {
-    if os::stat(to).is_ok_and(|there| there.kind != os::Kind::Folder) {
+    if os::stat(to).is_ok_and(|current| current.kind != os::Kind::Folder) {
         fs::remove_file(to)?;
     }
     fs::create_dir_all(to)?;
@@ -371,7 +371,7 @@ fn dress(path: &Path, item: &Item) -> io::Result<()> {
 
 fn remove(path: &Path) -> io::Result<()> {
     match os::stat(path) {
-        Ok(there) if there.kind == os::Kind::Folder => fs::remove_dir_all(path),
+        Ok(current) if current.kind == os::Kind::Folder => fs::remove_dir_all(path),
         Ok(_) => fs::remove_file(path),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),

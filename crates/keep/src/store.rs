@@ -217,7 +217,7 @@ impl BackupStore {
     /// The backup of this id, in upper or lower case.
     ///
     /// # Errors
-    /// `NotFound` if there is no such backup, `InvalidData` if it is damaged.
+    /// `NotFound` if the backup does not exist, `InvalidData` if it is damaged.
     pub fn backup(&self, id: &str) -> io::Result<Backup> {
         let listed = self.listed().into_iter().find(|known| known.id.eq_ignore_ascii_case(id));
         manifest::read(&listed.ok_or(io::ErrorKind::NotFound)?.folder)

@@ -6,7 +6,8 @@ use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Suffixes of files that belong to a database file: pages that it does not contain yet.
+/// Suffixes of the write-ahead log, shared memory and rollback journal of an SQLite database, without which a copy of
+/// the database may be incomplete or inconsistent.
 const COMPANIONS: [&str; 3] = ["-wal", "-shm", "-journal"];
 
 /// A file, folder or missing file of a request.
@@ -38,7 +39,7 @@ pub(crate) fn walk(request: &Request, bounds: &Bounds) -> Result<Walk, Refused> 
             return Err(Refused::Missing(root.clone()));
         }
     }
-    for root in &request.if_there {
+    for root in &request.if_present {
         if !walk.visit(root, false, bounds)? && walk.known.insert(root.clone()) {
             walk.found.push(Found { path: root.clone(), stat: None, unchanging: false });
         }
@@ -57,14 +58,14 @@ impl Walk {
     /// Adds the file or the tree at a path; returns whether it exists.
     fn visit(&mut self, root: &Path, unchanging: bool, bounds: &Bounds) -> Result<bool, Refused> {
         let mut left = vec![root.to_owned()];
-        let mut is_there = false;
+        let mut exists = false;
         while let Some(path) = left.pop() {
             let stat = match os::stat(&path) {
                 Ok(stat) => stat,
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(Refused::Failed(path, error)),
             };
-            is_there |= path == root;
+            exists |= path == root;
             if self.known.contains(&path) {
                 continue;
             }
@@ -76,7 +77,7 @@ impl Walk {
             }
             self.add(path, stat, unchanging, bounds)?;
         }
-        Ok(is_there)
+        Ok(exists)
     }
 
     fn add(&mut self, path: PathBuf, stat: Stat, unchanging: bool, bounds: &Bounds) -> Result<(), Refused> {
@@ -84,12 +85,12 @@ impl Walk {
             return Err(Refused::Special(path));
         }
         let unchanging = unchanging && stat.kind == Kind::File;
-        let (count, most) = match unchanging {
+        let (count, limit) = match unchanging {
             true => (&mut self.linked, bounds.linked_files),
             false => (&mut self.files, bounds.files),
         };
         *count += 1;
-        if *count > most {
+        if *count > limit {
             return Err(Refused::TooMany(*count));
         }
         if stat.kind == Kind::File && !unchanging {

@@ -381,12 +381,12 @@ fn whoever_is_killed_leaves_nothing_half_and_loses_nothing() {
         child.kill().unwrap();
         child.wait().unwrap();
         let store = ground.store(Bounds::default());
-        let whole = |backup: &reflex_keep::Backup| {
+        let is_complete = |backup: &reflex_keep::Backup| {
             let size = |item| backup.content(item).map_or(0, |content| length(content.unwrap()));
             backup.items.iter().map(size).sum::<u64>() == backup.bytes
         };
         let listed = store.listed();
-        assert!(listed.iter().all(|known| whole(&store.backup(&known.id).unwrap())), "round {round}");
+        assert!(listed.iter().all(|known| is_complete(&store.backup(&known.id).unwrap())), "round {round}");
         restore(&store, &first);
         for number in 0..12 {
             let file = ground.root.join(format!("work/{number}/file"));

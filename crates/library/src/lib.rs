@@ -33,14 +33,14 @@ pub struct Packaged {
     pub files: &'static [(&'static str, &'static str)],
     /// Compiled code of its modules, by file name.
     pub code: &'static [(&'static str, Compiled)],
-    /// The interpreter features that its modules name.
+    /// The interpreter features whose names occur in the source of its modules.
     pub needs: Needs,
 }
 
 impl Packaged {
     /// Returns the text of a file.
     pub fn file(&self, name: &str) -> Option<&'static str> {
-        self.files.iter().find(|(own, _)| *own == name).map(|(_, text)| *text)
+        self.files.iter().find(|(path, _)| *path == name).map(|(_, text)| *text)
     }
 }
 

@@ -73,9 +73,9 @@ fn is_error(result: &Value) -> Option<bool> {
 /// Returns the text of a result, whose content is a string or a list of blocks.
 fn text(result: &Value) -> String {
     if let Some(answer) = result.get(RESPONSE).and_then(|answer| answer.get("response")) {
-        let said = ["output", "error"]
-            .map(|key| answer.get(key).map(|said| said.as_str().map_or_else(|| said.to_string(), str::to_owned)));
-        return said.into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let parts = ["output", "error"]
+            .map(|key| answer.get(key).map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned)));
+        return parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
     }
     let of = |key: &'static str| list(result, key).map(|block| string(block, "text")).chain([string(result, key)]);
     of("content").chain(of("output")).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")

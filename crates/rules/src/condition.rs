@@ -243,7 +243,7 @@ fn condition_of(located: &Located, variables: Option<&Variables>, into: &mut Pro
         return None;
     }
     if all.is_empty() {
-        into.error(&located.span, "this condition says nothing", "write `field`, `op` and `pattern`");
+        into.error(&located.span, "this condition is empty", "write `field`, `op` and `pattern`");
         return None;
     }
     let condition = if all.len() == 1 { all.pop()? } else { Condition::All(all) };
@@ -260,7 +260,7 @@ fn condition_of(located: &Located, variables: Option<&Variables>, into: &mut Pro
 /// Parses the members of `any`, `all` or `not`. An empty group is an error: it would hold always or never.
 fn group(name: &str, located: &Located, variables: Option<&Variables>, into: &mut Problems<'_>) -> Vec<Condition> {
     if located.items().is_empty() {
-        into.error(&located.span, format!("`{name}` holds no condition"), "write its conditions as a list below it");
+        into.error(&located.span, format!("`{name}` is empty"), "write its conditions as a list below it");
     }
     conditions_of(located, variables, into)
 }
@@ -269,7 +269,7 @@ fn group(name: &str, located: &Located, variables: Option<&Variables>, into: &mu
 fn commands(located: &Located, into: &mut Problems<'_>) -> Vec<String> {
     let patterns = texts(located, into);
     if patterns.is_empty() || patterns.iter().any(|pattern| pattern.trim().is_empty()) {
-        into.error(&located.span, "`matches_command` names no command", "begin with the program: git push --force*");
+        into.error(&located.span, "`matches_command` is empty", "begin with the program: git push --force*");
     }
     patterns
 }
@@ -330,7 +330,7 @@ fn effect(effects: Option<&Located>, outside: Option<&Located>, into: &mut Probl
         }
     });
     if let Some(effects) = effects.filter(|effects| effects.items().is_empty()) {
-        into.error(&effects.span, "`effect` names none", "effect: delete");
+        into.error(&effects.span, "`effect` is empty", "effect: delete");
     }
     Condition::Effect(named, outside)
 }

@@ -53,8 +53,9 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
                 let files = names.into_iter().map(|name| folder.join(name));
                 let (inside, outside): (Vec<PathBuf>, Vec<PathBuf>) =
                     files.partition(|file| stays_inside(file, folder));
-                let told = |file: PathBuf| unreadable(&file.display().to_string(), "it leads out of the folder");
-                problems.extend(outside.into_iter().map(told));
+                let outside_folder =
+                    |file: PathBuf| unreadable(&file.display().to_string(), "it is a link to outside the folder");
+                problems.extend(outside.into_iter().map(outside_folder));
                 for file in inside {
                     match load_rule_file(&file) {
                         Ok(found) => rules.extend(found),
@@ -67,7 +68,7 @@ pub fn load_rule_directory(path: impl AsRef<Path>, config: Option<&ReflexConfig>
     }
     for name in config.map(|config| config.disabled_rules.as_slice()).unwrap_or_default() {
         match rules.iter().find(|rule| rule.name == *name) {
-            None => problems.push(unreadable(name, "there is no rule of this name to disable")),
+            None => problems.push(unreadable(name, "no rule has this name, so it cannot be disabled")),
             Some(rule) if !rule.may_be_disabled() => {
                 problems.push(unreadable(&rule.at, &format!("the rule `{name}` may not be disabled")));
             }
@@ -143,7 +144,7 @@ fn is_rules(name: &OsStr) -> bool {
 fn read(path: &Path) -> io::Result<String> {
     let metadata = fs::metadata(path)?;
     if !metadata.is_file() {
-        return Err(io::Error::other("it is no file"));
+        return Err(io::Error::other("it is not a file"));
     }
     if metadata.len() > MAX_BYTES {
         return Err(io::Error::other(format!("it is larger than {} KiB", MAX_BYTES / 1024)));

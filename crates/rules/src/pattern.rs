@@ -83,11 +83,11 @@ pub(crate) fn regex(pattern: &str, fold: bool) -> Ready<()> {
             "use a second condition instead: `not_contains` or `not: {…}` for (?!…), another `regex` for (?=…)"
         }
         error if error.contains("backreferences") => "write the repeated part out, or use two conditions",
-        error if error.contains("Unicode character classes") => "write the letters as a set: [A-Za-z]",
+        error if error.contains("Unicode character classes") => "list the characters in a set: [A-Za-z]",
         error if error.contains("size") => "write fewer or smaller repetitions",
         _ => "a backslash takes a sign literally: \\( \\{ \\[",
     };
-    Err((format!("this is no regular expression that runs in linear time: {error}"), help.into()))
+    Err((format!("unsupported regular expression: it must be valid and run in linear time: {error}"), help.into()))
 }
 
 /// Literals, at least one of which every match contains. Empty if they cannot be determined.

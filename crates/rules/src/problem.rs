@@ -97,13 +97,13 @@ fn place(text: &str, at: usize) -> (usize, usize) {
 }
 
 /// Maximum number of characters of a word that are compared.
-const MAX_LETTERS: usize = 64;
+const MAX_CHARACTERS: usize = 64;
 
 /// The known word that is most similar to this one, if any is similar enough.
 pub fn nearest<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     // No known word is longer, so the comparison of a longer one can be cut.
     let plain = |text: &str| -> String {
-        text.to_lowercase().chars().filter(|ch| !['-', '_', ' '].contains(ch)).take(MAX_LETTERS).collect()
+        text.to_lowercase().chars().filter(|ch| !['-', '_', ' '].contains(ch)).take(MAX_CHARACTERS).collect()
     };
     let wanted = plain(word);
     let ranked = known.iter().map(|name| (strsim::osa_distance(&wanted, &plain(name)), *name));
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn places_count_letters() {
+    fn places_count_characters() {
         let mut problems = Problems::new("a.yaml", "é: 1\nb: é x\n");
         problems.error(&(12..13), "x", "");
         assert_eq!(problems.found[0].place, (2, 6));

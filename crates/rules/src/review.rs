@@ -30,9 +30,9 @@ pub fn review(compiled: &Compiled, files: &[SourceFile], library: &[&str]) -> Ve
     let core = core_rules();
     for (index, rule) in enabled.iter().enumerate() {
         // The package writes its core rules into its users' folders.
-        if core.iter().any(|own| own.name == rule.name) {
+        if core.iter().any(|core_rule| core_rule.name == rule.name) {
             let message = format!("the rule `{}` has the name of one that ships and is in force without it", rule.name);
-            found.warn(&rule.at, message, "delete it, or give it a name of its own");
+            found.warn(&rule.at, message, "delete it, or rename it");
         }
         if let Some(why) = never(rule) {
             found.warn(&rule.at, format!("the rule `{}` can never fire: {why}", rule.name), "");
@@ -78,7 +78,7 @@ fn never(rule: &Rule) -> Option<String> {
     if let Some(one) = opposite(&rule.conditions) {
         return Some(format!("`{}` and its opposite", one.shown()));
     }
-    let said = |field: &str, op: &str| {
+    let patterns = |field: &str, op: &str| {
         let of = move |one: &&&FieldCondition| one.field == field && one.op == op && !has_template(one);
         fields.iter().filter(of).map(|one| one.pattern.as_slice()).collect::<Vec<_>>()
     };
@@ -87,10 +87,10 @@ fn never(rule: &Rule) -> Option<String> {
             Some(op) => op.to_owned(),
             None => format!("not_{}", one.op),
         };
-        if said(&one.field, &opposite).iter().any(|pattern| *pattern == one.pattern) {
+        if patterns(&one.field, &opposite).iter().any(|pattern| *pattern == one.pattern) {
             return Some(format!("`{} {} {}` and its opposite", one.field, one.op, one.pattern.join(", ")));
         }
-        let others = said(&one.field, "equals");
+        let others = patterns(&one.field, "equals");
         if one.op == "equals" && others.iter().any(|pattern| *pattern != one.pattern) {
             return Some(format!("`{}` cannot equal two texts", one.field));
         }
@@ -136,7 +136,8 @@ fn has_template(one: &FieldCondition) -> bool {
     one.pattern.iter().any(|pattern| pattern.contains("{{"))
 }
 
-/// Whether one of the events has the field, if the condition requires a value of it.
+/// Whether the condition can hold: false if it requires a value of a field that none of the events has. Unknown and
+/// `env.` fields count as present.
 fn is_raised(one: &FieldCondition, events: &[String]) -> bool {
     let wants = !one.op.starts_with("not_") && one.pattern.iter().any(|pattern| !pattern.is_empty());
     if one.field.starts_with("env.") {
@@ -180,10 +181,10 @@ fn covered(rule: &Rule, index: usize, all: &[&Rule], found: &mut Found<'_>) {
         let (name, by) = (&rule.name, format!("`{}` at {}", other.name, other.at));
         if equal && weight(other) != weight(rule) {
             let message = format!("the rule `{name}` contradicts {by}: the same calls, another action");
-            found.warn(&rule.at, message, "the strictest counts");
+            found.warn(&rule.at, message, "the strictest rule applies");
         } else if weight(other) > weight(rule) {
             let message = format!("the rule `{name}` has no effect: {by} fires on the same and does more");
-            found.warn(&rule.at, message, "the strictest counts");
+            found.warn(&rule.at, message, "the strictest rule applies");
         } else if weight(other) == weight(rule) {
             found.warn(&rule.at, format!("the rule `{name}` is covered by {by}"), "");
         } else {
@@ -196,20 +197,20 @@ fn covered(rule: &Rule, index: usize, all: &[&Rule], found: &mut Found<'_>) {
 /// Reports entries of `rules:` and `disabled_rules` for a rule that does not exist or that they cannot change.
 fn overrides(compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
     let overrides = compiled.policy.node.get("overrides").and_then(Value::as_object);
-    for (name, said) in overrides.into_iter().flatten() {
-        let at = said.get("at").and_then(Value::as_str).unwrap_or("");
+    for (name, entry) in overrides.into_iter().flatten() {
+        let at = entry.get("at").and_then(Value::as_str).unwrap_or("");
         let bare = ["project/", "user/", "managed/"].iter().find_map(|layer| name.strip_prefix(layer)).unwrap_or(name);
-        let own = compiled.rules.iter().find(|rule| rule.name == bare);
-        let off = matches!(said.get("do").and_then(Value::as_str), Some("off" | "log"));
-        let reason = said.get("reason").and_then(Value::as_str).unwrap_or("");
-        match own {
+        let known_rule = compiled.rules.iter().find(|rule| rule.name == bare);
+        let off = matches!(entry.get("do").and_then(Value::as_str), Some("off" | "log"));
+        let reason = entry.get("reason").and_then(Value::as_str).unwrap_or("");
+        match known_rule {
             // With a reason, the user may change a core rule.
             Some(rule) if rule.tier == Tier::Core && !reason.trim().is_empty() => {}
             Some(rule) if off && !rule.may_be_disabled() => {
                 found.warn(
                     at,
                     format!("the rule `{name}` may not be switched off"),
-                    "its tier or its `override` says so",
+                    "its tier or its `override` forbids it",
                 );
             }
             Some(_) => {}
@@ -218,7 +219,7 @@ fn overrides(compiled: &Compiled, library: &[&str], found: &mut Found<'_>) {
                 let known: Vec<&str> =
                     library.iter().copied().chain(compiled.rules.iter().map(|rule| rule.name.as_str())).collect();
                 let near = nearest(name, &known).map(|near| format!("did you mean `{near}`?")).unwrap_or_default();
-                found.warn(at, format!("there is no rule `{name}`"), &near);
+                found.warn(at, format!("unknown rule `{name}`"), &near);
             }
         }
     }
@@ -241,8 +242,8 @@ fn allowances(compiled: &Compiled, rules: &[&Rule], found: &mut Found<'_>) {
         let blocks =
             |rule: &&&Rule| rule.action == "block" && rule.conditions.len() == 1 && blocks(&rule.conditions, &words);
         if let Some(rule) = rules.iter().find(blocks).filter(|_| !words.is_empty()) {
-            let message = format!("this allows nothing: `{}` at {} blocks it", rule.name, rule.at);
-            found.warn(at, message, "an allowance lifts a question or a warning, never a block");
+            let message = format!("this allowance has no effect: `{}` at {} blocks it", rule.name, rule.at);
+            found.warn(at, message, "an allowance skips a question or a warning, never a block");
         }
     }
 }

@@ -263,7 +263,7 @@ impl<'r> Reader<'r, '_> {
         let plain = |ch: char| ch.is_alphanumeric() || "-_./ ".contains(ch);
         if !name.chars().all(plain) || name.len() > 80 {
             let span = self.get("name").map_or(located.span.clone(), |(_, value)| value.span.clone());
-            self.problems.error(&span, "a name is letters, digits, `-`, `_`, `.`, `/`, at most 80", "");
+            self.problems.error(&span, "a name has at most 80 characters: alphanumeric, `-`, `_`, `.`, `/`", "");
         }
         name
     }
@@ -320,15 +320,15 @@ impl<'r> Reader<'r, '_> {
         }
         if (rule.action == "modify") == rule.rewrite.is_empty() {
             let help = "`action: modify` and `rewrite: {command: …}` belong together";
-            self.problems.error(&located.span.clone(), "half of a rewrite", help);
+            self.problems.error(&located.span.clone(), "incomplete rewrite", help);
         }
     }
 
     /// Reports unknown names in messages and rewrites.
     fn words(&mut self, variables: &Variables) {
         let rewrite = self.get("rewrite").and_then(|(_, value)| value.entries()).unwrap_or(&[]);
-        let told = self.get("message").into_iter().chain(rewrite);
-        for (_, value) in told {
+        let texts = self.get("message").into_iter().chain(rewrite);
+        for (_, value) in texts {
             let text = value.text().unwrap_or_default();
             pattern::fill_noting_unknown(&text, variables, &mut |message, help| {
                 self.problems.warning(&value.span, message, help)

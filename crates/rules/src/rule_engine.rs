@@ -120,7 +120,7 @@ impl RuleEngine {
         let tables = reflex_library::tables();
         let analysis = analyze(&call, tables, &self.world);
         let facts = Facts::new(&call, &analysis, tables, &self.world);
-        let raised = RuleEvent::given(name, event);
+        let raised = RuleEvent::from_fields(name, event);
         let compiled = RuleList::new(&self.blob);
         let enabled = self.rules.iter().enumerate().filter(|(_, rule)| rule.enabled);
         let fired = enabled.filter_map(|(index, rule)| {
@@ -169,9 +169,12 @@ fn call_of(name: &str, event: &Map<String, Value>) -> Event {
     let action = match name {
         "bash_command" => Some(Action::Shell { command: text("command"), language: Language::Shell }),
         "file_write" => Some(Action::Write { path: path(), content: text("content") }),
-        "file_edit" => {
-            Some(Action::Edit { path: path(), content: text("content"), gone: text("old_string"), parts: Vec::new() })
-        }
+        "file_edit" => Some(Action::Edit {
+            path: path(),
+            content: text("content"),
+            removed: text("old_string"),
+            parts: Vec::new(),
+        }),
         "file_delete" => Some(Action::Delete { path: path() }),
         "prompt_submit" => Some(Action::Prompt { text: text("prompt") }),
         _ => None,

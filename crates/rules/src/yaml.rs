@@ -47,10 +47,10 @@ pub(crate) fn documents(text: &str, problems: &mut Problems<'_>) -> Vec<Located>
                 .location()
                 .map_or(0, |location| offset(text, location.line() as usize, location.column() as usize));
             let message = error.to_string();
-            let message = message.lines().next().unwrap_or("it is no YAML");
+            let message = message.lines().next().unwrap_or("syntax error");
             let message = match message {
-                _ if message.contains("udget") => "it unfolds to more than may be read",
-                _ if message.contains("DuplicateKey") => "a key stands twice",
+                _ if message.contains("udget") => "it expands beyond the size limit",
+                _ if message.contains("DuplicateKey") => "duplicate key",
                 _ => message.rsplit_once(": ").map_or(message, |(_, rest)| rest),
             };
             problems.error(&(at..at + 1), format!("this is not YAML: {message}"), "");

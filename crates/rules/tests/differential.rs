@@ -219,11 +219,11 @@ fn event(chance: &mut Chance) -> Value {
 struct Chance(u64);
 
 impl Chance {
-    fn below(&mut self, most: u64) -> u64 {
+    fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        self.0 % most
+        self.0 % limit
     }
 
     fn one(&mut self, all: &[&'static str]) -> &'static str {

@@ -6,7 +6,7 @@ use reflex_rules::{Rule, RuleEngine, rules_of};
 use serde_json::{Value, json};
 
 fn fates(import: &Import) -> Vec<String> {
-    import.told.iter().map(|told| format!("{} {}", told.fate.name(), told.text)).collect()
+    import.lines.iter().map(|line| format!("{} {}", line.fate.name(), line.text)).collect()
 }
 
 fn rules(import: &Import) -> Vec<Rule> {
@@ -37,7 +37,7 @@ fn permissions_become_rules_over_the_parsed_command() {
     assert_eq!(run(&made, "ls; 'rm' -rf x"), ["block"]);
     assert_eq!(run(&made, "cd a && git push origin main"), ["ask"]);
     assert!(run(&made, "echo rm -rf x").is_empty());
-    assert_eq!(made.told[0].at, "settings.json:4");
+    assert_eq!(made.lines[0].at, "settings.json:4");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn paths_hosts_and_tools_are_compared_as_they_are_meant() {
     let tool = |name: &str| json!({"event": "tool_call", "tool_name": name});
     assert_eq!(actions(&made, &tool("mcp__github__merge")), ["block"]);
     assert!(actions(&made, &tool("mcp__githubby__merge")).is_empty());
-    assert!(made.told.iter().filter(|told| told.fate.name() == "narrowed").count() == 2, "{:?}", fates(&made));
+    assert!(made.lines.iter().filter(|line| line.fate.name() == "narrowed").count() == 2, "{:?}", fates(&made));
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn prefix_rules_stand_for_each_of_their_alternatives() {
             "refused host_executable"
         ]
     );
-    assert_eq!(made.told[2].at, "default.rules:7");
+    assert_eq!(made.lines[2].at, "default.rules:7");
     assert_eq!(rules(&made)[2].message, "Use trash");
     assert_eq!(run(&made, "rm a"), ["block"]);
     for bad in [
@@ -135,7 +135,7 @@ fn of_policies_with_priorities_the_highest_counts() {
         [[rule]]\ntoolName = \"x\"\ndecision = \"deny\"\nsubagent = \"a\"\n";
     let made = import(Source::Gemini, "p.toml", text).unwrap();
     let expected = ["narrowed", "dead", "imported", "imported", "narrowed", "refused"];
-    assert_eq!(made.told.iter().map(|told| told.fate.name()).collect::<Vec<_>>(), expected);
+    assert_eq!(made.lines.iter().map(|line| line.fate.name()).collect::<Vec<_>>(), expected);
     let tool = |name: &str, command: &str| json!({"event": "tool_call", "tool_name": name, "command": command});
     assert_eq!(actions(&made, &tool("run_shell_command", "npm publish --tag x")), ["ask"]);
     assert_eq!(actions(&made, &tool("mcp_linear_create", "")), ["block"]);
@@ -161,7 +161,7 @@ fn markdown_rules_load_with_their_message() {
         ("name: a\nevent: bash\nconditions: [{field: transcript, operator: contains, pattern: x}]", "transcript"),
     ] {
         let made = of(front);
-        assert!(made.rules.is_empty() && made.told[0].why.contains(why), "{front}: {:?}", made.told);
+        assert!(made.rules.is_empty() && made.lines[0].why.contains(why), "{front}: {:?}", made.lines);
     }
     assert!(import(Source::Hookify, "h.md", "no front").is_err());
 }

@@ -29,10 +29,10 @@ pub struct Chain {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Outcome {
     /// The first decision that is not a pass.
-    pub said: ModuleDecision,
+    pub decision: ModuleDecision,
     /// Index of the module that made it.
     pub by: Option<usize>,
-    /// The decision that follows if a person approves `said`: the next one that is not a pass.
+    /// The decision that follows if a person approves `decision`: the next one that is not a pass.
     pub after: Option<(usize, ModuleDecision)>,
     /// Decisions that follow from failed modules. They do not end the chain, and count only if no other module decides.
     pub failed: Vec<(usize, ModuleDecision)>,
@@ -73,9 +73,9 @@ impl Chain {
             };
         }
         if outcome.by.is_none() {
-            let denied = outcome.failed.iter().find(|(_, said)| matches!(said, ModuleDecision::Deny { .. }));
-            if let Some((index, said)) = denied.or(outcome.failed.first()).cloned() {
-                (outcome.by, outcome.said) = (Some(index), said);
+            let denied = outcome.failed.iter().find(|(_, decision)| matches!(decision, ModuleDecision::Deny { .. }));
+            if let Some((index, decision)) = denied.or(outcome.failed.first()).cloned() {
+                (outcome.by, outcome.decision) = (Some(index), decision);
             }
         }
         outcome
@@ -105,10 +105,10 @@ impl Chain {
         let started = thread::Builder::new().stack_size(STACK).spawn(work);
         let mut next = first;
         while let Some(module) = self.modules.get(next).filter(|_| next < end) {
-            let heard = if started.is_ok() { self.heard(&receive, lazily) } else { None };
-            let lost = heard.is_none();
-            let report = heard.unwrap_or_else(|| Report {
-                said: Some(Err(Problem::Cut(Limit::Watchdog))),
+            let received = if started.is_ok() { self.next_report(&receive, lazily) } else { None };
+            let lost = received.is_none();
+            let report = received.unwrap_or_else(|| Report {
+                decision: Some(Err(Problem::Cut(Limit::Watchdog))),
                 ..Report::new(module, next)
             });
             next += 1;
@@ -126,7 +126,7 @@ impl Chain {
 
 impl Chain {
     /// Returns the next report, or `None` after the timeout. Answers requests for lazy fields while waiting.
-    fn heard(&self, receive: &Receiver<Message>, lazily: &dyn Fn(&str) -> Value) -> Option<Report> {
+    fn next_report(&self, receive: &Receiver<Message>, lazily: &dyn Fn(&str) -> Value) -> Option<Report> {
         let mut left = self.limits.watchdog;
         loop {
             let begun = Instant::now();
@@ -156,12 +156,12 @@ fn ask_alone(
     }
     let needs = module.needs();
     match Interpreter::new(needs, (limits, region)) {
-        Err(problem) => report.said = Some(Err(problem)),
+        Err(problem) => report.decision = Some(Err(problem)),
         Ok(interpreter) => {
             interpreter.begin((modules, Some(index)), (call, Asks::Thread(send.clone())), limits);
-            report.said = interpreter.ask(module, call).transpose();
+            report.decision = interpreter.ask(module, call).transpose();
             interpreter.report(&mut report);
-            let is_to_keep = module.is_to_keep && matches!(report.said, None | Some(Ok(_)));
+            let is_to_keep = module.is_to_keep && matches!(report.decision, None | Some(Ok(_)));
             report.code = is_to_keep.then(|| interpreter.code(module)).flatten();
         }
     }
@@ -176,7 +176,7 @@ const STACK: usize = 16 << 20;
 struct Ours<'a> {
     chain: &'a Chain,
     call: &'a Arc<Call>,
-    /// Indexes of these modules, and their combined needs.
+    /// Indexes in the chain of Reflex's own modules.
     places: Vec<usize>,
     needs: Needs,
     region: Rc<Region>,
@@ -189,9 +189,9 @@ impl<'a> Ours<'a> {
         let mut places = Vec::new();
         let asked = |(index, module): &(usize, &Module)| module.is_ours && sandbox::is_asked(module, *index, call);
         for (index, module) in chain.modules.iter().enumerate().filter(asked) {
-            let own = module.needs();
-            if own.leaves_nothing() {
-                needs = needs.and(own);
+            let module_needs = module.needs();
+            if module_needs.leaves_nothing() {
+                needs = needs.and(module_needs);
                 places.push(index);
             }
         }
@@ -215,11 +215,11 @@ impl<'a> Ours<'a> {
             Ok(interpreter)
         };
         match kept.unwrap_or_else(new) {
-            Err(problem) => report.said = Some(Err(problem)),
+            Err(problem) => report.decision = Some(Err(problem)),
             Ok(interpreter) => {
-                report.said = interpreter.ask_here(module, self.call, lazily).transpose();
+                report.decision = interpreter.ask_here(module, self.call, lazily).transpose();
                 interpreter.report(&mut report);
-                let is_sound = matches!(report.said, None | Some(Ok(_))) && interpreter.is_idle();
+                let is_sound = matches!(report.decision, None | Some(Ok(_))) && interpreter.is_idle();
                 self.kept.replace(Some(interpreter).filter(|_| is_sound));
             }
         }
@@ -231,27 +231,27 @@ impl<'a> Ours<'a> {
 impl Outcome {
     /// Records a module's decision. Returns whether the chain is done.
     fn take(&mut self, module: &Module, report: Report, call: &Call) -> bool {
-        let said = match &report.said {
+        let decision = match &report.decision {
             None => ModuleDecision::Pass,
-            Some(Ok(said)) => said.clone(),
+            Some(Ok(decision)) => decision.clone(),
             Some(Err(problem)) => {
-                let said = failed(module, problem, call);
-                let counts = (said != ModuleDecision::Pass).then_some((report.index, said));
+                let decision = failed(module, problem, call);
+                let counts = (decision != ModuleDecision::Pass).then_some((report.index, decision));
                 self.failed.extend(counts);
                 ModuleDecision::Pass
             }
         };
         let index = report.index;
         self.reports.push(report);
-        if said == ModuleDecision::Pass {
+        if decision == ModuleDecision::Pass {
             return false;
         }
         if self.by.is_none() {
-            let done = matches!(said, ModuleDecision::Deny { .. });
-            (self.said, self.by) = (said, Some(index));
+            let done = matches!(decision, ModuleDecision::Deny { .. });
+            (self.decision, self.by) = (decision, Some(index));
             return done;
         }
-        self.after = Some((index, said));
+        self.after = Some((index, decision));
         true
     }
 }

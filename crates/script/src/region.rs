@@ -45,7 +45,7 @@ struct Ranges {
     /// Bytes of blocks in use.
     used: Cell<usize>,
     /// Maximum number of ranges. It allows twice the limit in bytes, as blocks of one class are not reused for another.
-    most: usize,
+    max_ranges: usize,
 }
 
 impl Region {
@@ -58,7 +58,7 @@ impl Region {
             ranges: RefCell::default(),
             large: RefCell::default(),
             used: Cell::new(0),
-            most: limit.saturating_mul(2) / RANGE + 1,
+            max_ranges: limit.saturating_mul(2) / RANGE + 1,
         }))
     }
 
@@ -85,7 +85,7 @@ impl Region {
     }
 }
 
-/// Interpreters hold a reference to their ranges, so none is left when the last one is dropped.
+/// Every interpreter holds an `Rc` of its region, so none is alive when the region frees its memory here.
 impl Drop for Region {
     fn drop(&mut self) {
         self.0.give_back(0);
@@ -119,9 +119,9 @@ impl Ranges {
 
     /// Returns a block from unused memory.
     fn fresh(&self, size: usize) -> *mut u8 {
-        let whole = size + HEADER;
-        if self.left.get() < whole {
-            if self.ranges.borrow().len() >= self.most {
+        let total = size + HEADER;
+        if self.left.get() < total {
+            if self.ranges.borrow().len() >= self.max_ranges {
                 return ptr::null_mut();
             }
             // SAFETY: the layout has a non-zero size.
@@ -133,10 +133,10 @@ impl Ranges {
             self.begin(range);
         }
         let start = self.next.get();
-        // SAFETY: at least `whole` bytes are left from `start` on, and sizes are multiples of 8.
+        // SAFETY: at least `total` bytes are left from `start` on, and sizes are multiples of 8.
         unsafe {
-            self.next.set(start.add(whole));
-            self.left.set(self.left.get() - whole);
+            self.next.set(start.add(total));
+            self.left.set(self.left.get() - total);
             start.cast::<usize>().write(size);
             start.add(HEADER)
         }
@@ -285,7 +285,7 @@ unsafe impl Allocator for Share {
 }
 
 /// Sets the base of the interpreter's stack to this thread's current position; its stack limit counts from here.
-pub(crate) fn stand_here(ctx: &Ctx<'_>) {
+pub(crate) fn set_stack_base(ctx: &Ctx<'_>) {
     // SAFETY: the context is alive and has no other user.
     unsafe { qjs::JS_UpdateStackTop(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
 }
@@ -298,9 +298,10 @@ mod tests {
     #[test]
     fn a_class_is_as_large_as_what_it_is_for_and_hardly_larger() {
         for size in 0..=LARGEST {
-            let (index, whole) = class(size).unwrap();
-            assert!(index < CLASSES && whole >= size && (whole <= size + 16 || whole <= size + size / 4 + 1), "{size}");
-            assert_eq!(class(whole), Some((index, whole)), "{size}");
+            let (index, class_size) = class(size).unwrap();
+            let max = (size + 16).max(size + size / 4 + 1);
+            assert!(index < CLASSES && class_size >= size && class_size <= max, "{size}");
+            assert_eq!(class(class_size), Some((index, class_size)), "{size}");
         }
         assert_eq!(class(LARGEST + 1), None);
     }

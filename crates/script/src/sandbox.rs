@@ -8,7 +8,7 @@ use crate::model::limits::Limits;
 use crate::model::module::Module;
 use crate::natives;
 use crate::natives::tools::{Asks, Tools};
-use crate::region::{Region, stand_here};
+use crate::region::{Region, set_stack_base};
 use crate::schema::READS;
 use reflex_types::{Code, Needs, written};
 use rquickjs::context::intrinsic::{Eval, Json, Promise as Promises, RegExp, RegExpCompiler};
@@ -79,7 +79,7 @@ impl Interpreter {
         self.limits.set(limits);
         if let Some((runtime, context)) = &self.engine {
             runtime.set_gc_threshold(ROUND.min(limits.memory / 2));
-            context.with(|ctx| stand_here(&ctx));
+            context.with(|ctx| set_stack_base(&ctx));
             runtime.set_max_stack_size(limits.stack);
         }
     }
@@ -177,12 +177,12 @@ impl<'js> Desk<'_, 'js> {
         for field in READS.iter().filter(|field| !module.is_ours && !module.sees(field)) {
             self.run(Problem::Load, || natives::hide(self.ctx, &context, (self.tools, field)))?;
         }
-        let given: Value<'js> =
+        let result: Value<'js> =
             self.run(Problem::Threw, || handler.call((rquickjs::function::This(reflex), context)))?;
-        let given = self.settled(given)?;
+        let result = self.settled(result)?;
         match call.handler {
             Handler::ToolResult => Ok(Some(ModuleDecision::Pass)),
-            Handler::ToolCall => self.decision(module, &given).map(Some),
+            Handler::ToolCall => self.decision(module, &result).map(Some),
         }
     }
 
@@ -200,7 +200,7 @@ impl<'js> Desk<'_, 'js> {
                 Ok(Some(value).filter(|value| !value.is_undefined() && !value.is_null()))
             };
             if let Some(handler) = part(call.handler)? {
-                let wrong = || Problem::Load(format!("its `{}` is no function", call.handler.name()));
+                let wrong = || Problem::Load(format!("its `{}` is not a function", call.handler.name()));
                 return Ok(Some((reflex.clone(), handler.into_function().ok_or_else(wrong)?)));
             }
             if part(call.handler.other())?.is_some() {
@@ -259,9 +259,9 @@ impl<'js> Desk<'_, 'js> {
         }
     }
 
-    fn decision(&self, module: &Module, given: &Value<'js>) -> Result<ModuleDecision, Problem> {
-        let Some(object) = given.as_object() else {
-            return Err(Problem::NoDecision(given.type_name().to_owned()));
+    fn decision(&self, module: &Module, value: &Value<'js>) -> Result<ModuleDecision, Problem> {
+        let Some(object) = value.as_object() else {
+            return Err(Problem::NoDecision(value.type_name().to_owned()));
         };
         let action: Value<'js> = self.run(Problem::Threw, || object.get("action"))?;
         let action = action.as_string().and_then(|text| text.to_string().ok()).unwrap_or_default();
@@ -278,13 +278,13 @@ impl<'js> Desk<'_, 'js> {
         if word == "pass" {
             return Ok(ModuleDecision::Pass);
         }
-        let text = self.run(Problem::Threw, || self.ctx.json_stringify(given.clone()))?;
+        let text = self.run(Problem::Threw, || self.ctx.json_stringify(value.clone()))?;
         let text = text.and_then(|text| text.to_string().ok()).unwrap_or_default();
         if text.len() > self.limits.output {
             return Err(Problem::Cut(Limit::Output));
         }
         let fields: Map<String, serde_json::Value> = serde_json::from_str(&text).unwrap_or_default();
-        said(word, &fields)
+        decision_from(word, &fields)
     }
 
     /// Runs an operation of the interpreter; an exception becomes the problem that `wrap` makes of its message.
@@ -314,7 +314,7 @@ impl<'js> Desk<'_, 'js> {
     }
 }
 
-fn said(word: &str, fields: &Map<String, serde_json::Value>) -> Result<ModuleDecision, Problem> {
+fn decision_from(word: &str, fields: &Map<String, serde_json::Value>) -> Result<ModuleDecision, Problem> {
     let text = |key: &str| fields.get(key).and_then(serde_json::Value::as_str).unwrap_or("").to_owned();
     match word {
         "deny" => Ok(ModuleDecision::Deny { reason: text("reason") }),

@@ -84,39 +84,39 @@ pub fn problems(manifest: &Map<String, Value>) -> Vec<String> {
             "capabilities" => capabilities(value, &mut problems),
             "options" => options(value, &mut problems),
             "official" if !value.is_boolean() => problems.push("`official` is neither true nor false".into()),
-            "examples" if !value.is_array() => problems.push("`examples` is no list".into()),
+            "examples" if !value.is_array() => problems.push("`examples` is not a list".into()),
             "official" | "examples" => {}
-            key if !KEYS.contains(&key) => problems.push(format!("`{key}` is not known")),
-            key if !value.is_string() => problems.push(format!("`{key}` is no text")),
+            key if !KEYS.contains(&key) => problems.push(format!("unknown key `{key}`")),
+            key if !value.is_string() => problems.push(format!("`{key}` is not a string")),
             _ => {}
         }
     }
     let name = manifest.get("name").and_then(Value::as_str).unwrap_or("a");
     let plain = |ch: char| ch.is_ascii_lowercase() || ch.is_ascii_digit() || ch == '-';
     if !name.starts_with(|ch: char| ch.is_ascii_lowercase()) || !name.chars().all(plain) {
-        problems.push(format!("`name` is `{name}`: small letters, digits and dashes are wanted"));
+        problems.push(format!("`name` is `{name}`; it may contain only lower-case characters, digits and dashes"));
     }
     problems
 }
 
 /// Returns the violations of the manifest in the options of an entry.
 pub fn misfits(manifest: &Map<String, Value>, with: &Value) -> Vec<String> {
-    let Some(given) = with.as_object() else { return vec!["the options are no object".into()] };
+    let Some(values) = with.as_object() else { return vec!["the options are not an object".into()] };
     let empty = Map::new();
     let known = manifest.get("options").and_then(Value::as_object).unwrap_or(&empty);
     let mut misfits = Vec::new();
-    for (name, value) in given {
+    for (name, value) in values {
         let Some(option) = known.get(name) else {
-            misfits.push(format!("it takes no option `{name}`"));
+            misfits.push(format!("unknown option `{name}`"));
             continue;
         };
-        let wanted = option.get("type").and_then(Value::as_str).unwrap_or("");
-        if !is(wanted, value) {
-            misfits.push(format!("the option `{name}` is no {wanted}: {value}"));
+        let kind = option.get("type").and_then(Value::as_str).unwrap_or("");
+        if !is(kind, value) {
+            misfits.push(format!("the option `{name}` is not of type {kind}: {value}"));
         }
     }
     let needed = known.iter().filter(|(_, option)| option.get("required") == Some(&Value::Bool(true)));
-    let absent = needed.filter(|(name, _)| !given.contains_key(*name));
+    let absent = needed.filter(|(name, _)| !values.contains_key(*name));
     misfits.extend(absent.map(|(name, _)| format!("it needs the option `{name}`")));
     misfits
 }
@@ -139,7 +139,7 @@ fn is(kind: &str, value: &Value) -> bool {
 
 fn capabilities(value: &Value, problems: &mut Vec<String>) {
     let Some(capabilities) = value.as_object() else {
-        problems.push("`capabilities` is no object".into());
+        problems.push("`capabilities` is not an object".into());
         return;
     };
     if !capabilities.contains_key("decisions") {
@@ -150,21 +150,21 @@ fn capabilities(value: &Value, problems: &mut Vec<String>) {
             "decisions" => words("capabilities.decisions", value, &DECISIONS, problems),
             "reads" => words("capabilities.reads", value, &READS, problems),
             key if GRANTS.contains(&key) => words(&format!("capabilities.{key}"), value, &[], problems),
-            key => problems.push(format!("`capabilities.{key}` is not known")),
+            key => problems.push(format!("unknown key `capabilities.{key}`")),
         }
     }
 }
 
 fn options(value: &Value, problems: &mut Vec<String>) {
     let Some(options) = value.as_object() else {
-        problems.push("`options` is no object".into());
+        problems.push("`options` is not an object".into());
         return;
     };
     for (name, option) in options {
         if !option.is_object() {
-            problems.push(format!("`options.{name}` is no object"));
+            problems.push(format!("`options.{name}` is not an object"));
         } else if option.get("type").is_some_and(|kind| !kind.is_string()) {
-            problems.push(format!("the type of `options.{name}` is no text"));
+            problems.push(format!("the type of `options.{name}` is not a string"));
         }
     }
 }
@@ -172,14 +172,14 @@ fn options(value: &Value, problems: &mut Vec<String>) {
 /// Validates a list of strings. If `known` is not empty, only its elements are allowed.
 fn words(key: &str, value: &Value, known: &[&str], problems: &mut Vec<String>) {
     let Some(list) = value.as_array() else {
-        problems.push(format!("`{key}` is no list"));
+        problems.push(format!("`{key}` is not a list"));
         return;
     };
     for item in list {
         match item.as_str() {
-            None => problems.push(format!("`{key}` holds something else than texts: {item}")),
+            None => problems.push(format!("`{key}` contains a value that is not a string: {item}")),
             Some(word) if !known.is_empty() && !known.contains(&word) => {
-                problems.push(format!("`{key}` holds `{word}`; known: {}", known.join(", ")));
+                problems.push(format!("`{key}` contains the unknown value `{word}`; known: {}", known.join(", ")));
             }
             Some(_) => {}
         }

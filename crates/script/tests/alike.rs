@@ -51,7 +51,7 @@ fn asked(sources: &[&str], limits: Limits) -> Outcome {
 fn testimony(outcome: &Outcome) -> String {
     let last = outcome.reports.last().unwrap();
     assert_eq!(last.printed, ["said"], "{last:?}");
-    match &last.said {
+    match &last.decision {
         Some(Ok(ModuleDecision::Deny { reason })) => reason.clone(),
         other => format!("{other:?}"),
     }
@@ -120,7 +120,7 @@ fn what_few_modules_name_is_there_for_those_and_gone_for_the_next() {
     let chain = Chain::new(vec![Module::single("a", common), Module::single("b", next)], limits());
     for _ in 0..3 {
         let outcome = chain.run(Call::tool_call(Value::Null));
-        assert_eq!(outcome.said, ModuleDecision::Ask { reason: "61 false".into() });
+        assert_eq!(outcome.decision, ModuleDecision::Ask { reason: "61 false".into() });
         let undefined = "undefined,undefined,undefined,undefined";
         assert_eq!(outcome.after, Some((1, ModuleDecision::Ask { reason: undefined.into() })));
     }
@@ -137,7 +137,7 @@ fn a_module_sees_its_own_files_only() {
     };
     let chain = Chain::new(vec![of("a", "first"), of("b", "second")], limits());
     let outcome = chain.run(Call::tool_call(Value::Null));
-    assert_eq!(outcome.said, ModuleDecision::Ask { reason: "first--".into() });
+    assert_eq!(outcome.decision, ModuleDecision::Ask { reason: "first--".into() });
     assert_eq!(outcome.after, Some((1, ModuleDecision::Ask { reason: "second--".into() })));
 }
 
@@ -146,12 +146,12 @@ fn limits_are_those_of_each() {
     let some = "const all = []; for (let n = 0; n < 20; n++) all.push(new Uint8Array(1 << 20).fill(n))";
     let source = format!("export default {{ onToolCall() {{ {some}; return {{ action: 'pass' }} }} }}");
     let outcome = asked(&[&source, &source, &source], limits());
-    assert!(outcome.reports.iter().all(|report| report.said == Some(Ok(ModuleDecision::Pass))), "{outcome:?}");
+    assert!(outcome.reports.iter().all(|report| report.decision == Some(Ok(ModuleDecision::Pass))), "{outcome:?}");
     let bomb = "export default { onToolCall() { const all = []; for (;;) all.push(new Uint8Array(1 << 20).fill(1)) } }";
     let outcome = asked(&[bomb, bomb, &source], limits());
     let cut = Some(Err(Problem::Cut(Limit::Memory)));
     assert_eq!(
-        outcome.reports.iter().map(|report| report.said.clone()).collect::<Vec<_>>(),
+        outcome.reports.iter().map(|report| report.decision.clone()).collect::<Vec<_>>(),
         [cut.clone(), cut, Some(Ok(ModuleDecision::Pass))]
     );
     let steps: Vec<u64> = asked(&["export default { onToolCall() { for (let n = 0; n < 1e6; n++); } }"; 3], limits())
@@ -170,10 +170,10 @@ fn who_does_not_come_back_keeps_the_interpreter() {
         return { action: 'ask', reason: String(all.length) } } }";
     let brief = Limits { watchdog: Duration::from_millis(100), ..limits() };
     let outcome = asked(&[hangs, asks, asks], brief);
-    assert_eq!(outcome.reports[0].said, Some(Err(Problem::Cut(Limit::Watchdog))));
-    let said = ModuleDecision::Ask { reason: "10000".into() };
+    assert_eq!(outcome.reports[0].decision, Some(Err(Problem::Cut(Limit::Watchdog))));
+    let expected = ModuleDecision::Ask { reason: "10000".into() };
     // While it goes on in its own, others are asked in another.
     for _ in 0..20 {
-        assert_eq!(asked(&[asks], limits()).said, said);
+        assert_eq!(asked(&[asks], limits()).decision, expected);
     }
 }

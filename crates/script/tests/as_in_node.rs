@@ -37,7 +37,7 @@ fn here(expression: &str) -> String {
     );
     let limits = Limits { watchdog: Duration::from_secs(60), ..Limits::default() };
     let outcome = Chain::new(vec![Module::single("x", &source)], limits).run(Call::tool_call(json!({"cwd": "/p"})));
-    match &outcome.reports[0].said {
+    match &outcome.reports[0].decision {
         Some(Ok(ModuleDecision::Deny { reason })) => json!(reason).to_string(),
         other => format!("{other:?}"),
     }
@@ -62,8 +62,8 @@ fn what_is_built_in_gives_what_node_gives() {
     let differ: Vec<String> = cases
         .iter()
         .map(|(expression, expected)| (expression, expected, here(expression)))
-        .filter(|(_, expected, given)| *expected != given)
-        .map(|(expression, expected, given)| format!("{expression}\n  node: {expected}\n  here: {given}\n"))
+        .filter(|(_, expected, actual)| *expected != actual)
+        .map(|(expression, expected, actual)| format!("{expression}\n  node: {expected}\n  here: {actual}\n"))
         .collect();
     assert!(differ.is_empty(), "{} of {} differ\n{}", differ.len(), cases.len(), differ.concat());
 }

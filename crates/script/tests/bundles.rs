@@ -9,20 +9,20 @@ use std::path::Path;
 use std::time::Duration;
 
 /// What a module of these files says to a command, its first file being its entry.
-fn said(files: &[(&str, &str)], command: &str) -> ModuleDecision {
+fn decide(files: &[(&str, &str)], command: &str) -> ModuleDecision {
     let mut module = Module::single("m", "");
     module.entry = files[0].0.to_owned();
     module.files = files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
     let limits = Limits { watchdog: Duration::from_secs(60), ..Limits::default() };
     let outcome = Chain::new(vec![module], limits).run(Call::tool_call(json!({"command": command, "cwd": "/p"})));
-    outcome.reports[0].said.clone().unwrap().unwrap_or_else(|problem| panic!("{}: {problem}", files[0].0))
+    outcome.reports[0].decision.clone().unwrap().unwrap_or_else(|problem| panic!("{}: {problem}", files[0].0))
 }
 
 #[track_caller]
 fn check(file: &str, command: &str, expected: &ModuleDecision) {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bundles").join(file)).unwrap();
-    assert_eq!(said(&[(file, &text)], command), *expected, "{file}");
-    assert_eq!(said(&[(file, &text)], "ls"), ModuleDecision::Pass, "{file}");
+    assert_eq!(decide(&[(file, &text)], command), *expected, "{file}");
+    assert_eq!(decide(&[(file, &text)], "ls"), ModuleDecision::Pass, "{file}");
 }
 
 fn deny(reason: &str) -> ModuleDecision {
@@ -61,10 +61,10 @@ fn files_of_both_forms_load_each_other() {
         ("src/data.json", r#"{"word": "a"}"#),
     ];
     assert_eq!(
-        said(&files, "abbb/"),
+        decide(&files, "abbb/"),
         deny("/reflex/src/index.js,/reflex/src,/reflex/src/index.js,/reflex/src/lib.js,function")
     );
-    assert_eq!(said(&files, "x"), ModuleDecision::Pass);
+    assert_eq!(decide(&files, "x"), ModuleDecision::Pass);
 }
 
 #[test]
@@ -81,16 +81,16 @@ fn a_module_in_commonjs_exports_its_reflex_in_any_of_the_usual_ways() {
             export default {{ {answer} }}; if (join('a', 'b') !== 'a/b') throw 1"),
         format!("// require and exports are only named\nexport default {{ {answer} }}"),
     ] {
-        assert_eq!(said(&[("index.js", &text)], "x"), deny("d"), "{text}");
+        assert_eq!(decide(&[("index.js", &text)], "x"), deny("d"), "{text}");
     }
 }
 
 #[test]
-fn what_cannot_be_required_is_told() {
-    let told = |text: &str| {
+fn what_cannot_be_required_is_reported() {
+    let problem_of = |text: &str| {
         let module = Module::single("m", text);
         let outcome = Chain::new(vec![module], Limits::default()).run(Call::tool_call(json!({})));
-        outcome.reports[0].said.clone().unwrap().unwrap_err().to_string()
+        outcome.reports[0].decision.clone().unwrap().unwrap_err().to_string()
     };
     for (text, words) in [
         (
@@ -108,7 +108,7 @@ fn what_cannot_be_required_is_told() {
         ("exports.x = 1; }", "cannot be loaded"),
         ("import { execSync } from 'node:child_process'; execSync('ls')", "a reflex starts no programs"),
     ] {
-        assert!(told(text).contains(words), "{text}: {}", told(text));
+        assert!(problem_of(text).contains(words), "{text}: {}", problem_of(text));
     }
 }
 
@@ -130,5 +130,5 @@ fn a_bundle_of_five_mebibytes_is_read() {
     let limits = Limits { watchdog: Duration::from_secs(60), ..Limits::default() };
     let outcome =
         Chain::new(vec![Module::single("large", &source)], limits).run(Call::tool_call(json!({"command": "frob"})));
-    assert_eq!(outcome.said.name(), "deny", "{:?}", outcome.reports[0].said);
+    assert_eq!(outcome.decision.name(), "deny", "{:?}", outcome.reports[0].decision);
 }

@@ -65,8 +65,8 @@ fn asked(source: &str, limits: Limits) -> (Outcome, Arc<Open>) {
     (chain.run(Call { machine: Arc::<Open>::clone(&machine), ..call }), machine)
 }
 
-fn said(outcome: &Outcome) -> &Result<ModuleDecision, Problem> {
-    outcome.reports[0].said.as_ref().unwrap()
+fn result_of(outcome: &Outcome) -> &Result<ModuleDecision, Problem> {
+    outcome.reports[0].decision.as_ref().unwrap()
 }
 
 /// The body of `onToolCall` and what becomes of it; the module behind it is asked in any case.
@@ -75,12 +75,12 @@ fn check(body: &str, expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bool
     let source = format!("export default {{ name: 'h', async onToolCall(ctx) {{ {body} }} }}");
     // Where the interpreter is set up with all that the language has, and where the next module begins from the memory of
     // the first, it is the same.
-    let whole = format!("{source}; // globalThis");
-    for (source, leave) in [(&source, false), (&whole, false), (&source, true)] {
+    let with_globals = format!("{source}; // globalThis");
+    for (source, leave) in [(&source, false), (&with_globals, false), (&source, true)] {
         let (outcome, machine) = asked(source, Limits { leave, ..limits() });
-        assert!(expected(said(&outcome)), "{source}, {leave}: {:?}", outcome.reports[0]);
+        assert!(expected(result_of(&outcome)), "{source}, {leave}: {:?}", outcome.reports[0]);
         assert_eq!(
-            outcome.reports[1].said,
+            outcome.reports[1].decision,
             Some(Ok(ModuleDecision::Deny { reason: "guard".into() })),
             "{source}, {leave}"
         );
@@ -89,11 +89,11 @@ fn check(body: &str, expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bool
 }
 
 fn cut(limit: Limit) -> impl Fn(&Result<ModuleDecision, Problem>) -> bool {
-    move |said| *said == Err(Problem::Cut(limit))
+    move |result| *result == Err(Problem::Cut(limit))
 }
 
-fn failed(said: &Result<ModuleDecision, Problem>) -> bool {
-    matches!(said, Err(Problem::Threw(_) | Problem::NoDecision(_) | Problem::Unsettled | Problem::Load(_)))
+fn failed(result: &Result<ModuleDecision, Problem>) -> bool {
+    matches!(result, Err(Problem::Threw(_) | Problem::NoDecision(_) | Problem::Unsettled | Problem::Load(_)))
 }
 
 /// It ran to its end and found nothing: what it throws otherwise is the way out that it found.
@@ -101,7 +101,7 @@ const NOTHING: &str = "return { action: 'pass' }";
 
 #[track_caller]
 fn finds_nothing(body: &str) {
-    check(&format!("{body}; {NOTHING}"), &|said| *said == Ok(ModuleDecision::Pass));
+    check(&format!("{body}; {NOTHING}"), &|result| *result == Ok(ModuleDecision::Pass));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn depth_is_counted() {
         "const o = {}; Object.defineProperty(o, 'x', { get() { return this.x } }); o.x",
         "return new RegExp('('.repeat(1e5) + ')'.repeat(1e5)).test('')",
     ] {
-        check(body, &|said| cut(Limit::Stack)(said) || failed(said));
+        check(body, &|result| cut(Limit::Stack)(result) || failed(result));
     }
     check("(function f() { f() })()", &cut(Limit::Stack));
 }
@@ -174,7 +174,7 @@ fn a_command_nested_without_end_is_read() {
 }
 
 #[test]
-fn what_is_said_is_counted() {
+fn output_is_counted() {
     check("return { action: 'deny', reason: 'x'.repeat(1e6) }", &cut(Limit::Output));
     check("return { action: 'modify', args: { command: 'x'.repeat(1e6) } }", &cut(Limit::Output));
     let source = "export default { onToolCall() { for (let n = 0; n < 1000; n++) console.log('x'.repeat(9999)); return { action: 'pass' } } }";
@@ -187,7 +187,7 @@ fn each_limit_cuts_when_the_others_are_far() {
     let far = Limits { ticks: u64::MAX, memory: 1 << 30, stack: 512 << 10, output: usize::MAX, ..limits() };
     let of = |body: &str, limits: Limits| {
         let source = format!("export default {{ onToolCall() {{ {body} }} }}");
-        said(&asked(&source, limits).0).clone()
+        result_of(&asked(&source, limits).0).clone()
     };
     assert_eq!(of("for (;;) {}", Limits { ticks: 10, ..far }), Err(Problem::Cut(Limit::Steps)));
     let bomb = "const all = []; for (;;) all.push(new Array(1000).fill(0));";
@@ -204,8 +204,8 @@ fn what_no_counter_sees_is_cut_by_the_watchdog_and_the_next_is_asked() {
     let begun = Instant::now();
     let source = "export default { onToolCall() { return new Array(4e9).join('x') } }";
     let (outcome, _) = asked(source, Limits { watchdog: Duration::from_millis(300), ..Limits::default() });
-    assert!(matches!(said(&outcome), Err(Problem::Cut(Limit::Watchdog | Limit::Memory))), "{outcome:?}");
-    assert_eq!(outcome.reports[1].said, Some(Ok(ModuleDecision::Deny { reason: "guard".into() })));
+    assert!(matches!(result_of(&outcome), Err(Problem::Cut(Limit::Watchdog | Limit::Memory))), "{outcome:?}");
+    assert_eq!(outcome.reports[1].decision, Some(Ok(ModuleDecision::Deny { reason: "guard".into() })));
     assert!(begun.elapsed() < Duration::from_secs(20));
 }
 
@@ -258,9 +258,9 @@ fn what_a_module_breaks_is_its_own() {
         "Object.defineProperty(Object.prototype, 'reason', { get() { throw 1 }, set() { throw 1 } })",
         "ctx.command = 'rm'; ctx.tool = 'Read'; delete ctx.cwd; return { action: 'pass' }",
     ] {
-        check(body, &|said| {
+        check(body, &|result| {
             !matches!(
-                said,
+                result,
                 Ok(ModuleDecision::Deny { .. } | ModuleDecision::Ask { .. } | ModuleDecision::Modify { .. })
             )
         });
@@ -271,7 +271,7 @@ fn what_a_module_breaks_is_its_own() {
         export default { onToolCall: () => ({ action: n++ || globalThis.seen > 1 ? 'deny' : 'pass', reason: 'r' }) }";
     let chain = Chain::new(vec![Module::single("a", source), Module::single("b", source)], limits());
     for _ in 0..2 {
-        assert_eq!(chain.run(Call::tool_call(json!({}))).said, ModuleDecision::Pass);
+        assert_eq!(chain.run(Call::tool_call(json!({}))).decision, ModuleDecision::Pass);
     }
 }
 
@@ -308,7 +308,7 @@ fn what_is_no_decision_is_none() {
 }
 
 #[test]
-fn what_cannot_be_loaded_is_told_and_the_next_is_asked() {
+fn what_cannot_be_loaded_is_reported_and_the_next_is_asked() {
     for source in [
         "",
         "export default 1",
@@ -328,9 +328,9 @@ fn what_cannot_be_loaded_is_told_and_the_next_is_asked() {
         "#!/bin/sh\nrm -rf /",
     ] {
         let (outcome, _) = asked(source, limits());
-        let first = outcome.reports[0].said.clone();
+        let first = outcome.reports[0].decision.clone();
         assert!(matches!(first, Some(Err(_))), "{source}: {first:?}");
-        assert_eq!(outcome.reports[1].said, Some(Ok(ModuleDecision::Deny { reason: "guard".into() })), "{source}");
+        assert_eq!(outcome.reports[1].decision, Some(Ok(ModuleDecision::Deny { reason: "guard".into() })), "{source}");
         assert_eq!(outcome.by, Some(1), "{source}");
         assert!(
             matches!(&outcome.failed[0].1, ModuleDecision::Ask { reason } if reason.contains("`hostile`")),
@@ -342,7 +342,7 @@ fn what_cannot_be_loaded_is_told_and_the_next_is_asked() {
         "export default { get onToolCall() { for (;;) {} } }",
         "await (async () => { for (;;) await null })()",
     ] {
-        assert_eq!(asked(source, limits()).0.reports[0].said, Some(Err(Problem::Cut(Limit::Steps))), "{source}");
+        assert_eq!(asked(source, limits()).0.reports[0].decision, Some(Err(Problem::Cut(Limit::Steps))), "{source}");
     }
 }
 
@@ -357,7 +357,7 @@ fn what_was_granted_is_had_and_no_more() {
     let machine = Arc::new(Open::default());
     let call = Call { machine: Arc::<Open>::clone(&machine), ..Call::tool_call(json!({})) };
     let outcome = Chain::new(vec![module], limits()).run(call);
-    assert_eq!(outcome.said, ModuleDecision::Deny { reason: "secretsecretundefined".into() });
+    assert_eq!(outcome.decision, ModuleDecision::Deny { reason: "secretsecretundefined".into() });
     assert_eq!(*machine.asked.lock().unwrap(), ["read a", "variable A"]);
 }
 
@@ -367,7 +367,7 @@ fn decides(body: &str, expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bo
     let source = format!("export default {{ name: 'h', async onToolCall(ctx) {{ {body} }} }}");
     for leave in [false, true] {
         let (outcome, machine) = asked(&source, Limits { leave, ..limits() });
-        assert!(expected(said(&outcome)), "{body}: {:?}", outcome.reports[0]);
+        assert!(expected(result_of(&outcome)), "{body}: {:?}", outcome.reports[0]);
         assert_eq!(*machine.asked.lock().unwrap(), Vec::<String>::new(), "{body}");
     }
 }
@@ -388,18 +388,18 @@ fn a_decision_that_plays_tricks_is_one_decision_or_none() {
         "return { then: (done) => done({ then: (done) => done({ action: 'deny', reason: 'plain' }) }) }",
         "return new Proxy({ action: 'deny', reason: 'plain' }, { ownKeys: () => ['action', 'reason'], getPrototypeOf() { throw 1 } })",
     ] {
-        decides(body, &|said| {
-            matches!(said, Ok(ModuleDecision::Deny { reason }) if reason == "plain" || reason.is_empty())
-                || failed(said)
+        decides(body, &|result| {
+            matches!(result, Ok(ModuleDecision::Deny { reason }) if reason == "plain" || reason.is_empty())
+                || failed(result)
         });
     }
     // The word is read first; what is written out later is cut to what that word means.
     decides(
         "let n = 0; return { get action() { return n++ ? 'modify' : 'ask' }, reason: 'r', args: { command: 'x' } }",
-        &|said| *said == Ok(ModuleDecision::Ask { reason: "r".into() }),
+        &|result| *result == Ok(ModuleDecision::Ask { reason: "r".into() }),
     );
-    decides("return { action: 'deny', reason: { toString: () => 'x' } }", &|said| {
-        *said == Ok(ModuleDecision::Deny { reason: String::new() })
+    decides("return { action: 'deny', reason: { toString: () => 'x' } }", &|result| {
+        *result == Ok(ModuleDecision::Deny { reason: String::new() })
     });
     for body in [
         "return { get action() { throw new Proxy({}, { get() { throw 1 } }) } }",
@@ -409,7 +409,7 @@ fn a_decision_that_plays_tricks_is_one_decision_or_none() {
         "return { get then() { throw new Error('x') } }",
         "return Object.create({ action: 'deny' }, { action: { get() { throw 1 } } })",
     ] {
-        check(body, &|said| failed(said) || *said == Err(Problem::Cut(Limit::Steps)));
+        check(body, &|result| failed(result) || *result == Err(Problem::Cut(Limit::Steps)));
     }
 }
 
@@ -445,7 +445,7 @@ fn no_path_and_no_name_leads_out_of_the_folder() {
     let data = r#"{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"a":"\u2028`${1}"}"#;
     module.files.extend([("data.json".into(), data.into()), ("empty.json".into(), "null".into())]);
     let outcome = Chain::new(vec![module], limits()).run(Call::tool_call(json!({})));
-    let ModuleDecision::Deny { reason } = &outcome.said else { panic!("{outcome:?}") };
+    let ModuleDecision::Deny { reason } = &outcome.decision else { panic!("{outcome:?}") };
     assert_eq!(
         serde_json::from_str::<serde_json::Value>(reason).unwrap(),
         serde_json::from_str::<serde_json::Value>(data).unwrap()
@@ -455,7 +455,7 @@ fn no_path_and_no_name_leads_out_of_the_folder() {
         Module::single("json", "import data from './data.json'; export default { onToolCall: () => data }");
     module.files.push(("data.json".into(), "{}; globalThis.ran = 1".into()));
     let outcome = Chain::new(vec![module], limits()).run(Call::tool_call(json!({})));
-    assert!(matches!(said(&outcome), Err(Problem::Load(_))), "{outcome:?}");
+    assert!(matches!(result_of(&outcome), Err(Problem::Load(_))), "{outcome:?}");
 }
 
 #[test]
@@ -467,7 +467,7 @@ fn what_is_asked_of_our_own_functions_without_measure_is_counted() {
         "const o = {}; o.o = o; for (;;) structuredClone(o)",
         "const u = new URL('http://a/'); for (;;) u.pathname = 'x'.repeat(1e5)",
     ] {
-        check(body, &|said| cut(Limit::Steps)(said) || cut(Limit::Memory)(said));
+        check(body, &|result| cut(Limit::Steps)(result) || cut(Limit::Memory)(result));
     }
     for body in [
         "Atomics.wait(new Int32Array(new SharedArrayBuffer(8)), 0, 0, 1e9)",

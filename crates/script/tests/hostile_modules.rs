@@ -12,12 +12,12 @@ use std::time::Duration;
 struct Open(Mutex<Vec<String>>);
 
 impl Open {
-    fn note<T>(&self, what: &str, granted: &[String], given: T) -> Result<T, String> {
+    fn note<T>(&self, what: &str, granted: &[String], value: T) -> Result<T, String> {
         if granted.is_empty() {
             return Err("this was not granted".into());
         }
         self.0.lock().unwrap().push(what.to_owned());
-        Ok(given)
+        Ok(value)
     }
 }
 
@@ -66,8 +66,8 @@ fn asked(files: &[(&str, &str)], leave: bool) -> Outcome {
     let call = Call::tool_call(json!({"tool": "Bash", "command": "ls", "agent": "claude", "cwd": "/p"}));
     let chain = Chain::new(vec![hostile, Module::single("guard", guard)], limits);
     let outcome = chain.run(Call { machine: Arc::<Open>::clone(&machine), ..call });
-    let whole = "{ a: [ 1 ] } 61 a/b 0cc1 false undefined  ls 1,3 / {\"a\":1}";
-    assert_eq!(outcome.reports[1].said, Some(Ok(ModuleDecision::Deny { reason: whole.into() })), "{files:?}");
+    let expected = "{ a: [ 1 ] } 61 a/b 0cc1 false undefined  ls 1,3 / {\"a\":1}";
+    assert_eq!(outcome.reports[1].decision, Some(Ok(ModuleDecision::Deny { reason: expected.into() })), "{files:?}");
     assert_eq!(*machine.0.lock().unwrap(), Vec::<String>::new(), "{files:?}");
     outcome
 }
@@ -77,8 +77,8 @@ fn asked(files: &[(&str, &str)], leave: bool) -> Outcome {
 fn check_files(files: &[(&str, &str)], expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bool) {
     for leave in [false, true] {
         let outcome = asked(files, leave);
-        let said = outcome.reports[0].said.as_ref().unwrap();
-        assert!(expected(said), "{files:?}, {leave}: {said:?}");
+        let result = outcome.reports[0].decision.as_ref().unwrap();
+        assert!(expected(result), "{files:?}, {leave}: {result:?}");
     }
 }
 
@@ -93,16 +93,16 @@ fn check(body: &str, expected: &dyn Fn(&Result<ModuleDecision, Problem>) -> bool
     check_files(&[("index.cjs", &common)], expected);
 }
 
-fn passes(said: &Result<ModuleDecision, Problem>) -> bool {
-    *said == Ok(ModuleDecision::Pass)
+fn passes(result: &Result<ModuleDecision, Problem>) -> bool {
+    *result == Ok(ModuleDecision::Pass)
 }
 
-fn fails(said: &Result<ModuleDecision, Problem>) -> bool {
-    matches!(said, Err(Problem::Threw(_) | Problem::NoDecision(_) | Problem::Unsettled | Problem::Load(_)))
+fn fails(result: &Result<ModuleDecision, Problem>) -> bool {
+    matches!(result, Err(Problem::Threw(_) | Problem::NoDecision(_) | Problem::Unsettled | Problem::Load(_)))
 }
 
-fn is_cut(said: &Result<ModuleDecision, Problem>) -> bool {
-    matches!(said, Err(Problem::Cut(Limit::Steps | Limit::Memory | Limit::Stack)))
+fn is_cut(result: &Result<ModuleDecision, Problem>) -> bool {
+    matches!(result, Err(Problem::Cut(Limit::Steps | Limit::Memory | Limit::Stack)))
 }
 
 const PASS: &str = "return { action: 'pass' }";
@@ -214,7 +214,7 @@ fn what_is_built_in_is_broken_for_its_breaker_alone() {
         "process.env.PATH = '/evil'; process.platform = 'win32'; process = null",
         "JSON.stringify = JSON.parse = () => 'gone'; Symbol.for = () => 1; Reflect.ownKeys = () => []",
     ] {
-        check(&format!("{body}; {PASS}"), &|said| passes(said) || fails(said));
+        check(&format!("{body}; {PASS}"), &|result| passes(result) || fails(result));
     }
 }
 
@@ -247,7 +247,7 @@ fn modules_that_go_in_circles_come_to_an_end() {
             ),
             ("m.mjs", "import c from './index.cjs'; export default () => typeof c === 'object';"),
         ],
-        &|said| passes(said) || fails(said),
+        &|result| passes(result) || fails(result),
     );
     check_files(
         &[(
@@ -315,7 +315,7 @@ fn data_is_data() {
             "index.cjs",
             "}); globalThis.leak = 1; (function (exports, require, module) { module.exports = { onToolCall: () => ({ action: 'pass' }) };",
         )],
-        &|said| passes(said) || fails(said),
+        &|result| passes(result) || fails(result),
     );
 }
 
@@ -332,11 +332,11 @@ fn decisions_that_are_more_than_they_seem_are_one_decision_or_none() {
         "return new (require('events'))()",
         "const error = new Error('x'); Object.defineProperty(error, 'message', { get() { throw error } }); throw error",
     ] {
-        check(body, &|said| fails(said) || passes(said) && body.contains("new Proxy"));
+        check(body, &|result| fails(result) || passes(result) && body.contains("new Proxy"));
     }
     check("async function* forever() { for (;;) yield 1 } for await (const x of forever()) {}", &is_cut);
-    check("for (const key in ctx) Object.defineProperty(ctx, key, { get() { for (;;) {} } }); return ctx", &|said| {
-        is_cut(said) || fails(said)
+    check("for (const key in ctx) Object.defineProperty(ctx, key, { get() { for (;;) {} } }); return ctx", &|result| {
+        is_cut(result) || fails(result)
     });
     // What one makes of the context is not what the next is given.
     check(

@@ -56,7 +56,12 @@ fn check(imports: &str, expression: &str, expected: &str, granted: Capabilities)
     let machine = Arc::new(One::default());
     let call = Call { machine: Arc::clone(&machine) as Arc<dyn Machine>, ..Call::tool_call(json!({})) };
     let outcome = Chain::new(vec![module], Limits::default()).run(call);
-    assert_eq!(outcome.said, ModuleDecision::Deny { reason: expected.into() }, "{expression}: {:?}", outcome.reports);
+    assert_eq!(
+        outcome.decision,
+        ModuleDecision::Deny { reason: expected.into() },
+        "{expression}: {:?}",
+        outcome.reports
+    );
     machine.written.lock().unwrap().clone()
 }
 
@@ -138,7 +143,7 @@ fn what_is_printed_is_as_a_person_reads_it() {
         return { action: 'pass' };
     } };";
     let outcome = Chain::new(vec![Module::single("x", source)], Limits::default()).run(Call::tool_call(json!({})));
-    assert_eq!(outcome.reports[0].said, Some(Ok(ModuleDecision::Pass)), "{outcome:?}");
+    assert_eq!(outcome.reports[0].decision, Some(Ok(ModuleDecision::Pass)), "{outcome:?}");
     assert_eq!(
         outcome.reports[0].printed,
         [

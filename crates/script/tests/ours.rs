@@ -34,9 +34,9 @@ fn asked(modules: Vec<Module>) -> Outcome {
     Chain::new(modules, limits()).run(Call::tool_call(context))
 }
 
-fn said(report: &Report) -> String {
-    match &report.said {
-        Some(Ok(said)) => said.name().to_owned(),
+fn describe(report: &Report) -> String {
+    match &report.decision {
+        Some(Ok(decision)) => decision.name().to_owned(),
         Some(Err(problem)) => problem.to_string(),
         None => "nothing".to_owned(),
     }
@@ -45,7 +45,7 @@ fn said(report: &Report) -> String {
 #[track_caller]
 fn check(modules: Vec<Module>, expected: &[&str]) {
     let outcome = asked(modules);
-    assert_eq!(outcome.reports.iter().map(said).collect::<Vec<_>>(), expected);
+    assert_eq!(outcome.reports.iter().map(describe).collect::<Vec<_>>(), expected);
 }
 
 const PASS: &str = "return { action: 'pass' }";
@@ -54,7 +54,7 @@ const PASS: &str = "return { action: 'pass' }";
 fn each_sees_its_own_options_and_nothing_that_it_does_not_read() {
     let body = "if (ctx.command !== undefined) throw 1; return { action: 'ask', reason: ctx.options.of }";
     let outcome = asked(vec![ours("a", body), ours("b", body)]);
-    assert_eq!(outcome.said, ModuleDecision::Ask { reason: "a".into() });
+    assert_eq!(outcome.decision, ModuleDecision::Ask { reason: "a".into() });
     assert_eq!(outcome.after, Some((1, ModuleDecision::Ask { reason: "b".into() })));
 }
 
@@ -89,7 +89,7 @@ fn others_between_them_have_interpreters_of_their_own_and_the_order_stays() {
         return { action: 'ask', reason: 'other' } } }";
     let looks = "return { action: typeof spoilt === 'undefined' && !({}).action ? 'deny' : 'ask', reason: 'ours' }";
     let outcome = asked(vec![ours("a", PASS), Module::single("other", spoils), ours("b", looks)]);
-    assert_eq!((outcome.by, outcome.said), (Some(1), ModuleDecision::Ask { reason: "other".into() }));
+    assert_eq!((outcome.by, outcome.decision), (Some(1), ModuleDecision::Ask { reason: "other".into() }));
     assert_eq!(outcome.after, Some((2, ModuleDecision::Deny { reason: "ours".into() })));
 }
 
@@ -105,7 +105,7 @@ fn what_costs_something_is_worked_out_once_for_all() {
     let other = Module::single("c", &format!("export default {{ onToolCall(ctx) {{ {body} }} }}"));
     let call = Call { lazy: &["reflex"], ..Call::tool_call(json!({"tool": "Bash"})) };
     let outcome = Chain::new(vec![reads("a"), other, reads("b")], limits()).run_with(call, &lazily);
-    assert_eq!(outcome.reports.iter().map(said).collect::<Vec<_>>(), ["pass", "pass", "pass"]);
+    assert_eq!(outcome.reports.iter().map(describe).collect::<Vec<_>>(), ["pass", "pass", "pass"]);
     assert_eq!(asked.get(), 1);
 }
 
@@ -113,8 +113,8 @@ fn what_costs_something_is_worked_out_once_for_all() {
 fn one_that_takes_timers_or_files_is_asked_as_everybody_is() {
     let waits = "return new Promise((done) => setTimeout(() => done({ action: 'deny', reason: 'late' }), 5))";
     let outcome = asked(vec![ours("a", PASS), ours("b", waits)]);
-    assert_eq!(outcome.said, ModuleDecision::Deny { reason: "late".into() });
+    assert_eq!(outcome.decision, ModuleDecision::Deny { reason: "late".into() });
     let problem = Problem::Cut(Limit::Output);
     let long = "return { action: 'deny', reason: 'x'.repeat(100000) }";
-    assert_eq!(asked(vec![ours("a", long)]).reports[0].said, Some(Err(problem)));
+    assert_eq!(asked(vec![ours("a", long)]).reports[0].decision, Some(Err(problem)));
 }

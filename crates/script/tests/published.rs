@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 /// What a module of these files says, its first file being its entry.
-fn said(files: &[(&str, &str)], options: Value, context: Value) -> ModuleDecision {
+fn decide(files: &[(&str, &str)], options: Value, context: Value) -> ModuleDecision {
     let plain = |(path, text): &(&str, &str)| ((*path).to_owned(), javascript(path, text).unwrap().into_owned());
     let mut module = Module::single("m", "");
     module.entry = files[0].0.to_owned();
@@ -21,7 +21,7 @@ fn said(files: &[(&str, &str)], options: Value, context: Value) -> ModuleDecisio
     module.options = options;
     let limits = Limits { watchdog: Duration::from_secs(60), ..Limits::default() };
     let outcome = Chain::new(vec![module], limits).run(Call::tool_call(context));
-    let report = outcome.reports[0].said.clone().unwrap();
+    let report = outcome.reports[0].decision.clone().unwrap();
     report.unwrap_or_else(|problem| panic!("{problem}"))
 }
 
@@ -31,7 +31,7 @@ fn check(name: &str, source: &str, cases: &[(&str, &str)]) {
     for (command, expected) in cases {
         let context =
             json!({"tool": "Bash", "agent": "claude", "command": command, "cwd": "/p", "paths": [], "raw": {}});
-        assert_eq!(said(&[(name, source)], Value::Null, context).name(), *expected, "{command}");
+        assert_eq!(decide(&[(name, source)], Value::Null, context).name(), *expected, "{command}");
     }
 }
 
@@ -40,7 +40,7 @@ fn check(name: &str, source: &str, cases: &[(&str, &str)]) {
 fn check_paths(source: &str, options: Value, cases: &[(&str, &str, &str)]) {
     for (tool, path, expected) in cases {
         let context = json!({"tool": tool, "agent": "claude", "cwd": "/p", "paths": [path], "raw": {}});
-        assert_eq!(said(&[("index.mjs", source)], options.clone(), context).name(), *expected, "{path}");
+        assert_eq!(decide(&[("index.mjs", source)], options.clone(), context).name(), *expected, "{path}");
     }
 }
 
@@ -238,7 +238,7 @@ fn several_files_are_one_module() {
         ("src/deep/index.mjs", "export const more = 1;"),
         ("list.json", "[\"b\", \"\u{2028}\"]"),
     ];
-    let of = |command: &str| said(&files, Value::Null, json!({"command": command})).name();
+    let of = |command: &str| decide(&files, Value::Null, json!({"command": command})).name();
     assert_eq!(["a", "b", "c"].map(of), ["deny", "deny", "pass"]);
 }
 
@@ -248,7 +248,7 @@ fn built_in_functions_do_what_the_specification_says() {
       export default { onToolCall: (c) => ({ action: "deny", reason: JSON.stringify(eval(c.command)) }) };
       globalThis.core = core;"#;
     let of = |expression: &str| -> Value {
-        match said(&[("a.js", source)], Value::Null, json!({"command": expression})) {
+        match decide(&[("a.js", source)], Value::Null, json!({"command": expression})) {
             ModuleDecision::Deny { reason } => serde_json::from_str(&reason).unwrap(),
             other @ (ModuleDecision::Pass | ModuleDecision::Ask { .. } | ModuleDecision::Modify { .. }) => {
                 panic!("{other:?}")

@@ -73,20 +73,20 @@ impl Reflex {
         self
     }
 
-    fn said(&self, tool: &str, command: &str, paths: &[&str]) -> ModuleDecision {
+    fn decide(&self, tool: &str, command: &str, paths: &[&str]) -> ModuleDecision {
         let context =
             json!({"tool": tool, "agent": "claude", "command": command, "paths": paths, "cwd": "/p", "raw": {}});
         let machine = Arc::<Files>::clone(&self.machine);
         let call = Call { machine, home: "/home/me".into(), ..Call::tool_call(context) };
         let limits = Limits { watchdog: Duration::from_secs(60), ..Limits::default() };
         let outcome = Chain::new(vec![self.module.clone()], limits).run(call);
-        outcome.reports[0].said.clone().unwrap().unwrap_or_else(|problem| panic!("{problem}"))
+        outcome.reports[0].decision.clone().unwrap().unwrap_or_else(|problem| panic!("{problem}"))
     }
 
     #[track_caller]
     fn commands(&self, cases: &[(&str, &str)]) {
         for (command, expected) in cases {
-            assert_eq!(self.said("Bash", command, &[]).name(), *expected, "{command}");
+            assert_eq!(self.decide("Bash", command, &[]).name(), *expected, "{command}");
         }
     }
 }
@@ -156,8 +156,8 @@ fn no_secrets_in_words_and_paths() {
         ("cat ~/.aws/credentials", "deny"),
         ("cat env.ts", "pass"),
     ]);
-    assert_eq!(reflex.said("Read", "", &["/p/server.pem"]).name(), "deny");
-    assert_eq!(reflex.said("Edit", "", &["/p/server.ts"]).name(), "pass");
+    assert_eq!(reflex.decide("Read", "", &["/p/server.pem"]).name(), "deny");
+    assert_eq!(reflex.decide("Edit", "", &["/p/server.ts"]).name(), "pass");
 }
 
 #[test]
@@ -187,12 +187,12 @@ fn abide_reads_its_rules_and_has_others_where_it_cannot() {
     Reflex::new("a.mjs", source).commands(&defaults);
     let reflex = Reflex::new("a.mjs", source).granted();
     reflex.commands(&defaults);
-    assert_eq!(reflex.said("Write", "", &["/etc/x"]).name(), "deny");
-    assert_eq!(reflex.said("Write", "", &["/p/x"]).name(), "pass");
-    let own = r#"{"rules": [{"description": "no tea", "action": "deny", "tool": "Bash", "command": "tea*"}]}"#;
+    assert_eq!(reflex.decide("Write", "", &["/etc/x"]).name(), "deny");
+    assert_eq!(reflex.decide("Write", "", &["/p/x"]).name(), "pass");
+    let rules = r#"{"rules": [{"description": "no tea", "action": "deny", "tool": "Bash", "command": "tea*"}]}"#;
     Reflex::new("a.mjs", source)
         .granted()
-        .file("/p/.reflex/abide.json", own)
+        .file("/p/.reflex/abide.json", rules)
         .commands(&[("tea pot", "deny"), ("git push", "pass")]);
 }
 
@@ -211,7 +211,7 @@ fn recover_copies_before_an_edit() {
           return pass();
         } };"#;
     let reflex = Reflex::new("recover.cjs", source).granted().file("/p/a.ts", "before é");
-    assert_eq!(reflex.said("Edit", "", &["/p/a.ts", "/p/gone.ts"]), ModuleDecision::Pass);
+    assert_eq!(reflex.decide("Edit", "", &["/p/a.ts", "/p/gone.ts"]), ModuleDecision::Pass);
     let files = reflex.machine.0.lock().unwrap().clone();
     assert_eq!(
         files.get("/home/me/.agentreflex/recover/00d74baf14ea/1-a.ts").map(String::as_str),

@@ -39,11 +39,11 @@ pub use model::language::Language;
 pub use model::value::{Derivation, DerivationId, Origin, Piece, Printed, Span, UnknownReason, Value};
 pub use read::{read, read_as};
 pub use reading::{
-    Access, Change, ChangeKind, Code, Command, CommandId, ExecTarget, Gap, Reading, Redirection, Setting, Stdin,
-    WHOLE_ENVIRONMENT, Words,
+    Access, Change, ChangeKind, Code, Command, CommandId, ENTIRE_ENVIRONMENT, ExecTarget, Gap, Reading, Redirection,
+    Setting, Stdin, Words,
 };
 pub use reflex_work as work;
-pub use surroundings::{Given, LoadModule, Module, ModuleName, Source, Surroundings};
+pub use surroundings::{CallInput, LoadModule, Module, ModuleName, Source, Surroundings};
 pub use syntax::names::is_name;
 pub use syntax::outline::outline;
 pub use syntax::written::{Written, written};

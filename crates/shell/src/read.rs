@@ -18,7 +18,7 @@ pub fn read(text: &str, surroundings: &Surroundings<'_>) -> Reading {
 /// Returns the commands that an interpreter of `language` would run for `text`.
 pub fn read_as(language: Language, text: &str, surroundings: &Surroundings<'_>) -> Reading {
     let mut interpreter = Interpreter::new(surroundings, language, read_text);
-    let stdin = surroundings.given.stdin.clone().map_or_else(Stream::default, |text| Stream::new(text, Vec::new()));
+    let stdin = surroundings.input.stdin.clone().map_or_else(Stream::default, |text| Stream::new(text, Vec::new()));
     if language == Language::Shell {
         interpreter.text(text, Placement::At { start: 0, derivation: None }, &stdin);
     } else {

@@ -154,7 +154,7 @@ pub struct Command {
 
 /// A path that does not exist. It represents the values of all environment variables, for a text in another language
 /// that passes them on.
-pub const WHOLE_ENVIRONMENT: &str = "/proc/self/environment";
+pub const ENTIRE_ENVIRONMENT: &str = "/proc/self/environment";
 
 /// Code that a command would run and that is not part of the text.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,14 +14,14 @@ pub struct Surroundings<'a> {
     /// the shell. Only called for names that have no other meaning.
     pub alias: &'a dyn Fn(&str, &str) -> Option<String>,
     /// The arguments and the standard input of the text.
-    pub given: Given,
+    pub input: CallInput,
     /// The file of the text, and the loader of the files that it imports.
     pub source: Source<'a>,
 }
 
 /// The arguments and the input that a call passes to the text that it runs.
 #[derive(Debug, Clone, Default)]
-pub struct Given {
+pub struct CallInput {
     /// The positional parameters `$0`, `$1`, … of the text.
     pub parameters: Vec<Value>,
     /// The text on its standard input; `None` if it inherits the caller's.
@@ -71,7 +71,7 @@ impl Surroundings<'static> {
             programs,
             variable: &|_| None,
             alias: &|_, _| None,
-            given: Given::default(),
+            input: CallInput::default(),
             source: Source::default(),
         }
     }

@@ -120,15 +120,15 @@ fn takes(shell: &str, options: &[&str], text: &str) -> Option<bool> {
 
 /// The shells that there are. A bash of before 2019 does not know all forms.
 fn shells_here() -> Vec<(&'static str, &'static [&'static str])> {
-    let is_there = |shell: &str, options: &[&str]| {
+    let is_installed = |shell: &str, options: &[&str]| {
         let old = shell == "bash" && takes(shell, &["-c", "((BASH_VERSINFO[0] >= 5))"], "") != Some(true);
-        let there = takes(shell, options, "").is_some() && !old;
-        if !there {
+        let present = takes(shell, options, "").is_some() && !old;
+        if !present {
             println!("skip  {shell}: it is not there, or too old");
         }
-        there
+        present
     };
-    SHELLS.into_iter().filter(|(shell, options)| is_there(shell, options)).collect()
+    SHELLS.into_iter().filter(|(shell, options)| is_installed(shell, options)).collect()
 }
 
 #[test]

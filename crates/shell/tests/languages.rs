@@ -423,8 +423,8 @@ fn real_interpreters_compute_what_is_read() {
 #[track_caller]
 fn check_value(language: Language, text: &str, real: &str) {
     let reading = read_as(language, text, &surroundings());
-    let given = reading.commands.first().and_then(|command| command.words.last()).map(|word| word.shown());
-    assert_eq!(given.as_deref(), Some(real), "{}: {text}", language.name());
+    let shown = reading.commands.first().and_then(|command| command.words.last()).map(|word| word.shown());
+    assert_eq!(shown.as_deref(), Some(real), "{}: {text}", language.name());
 }
 
 #[test]

@@ -1,6 +1,6 @@
-//! Modules as the interpreter's bytecode: to parse their text at every call took longer than to run them. The bytecode
-//! of our own modules is made when Reflex is built. The interpreter does not verify bytecode, so any other source of it
-//! must be writable by the guard alone; the loading code vouches for that with `unsafe`.
+//! Modules as the interpreter's bytecode, because parsing their text at every call took longer than running them. The
+//! bytecode of our own modules is made when Reflex is built. The interpreter does not verify bytecode, so any other
+//! source of it must be writable only by the guard; the loading code vouches for that with `unsafe`.
 #![allow(unsafe_code, reason = "the interpreter believes the code that it loads")]
 
 use crate::needs::Needs;
@@ -72,9 +72,9 @@ impl Code {
         let mut files = Vec::new();
         while !rest.is_empty() {
             let mut part = || {
-                let (length, behind) = rest.split_first_chunk()?;
-                let (part, behind) = behind.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
-                rest = behind;
+                let (length, after) = rest.split_first_chunk()?;
+                let (part, after) = after.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
+                rest = after;
                 Some(part)
             };
             let (path, code) = (std::str::from_utf8(part()?).ok()?, part()?);
@@ -90,19 +90,19 @@ impl Code {
 /// # Errors
 /// The text is not a valid module.
 pub fn compile(name: &str, text: &str) -> Result<Vec<u8>, String> {
-    let told = |error: rquickjs::Error| format!("{name}: {error}");
-    let runtime = Runtime::new().map_err(told)?;
+    let describe = |error: rquickjs::Error| format!("{name}: {error}");
+    let runtime = Runtime::new().map_err(describe)?;
     runtime.set_loader(Anything, Anything);
-    let context = Context::full(&runtime).map_err(told)?;
+    let context = Context::full(&runtime).map_err(describe)?;
     context.with(|ctx| {
-        let module = Module::declare(ctx, name, text).map_err(told)?;
+        let module = Module::declare(ctx, name, text).map_err(describe)?;
         let options = WriteOptions {
             endianness: WriteOptionsEndianness::Little,
             strip_source: true,
             strip_debug: true,
             ..WriteOptions::default()
         };
-        module.write(options).map_err(told)
+        module.write(options).map_err(describe)
     })
 }
 

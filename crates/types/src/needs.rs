@@ -15,7 +15,7 @@ pub struct Needs {
     pub web: bool,
     /// URLs.
     pub url: bool,
-    /// The process and the network.
+    /// `process` and `fetch`.
     pub process: bool,
     /// Files.
     pub files: bool,
@@ -109,7 +109,7 @@ impl Needs {
         }
     }
 
-    /// A namespace import may use every export; an import with a computed name may be of any module.
+    /// Checks an import or export: `import * as` may use every export, and a computed `import(…)` may load any module.
     fn take_import(&mut self, after: &str) {
         let head = after.split(['"', '\'', '`', ';', '{']).next().unwrap_or("");
         let is_open = after.trim_start().starts_with(['(', '/']);

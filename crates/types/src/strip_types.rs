@@ -25,8 +25,8 @@ pub fn javascript<'t>(path: &str, text: &'t str) -> Result<Cow<'t, str>, String>
     if !typed {
         return Ok(Cow::Borrowed(text));
     }
-    if text.len() > MOST {
-        return Err(format!("{path}: it has more than {} KiB", MOST / 1024));
+    if text.len() > MAX_BYTES {
+        return Err(format!("{path}: it has more than {} KiB", MAX_BYTES / 1024));
     }
     if nesting(text) > DEEPEST {
         return Err(format!("{path}: it is nested too deeply"));
@@ -50,7 +50,7 @@ pub fn javascript<'t>(path: &str, text: &'t str) -> Result<Cow<'t, str>, String>
 }
 
 /// Maximum size of a file in bytes. Handwritten modules are smaller.
-const MOST: usize = 1 << 20;
+const MAX_BYTES: usize = 1 << 20;
 
 /// Maximum depth of brackets. The parser recurses for each bracket, and its stack is limited.
 const DEEPEST: usize = 200;
@@ -80,8 +80,8 @@ fn without(text: &str, mut cuts: Vec<Cut>) -> String {
             continue;
         }
         out.push_str(text.get(at..start).unwrap_or(""));
-        let gone = text.get(start..end).unwrap_or("");
-        let mut chars = gone.chars();
+        let removed = text.get(start..end).unwrap_or("");
+        let mut chars = removed.chars();
         if ends {
             out.push(';');
             chars.next();
@@ -118,7 +118,7 @@ impl Eraser<'_> {
         self.cuts.push(Cut { span: Span::new(start, end), ends: false });
     }
 
-    fn cut_whole(&mut self, span: Span) {
+    fn cut_all(&mut self, span: Span) {
         self.cuts.push(Cut { span, ends: true });
     }
 
@@ -138,7 +138,7 @@ impl Eraser<'_> {
         }
     }
 
-    /// Cuts the modifiers before a member's name that only TypeScript has.
+    /// Cuts TypeScript's own modifiers, such as `readonly`, before the name of a member.
     fn cut_words(&mut self, start: u32, end: u32) {
         const WORDS: [&str; 7] = ["public", "private", "protected", "readonly", "abstract", "override", "declare"];
         let mut found = Vec::new();
@@ -157,14 +157,14 @@ impl Eraser<'_> {
 
     /// Cuts imports that are only used as types.
     fn unused_imports(&mut self) {
-        for (whole, names) in std::mem::take(&mut self.imports) {
+        for (statement, names) in std::mem::take(&mut self.imports) {
             let is_used = |name: &Option<String>| name.as_ref().is_some_and(|name| self.used.contains(name));
             if !names.is_empty() && !names.iter().any(|(name, _)| is_used(name)) {
-                self.cut_whole(whole);
+                self.cut_all(statement);
                 continue;
             }
-            let gone: Vec<Span> = names.iter().filter(|(name, _)| !is_used(name)).map(|(_, span)| *span).collect();
-            gone.into_iter().for_each(|span| self.cut_listed(span));
+            let unused: Vec<Span> = names.iter().filter(|(name, _)| !is_used(name)).map(|(_, span)| *span).collect();
+            unused.into_iter().for_each(|span| self.cut_listed(span));
         }
     }
 
@@ -187,7 +187,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
 
     fn visit_import_declaration(&mut self, it: &ImportDeclaration<'a>) {
         if it.import_kind == ImportOrExportKind::Type {
-            return self.cut_whole(it.span);
+            return self.cut_all(it.span);
         }
         let Some(specifiers) = &it.specifiers else { return };
         let name = |one: &ImportDeclarationSpecifier<'a>| match one {
@@ -201,11 +201,11 @@ impl<'a> Visit<'a> for Eraser<'_> {
 
     fn visit_export_named_declaration(&mut self, it: &ExportNamedDeclaration<'a>) {
         if it.export_kind == ImportOrExportKind::Type {
-            return self.cut_whole(it.span);
+            return self.cut_all(it.span);
         }
         let is_type = it.declaration.as_ref().is_some_and(|declared| declared.declare() || declared.is_type());
         if is_type {
-            return self.cut_whole(it.span);
+            return self.cut_all(it.span);
         }
         for one in &it.specifiers {
             if one.export_kind == ImportOrExportKind::Type {
@@ -217,7 +217,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
 
     fn visit_export_all_declaration(&mut self, it: &ExportAllDeclaration<'a>) {
         if it.export_kind == ImportOrExportKind::Type {
-            self.cut_whole(it.span);
+            self.cut_all(it.span);
         }
     }
 
@@ -254,27 +254,27 @@ impl<'a> Visit<'a> for Eraser<'_> {
     }
 
     fn visit_ts_interface_declaration(&mut self, it: &TSInterfaceDeclaration<'a>) {
-        self.cut_whole(it.span);
+        self.cut_all(it.span);
     }
 
     fn visit_ts_type_alias_declaration(&mut self, it: &TSTypeAliasDeclaration<'a>) {
-        self.cut_whole(it.span);
+        self.cut_all(it.span);
     }
 
     fn visit_ts_index_signature(&mut self, it: &TSIndexSignature<'a>) {
-        self.cut_whole(it.span);
+        self.cut_all(it.span);
     }
 
     fn visit_ts_global_declaration(&mut self, it: &TSGlobalDeclaration<'a>) {
-        self.cut_whole(it.span);
+        self.cut_all(it.span);
     }
 
     fn visit_ts_enum_declaration(&mut self, it: &TSEnumDeclaration<'a>) {
-        if it.declare { self.cut_whole(it.span) } else { self.refuse("`enum`", it.span) }
+        if it.declare { self.cut_all(it.span) } else { self.refuse("`enum`", it.span) }
     }
 
     fn visit_ts_module_declaration(&mut self, it: &TSModuleDeclaration<'a>) {
-        if it.declare { self.cut_whole(it.span) } else { self.refuse("`namespace`", it.span) }
+        if it.declare { self.cut_all(it.span) } else { self.refuse("`namespace`", it.span) }
     }
 
     fn visit_ts_import_equals_declaration(&mut self, it: &TSImportEqualsDeclaration<'a>) {
@@ -290,7 +290,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
     }
 
     fn visit_variable_declaration(&mut self, it: &VariableDeclaration<'a>) {
-        if it.declare { self.cut_whole(it.span) } else { walk::walk_variable_declaration(self, it) }
+        if it.declare { self.cut_all(it.span) } else { walk::walk_variable_declaration(self, it) }
     }
 
     fn visit_variable_declarator(&mut self, it: &VariableDeclarator<'a>) {
@@ -302,7 +302,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
 
     fn visit_function(&mut self, it: &Function<'a>, flags: ScopeFlags) {
         if it.declare || it.body.is_none() {
-            return self.cut_whole(it.span);
+            return self.cut_all(it.span);
         }
         walk::walk_function(self, it, flags);
     }
@@ -319,7 +319,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
 
     fn visit_class(&mut self, it: &Class<'a>) {
         if it.declare {
-            return self.cut_whole(it.span);
+            return self.cut_all(it.span);
         }
         let after_name = it.id.as_ref().map_or(it.span.start, |id| id.span.end);
         if it.r#abstract {
@@ -336,12 +336,12 @@ impl<'a> Visit<'a> for Eraser<'_> {
 
     fn visit_class_element(&mut self, it: &ClassElement<'a>) {
         let abstracted = it.type_is_abstract();
-        if abstracted { self.cut_whole(it.span()) } else { walk::walk_class_element(self, it) }
+        if abstracted { self.cut_all(it.span()) } else { walk::walk_class_element(self, it) }
     }
 
     fn visit_method_definition(&mut self, it: &MethodDefinition<'a>) {
         if it.value.body.is_none() {
-            return self.cut_whole(it.span);
+            return self.cut_all(it.span);
         }
         self.cut_words(it.span.start, it.key.span().start);
         if it.optional {
@@ -352,7 +352,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
 
     fn visit_property_definition(&mut self, it: &PropertyDefinition<'a>) {
         if it.declare {
-            return self.cut_whole(it.span);
+            return self.cut_all(it.span);
         }
         self.cut_words(it.span.start, it.key.span().start);
         let sign = if it.optional {
@@ -369,7 +369,7 @@ impl<'a> Visit<'a> for Eraser<'_> {
     }
 }
 
-/// The start of a declared name.
+/// Position after which the `!` or `?` of a declaration is searched: the start of its pattern.
 fn name_end(pattern: &BindingPattern<'_>) -> u32 {
     pattern.span().start
 }

@@ -13,10 +13,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Length of a code in characters, from an alphabet of 31.
-const CODE_LETTERS: usize = 10;
+const CODE_LENGTH: usize = 10;
 
 /// Length of cookies and keys in characters.
-const LETTERS: usize = 32;
+const TOKEN_LENGTH: usize = 32;
 
 /// Idle time after which a tab has to enter the passphrase again.
 const TAB_HOLDS: Duration = Duration::from_secs(60 * 60);
@@ -61,7 +61,7 @@ pub(crate) enum Refused {
 impl Access {
     pub(crate) fn new() -> Access {
         let inner = Inner {
-            code: Some(token(CODE_LETTERS)),
+            code: Some(token(CODE_LENGTH)),
             browsers: Vec::new(),
             tabs: BTreeMap::new(),
             wrong: 0,
@@ -111,7 +111,7 @@ impl Access {
             };
             inner.tabs.remove(&oldest);
         }
-        let key = token(LETTERS);
+        let key = token(TOKEN_LENGTH);
         let tab = Tab { browser: browser.into(), signer: Arc::new(signer), last: Instant::now() };
         inner.tabs.insert(key.clone(), tab);
         Ok(key)
@@ -141,7 +141,7 @@ impl Access {
                 inner.wrong = 0;
                 Ok(signer)
             }
-            Ok(_) => Err(Refused::Wrong("there is no passphrase yet: `reflex pin` in a terminal sets one".into())),
+            Ok(_) => Err(Refused::Wrong("no passphrase is set: run `reflex pin` in a terminal".into())),
             Err(problem) => Err(inner.was_wrong(&problem)),
         }
     }
@@ -164,7 +164,7 @@ impl Inner {
     }
 
     fn let_in(&mut self) -> String {
-        let cookie = token(LETTERS);
+        let cookie = token(TOKEN_LENGTH);
         self.browsers.push(cookie.clone());
         let over = self.browsers.len().saturating_sub(MAX_KEPT);
         self.browsers.drain(..over);

@@ -84,7 +84,7 @@ impl Answer {
             "deny" if !command.is_empty() => {
                 let words = Host::new(Mode::default()).instead(&call, command).map_err(Problem::Refused)?;
                 refuse(store, (&call, person), &words, signer).map_err(Problem::Failed)?;
-                Ok("the agent is told to run that instead")
+                Ok("denied; the agent receives that command instead")
             }
             "deny" if message.is_empty() => {
                 reject(store, &call, person, self.reason.trim()).map_err(Problem::Failed)?;
@@ -92,11 +92,9 @@ impl Answer {
             }
             "deny" => {
                 refuse(store, (&call, person), message, signer).map_err(Problem::Failed)?;
-                Ok("denied, and the agent is told")
+                Ok("denied; the agent receives the message")
             }
-            "allow" => {
-                Err(Problem::Words("another command comes with a no: the agent is told to run it instead".into()))
-            }
+            "allow" => Err(Problem::Words("`command` is only valid with `deny`: the agent receives it instead".into())),
             other => Err(Problem::Words(format!("unknown decision `{other}`; known: allow, deny"))),
         }
     }

@@ -3,11 +3,11 @@
 use crate::access::Refused;
 use crate::answer::{Answer, Problem, outcome};
 use crate::assets::find;
-use crate::guard::{cookie, cookie_name, refusal, say, sealed};
+use crate::guard::{cookie, cookie_name, refusal, sealed, text_response};
 use crate::plain::{door, list};
 use crate::server::Server;
 use crate::waiting::{listed, visible};
-use crate::watch::told;
+use crate::watch::event_stream;
 use axum::extract::rejection::{FormRejection, JsonRejection};
 use axum::extract::{DefaultBodyLimit, Form, Json, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -59,19 +59,19 @@ pub const ROUTES: [Route; 19] = [
         Needs::Nothing,
         "Lets this browser in by the code from the terminal, or the passphrase",
     ),
-    route("GET", "/api/session", Needs::Browser, "Says whether answers can be given here"),
+    route("GET", "/api/session", Needs::Browser, "Reports whether calls can be answered here"),
     route("POST", "/api/unlock", Needs::Passphrase, "Gives this tab the key with which it answers"),
     route("POST", "/api/lock", Needs::Tab, "Takes the key from this tab"),
     route("GET", "/api/events", Needs::Browser, "Streams the list of waiting calls whenever it changes"),
     route("GET", "/api/hook/pending", Needs::Browser, "Lists the calls that wait, newest first"),
     route("GET", "/api/hook/response/{id}", Needs::Browser, "Waits until this call is answered, and gives the answer"),
-    route("POST", "/api/hook/preview", Needs::Browser, "Says what a yes would let run"),
+    route("POST", "/api/hook/preview", Needs::Browser, "Describes what an approval would let run"),
     route("POST", "/api/hook/approve", Needs::Tab, "Answers a call: allow or deny"),
     route("GET", "/api/audit", Needs::Browser, "Searches the audit log, newest first"),
-    route("GET", "/api/status", Needs::Browser, "Says what the guard sees of each agent"),
+    route("GET", "/api/status", Needs::Browser, "Reports what the guard sees of each agent"),
     route("POST", "/api/explain", Needs::Browser, "Judges a command that does not run"),
     route("GET", "/api/rules", Needs::Browser, "Lists the rules in force"),
-    route("GET", "/api/policy", Needs::Browser, "Says which keys of whose policy are in force"),
+    route("GET", "/api/policy", Needs::Browser, "Lists the policy keys in force and their origins"),
     route("POST", "/api/policy/backtest", Needs::Browser, "Judges recorded calls again under another policy"),
     route("GET", "/api/openapi.json", Needs::Nothing, "Describes these addresses"),
     route("GET", "/plain", Needs::Nothing, "Lists the calls that wait for browsers without JavaScript"),
@@ -152,7 +152,7 @@ async fn from_page_only(State(server): All, request: Request, next: Next) -> Res
 /// Rejects browsers that are not authenticated.
 async fn let_in_only(State(server): All, mut request: Request, next: Next) -> Response {
     let known = cookie(request.headers(), server.port).filter(|cookie| server.access.knows(cookie)).map(str::to_owned);
-    let Some(known) = known else { return problem(StatusCode::UNAUTHORIZED, "this browser was not let in") };
+    let Some(known) = known else { return problem(StatusCode::UNAUTHORIZED, "this browser is not authenticated") };
     request.extensions_mut().insert(Browser(known));
     next.run(request).await
 }
@@ -161,7 +161,7 @@ async fn let_in_only(State(server): All, mut request: Request, next: Next) -> Re
 async fn file(request: Request) -> Response {
     match find(request.uri().path()) {
         Some(asset) => ([(header::CONTENT_TYPE, asset.kind)], asset.bytes).into_response(),
-        None => say(StatusCode::NOT_FOUND, "there is nothing here"),
+        None => text_response(StatusCode::NOT_FOUND, "not found"),
     }
 }
 
@@ -191,8 +191,8 @@ async fn enter(State(server): All, proof: Result<Json<Proof>, JsonRejection>) ->
 }
 
 fn with_cookie(mut response: Response, port: u16, cookie: &str) -> Response {
-    let said = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", cookie_name(port));
-    if let Ok(value) = HeaderValue::from_str(&said) {
+    let cookie = format!("{}={cookie}; Path=/; HttpOnly; SameSite=Strict", cookie_name(port));
+    if let Ok(value) = HeaderValue::from_str(&cookie) {
         response.headers_mut().insert(header::SET_COOKIE, value);
     }
     response
@@ -243,7 +243,7 @@ async fn events(State(server): All) -> Response {
         listed(&store, &server.page.person).to_string()
     });
     let first = first.await;
-    told(first, news).into_response()
+    event_stream(first, news).into_response()
 }
 
 async fn pending(State(server): All) -> Response {
@@ -253,7 +253,7 @@ async fn pending(State(server): All) -> Response {
 /// Waits for the answer without a time limit; the requester stops waiting by closing the connection.
 async fn response(State(server): All, Path(id): Path<String>) -> Response {
     let Ok(_waits) = server.waiters.try_acquire() else {
-        return problem(StatusCode::TOO_MANY_REQUESTS, "too many wait for an answer already");
+        return problem(StatusCode::TOO_MANY_REQUESTS, "too many requests already wait for an answer");
     };
     let mut waited = false;
     loop {
@@ -274,15 +274,15 @@ async fn response(State(server): All, Path(id): Path<String>) -> Response {
             None if waited => {
                 return Json(json!({"id": id, "decision": "deny", "by": "", "reason": ""})).into_response();
             }
-            None => return problem(StatusCode::NOT_FOUND, "no such call waits"),
+            None => return problem(StatusCode::NOT_FOUND, "no such call is waiting"),
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
 async fn preview(State(server): All, Json(answer): Json<Answer>) -> Response {
-    let said = blocking(move || answer.preview(&store(), &server.page.person)).await;
-    said.map_or_else(IntoResponse::into_response, |grant| Json(json!({"grant": visible(&grant)})).into_response())
+    let result = blocking(move || answer.preview(&store(), &server.page.person)).await;
+    result.map_or_else(IntoResponse::into_response, |grant| Json(json!({"grant": visible(&grant)})).into_response())
 }
 
 async fn approve(
@@ -299,11 +299,11 @@ async fn approve(
         Ok(Json(answer)) => answer,
         Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
     };
-    let said = blocking(move || answer.take(&store(), &server.page.person, &signer)).await;
-    said.map_or_else(IntoResponse::into_response, |said| Json(json!({"said": said})).into_response())
+    let result = blocking(move || answer.take(&store(), &server.page.person, &signer)).await;
+    result.map_or_else(IntoResponse::into_response, |message| Json(json!({"said": message})).into_response())
 }
 
-/// Query of a search.
+/// Query parameters of `/api/audit`.
 #[derive(Deserialize)]
 struct Asked {
     #[serde(default)]
@@ -402,21 +402,21 @@ struct FormAnswer {
 
 async fn plain_answer(State(server): All, form: Result<Form<FormAnswer>, FormRejection>) -> Response {
     let Ok(Form(FormAnswer { passphrase, id, exact, decision, message })) = form else {
-        return html(door("that was no answer"));
+        return html(door("invalid answer"));
     };
     let answer = Answer { id, exact, decision, message, ..Answer::default() };
     blocking(move || {
         let store = store();
-        let said = match server.access.unlock(&store, passphrase) {
+        let result = match server.access.unlock(&store, passphrase) {
             Ok(signer) => answer.take(&store, &server.page.person, &signer).map_or_else(Problem::words, str::to_owned),
             Err(refused) => refused.words(),
         };
-        html(list(&waiting(&store), &server.page.person, &said))
+        html(list(&waiting(&store), &server.page.person, &result))
     })
     .await
 }
 
-/// Opens the store anew, so that a key set in the meantime is used.
+/// Opens the store anew, so that a passphrase set while the server runs takes effect.
 fn store() -> Store {
     Host::new(Mode::default()).store()
 }
@@ -456,7 +456,7 @@ impl IntoResponse for Refused {
 impl Problem {
     fn words(self) -> String {
         match self {
-            Problem::Gone => "this call waits no more, or is another by now".into(),
+            Problem::Gone => "this call no longer waits, or was replaced by another".into(),
             Problem::Words(why) | Problem::Refused(why) | Problem::Failed(why) => why,
         }
     }
@@ -485,7 +485,7 @@ fn openapi() -> Value {
         let security: Map<String, Value> = needs.iter().map(|name| ((*name).to_owned(), json!([]))).collect();
         let mut operation = json!({
             "summary": route.what, "security": [security],
-            "responses": {"2XX": {"description": "done"}, "4XX": {"description": "`problem` says why not"}},
+            "responses": {"2XX": {"description": "done"}, "4XX": {"description": "`problem` holds the reason"}},
         });
         if route.path.contains("{id}") {
             let id = json!([{"name": "id", "in": "path", "required": true, "schema": {"type": "string"}}]);

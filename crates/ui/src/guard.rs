@@ -29,7 +29,7 @@ const HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 pub(crate) fn refusal(request: &Request<Body>, port: u16) -> Option<Response> {
     let headers = request.headers();
     let Some(host) = only(headers, header::HOST).filter(|host| is_ours(host, port)) else {
-        return Some(say(
+        return Some(text_response(
             StatusCode::MISDIRECTED_REQUEST,
             "this server answers on 127.0.0.1, localhost and [::1] only",
         ));
@@ -37,13 +37,13 @@ pub(crate) fn refusal(request: &Request<Body>, port: u16) -> Option<Response> {
     let changes = *request.method() != Method::GET && *request.method() != Method::HEAD;
     let from_page = only(headers, header::ORIGIN).is_some_and(|origin| *origin == *format!("http://{host}"));
     if changes && !from_page {
-        return Some(say(StatusCode::FORBIDDEN, "only the page itself may ask for this"));
+        return Some(text_response(StatusCode::FORBIDDEN, "only the page itself may ask for this"));
     }
     // Other sites may not even load anything except the page's static files.
     let site = only(headers, "sec-fetch-site".parse().ok()?).unwrap_or("none");
     let is_shell = find(request.uri().path()).is_some();
     if !matches!(site, "same-origin" | "none") && !is_shell {
-        return Some(say(StatusCode::FORBIDDEN, "only the page itself may ask for this"));
+        return Some(text_response(StatusCode::FORBIDDEN, "only the page itself may ask for this"));
     }
     None
 }
@@ -61,7 +61,7 @@ fn is_ours(host: &str, port: u16) -> bool {
 }
 
 /// A short plain-text response.
-pub(crate) fn say(status: StatusCode, words: &str) -> Response {
+pub(crate) fn text_response(status: StatusCode, words: &str) -> Response {
     let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
     (status, [kind], format!("{words}\n")).into_response()
 }

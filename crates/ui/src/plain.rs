@@ -6,20 +6,21 @@ use reflex_host::person::Person;
 use reflex_host::store::approvals::Pending;
 
 /// The waiting calls, preceded by the outcome of the last answer.
-pub(crate) fn list(calls: &[Pending], person: &Person, said: &str) -> String {
-    let said = if said.is_empty() { String::new() } else { format!("<p role=\"status\">{}</p>", escaped(said)) };
+pub(crate) fn list(calls: &[Pending], person: &Person, message: &str) -> String {
+    let message =
+        if message.is_empty() { String::new() } else { format!("<p role=\"status\">{}</p>", escaped(message)) };
     let rows: String = calls.iter().map(|call| row(call, person)).collect();
     let none = if calls.is_empty() { "<p>No pending calls.</p>" } else { "" };
-    whole(&format!("{said}{none}{rows}<p><a href=\"/plain\">Look again</a></p>"))
+    document(&format!("{message}{none}{rows}<p><a href=\"/plain\">Look again</a></p>"))
 }
 
 /// The page for a browser that is not authenticated yet.
-pub(crate) fn door(said: &str) -> String {
-    whole(&format!(
+pub(crate) fn door(message: &str) -> String {
+    document(&format!(
         "<p role=\"status\">{}</p><form method=\"post\" action=\"/plain/enter\">\
          <label>Code from the terminal, or passphrase <input type=\"password\" name=\"proof\" required></label> \
          <button>Enter</button></form>",
-        escaped(said)
+        escaped(message)
     ))
 }
 
@@ -31,7 +32,7 @@ fn row(call: &Pending, person: &Person) -> String {
             format!("<h3>{title}</h3><ul>{items}</ul>")
         }
     };
-    let yes = match obstacle(call) {
+    let approval = match obstacle(call) {
         Some(why) => format!("<p>{}</p>", escaped(&why)),
         None => format!(
             "<p>{}</p><button name=\"decision\" value=\"allow\">Approve once</button> ",
@@ -42,7 +43,7 @@ fn row(call: &Pending, person: &Person) -> String {
         "<section><h2>{agent}: {id}</h2><p>in {cwd}</p><pre>{text}</pre>{parts}{effects}{reasons}\
          <form method=\"post\" action=\"/plain/answer\"><input type=\"hidden\" name=\"id\" value=\"{id}\">\
          <input type=\"hidden\" name=\"exact\" value=\"{exact}\">\
-         <p><label>Passphrase <input type=\"password\" name=\"passphrase\" required autocomplete=\"off\"></label></p>{yes}\
+         <p><label>Passphrase <input type=\"password\" name=\"passphrase\" required autocomplete=\"off\"></label></p>{approval}\
          <p><label>Tell the agent <input name=\"message\" maxlength=\"400\"></label></p>\
          <button name=\"decision\" value=\"deny\">Deny</button></form></section>",
         agent = escaped(&call.client),
@@ -56,7 +57,7 @@ fn row(call: &Pending, person: &Person) -> String {
     )
 }
 
-fn whole(body: &str) -> String {
+fn document(body: &str) -> String {
     format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Reflex</title>\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
@@ -92,7 +93,7 @@ mod tests {
             id: "abc".into(),
             text: bad.into(),
             reasons: vec![bad.into()],
-            whole: true,
+            is_complete: true,
             ..Pending::default()
         };
         let page = list(&[call], &person, bad);

@@ -25,7 +25,7 @@ const HEAD_WITHIN: Duration = Duration::from_secs(5);
 pub struct Address {
     /// `http://127.0.0.1:PORT/`.
     pub url: String,
-    /// One-time code.
+    /// The code that authenticates the first browser; valid once.
     pub code: String,
 }
 

@@ -50,7 +50,7 @@ impl Present {
         }
     }
 
-    /// Ends presence when no tab is open.
+    /// Ends presence. The caller has checked that no tab is open.
     pub(crate) fn end(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -39,9 +39,9 @@ fn row(call: &Pending, person: &Person) -> Value {
 
 /// Describes what an approval of this scope would let run, or why it is not possible.
 fn choice(call: &Pending, person: &Person, scope: Scope, name: &str) -> Value {
-    // The real reason comes with the answer; a placeholder here reveals the other obstacles beforehand.
-    let yes = scoped(once(call, person, "…"), call, scope, usual_length(scope));
-    let (grant, problem) = match yes {
+    // An approval requires a reason, which is not known yet; a placeholder lets the other requirements be checked.
+    let approval = scoped(once(call, person, "…"), call, scope, usual_length(scope));
+    let (grant, problem) = match approval {
         Ok(grant) => (Some(visible(&covers(&grant))), None),
         Err(problem) => (None, Some(visible(&problem))),
     };

@@ -70,7 +70,7 @@ fn look(server: &Server, mut seen: Seen) -> (Seen, Option<String>) {
 }
 
 /// Event stream of a tab: the current list, then each changed list.
-pub(crate) fn told(
+pub(crate) fn event_stream(
     first: String,
     news: watch::Receiver<Arc<String>>,
 ) -> Sse<impl Stream<Item = Result<Event, Infallible>>> {

@@ -11,8 +11,8 @@
 //! assert!(ended);
 //! ```
 //!
-//! Work is counted, not timed: the same call always costs the same. A unit is about a thousand instructions. Besides
-//! explicit spending, allocated memory counts, if a meter is set: any growth takes memory.
+//! Work is counted, not timed: the same call always costs the same. A unit is about a thousand instructions. If a meter
+//! is set, allocated memory also counts, so that growth that no parser accounts for is limited too.
 
 use std::cell::{Cell, RefCell};
 
@@ -22,11 +22,11 @@ const BYTES: u64 = 128;
 thread_local! {
     static LEFT: Cell<u64> = const { Cell::new(u64::MAX) };
     static METER: Cell<Option<fn() -> usize>> = const { Cell::new(None) };
-    /// Whether a request exceeded the budget.
+    /// Whether spending exceeded the budget.
     static ENDED: Cell<bool> = const { Cell::new(false) };
     /// Maximum value of the meter in bytes.
     static MAX_BYTES: Cell<u64> = const { Cell::new(u64::MAX) };
-    /// The first part that was left unread because of another limit.
+    /// The first part left unread because of a limit other than the budget.
     static UNREAD: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -35,8 +35,8 @@ pub fn measure_memory(meter: fn() -> usize) {
     METER.set(Some(meter));
 }
 
-/// Runs work with a budget of `most` units. Within another budget, it draws from that one.
-pub fn within<T>(most: u64, run: impl FnOnce() -> T) -> T {
+/// Runs work with a budget of `limit` units. Inside an enclosing budget, `limit` is ignored and that budget is spent.
+pub fn within<T>(limit: u64, run: impl FnOnce() -> T) -> T {
     if LEFT.get() != u64::MAX {
         return run();
     }
@@ -51,19 +51,19 @@ pub fn within<T>(most: u64, run: impl FnOnce() -> T) -> T {
     let _ended = Ended;
     ENDED.set(false);
     UNREAD.take();
-    set(most);
+    set(limit);
     run()
 }
 
-/// Runs optional work with at most `most` of the remaining units. It does not count as an end of the outer budget, or
-/// as an unread part, if they are not enough.
-pub fn aside<T>(most: u64, run: impl FnOnce() -> T) -> T {
+/// Runs optional work with at most `limit` of the remaining units. If they do not suffice, neither [`has_ended`] nor
+/// [`unread`] reports it.
+pub fn aside<T>(limit: u64, run: impl FnOnce() -> T) -> T {
     let (left, bytes, ended) = (LEFT.get(), MAX_BYTES.get(), ENDED.get());
     if left == u64::MAX {
         return run();
     }
     let unread = UNREAD.take();
-    let share = most.min(left);
+    let share = limit.min(left);
     set(share);
     let result = run();
     LEFT.set(left - (share - LEFT.get().min(share)));
@@ -73,7 +73,7 @@ pub fn aside<T>(most: u64, run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// Raises the remaining budget to at least `units`, so that the parsed part can still be judged.
+/// Raises the remaining budget to at least `units`, so that what was parsed can be judged even if parsing spent it all.
 pub fn reserve(units: u64) {
     if LEFT.get() < units {
         set(units);
@@ -121,7 +121,7 @@ pub fn cut(what: impl FnOnce() -> String) {
     }
 }
 
-/// The first unread part that another limit than the budget caused.
+/// The first part left unread because of a limit other than the budget, as reported by [`cut`].
 pub fn unread() -> Option<String> {
     UNREAD.with_borrow(Clone::clone)
 }
@@ -174,13 +174,13 @@ mod tests {
     fn what_is_left_unread_is_told_once_and_forgotten_with_the_budget() {
         cut(|| "outside".into());
         assert_eq!(unread(), None, "outside of a budget nothing is kept");
-        let told = within(10, || {
+        let outcome = within(10, || {
             let before = unread();
             cut(|| "first".into());
             cut(|| "second".into());
             (before, unread())
         });
-        assert_eq!(told, (None, Some("first".into())));
+        assert_eq!(outcome, (None, Some("first".into())));
         assert_eq!(within(10, unread), None);
     }
 }

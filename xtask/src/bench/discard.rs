@@ -15,7 +15,7 @@ const FILES: usize = 30_000;
 /// Number of paths in the longest call.
 const PATHS: usize = 20_000;
 
-/// The calls by name on the page; the limit for each is 1.5 × `git status`.
+/// The measured commands, as named on the page of results. The limit for each is 1.5 times the time of `git status`.
 pub(crate) const COMMANDS: [&str; 4] = ["git reset --hard", "git checkout .", "git clean -fd", "rm of 20,000 paths"];
 
 /// Median times, in hundredths of that of `git status`, one for each of [`COMMANDS`].

@@ -29,9 +29,9 @@ pub(crate) struct Dispatch {
 
 /// Measures with a part of the rules and with all.
 pub(crate) fn measure(root: &Path, binary: &Path, ground: &Ground) -> Result<Vec<Dispatch>, String> {
-    let (whole, all) = blob(root, usize::MAX)?;
+    let (complete, all) = blob(root, usize::MAX)?;
     let (part, few) = blob(root, FEW)?;
-    let smaller = with_other_library(binary, ground, &whole, &part)?;
+    let smaller = with_other_library(binary, ground, &complete, &part)?;
     [(few, smaller.as_path()), (all, binary)]
         .into_iter()
         .map(|(rules, binary)| {
@@ -43,7 +43,7 @@ pub(crate) fn measure(root: &Path, binary: &Path, ground: &Ground) -> Result<Vec
 
 /// Compiles the library with at most `most` rules and returns it with the number of rules. Every n-th rule is taken, so
 /// that each effect loses some.
-fn blob(root: &Path, most: usize) -> Result<(Vec<u8>, usize), String> {
+fn blob(root: &Path, limit: usize) -> Result<(Vec<u8>, usize), String> {
     let mut sources = Sources::default();
     let (mut seen, mut taken) = (0, 0);
     let all = count(root)?;
@@ -53,14 +53,14 @@ fn blob(root: &Path, most: usize) -> Result<(Vec<u8>, usize), String> {
                 fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
             // A rule contains the name of its file, which must be the same as in the build, or the bytes differ.
             let name = format!("{folder}/{}", file.file_name().unwrap_or_default().to_string_lossy());
-            if kind != Kind::Rules || most >= all {
+            if kind != Kind::Rules || limit >= all {
                 sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
                 continue;
             }
             let mut entries = list(&text)?;
             entries.retain(|_| {
                 seen += 1;
-                let keeps = seen * most / all > taken;
+                let keeps = seen * limit / all > taken;
                 taken += usize::from(keeps);
                 keeps
             });
@@ -68,7 +68,7 @@ fn blob(root: &Path, most: usize) -> Result<(Vec<u8>, usize), String> {
             sources.add(kind, &name, &text).map_err(|problem| problem.to_string())?;
         }
     }
-    Ok((sources.blob()?, all.min(most)))
+    Ok((sources.blob()?, all.min(limit)))
 }
 
 fn count(root: &Path) -> Result<usize, String> {
@@ -94,20 +94,20 @@ fn root(blob: &[u8]) -> usize {
 }
 
 /// Copies the binary with `part` in place of `whole`.
-fn with_other_library(binary: &Path, ground: &Ground, whole: &[u8], part: &[u8]) -> Result<PathBuf, String> {
+fn with_other_library(binary: &Path, ground: &Ground, complete: &[u8], part: &[u8]) -> Result<PathBuf, String> {
     let mut bytes = fs::read(binary).map_err(|error| format!("cannot read `{}`: {error}", binary.display()))?;
-    let start = whole.get(..64).unwrap_or(whole);
+    let start = complete.get(..64).unwrap_or(complete);
     let at = bytes.windows(start.len()).position(|window| window == start);
-    let place = at.and_then(|at| bytes.get_mut(at..at + whole.len())).filter(|place| *place == whole);
+    let place = at.and_then(|at| bytes.get_mut(at..at + complete.len())).filter(|place| *place == complete);
     let place = place.ok_or("the binary does not hold this library: build it again")?;
     place.fill(0);
     place.get_mut(..part.len()).ok_or("the smaller library is not smaller")?.copy_from_slice(part);
     // The compiler has inlined the offset of the root's record, which is the last one, so it is moved to that offset.
     let record = part.get(root(part)..).unwrap_or_default();
-    let old = root(whole);
+    let old = root(complete);
     let room = place.get_mut(old..old + record.len()).filter(|_| old >= part.len());
     room.ok_or("the smaller library is hardly smaller")?.copy_from_slice(record);
-    if let (Some(word), Some(before)) = (place.get_mut(8..12), whole.get(8..12)) {
+    if let (Some(word), Some(before)) = (place.get_mut(8..12), complete.get(8..12)) {
         word.copy_from_slice(before);
     }
     let copy = ground.folder.join("reflex-few");

@@ -26,9 +26,9 @@ fn of(binary: &Path, (name, files, bytes): (usize, usize, usize)) -> Result<u32,
     let transcript = |error: std::io::Error| format!("cannot prepare `{}`: {error}", ground.folder.display());
     write(&ground.repo.join("work"), files, bytes).map_err(transcript)?;
     let hook = Hook { binary, ground: &ground, payload: payloads::shell("rm -rf work", &ground.repo) };
-    let said = hook.answer()?;
-    if !said.shown().contains("reflex undo") {
-        return Err(format!("the files are not kept: {}", said.shown()));
+    let answer = hook.answer()?;
+    if !answer.shown().contains("reflex undo") {
+        return Err(format!("the files are not kept: {}", answer.shown()));
     }
     let (mut kept, mut copied) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {

@@ -18,7 +18,7 @@ const CALLS: usize = 10_000;
 const MEASURED: usize = 1_000;
 
 /// Maximum time that the proxy may add to a call.
-const MOST: Duration = Duration::from_millis(1);
+const MAX_ADDED: Duration = Duration::from_millis(1);
 
 /// The two measurements, by name on the page.
 pub(crate) const CASES: [&str; 2] = ["the first 1,000 of 10,000 calls", "the last 1,000 of them"];
@@ -34,10 +34,10 @@ pub(crate) struct Added {
 
 /// Measures each of [`CASES`].
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Added>, String> {
-    let own = std::env::current_exe().map_err(|error| format!("cannot find xtask: {error}"))?;
-    let mut direct = Conversation::start(Command::new(&own).arg("mcp"), ground)?;
+    let xtask = std::env::current_exe().map_err(|error| format!("cannot find xtask: {error}"))?;
+    let mut direct = Conversation::start(Command::new(&xtask).arg("mcp"), ground)?;
     let mut guarded = Command::new(binary);
-    guarded.arg("--home").arg(&ground.home).args(["mcp", "--name", "echo", "--"]).arg(&own).arg("mcp");
+    guarded.arg("--home").arg(&ground.home).args(["mcp", "--name", "echo", "--"]).arg(&xtask).arg("mcp");
     let mut guarded = Conversation::start(&mut guarded, ground)?;
     let nothing = Hook { binary, ground, payload: payloads::shell("git status", &ground.repo) };
     let mut times = CASES.map(|_| (Vec::new(), Vec::new(), Vec::new()));
@@ -55,7 +55,7 @@ pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Added>, Stri
     }
     let added = |(with, without, floor): (Vec<Duration>, Vec<Duration>, Vec<Duration>)| {
         let added = median(with) - median(without);
-        Added { ratio: (added / median(floor) * 100.0).round() as u32, in_time: added < MOST.as_secs_f64() }
+        Added { ratio: (added / median(floor) * 100.0).round() as u32, in_time: added < MAX_ADDED.as_secs_f64() }
     };
     Ok(times.into_iter().map(added).collect())
 }

@@ -138,8 +138,8 @@ fn command(ground: &Ground, program: &Path) -> Command {
 }
 
 fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<u32, String> {
-    let (text, said) = callgrind(ground, binary, arguments, input)?;
-    total(&text).ok_or_else(|| format!("valgrind counted nothing: {said}"))
+    let (text, output) = callgrind(ground, binary, arguments, input)?;
+    total(&text).ok_or_else(|| format!("valgrind returned no count: {output}"))
 }
 
 /// Callgrind's output for one call of the hook, with the mangled names of functions.

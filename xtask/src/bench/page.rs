@@ -20,7 +20,7 @@ const HEAD: &str = "\
 
 # Speed
 
-What one call of the hook costs. No absolute times stand here: they belong to a machine, these numbers hardly do.
+What one call of the hook costs. It lists no absolute times: they belong to a machine, these numbers hardly do.
 
 - *time* is the median duration of `reflex hook`, from start to exit, divided by that of `/bin/true`, a program that does
   nothing. Both get the same payload on standard input and take turns, 300 rounds in the same run. The answer is in the
@@ -32,7 +32,7 @@ What one call of the hook costs. No absolute times stand here: they belong to a 
 
 const FOOT: &str = "\
 `cargo xtask bench` measures again and writes this page. `cargo xtask bench --check` counts the instructions only; it
-fails if a call needs 15 % more than stands here.
+fails if a call needs 15 % more than listed here.
 ";
 
 const DISCARDS: &str = "\
@@ -77,7 +77,7 @@ const SHARES: &str = "\
 ## Detectors
 
 What each detector takes of the time that its description allows it (Sentinel 8 ms, Tripwire 5 ms, Loopbreaker 3 ms, all
-12 ms), in per cent, rounded up: the median of the last of 64 equal calls in one session, by the clock that stands in the
+12 ms), in per cent, rounded up: the median of the last of 64 equal calls in one session, by the clock of the
 audit log. What a command would do is worked out once for all detectors and counted to Sentinel.
 
 ";
@@ -170,9 +170,9 @@ impl Report {
         text.push_str("| call | what it is | time | goal | instructions | goal |\n|---|---|--:|--:|--:|--:|\n");
         for row in &self.rows {
             let (ratio, instructions) = goal(row.call.kind, self.linkage);
-            let (most, counted) = (hundredths(ratio), row.instructions.map_or("–".into(), millions));
+            let (limit, counted) = (hundredths(ratio), row.instructions.map_or("–".into(), millions));
             let cells =
-                [row.call.name, row.call.about, &hundredths(row.ratio), &most, &counted, &millions(instructions)];
+                [row.call.name, row.call.about, &hundredths(row.ratio), &limit, &counted, &millions(instructions)];
             text.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
         text.push_str(&format!("\n{DISCARDS}| call | time | goal |\n|---|--:|--:|\n"));
@@ -254,7 +254,7 @@ impl Report {
         let mut text = format!("\n{REFLEXES}| {CONFIGURED} | time | goal | instructions |\n|---|--:|--:|--:|\n");
         for (name, cost) in reflexes::ROWS.iter().zip(&self.reflexes) {
             let counted = cost.instructions.map_or("–".into(), millions);
-            let (ratio, goal) = (hundredths(cost.ratio), hundredths(reflexes::MOST));
+            let (ratio, goal) = (hundredths(cost.ratio), hundredths(reflexes::MAX_RATIO));
             text.push_str(&format!("| {name} | {ratio} | {goal} | {counted} |\n"));
         }
         text
@@ -291,7 +291,7 @@ impl Report {
         }
         let slow = SEARCHES.iter().zip(&self.searches).filter(|(_, searched)| !searched.in_time);
         misses.extend(slow.map(|((name, _), _)| format!("a search for {name}: not below 200 ms here")));
-        let over = reflexes::ROWS.iter().zip(&self.reflexes).filter(|(_, cost)| cost.ratio > reflexes::MOST);
+        let over = reflexes::ROWS.iter().zip(&self.reflexes).filter(|(_, cost)| cost.ratio > reflexes::MAX_RATIO);
         misses.extend(over.map(|(name, cost)| format!("{name}: {} `/bin/true`", hundredths(cost.ratio))));
         let slow = mcp::CASES.iter().zip(&self.mcp).filter(|(_, added)| !added.in_time);
         misses.extend(slow.map(|(name, _)| format!("reflex mcp, {name}: not below 1 ms here")));
@@ -443,8 +443,8 @@ mod tests {
         let dear = "rules of the user, 200 in one file: more than half a millisecond";
         let slow = "a search for two fields and a text that nothing holds: not below 200 ms here";
         let passed = "reflex mcp, the last 1,000 of them: not below 1 ms here";
-        let own = "three of one's own: 2.01 × `/bin/true`";
-        assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M", dear, slow, own, passed]);
+        let own_reflexes = "three of one's own: 2.01 × `/bin/true`";
+        assert_eq!(read.misses(), ["deny-home: 2.501 M instructions, not 2.500 M", dear, slow, own_reflexes, passed]);
     }
 
     #[test]

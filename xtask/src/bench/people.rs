@@ -12,7 +12,7 @@ use super::payloads;
 const RULES: usize = 200;
 
 /// Maximum time in seconds that the rules may add to a call.
-const MOST: f64 = 0.0005;
+const MAX_ADDED: f64 = 0.0005;
 
 /// Name in the report, and number of files.
 pub(crate) const CASES: [(&str, usize); 3] = [("none", 0), ("200 in 200 files", RULES), ("200 in one file", 1)];
@@ -53,7 +53,11 @@ pub(crate) fn measure(binary: &Path) -> Result<Vec<Cost>, String> {
     let none = medians.first().copied().unwrap_or_default();
     let cost = |(hook, median): (&Hook<'_>, &f64)| {
         let instructions = if has_valgrind() { hook.instructions()? } else { 0 };
-        Ok(Cost { ratio: (median / nothing * 100.0).round() as u32, is_within: median - none <= MOST, instructions })
+        Ok(Cost {
+            ratio: (median / nothing * 100.0).round() as u32,
+            is_within: median - none <= MAX_ADDED,
+            instructions,
+        })
     };
     hooks.iter().zip(&medians).map(cost).collect()
 }

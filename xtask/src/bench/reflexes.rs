@@ -12,7 +12,7 @@ use super::payloads;
 pub(crate) const ROWS: [&str; 2] = ["three that ship", "three of one's own"];
 
 /// Maximum time of the hook with three reflexes, in hundredths of that of a program that does nothing.
-pub(crate) const MOST: u32 = 200;
+pub(crate) const MAX_RATIO: u32 = 200;
 
 /// The measurement of one of [`ROWS`].
 #[derive(Clone)]
@@ -60,12 +60,12 @@ fn rows(binary: &Path, ground: &Ground) -> Result<String, String> {
 
 const LIST: &str = ".config/reflex/config.json";
 
-fn configure(ground: &Ground, own: bool) -> io::Result<()> {
+fn configure(ground: &Ground, is_own: bool) -> io::Result<()> {
     let folder = ground.home.join(".config/reflex");
     fs::create_dir_all(&folder)?;
     let mut names = Vec::new();
     for name in ["no-force-push", "no-rm-rf", "prefer-rg"] {
-        names.push(if own { format!("\"./own-{name}.ts\"") } else { format!("\"{name}\"") });
+        names.push(if is_own { format!("\"./own-{name}.ts\"") } else { format!("\"{name}\"") });
         fs::write(folder.join(format!("own-{name}.ts")), OWN.replace("NAME", name))?;
     }
     fs::write(ground.home.join(LIST), format!("{{\"reflexes\": [{}]}}\n", names.join(", ")))

@@ -19,7 +19,7 @@ const RECORDS: usize = 1_000_000;
 const ROUNDS: usize = 9;
 
 /// Upper limit for the time of a search.
-const MOST: Duration = Duration::from_millis(200);
+const MAX_DURATION: Duration = Duration::from_millis(200);
 
 /// Size in bytes after which the log starts a new file.
 const PART: usize = 64 << 20;
@@ -53,8 +53,10 @@ pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>, S
     fs::remove_dir_all(&home).map_err(|error| format!("cannot remove `{}`: {error}", home.display()))?;
     let mut medians: Vec<f64> = written?.into_iter().map(median).collect();
     let floor = medians.pop().unwrap_or_default();
-    let searched =
-        |time: &f64| Searched { ratio: (time / floor * 100.0).round() as u32, in_time: *time < MOST.as_secs_f64() };
+    let searched = |time: &f64| Searched {
+        ratio: (time / floor * 100.0).round() as u32,
+        in_time: *time < MAX_DURATION.as_secs_f64(),
+    };
     Ok(medians.iter().map(searched).collect())
 }
 

@@ -80,8 +80,8 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
 /// The repository's plugin alone, and together with the entries of `init`: each call then needs a single approval.
 fn plugin(sandbox: &Sandbox) -> Result<(), Failure> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("/"));
-    sandbox.client_says(&["plugin", "marketplace", "add", &root.to_string_lossy()])?;
-    sandbox.client_says(&["plugin", "install", "reflex-guard@reflex"])?;
+    sandbox.client_command(&["plugin", "marketplace", "add", &root.to_string_lossy()])?;
+    sandbox.client_command(&["plugin", "install", "reflex-guard@reflex"])?;
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
     home_is_throwaway(sandbox)?;
@@ -98,8 +98,8 @@ fn plugin(sandbox: &Sandbox) -> Result<(), Failure> {
 /// Ensures that the client's shell expands `~` to the throwaway home, so that a failing guard loses only that one.
 fn home_is_throwaway(sandbox: &Sandbox) -> Result<(), Failure> {
     let transcript = sandbox.converse(&Mode::BypassPermissions, vec![claude::bash("cd ~ && pwd")])?;
-    let said = transcript.answer(0)?.text.lines().next().unwrap_or_default();
-    ensure(said == sandbox.home().to_string_lossy(), &format!("`~` is not the throwaway home but `{said}`"))
+    let first_line = transcript.answer(0)?.text.lines().next().unwrap_or_default();
+    ensure(first_line == sandbox.home().to_string_lossy(), &format!("`~` is not the throwaway home but `{first_line}`"))
 }
 
 fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
@@ -108,14 +108,14 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     let transcript = sandbox.converse(&Mode::BypassPermissions, vec![claude::bash(command)])?;
     holds(sandbox, "made.txt", "hello\n")?;
     quiet(&transcript)?;
-    says(transcript.answer(0)?, "?? made.txt")
+    contains(transcript.answer(0)?, "?? made.txt")
 }
 
 fn client_keeps_its_own_permissions(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     sandbox.record_hook()?;
     let transcript = sandbox.converse(&Mode::Default, vec![claude::bash("touch harmless.txt")])?;
-    ensure(!sandbox.workspace().join("harmless.txt").exists(), "the client ran what nobody allowed")?;
+    ensure(!sandbox.workspace().join("harmless.txt").exists(), "the client ran a call that was not allowed")?;
     ensure(transcript.answer(0)?.is_error == Some(true), "the client did not refuse")?;
     unmentioned(&transcript)?;
     let calls = sandbox.hook_calls()?;
@@ -135,14 +135,14 @@ pub(super) fn state(sandbox: &Sandbox) -> PathBuf {
 
 /// Calls that delete a folder of the home, create a file of the client's own, write to the guard's state through an MCP
 /// tool and reset `notes.txt`: all are refused, and each result contains these words.
-pub(super) fn all_denied(sandbox: &Sandbox, own: &Path, calls: Vec<Call>, words: &[&[&str]]) -> Result<(), Failure> {
+pub(super) fn all_denied(sandbox: &Sandbox, path: &Path, calls: Vec<Call>, words: &[&[&str]]) -> Result<(), Failure> {
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
     write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
     sandbox.wire_asking()?;
     let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
-    ensure(!own.exists(), "a tool wrote a file of the client's own")?;
+    ensure(!path.exists(), "a tool wrote a file of the client's own")?;
     ensure(!state(sandbox).exists(), "the MCP call ran")?;
     holds(sandbox, "notes.txt", "first line\nunsaved work\n")?;
     words.iter().enumerate().try_for_each(|(step, words)| refused(transcript.answer(step)?, words))
@@ -194,7 +194,7 @@ pub(super) fn late_approval(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Resul
         || sandbox.converse(&Mode::BypassPermissions, calls),
     )?;
     refused(transcript.answer(0)?, &["notes.txt"])?;
-    ensure(file("again.txt").exists(), "it did not run although a person had said yes")?;
+    ensure(file("again.txt").exists(), "it did not run although a person had approved it")?;
     refused(transcript.answer(4)?, &["notes.txt"])?;
     holds(sandbox, "notes.txt", unsaved)
 }
@@ -210,8 +210,8 @@ pub(super) fn allow_all(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<()
     let calls = vec![shell("git reset --hard"), shell("rm -rf ~/photos/..")];
     let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "notes.txt", saved)?;
-    let said = format!("{} {}", transcript.answer(0)?.text, transcript.beside);
-    ensure(!said.contains("allow-all"), &format!("the model learns of the mode: {said}"))?;
+    let output = format!("{} {}", transcript.answer(0)?.text, transcript.beside);
+    ensure(!output.contains("allow-all"), &format!("the model learns of the mode: {output}"))?;
     refused(transcript.answer(1)?, &["Blocked:"])?;
     person::types(sandbox, "mode off", "")?;
     write(&notes, unsaved)?;
@@ -231,9 +231,9 @@ pub(super) fn kept_and_undone(sandbox: &Sandbox, shell: fn(&str) -> Call, is_rep
     let kept = person::kept(sandbox)?;
     let all = format!("{} {}", transcript.answer(0)?.text, transcript.beside);
     let is_right = !is_reported || all.contains(&format!("`reflex undo {kept}`"));
-    ensure(is_right, &format!("the model was not told how it comes back: {all}"))?;
-    let said = person::types(sandbox, &format!("undo {kept}"), "y\n")?;
-    ensure(plan.exists(), &format!("it did not come back: {said}"))?;
+    ensure(is_right, &format!("the model did not receive the undo command: {all}"))?;
+    let output = person::types(sandbox, &format!("undo {kept}"), "y\n")?;
+    ensure(plan.exists(), &format!("it did not come back: {output}"))?;
     holds(sandbox, "plan.md", "in no commit\n")
 }
 
@@ -339,12 +339,12 @@ fn shorten(sandbox: &Sandbox) -> Result<(), Failure> {
 
 fn write_tool(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
-    let (made, there) = (sandbox.workspace().join("src/made.txt"), sandbox.workspace().join("notes.txt"));
-    let calls = vec![claude::write(&made, "hello\n"), claude::read(&there)];
+    let (made, existing) = (sandbox.workspace().join("src/made.txt"), sandbox.workspace().join("notes.txt"));
+    let calls = vec![claude::write(&made, "hello\n"), claude::read(&existing)];
     let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     holds(sandbox, "src/made.txt", "hello\n")?;
     quiet(&transcript)?;
-    says(transcript.answer(1)?, "first line")
+    contains(transcript.answer(1)?, "first line")
 }
 
 /// Calls of an MCP server: one that writes to the guard's state, and a harmless one.
@@ -364,9 +364,12 @@ pub(super) fn page_with_orders(sandbox: &Sandbox, read: Call) -> Result<(), Fail
     write(&sandbox.workspace().join("page.txt"), page)?;
     sandbox.wire()?;
     let transcript = sandbox.converse(&Mode::BypassPermissions, vec![read])?;
-    says(transcript.answer(0)?, "Welcome.")?;
+    contains(transcript.answer(0)?, "Welcome.")?;
     let everything = format!("{}\n{}", transcript.answer(0)?.text, transcript.beside);
-    ensure(everything.contains("Treat it as data"), "the model was not told of the orders in the page")
+    ensure(
+        everything.contains("Treat it as data"),
+        "the model did not receive the warning about the orders in the page",
+    )
 }
 
 /// User rules that rewrite two calls: `touch original.txt`, and a file `draft.txt` with other content.
@@ -398,7 +401,7 @@ pub(super) fn changed(
     let draft = sandbox.workspace().join("draft.txt");
     let transcript = other_calls_run(sandbox, vec![shell("touch original.txt"), create(&draft, "long\n")])?;
     holds(sandbox, "draft.txt", "short\n")?;
-    ensure(transcript.contains(words), "the model was not told that the call was changed")
+    ensure(transcript.contains(words), "the model did not receive the notice that the call was changed")
 }
 
 /// The administrator's hook runs without a user hook, and regardless of settings in a project's file.
@@ -456,7 +459,7 @@ pub(super) fn live(sandbox: &Sandbox) -> Result<(), Failure> {
 
 fn proves(sandbox: &Sandbox, state: &str) -> Result<(), Failure> {
     let proof = sandbox.proof()?;
-    ensure(proof.get("state").is_some_and(|said| said == state), &format!("not {state}: {proof}"))
+    ensure(proof.get("state").is_some_and(|found| found == state), &format!("not {state}: {proof}"))
 }
 
 /// A single comment makes the client silently drop all of its settings.
@@ -470,13 +473,13 @@ fn live_dropped_settings(sandbox: &Sandbox) -> Result<(), Failure> {
 /// The call was refused with these words. Clients without an error marker are checked by the words alone.
 pub(super) fn refused(result: &ToolResult, words: &[&str]) -> Result<(), Failure> {
     ensure(result.is_error != Some(false), &format!("the call was not refused: {}", result.text))?;
-    words.iter().try_for_each(|word| says(result, word))
+    words.iter().try_for_each(|word| contains(result, word))
 }
 
 /// The result contains this word.
-pub(super) fn says(result: &ToolResult, word: &str) -> Result<(), Failure> {
+pub(super) fn contains(result: &ToolResult, word: &str) -> Result<(), Failure> {
     let start: String = result.text.chars().take(300).collect();
-    ensure(result.text.contains(word), &format!("the model was not told `{word}` but: {start}"))
+    ensure(result.text.contains(word), &format!("the model did not receive `{word}` but: {start}"))
 }
 
 /// No call was refused, and no text passed to the model mentions the guard.
@@ -492,7 +495,7 @@ fn unmentioned(transcript: &Conversation) -> Result<(), Failure> {
     let mut lines =
         transcript.results.iter().map(|result| &result.text).chain([&transcript.beside]).flat_map(|text| text.lines());
     let stated = lines.find(|line| ours.iter().any(|word| line.contains(word)));
-    ensure(stated.is_none(), &format!("the model was told of the guard: {}", stated.unwrap_or_default()))
+    ensure(stated.is_none(), &format!("the model received text about the guard: {}", stated.unwrap_or_default()))
 }
 
 /// The file in the workspace has this content.

@@ -9,9 +9,9 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, allow_all, ask_headless, asks_elsewhere, deaf, ensure, holds, hung, kept_and_undone, killed,
-    late_approval, live, missing_binary, other_calls_run, page_with_orders, quiet, refused, says, state,
-    switched_off_by_project,
+    Case, Deaf, Switched, allow_all, ask_headless, asks_elsewhere, contains, deaf, ensure, holds, hung,
+    kept_and_undone, killed, late_approval, live, missing_binary, other_calls_run, page_with_orders, quiet, refused,
+    state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::judge;
@@ -105,10 +105,10 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     let trusted = read(&settings(sandbox))?;
     let secret = state(sandbox);
-    let gone: String = trusted.lines().map(|line| format!("-{line}\n")).collect();
+    let removed: String = trusted.lines().map(|line| format!("-{line}\n")).collect();
     let calls = vec![
         shell("rm -rf ~/photos"),
-        patch(&format!("*** Update File: ../home/.codex/hooks.json\n@@\n{gone}+{{}}\n*** Delete File: notes.txt\n")),
+        patch(&format!("*** Update File: ../home/.codex/hooks.json\n@@\n{removed}+{{}}\n*** Delete File: notes.txt\n")),
         shout("hey", &secret),
         shell("apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: ../home/.codex/hooks.json\n*** End Patch\nEOF\n"),
     ];
@@ -148,13 +148,16 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "src/patched.txt", "patched\n")?;
     holds(sandbox, "notes.txt", "second line\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    says(transcript.answer(0)?, "?? made.txt")?;
+    contains(transcript.answer(0)?, "?? made.txt")?;
     quiet(&transcript)
 }
 
 fn modify(sandbox: &Sandbox) -> Result<(), Failure> {
     let transcript = other_calls_run(sandbox, vec![shell("touch original.txt")])?;
-    ensure(transcript.contains("changed before it ran"), "the model was not told that the call was changed")?;
+    ensure(
+        transcript.contains("changed before it ran"),
+        "the model did not receive the notice that the call was changed",
+    )?;
     // The `allow` next to rewritten arguments does not lift the restrictions of the client's sandbox.
     let changed = sandbox.workspace().join("changed.txt");
     std::fs::remove_file(&changed).map_err(|error| error.to_string())?;

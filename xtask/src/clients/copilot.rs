@@ -7,8 +7,8 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, all_denied, ask_headless, changed, deaf, ensure, goes_away, holds, hung, killed, live,
-    missing_binary, page_with_orders, quiet, refused, says, state, switched_off_by_project,
+    Case, Deaf, Switched, all_denied, ask_headless, changed, contains, deaf, ensure, goes_away, holds, hung, killed,
+    live, missing_binary, page_with_orders, quiet, refused, state, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::npm::Package;
@@ -91,10 +91,10 @@ const UNASKED: [&str; 3] = ["unable to ask user", "Needs approval:", "notes.txt"
 const SWITCH: (&str, &str) = (".github/hooks/off.json", "{\"version\": 1, \"disableAllHooks\": true, \"hooks\": {}}\n");
 
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
-    let own = sandbox.home().join(".copilot/hooks/other.json");
-    let calls = vec![bash("rm -rf ~/photos"), create(&own, "{}\n"), shout("hey", &state(sandbox))];
+    let other = sandbox.home().join(".copilot/hooks/other.json");
+    let calls = vec![bash("rm -rf ~/photos"), create(&other, "{}\n"), shout("hey", &state(sandbox))];
     let words: [&[&str]; 3] = [&["Denied by preToolUse hook", "Blocked:"], &["other.json"], &["Blocked:"]];
-    all_denied(sandbox, &own, calls, &words)
+    all_denied(sandbox, &other, calls, &words)
 }
 
 /// Calls that create three files.
@@ -116,7 +116,7 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    says(transcript.answer(0)?, "?? made.txt")?;
+    contains(transcript.answer(0)?, "?? made.txt")?;
     quiet(&transcript)
 }
 

@@ -9,8 +9,8 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, Switched, all_denied, allow_all, asks_elsewhere, changed, comes_back, deaf, holds, hung,
-    kept_and_undone, killed, late_approval, live, managed_holds, missing_binary, page_with_orders, quiet, says, state,
+    Case, Deaf, Switched, all_denied, allow_all, asks_elsewhere, changed, comes_back, contains, deaf, holds, hung,
+    kept_and_undone, killed, late_approval, live, managed_holds, missing_binary, page_with_orders, quiet, state,
     switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
@@ -99,9 +99,13 @@ fn shout(text: &str, path: &Path) -> Call {
 }
 
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
-    let own = Path::new(SWITCH.0);
-    let calls =
-        vec![shell("rm -rf ~/photos"), create(own, "{}\n"), shout("hey", &state(sandbox)), shell("git reset --hard")];
+    let switch = Path::new(SWITCH.0);
+    let calls = vec![
+        shell("rm -rf ~/photos"),
+        create(switch, "{}\n"),
+        shout("hey", &state(sandbox)),
+        shell("git reset --hard"),
+    ];
     // A prompt without a terminal would hang this client: an ask becomes a refusal that explains how a person approves
     // the call.
     let words: [&[&str]; 4] = [
@@ -110,7 +114,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
         &["Blocked:"],
         &["Needs approval:", "notes.txt", "This agent cannot ask here", " · "],
     ];
-    all_denied(sandbox, &sandbox.workspace().join(own), calls, &words)
+    all_denied(sandbox, &sandbox.workspace().join(switch), calls, &words)
 }
 
 /// Calls that create three files.
@@ -136,7 +140,7 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "notes.txt", "second line\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    says(transcript.answer(0)?, "?? made.txt")?;
+    contains(transcript.answer(0)?, "?? made.txt")?;
     quiet(&transcript)
 }
 

@@ -61,8 +61,8 @@ impl Server {
     }
 
     fn will(&self, answer: Answer) {
-        if let Ok(mut own) = self.answer.lock() {
-            *own = answer;
+        if let Ok(mut current) = self.answer.lock() {
+            *current = answer;
         }
     }
 }
@@ -82,17 +82,17 @@ fn serve(mut stream: TcpStream, answer: Answer) -> std::io::Result<()> {
     let length =
         head.to_lowercase().split("content-length: ").nth(1).and_then(|rest| rest.lines().next()?.parse().ok());
     reader.take(length.unwrap_or(0)).read_to_end(&mut Vec::new())?;
-    let mut say = |status: &str, body: &Value| {
+    let mut respond = |status: &str, body: &Value| {
         let body = body.to_string();
         write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}", body.len())
     };
     let handed_in = |input: Value| json!({"content": [{"type": "tool_use", "name": "answer", "input": input}]});
     match answer {
         Answer::Decides(decision) => {
-            say("200 OK", &handed_in(json!({"decision": decision, "confidence": 0.99, "reason": "scripted"})))
+            respond("200 OK", &handed_in(json!({"decision": decision, "confidence": 0.99, "reason": "scripted"})))
         }
-        Answer::WrongForm => say("200 OK", &handed_in(json!({"decision": "allow", "approved": true}))),
-        Answer::Redirects => say("307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/", &Value::Null),
+        Answer::WrongForm => respond("200 OK", &handed_in(json!({"decision": "allow", "approved": true}))),
+        Answer::Redirects => respond("307 Temporary Redirect\r\nLocation: http://127.0.0.1:1/", &Value::Null),
         Answer::Down => Ok(()),
         Answer::Slow => {
             thread::sleep(TOO_LONG);
@@ -119,8 +119,8 @@ pub(super) fn auto_pilot(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(
         "provider": "anthropic", "model": "mock", "url": server.url, "key_file": key, "timeout": "3s",
     });
     write(&policy, &format!("{}judge: {judge}\n", read(&policy)?))?;
-    let said = person::types(sandbox, "mode auto-pilot --for 10m", "y\n")?;
-    ensure(said.contains("unmeasured judge"), &format!("the start does not name the unmeasured model: {said}"))?;
+    let output = person::types(sandbox, "mode auto-pilot --for 10m", "y\n")?;
+    ensure(output.contains("unmeasured judge"), &format!("the start does not name the unmeasured model: {output}"))?;
     let (saved, unsaved) = ("first line\n", "first line\nunsaved work\n");
     for (answer, words, left) in [
         (Answer::Decides("allow"), "", saved),

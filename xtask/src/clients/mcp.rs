@@ -39,8 +39,8 @@ fn shout(arguments: &Value) -> Value {
     let text = string(arguments, "text").to_uppercase();
     let path = string(arguments, "path");
     let written = if path.is_empty() { Ok(()) } else { std::fs::write(path, &text) };
-    let said = written.map_or_else(|error| error.to_string(), |()| text);
-    json!({"content": [{"type": "text", "text": said}]})
+    let message = written.map_or_else(|error| error.to_string(), |()| text);
+    json!({"content": [{"type": "text", "text": message}]})
 }
 
 fn string<'a>(value: &'a Value, key: &str) -> &'a str {

@@ -7,8 +7,8 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::{
-    Case, Deaf, all_denied, changed, deaf, goes_away, holds, hung, killed, live, missing_binary, page_with_orders,
-    quiet, says, state,
+    Case, Deaf, all_denied, changed, contains, deaf, goes_away, holds, hung, killed, live, missing_binary,
+    page_with_orders, quiet, state,
 };
 use super::client::{Client, PROMPT};
 use super::npm::Package;
@@ -70,10 +70,10 @@ fn shout(text: &str, path: &Path) -> Call {
 }
 
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
-    let own = sandbox.workspace().join(".opencode/plugin/other.js");
+    let other = sandbox.workspace().join(".opencode/plugin/other.js");
     let calls = vec![
         shell("rm -rf ~/photos"),
-        create(&own, "// mine\n"),
+        create(&other, "// mine\n"),
         shout("hey", &state(sandbox)),
         shell("git reset --hard"),
     ];
@@ -84,7 +84,7 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
         &["Blocked:"],
         &["Needs approval:", "notes.txt", "This agent cannot ask here", " · "],
     ];
-    all_denied(sandbox, &own, calls, &words)
+    all_denied(sandbox, &other, calls, &words)
 }
 
 /// Calls that create three files.
@@ -107,8 +107,8 @@ fn normal(sandbox: &Sandbox) -> Result<(), Failure> {
     holds(sandbox, "made.txt", "hello\n")?;
     holds(sandbox, "made by tool.txt", "made\n")?;
     holds(sandbox, "shouted.txt", "HEY")?;
-    says(transcript.answer(0)?, "?? made.txt")?;
+    contains(transcript.answer(0)?, "?? made.txt")?;
     // The call runs, and the warning is appended to the tool's result.
-    says(&transcript.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
+    contains(&transcript.results.pop().ok_or_else(|| "the last call was not answered".to_owned())?, "Warning:")?;
     quiet(&transcript)
 }

@@ -65,7 +65,7 @@ pub(super) fn answers<T>(
 /// after the approval, and `then` once `came` returns true.
 pub(super) fn approves_late<T>(
     sandbox: &Sandbox,
-    said_yes: impl FnOnce() + Send,
+    on_approval: impl FnOnce() + Send,
     (came, then): (impl Fn() -> bool + Sync + Send, impl FnOnce() + Send),
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -89,7 +89,7 @@ pub(super) fn approves_late<T>(
             let id = newest.first().and_then(|call| call.get("id")?.as_str()).unwrap_or_default();
             // A failed approval shows in the next calls that the client may run.
             let _ = types(sandbox, &format!("approve {id}"), "y\n");
-            said_yes();
+            on_approval();
             if until(&came) {
                 then();
             }
@@ -117,8 +117,8 @@ pub(super) fn types(sandbox: &Sandbox, command: &str, answer: &str) -> Result<St
     input.write_all(answer.as_bytes()).map_err(failed)?;
     thread::sleep(PAUSE);
     drop(input);
-    let said = terminal.wait_with_output().map_err(failed)?;
-    Ok(String::from_utf8_lossy(&said.stdout).into_owned())
+    let output = terminal.wait_with_output().map_err(failed)?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn a_hook_waits(sandbox: &Sandbox) -> bool {
@@ -145,8 +145,8 @@ fn listed(sandbox: &Sandbox, words: &[&str], key: &str) -> Vec<Value> {
     let Ok(output) = surrounded(&mut command, sandbox).current_dir(sandbox.workspace()).output() else {
         return Vec::new();
     };
-    let mut said: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
-    said.get_mut(key).and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default()
+    let mut list: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    list.get_mut(key).and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default()
 }
 
 /// Sets the environment that a person's shell would have.

@@ -82,11 +82,15 @@ fn shout(text: &str, path: &Path) -> Call {
 }
 
 fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
-    let own = sandbox.workspace().join(SWITCH.0);
-    let calls =
-        vec![shell("rm -rf ~/photos"), create(&own, "{}\n"), shout("hey", &state(sandbox)), shell("git reset --hard")];
+    let switch = sandbox.workspace().join(SWITCH.0);
+    let calls = vec![
+        shell("rm -rf ~/photos"),
+        create(&switch, "{}\n"),
+        shout("hey", &state(sandbox)),
+        shell("git reset --hard"),
+    ];
     // The client has its own prompt; without a terminal it has no answer, and the call does not run.
-    all_denied(sandbox, &own, calls, &[&["Blocked:"], &["settings.json"], &["Blocked:"], &["notes.txt"]])
+    all_denied(sandbox, &switch, calls, &[&["Blocked:"], &["settings.json"], &["Blocked:"], &["notes.txt"]])
 }
 
 /// Calls that create three files.

@@ -118,8 +118,9 @@ impl Sandbox {
     pub(super) fn managed(&self) -> Result<Value, String> {
         let mut emit = self.guard();
         emit.args(["emit", "--agent", self.client.name, "--scope", "managed", "--json"]);
-        let said: Value = serde_json::from_str(&self.succeed(&mut emit)?.stdout).map_err(|error| error.to_string())?;
-        let text = said.pointer("/files/0/text").and_then(Value::as_str).unwrap_or_default();
+        let output: Value =
+            serde_json::from_str(&self.succeed(&mut emit)?.stdout).map_err(|error| error.to_string())?;
+        let text = output.pointer("/files/0/text").and_then(Value::as_str).unwrap_or_default();
         serde_json::from_str(text).map_err(|error| error.to_string())
     }
 
@@ -133,7 +134,7 @@ impl Sandbox {
     }
 
     /// Runs the client itself with these arguments.
-    pub(super) fn client_says(&self, words: &[&str]) -> Result<(), String> {
+    pub(super) fn client_command(&self, words: &[&str]) -> Result<(), String> {
         self.succeed(self.command(&self.program()).args(words)).map(drop)
     }
 
@@ -141,10 +142,10 @@ impl Sandbox {
     pub(super) fn waiting(&self) -> Result<usize, String> {
         let mut pending = self.guard();
         pending.args(["pending", "--json"]);
-        let said: Value =
+        let output: Value =
             serde_json::from_str(&self.succeed(&mut pending)?.stdout).map_err(|error| error.to_string())?;
-        let calls = said.get("pending").and_then(Value::as_array);
-        calls.map(Vec::len).ok_or_else(|| format!("`reflex pending --json` lists no calls: {said}"))
+        let calls = output.get("pending").and_then(Value::as_array);
+        calls.map(Vec::len).ok_or_else(|| format!("`reflex pending --json` lists no calls: {output}"))
     }
 
     /// Uninstalls the hook at a terminal: without one Reflex refuses, so that an agent cannot remove it.
@@ -182,9 +183,10 @@ impl Sandbox {
     pub(super) fn proof(&self) -> Result<Value, String> {
         let mut verify = self.guard();
         verify.args(["verify", "--live", "--agent", self.client.name, "--yes", "--json"]);
-        let said = process::finish(&mut verify, &self.folder.join("verify"), PROOF_DEADLINE)?;
-        let json: Value = serde_json::from_str(&said.stdout).map_err(|error| format!("{error}: {}", said.stderr))?;
-        json.pointer("/clients/0").cloned().ok_or_else(|| format!("nothing is said of the client: {json}"))
+        let output = process::finish(&mut verify, &self.folder.join("verify"), PROOF_DEADLINE)?;
+        let json: Value =
+            serde_json::from_str(&output.stdout).map_err(|error| format!("{error}: {}", output.stderr))?;
+        json.pointer("/clients/0").cloned().ok_or_else(|| format!("the output does not contain the client: {json}"))
     }
 
     /// Records every later call of the hook; the real binary still answers it.

@@ -70,9 +70,9 @@ fn examples(agent: &str) -> Result<Vec<Example>, String> {
     let form = sources.entries().first().map(|entry| entry.value.clone()).unwrap_or_default();
     let list = |key: &str| form.get(key).and_then(Value::as_array).cloned().unwrap_or_default();
     let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-    let own = |text: &str, fires| Example { file: None, text: text.to_owned(), fires };
-    let taken = list("taken").iter().filter_map(Value::as_str).map(|text| own(text, true)).collect::<Vec<_>>();
-    let dropped = list("dropped").iter().filter_map(|one| Some(own(&text(one, "text")?, false))).collect::<Vec<_>>();
+    let inline = |text: &str, fires| Example { file: None, text: text.to_owned(), fires };
+    let taken = list("taken").iter().filter_map(Value::as_str).map(|text| inline(text, true)).collect::<Vec<_>>();
+    let dropped = list("dropped").iter().filter_map(|one| Some(inline(&text(one, "text")?, false))).collect::<Vec<_>>();
     let beside = list("beside");
     let beside = beside.iter().filter_map(|one| {
         let fires = text(one, "hook")? == "fires";

@@ -115,8 +115,9 @@ impl Guard<'_> {
 
     /// The id of a call that waits for a person.
     fn pending(&self) -> String {
-        let said = Command::new(self.reflex).args(["pending", "--json"]).current_dir(self.project).output();
-        let list: Value = serde_json::from_slice(&said.map(|said| said.stdout).unwrap_or_default()).unwrap_or_default();
+        let output = Command::new(self.reflex).args(["pending", "--json"]).current_dir(self.project).output();
+        let list: Value =
+            serde_json::from_slice(&output.map(|output| output.stdout).unwrap_or_default()).unwrap_or_default();
         list.pointer("/pending/0/id").and_then(Value::as_str).unwrap_or_default().to_owned()
     }
 
@@ -165,8 +166,8 @@ pub(super) fn files(home: &Path) -> Result<Times, String> {
 /// Files that were created, deleted, read or written between two snapshots.
 pub(super) fn touched(before: &Times, after: &Times) -> Vec<PathBuf> {
     let changed = after.iter().filter(|(path, times)| before.get(*path) != Some(times)).map(|(path, _)| path);
-    let gone = before.keys().filter(|path| !after.contains_key(*path));
-    changed.chain(gone).cloned().collect()
+    let removed = before.keys().filter(|path| !after.contains_key(*path));
+    changed.chain(removed).cloned().collect()
 }
 
 #[cfg(test)]

@@ -82,8 +82,8 @@ pub(crate) fn user_database(home: &Path) -> String {
     let user = fs::metadata("/proc/self").map(|data| data.uid()).unwrap_or_default().to_string();
     let database = fs::read_to_string("/etc/passwd").unwrap_or_default();
     let others = database.lines().filter(|line| line.split(':').nth(2) != Some(&user));
-    let own = format!("user:x:{user}:{user}::{}:/bin/sh", home.display());
-    [own.as_str()].into_iter().chain(others).map(|line| format!("{line}\n")).collect()
+    let entry = format!("user:x:{user}:{user}::{}:/bin/sh", home.display());
+    [entry.as_str()].into_iter().chain(others).map(|line| format!("{line}\n")).collect()
 }
 
 /// Inside the namespace: fills the home, runs the suite, and checks for files that it touched.

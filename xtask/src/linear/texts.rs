@@ -53,7 +53,7 @@ pub(super) const CONSTRUCTS: [Construct; 32] = [
     Construct::new("keys", "echo ", "ghp_0a1b2c3d4e5f6g7h8i9j0k1l2m3n4o5p6q7r ", ""),
     Construct::new("beginnings of keys", "echo ", "ghp_sk-AKIA-----BEGIN ", ""),
     Construct::new("passwords", "", "PASSWORD=hx7-Qm2-Lp9 ", "date"),
-    Construct::new("one long row of letters and digits", "echo ", "a1B2c3D4", ""),
+    Construct::new("one long row of characters", "echo ", "a1B2c3D4", ""),
     Construct::new("wrapped commands", "", "env nice timeout 5 date; ", ""),
 ];
 

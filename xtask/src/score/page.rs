@@ -11,11 +11,11 @@ const HEAD: &str = "\
 # Quality
 
 How well the library judges data that others wrote and labelled: commands, writes, texts and paths from public projects,
-from the sessions of real agents and from collections of attacks. The labels say how a careful engineer wants a call
+from the sessions of real agents and from collections of attacks. The labels state how a careful engineer wants a call
 answered: allow, warn, ask or block. The data is under other licences and is not part of this project; ids name its records.
 
-A figure is a share with Wilson's interval of 95 %. *as labelled* takes every label as it stands; *adjusted* replaces those
-that [disputed.jsonl](disputed.jsonl) names, with the sentence of policy that speaks against each.
+A figure is a share with Wilson's interval of 95 %. *as labelled* takes every label unchanged; *adjusted* replaces those
+that [disputed.jsonl](disputed.jsonl) names, with the sentence of policy that contradicts each.
 
 ";
 
@@ -189,7 +189,7 @@ impl Page {
         GOALS.iter().map(line).collect()
     }
 
-    /// All wrongly judged cases, judged by the corrected labels.
+    /// The outcomes of the wrongly judged cases by id, according to the corrected labels.
     pub(super) fn listed(&self) -> BTreeMap<String, Outcome> {
         let wrong = |judged: &Judged| Some((judged.id.clone(), judged.outcome(self.right(judged))?));
         self.judged.iter().filter_map(wrong).collect()

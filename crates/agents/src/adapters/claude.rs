@@ -28,7 +28,7 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &[],
     read,
     moment,
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse: answers::refuse,
     settings: Some(&Settings {
@@ -50,7 +50,7 @@ pub const AGENT: Agent = Agent {
         programs: &["claude"],
         fails_closed_since: Some("2.1.295"),
         plugin: Some(&PLUGIN),
-        afterwards: "sessions that run already may do without the hook: start them again",
+        afterwards: "running sessions may not have the hook: restart them",
         switches: &[Switch {
             file: "settings.json",
             in_project: &[".claude/settings.json", ".claude/settings.local.json"],
@@ -74,7 +74,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the client honors, by event.
-const SAYS: [Line; 9] = [
+const CAPABILITIES: [Line; 9] = [
     Line {
         before: "2.0.10",
         ..Line::new(
@@ -108,7 +108,7 @@ const SAYS: [Line; 9] = [
         ..Line::new(
             Moment::AfterTool,
             HookCapabilities::NONE,
-            "no answer was seen; each call of it has an event of its own",
+            "no answer was observed; each of its calls has a separate event",
         )
     },
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "cases post-context, fail-cmd-context with 2.1.329"),
@@ -123,12 +123,12 @@ const SAYS: [Line; 9] = [
 const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::IfSwitched,
-        what: "everything, in a project with `disableAllHooks` in its `.claude/settings.json` or `settings.local.json`: a cloned repository can bring that, and then the user's hooks are silent too",
-        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
+        what: "everything, in a project with `disableAllHooks` in its `.claude/settings.json` or `settings.local.json`: a cloned repository can contain it, which also disables the user's hooks",
+        instead: "`reflex doctor` in the project names it; the settings that `reflex emit --scope managed` prints still apply",
     },
     Limit {
         extent: Extent::IfSwitched,
-        what: "`--bare`, `--safe-mode` and `--setting-sources project` skip a user's hooks without a word",
+        what: "`--bare`, `--safe-mode` and `--setting-sources project` skip a user's hooks without a warning",
         instead: "put the same entry into the managed settings",
     },
     Limit {
@@ -144,18 +144,18 @@ const LIMITS: [Limit; 4] = [
 const PLUGIN: PluginFiles = PluginFiles {
     is_enabled: |text| {
         let settings: Value = serde_json::from_str(text).ok()?;
-        own_plugin(settings.get("enabledPlugins")?)?.as_bool()
+        guard_plugin(settings.get("enabledPlugins")?)?.as_bool()
     },
     installed: "plugins/installed_plugins.json",
     folder: |text| {
         let list: Value = serde_json::from_str(text).ok()?;
-        let installed = own_plugin(list.get("plugins")?)?.as_array()?.last()?;
+        let installed = guard_plugin(list.get("plugins")?)?.as_array()?.last()?;
         Some(installed.get("installPath")?.as_str()?.to_owned())
     },
     hooks: "hooks/hooks.json",
 };
 
-fn own_plugin(plugins: &Value) -> Option<&Value> {
+fn guard_plugin(plugins: &Value) -> Option<&Value> {
     plugins.as_object()?.iter().find(|(name, _)| name.starts_with("reflex-guard@")).map(|(_, value)| value)
 }
 
@@ -179,7 +179,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     grouped: true,
     beside: &[],
     comments: false,
-    own: false,
+    is_dedicated: false,
 };
 
 /// The hook file of a project. Other agents also run the hooks of that file but do not read `args`, so the command is
@@ -286,7 +286,7 @@ fn write(event: &Event, verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
         return answers::print(&answers::replaced(arguments, reason));
     }
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         // With exit status 2 the client would read only the reason and ignore `continue`.

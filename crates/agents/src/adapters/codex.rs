@@ -32,7 +32,7 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &[],
     read: |payload| FORM.read(payload),
     moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse: answers::refuse,
     settings: Some(&Settings {
@@ -61,7 +61,7 @@ pub const AGENT: Agent = Agent {
         programs: &["codex"],
         fails_closed_since: None,
         plugin: None,
-        afterwards: "sessions that run already do not have the hook; `/hooks` in Codex shows it",
+        afterwards: "running sessions do not have the hook; `/hooks` in Codex shows it",
         switches: &[Switch {
             file: "config.toml",
             in_project: &[],
@@ -85,7 +85,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the client honors, by event.
-const SAYS: [Line; 6] = [
+const CAPABILITIES: [Line; 6] = [
     // The client does not know `ask` here, and an unknown answer lets the call run (case pre-ask).
     Line::new(
         Moment::BeforeTool,
@@ -121,7 +121,7 @@ const LIMITS: [Limit; 4] = [
     },
     Limit {
         extent: Extent::IfSwitched,
-        what: "everything, while the hook is not trusted; `codex exec` says nothing about it",
+        what: "everything, while the hook is not trusted; `codex exec` prints no warning",
         instead: "`reflex doctor`, or `/hooks` in Codex",
     },
     Limit {
@@ -148,7 +148,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     grouped: true,
     beside: &[],
     comments: false,
-    own: false,
+    is_dedicated: false,
 };
 
 /// Renders the hook for the administrator's file, which is TOML. A JSON string is also a valid TOML string.
@@ -169,7 +169,7 @@ fn requirements(command: HookCommand<'_>) -> String {
 /// `features = { hooks = false }`. `None` if it sets none of them.
 fn hooks_are_off(text: &str) -> Option<bool> {
     let mut table = "";
-    let mut said = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter_map(|line| {
+    let mut flags = text.lines().map(|line| line.split('#').next().unwrap_or("").trim()).filter_map(|line| {
         if line.starts_with('[') {
             table = line;
             return None;
@@ -186,7 +186,7 @@ fn hooks_are_off(text: &str) -> Option<bool> {
         };
         is_switch.then(|| value.trim() == "false")
     });
-    said.next()
+    flags.next()
 }
 
 /// The client's event names.
@@ -242,7 +242,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
         return replaced(arguments, reason);
     }
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         (moment, Decision::Deny) => answers::refuse(&event.word, moment, reason),
@@ -258,8 +258,8 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
 /// which still decides what the call may touch (client case `modify`).
 fn replaced(arguments: &Value, reason: &str) -> Reply {
     let mut output = answers::replaced(arguments, reason);
-    if let Some(said) = output.get_mut("hookSpecificOutput").and_then(Value::as_object_mut) {
-        said.insert("permissionDecision".into(), "allow".into());
+    if let Some(fields) = output.get_mut("hookSpecificOutput").and_then(Value::as_object_mut) {
+        fields.insert("permissionDecision".into(), "allow".into());
     }
     answers::print(&output)
 }

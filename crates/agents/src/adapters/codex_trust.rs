@@ -31,11 +31,11 @@ fn next(line: &str, folder: &str) -> Step {
     }
     let hooks = guards(answer.get("result"));
     match id {
-        GREET => Step::Say(vec![json!({"method": "initialized"}).to_string(), list(LIST, folder)]),
+        GREET => Step::Send(vec![json!({"method": "initialized"}).to_string(), list(LIST, folder)]),
         LIST if hooks.is_empty() => Step::Failed("Codex does not find the hook".into()),
         LIST if hooks.iter().all(is_trusted) => Step::Trusted,
         LIST => Step::Store(vec![store(&hooks)]),
-        STORE => Step::Say(vec![list(CHECK, folder)]),
+        STORE => Step::Send(vec![list(CHECK, folder)]),
         CHECK if !hooks.is_empty() && hooks.iter().all(is_trusted) => Step::Trusted,
         CHECK => Step::Failed("Codex still does not trust the hook".into()),
         _ => Step::Wait,
@@ -83,8 +83,8 @@ fn missing_in_codex(hooks: &str, kept: &str) -> Vec<String> {
         for (group, entry) in groups.as_array().into_iter().flatten().enumerate() {
             let handlers = entry.get("hooks").and_then(Value::as_array).into_iter().flatten().enumerate();
             let runs = |handler: &Value| handler.get("command").and_then(Value::as_str).is_some_and(runs_guard);
-            let own = handlers.filter(|(_, handler)| runs(handler));
-            let keys = own.map(|(place, _)| format!("hooks.json:{}:{group}:{place}\"", in_snake_case(event)));
+            let guards = handlers.filter(|(_, handler)| runs(handler));
+            let keys = guards.map(|(place, _)| format!("hooks.json:{}:{group}:{place}\"", in_snake_case(event)));
             missing.extend(keys.filter(|key| !kept.contains(key)).map(|_| event.clone()));
         }
     }
@@ -114,13 +114,13 @@ mod tests {
 
     #[test]
     fn a_hook_that_was_moved_is_not_trusted_any_more() {
-        let own = json!({"hooks": [{"command": "/x/reflex hook --agent codex"}]});
+        let guard = json!({"hooks": [{"command": "/x/reflex hook --agent codex"}]});
         let hooks = |groups: &[&Value]| json!({"hooks": {"PreToolUse": groups}}).to_string();
         let kept = "[hooks.state.\"/h/.codex/hooks.json:pre_tool_use:0:0\"]\ntrusted_hash = \"sha256:1\"\n";
         let other = json!({"hooks": [{"command": "true"}]});
-        assert_eq!(missing_in_codex(&hooks(&[&own]), kept), Vec::<String>::new());
-        assert_eq!(missing_in_codex(&hooks(&[&own]), ""), ["PreToolUse"]);
-        assert_eq!(missing_in_codex(&hooks(&[&other, &own]), kept), ["PreToolUse"]);
+        assert_eq!(missing_in_codex(&hooks(&[&guard]), kept), Vec::<String>::new());
+        assert_eq!(missing_in_codex(&hooks(&[&guard]), ""), ["PreToolUse"]);
+        assert_eq!(missing_in_codex(&hooks(&[&other, &guard]), kept), ["PreToolUse"]);
     }
 
     #[test]

@@ -32,13 +32,13 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &["claude"],
     read,
     moment: |word| CAMEL.known(word).or_else(|| PASCAL.known(word)).unwrap_or(Moment::BeforeTool),
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse,
     settings: Some(&Settings {
         files: &[FILE],
         project: &[FILE.in_project(".github", "hooks/reflex.json")],
-        project_needs: "Copilot CLI runs a project's hooks only in a folder that it trusts, and with `-p` only if GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS is `true`; else it leaves them out without a word. The user's hooks run everywhere",
+        project_needs: "Copilot CLI runs a project's hooks only in a folder that it trusts, and with `-p` only if GITHUB_COPILOT_PROMPT_MODE_REPO_HOOKS is `true`; otherwise it skips them without a warning. The user's hooks run everywhere",
         managed: Some(&Managed {
             file: "/etc/github-copilot/policy.d/reflex.json",
             on_macos: "",
@@ -50,7 +50,7 @@ pub const AGENT: Agent = Agent {
         programs: &["copilot"],
         fails_closed_since: None,
         plugin: None,
-        afterwards: "sessions that run already may do without the hook: start them again",
+        afterwards: "running sessions may not have the hook: restart them",
         switches: &[
             Switch {
                 file: "hooks/reflex.json",
@@ -88,7 +88,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the client honors, by event.
-const SAYS: [Line; 8] = [
+const CAPABILITIES: [Line; 8] = [
     Line {
         words: &["preMcpToolCall"],
         ..Line::new(Moment::BeforeTool, HookCapabilities::NONE, "no answer was seen; preToolUse judges the same call")
@@ -146,7 +146,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     grouped: false,
     beside: &[("version", 1)],
     comments: false,
-    own: true,
+    is_dedicated: true,
 };
 
 /// The event names of the client's own dialect.
@@ -250,9 +250,9 @@ fn is_caller(payload: &Payload<'_>) -> bool {
     let pascal = PASCAL.known(word).is_some() && is("session_id") && (stops || !is("transcript_path"));
     // Before a tool, a payload in the client's own dialect describes a call; a payload without one is another client's.
     let before = payload.event_name.and_then(|event_name| CAMEL.known(event_name).or_else(|| PASCAL.known(event_name)));
-    let tells =
+    let describes_call =
         is(CAMEL.event) || !event_name_from(payload).is_empty() || !before.is_some_and(Moment::is_before_execution);
-    is("timestamp") && ((is("sessionId") && tells) || pascal)
+    is("timestamp") && ((is("sessionId") && describes_call) || pascal)
 }
 
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
@@ -349,7 +349,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
         return answers::print(&replaced(&event.word, arguments, reason));
     }
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),

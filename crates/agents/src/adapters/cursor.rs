@@ -33,7 +33,7 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &["claude"],
     read,
     moment: known_moment,
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse,
     settings: Some(&Settings {
@@ -44,7 +44,7 @@ pub const AGENT: Agent = Agent {
             file: "/etc/cursor/hooks.json",
             on_macos: "/Library/Application Support/Cursor/hooks.json",
             text: |command| alone(&SETTINGS, "", command),
-            note: "from the documents",
+            note: "from the documentation",
             shuts_out: |_| false,
         }),
         folders: &[".cursor"],
@@ -75,7 +75,7 @@ fn known_moment(word: &str) -> Moment {
 }
 
 /// The answers that the client honors according to its documentation, by event.
-const SAYS: [Line; 6] = [
+const CAPABILITIES: [Line; 6] = [
     Line {
         words: &["beforeShellExecution"],
         ..Line::new(
@@ -121,18 +121,18 @@ const SAYS: [Line; 6] = [
 const LIMITS: [Limit; 5] = [
     Limit {
         extent: Extent::All(&[Surface::Subagent]),
-        what: "whether the calls of its subagents come to a hook: none was ever recorded",
-        instead: "`reflex status` once a subagent has worked: it says PROVEN if one came",
+        what: "whether the calls of its subagents reach a hook: none was recorded",
+        instead: "`reflex status` once a subagent has worked: it prints PROVEN if one arrived",
     },
     Limit {
         extent: Extent::All(&[Surface::Headless]),
-        what: "no client was driven here: what is said of Cursor is from its documents",
+        what: "not tested with a real client: these statements about Cursor come from its documentation",
         instead: "`reflex verify`, and a look at Settings, Hooks",
     },
     Limit {
         extent: Extent::Some(&[Surface::Read]),
-        what: "a file is read before `beforeReadFile` is asked; what is held back is its way to the model",
-        instead: "nothing is needed: reading changes nothing",
+        what: "a file is read before `beforeReadFile` is asked; a refusal only keeps it from the model",
+        instead: "no step is needed: a read changes no file",
     },
     Limit {
         extent: Extent::Beyond,
@@ -181,7 +181,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     grouped: false,
     beside: &[("version", 1)],
     comments: false,
-    own: false,
+    is_dedicated: false,
 };
 
 /// The client's event names.
@@ -253,7 +253,8 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
         | "afterFileEdit"
         | "afterTabFileEdit" => {
             let moment = FORM.known(word).unwrap_or_default();
-            own(payload.fields, word, moment).map_err(|problem| BadEvent { moment: Some(moment), ..problem })?
+            specific_event(payload.fields, word, moment)
+                .map_err(|problem| BadEvent { moment: Some(moment), ..problem })?
         }
         _ => FORM.read(payload)?,
     };
@@ -290,7 +291,7 @@ fn placed(payload: &Payload<'_>, event: &mut Event) {
 }
 
 /// Reads an event whose fields are not those of a tool call.
-fn own(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Event, BadEvent> {
+fn specific_event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Event, BadEvent> {
     let bare = Map::new();
     let mut event = Event { moment, ..FORM.event(&bare, word, Moment::Other)? };
     event.session = optional(fields, FORM.session)?.unwrap_or("").into();
@@ -352,7 +353,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         (Moment::Stop, Decision::Deny) => answers::print(&json!({"followup_message": reason})),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),

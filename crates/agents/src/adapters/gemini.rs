@@ -30,25 +30,25 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &[],
     read,
     moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse,
     settings: Some(&Settings {
         files: &[FILE],
         project: &[FILE.in_project(".gemini", "settings.json")],
-        project_needs: "Gemini CLI runs hooks only in folders that it trusts: start it there once and say yes",
+        project_needs: "Gemini CLI runs hooks only in folders that it trusts: start it there once and accept",
         managed: Some(&Managed {
             file: "/etc/gemini-cli/settings.json",
             on_macos: "/Library/Application Support/GeminiCli/settings.json",
             text: |command| alone(&SETTINGS, "{\n  \"hooksConfig\": {\n    \"enabled\": true\n  }\n}\n", command),
-            note: "its `enabled: true` wins over a project's `false`; in a folder that is not trusted the client leaves these hooks out too",
+            note: "its `enabled: true` wins over a project's `false`; in an untrusted folder the client skips these hooks too",
             shuts_out: |_| false,
         }),
         folders: &[".gemini"],
         programs: &["gemini"],
         fails_closed_since: None,
         plugin: None,
-        afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and say yes, for in any other folder it runs none and says nothing; sessions that run already do not have the hook",
+        afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and accept; in any other folder it runs none, without a warning; running sessions do not have the hook",
         switches: &[Switch {
             file: "settings.json",
             in_project: &[".gemini/settings.json"],
@@ -74,7 +74,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the client honors, by event.
-const SAYS: [Line; 4] = [
+const CAPABILITIES: [Line; 4] = [
     // The client shows `ask` only on a terminal; without one it waits forever, and a hook cannot tell which applies.
     // Text next to a decision reaches the person, not the model.
     Line::new(
@@ -94,13 +94,13 @@ const SAYS: [Line; 4] = [
 const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::IfSwitched,
-        what: "everything, in a trusted project with `hooksConfig.enabled: false` in its `.gemini/settings.json`: a cloned repository can bring that, and then the user's hooks are silent too",
-        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
+        what: "everything, in a trusted project with `hooksConfig.enabled: false` in its `.gemini/settings.json`: a cloned repository can contain it, which also disables the user's hooks",
+        instead: "`reflex doctor` in the project names it; the settings that `reflex emit --scope managed` prints still apply",
     },
     Limit {
         extent: Extent::IfSwitched,
-        what: "everything, in a folder that is not trusted: hooks of the user and of the system are left out there too",
-        instead: "trust the folder; without a terminal such a folder ends the client before any call",
+        what: "everything, in a folder that is not trusted: the client skips the user's and the system's hooks there too",
+        instead: "trust the folder; without a terminal the client exits there before any call",
     },
     Limit {
         extent: Extent::IfSwitched,
@@ -123,7 +123,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     handler: |command, event| {
         let command = match event {
             "BeforeTool" => command.guarded_line("gemini", event),
-            // A failed hook would keep the agent at work in an endless loop.
+            // Gemini resumes the agent if this hook fails, so a guard that always fails would loop forever.
             "AfterAgent" => command.lenient_line("gemini", event),
             // After a tool has run, a failed hook would replace the tool's output.
             _ => command.line("gemini", event),
@@ -133,7 +133,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     grouped: true,
     beside: &[],
     comments: true,
-    own: false,
+    is_dedicated: false,
 };
 
 /// Returns whether the text has `"hooksConfig": {"enabled": false}` or lists the guard's hook in `disabled`.
@@ -209,9 +209,10 @@ const TOOLS: [(&str, Tool); 12] = [
 /// not the permission mode that its fork sends.
 fn is_caller(payload: &Payload<'_>) -> bool {
     let word = payload.fields.get(FORM.event).and_then(Value::as_str).unwrap_or("");
-    let own = matches!(FORM.known(word), Some(Moment::BeforeTool | Moment::AfterTool | Moment::Prompt | Moment::Stop));
+    let specific =
+        matches!(FORM.known(word), Some(Moment::BeforeTool | Moment::AfterTool | Moment::Prompt | Moment::Stop));
     let shared = FORM.known(word).is_some() && payload.has("transcript_path") && !payload.has("permission_mode");
-    payload.has("timestamp") && (own || shared)
+    payload.has("timestamp") && (specific || shared)
 }
 
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
@@ -262,10 +263,10 @@ fn mcp_named(name: &str, input: &Map<String, Value>) -> Option<Action> {
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
         // `tool_input` replaces all arguments; a partial object would drop the others.
-        let said = json!({"hookEventName": "BeforeTool", "tool_input": arguments});
-        return answers::print(&json!({"systemMessage": reason, "hookSpecificOutput": said}));
+        let output = json!({"hookEventName": "BeforeTool", "tool_input": arguments});
+        return answers::print(&json!({"systemMessage": reason, "hookSpecificOutput": output}));
     }
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         // Only a verdict keeps an agent at work; a failed hook does not.
         (Moment::Stop, Decision::Deny) => answers::print(&json!({"decision": "deny", "reason": reason})),

@@ -42,11 +42,14 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     let (hook, cwd) = (required(fields, "hook")?, required(fields, "cwd")?);
     let mut actions = Vec::new();
     for push in list(fields, "pushes")? {
-        let command = push.as_str().ok_or_else(|| BadEvent::new("pushes", "holds what is no text"))?.to_owned();
+        let command =
+            push.as_str().ok_or_else(|| BadEvent::new("pushes", "contains a value that is not a string"))?.to_owned();
         actions.push(Action::Shell { command, language: Language::default() });
     }
     for file in list(fields, "files")? {
-        actions.push(action(file.as_object().ok_or_else(|| BadEvent::new("files", "holds what is no object"))?)?);
+        actions.push(action(
+            file.as_object().ok_or_else(|| BadEvent::new("files", "contains a value that is not an object"))?,
+        )?);
     }
     Ok(Event {
         // All commits of a repository share one session, so that an approval of a commit also covers its retry.
@@ -65,7 +68,7 @@ fn list<'f>(fields: &'f Map<String, Value>, key: &str) -> Result<&'f [Value], Ba
     match fields.get(key) {
         None => Ok(&[]),
         Some(Value::Array(values)) => Ok(values),
-        Some(_) => Err(BadEvent::new(key, "is no list")),
+        Some(_) => Err(BadEvent::new(key, "is not a list")),
     }
 }
 
@@ -75,11 +78,11 @@ fn action(file: &Map<String, Value>) -> Result<Action, BadEvent> {
         return Ok(Action::Delete { path });
     }
     let text = |key| optional(file, key).map(|text| text.unwrap_or("").to_owned());
-    Ok(Action::Edit { path, content: text("content")?, gone: text("before")?, parts: Vec::new() })
+    Ok(Action::Edit { path, content: text("content")?, removed: text("before")?, parts: Vec::new() })
 }
 
 fn write(_event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    match delivery.said() {
+    match delivery.reply() {
         (Decision::Deny | Decision::Ask, reason) => refused(reason),
         (Decision::Pass, "") => Reply::default(),
         (Decision::Pass, reason) => Reply { stderr: format!("reflex: {reason}\n"), ..Reply::default() },

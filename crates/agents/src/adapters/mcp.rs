@@ -70,17 +70,17 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
 }
 
 fn write(_event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    match delivery.said() {
+    match delivery.reply() {
         (Decision::Deny | Decision::Ask, reason) => refused(reason),
         (Decision::Pass, "") => Reply::default(),
-        (Decision::Pass, reason) => Reply { stdout: said("allow", reason), ..Reply::default() },
+        (Decision::Pass, reason) => Reply { stdout: answer_text("allow", reason), ..Reply::default() },
     }
 }
 
 fn refused(reason: &str) -> Reply {
-    Reply { stdout: said("deny", reason), ..Reply::default() }
+    Reply { stdout: answer_text("deny", reason), ..Reply::default() }
 }
 
-fn said(decision: &str, reason: &str) -> String {
+fn answer_text(decision: &str, reason: &str) -> String {
     json!({"decision": decision, "reason": reason}).to_string()
 }

@@ -32,7 +32,7 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &[],
     read,
     moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse,
     settings: Some(&Settings {
@@ -44,7 +44,7 @@ pub const AGENT: Agent = Agent {
         programs: &["opencode"],
         fails_closed_since: None,
         plugin: None,
-        afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, and nothing is guarded",
+        afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, so Reflex checks no call",
         switches: &[],
         folder_trust: None,
         trust: None,
@@ -63,7 +63,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the plugin can enforce, by event.
-const SAYS: [Line; 3] = [
+const CAPABILITIES: [Line; 3] = [
     // A plugin cannot ask. Text without a decision is appended to the tool's output.
     Line::new(
         Moment::BeforeTool,
@@ -71,7 +71,7 @@ const SAYS: [Line; 3] = [
         "cases deny, exit2, after-ctx, modify with 1.18.33",
     ),
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case after-ctx with 1.18.33"),
-    Line::new(Moment::Stop, HookCapabilities::NONE, "nothing is said here"),
+    Line::new(Moment::Stop, HookCapabilities::NONE, "no reply is possible"),
 ];
 
 const LIMITS: [Limit; 4] = [
@@ -82,8 +82,8 @@ const LIMITS: [Limit; 4] = [
     },
     Limit {
         extent: Extent::IfSwitched,
-        what: "everything, when the plugin's file is damaged: the client goes on without it and says nothing",
-        instead: "`reflex doctor`; `reflex init` writes it anew",
+        what: "everything, when the plugin's file is damaged: the client continues without it and prints no warning",
+        instead: "`reflex doctor`; `reflex init` rewrites it",
     },
     Limit {
         extent: Extent::IfSwitched,
@@ -93,7 +93,7 @@ const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::Some(&[Surface::Shell, Surface::Edit, Surface::Mcp]),
         what: "what another plugin changes in a call after ours has seen it",
-        instead: "keep the plugins few, and know them",
+        instead: "install few plugins, and review them",
     },
 ];
 
@@ -170,7 +170,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     if let Delivery::Replace { arguments, reason } = delivery {
         return answers::print(&json!({"args": arguments, "context": reason}));
     }
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         (Moment::BeforeTool | Moment::AfterTool, Decision::Pass) if !reason.is_empty() => {

@@ -30,7 +30,7 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &[],
     read,
     moment: |word| FORM.known(word).unwrap_or(Moment::BeforeTool),
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse,
     settings: Some(&Settings {
@@ -41,14 +41,14 @@ pub const AGENT: Agent = Agent {
             file: "/etc/qwen-code/settings.json",
             on_macos: "",
             text: |command| alone(&SETTINGS, "{\n  \"disableAllHooks\": false\n}\n", command),
-            note: "its `disableAllHooks: false` wins over a project's `true`; the path stands in the client's program",
+            note: "its `disableAllHooks: false` wins over a project's `true`; the path is built into the client",
             shuts_out: |_| false,
         }),
         folders: &[".qwen"],
         programs: &["qwen"],
         fails_closed_since: None,
         plugin: None,
-        afterwards: "sessions that run already do not have the hook",
+        afterwards: "running sessions do not have the hook",
         switches: &[Switch {
             file: "settings.json",
             in_project: &[".qwen/settings.json"],
@@ -74,7 +74,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the client honors, by event.
-const SAYS: [Line; 3] = [
+const CAPABILITIES: [Line; 3] = [
     // Text without a decision reaches the person and not the model, contrary to the documentation.
     Line::new(
         Moment::BeforeTool,
@@ -92,13 +92,13 @@ const SAYS: [Line; 3] = [
 const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::IfSwitched,
-        what: "everything, in a project with `disableAllHooks` in its `.qwen/settings.json`: a cloned repository can bring that, and then the user's hooks are silent too",
-        instead: "`reflex doctor` in the project names it; what `reflex emit --scope managed` prints holds all the same",
+        what: "everything, in a project with `disableAllHooks` in its `.qwen/settings.json`: a cloned repository can contain it, which also disables the user's hooks",
+        instead: "`reflex doctor` in the project names it; the settings that `reflex emit --scope managed` prints still apply",
     },
     Limit {
         extent: Extent::All(&[Surface::Subagent]),
-        what: "whether the calls of its subagents come to a hook: none was ever recorded",
-        instead: "`reflex status` once a subagent has worked: it says PROVEN if one came",
+        what: "whether the calls of its subagents reach a hook: none was recorded",
+        instead: "`reflex status` once a subagent has worked: it prints PROVEN if one arrived",
     },
     Limit {
         extent: Extent::Beyond,
@@ -139,7 +139,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     grouped: true,
     beside: &[],
     comments: true,
-    own: false,
+    is_dedicated: false,
 };
 
 /// The client's event names.
@@ -213,7 +213,7 @@ fn actions(event: &Event, tool: &str, input: &Value) -> Result<Vec<Action>, BadE
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         (Moment::Stop, Decision::Deny) => answers::kept_at_work(reason),
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),

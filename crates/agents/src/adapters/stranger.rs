@@ -27,14 +27,14 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &["claude", "copilot"],
     read,
     moment: |word| moment(word).unwrap_or(Moment::BeforeTool),
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse,
     settings: None,
     limits: &[],
 };
 
-const SAYS: [Line; 2] = [
+const CAPABILITIES: [Line; 2] = [
     Line::new(Moment::BeforeTool, HookCapabilities::DENY, "the clients' documents: exit status 2 and their own JSON"),
     Line::new(Moment::PermissionRequest, HookCapabilities::DENY, "as before a tool"),
 ];
@@ -152,7 +152,7 @@ fn action(tool: &str, call: &Map<String, Value>) -> Result<Action, BadEvent> {
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match decision {
         Decision::Deny if event.moment.is_before_execution() => answer(&event.client, reason),
         Decision::Deny | Decision::Ask | Decision::Pass => Reply::default(),
@@ -161,13 +161,13 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
 
 /// Returns the refusal in the client's own dialect, if its documentation defines one.
 fn answer(client: &str, reason: &str) -> Reply {
-    let own = match client {
+    let refusal = match client {
         "vscode" => answers::decided("deny", reason),
         "antigravity" => json!({"decision": "deny", "reason": reason}),
         "cline" => json!({"cancel": true, "errorMessage": reason}),
         _ => for_all(reason),
     };
-    answers::refused_with(&own, reason)
+    answers::refused_with(&refusal, reason)
 }
 
 /// Returns one object that as many clients as possible take for a refusal. A client that rejects unknown keys honors

@@ -27,7 +27,7 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &[],
     read: read_payload,
     moment,
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse,
     settings: None,
@@ -38,7 +38,7 @@ const ALL: HookCapabilities = HookCapabilities { rewrite: true, ..HookCapabiliti
 
 const WHY: &str = "our own event: who sends it reads the whole verdict";
 
-const SAYS: [Line; 9] = [
+const CAPABILITIES: [Line; 9] = [
     Line::new(Moment::BeforeTool, ALL, WHY),
     Line::new(Moment::AfterTool, ALL, WHY),
     Line::new(Moment::PermissionRequest, ALL, WHY),
@@ -179,7 +179,8 @@ fn purpose(object: &Map<String, Value>) -> Result<Purpose, BadEvent> {
     Ok(Purpose { intent: optional(object, "intent")?.unwrap_or("").into(), scope: texts(object, "scope")? })
 }
 
-/// Returns the task that a person declared according to `facts`: `{"task": {"id": …, "intent": …, "scope": […]}}`.
+/// Returns the task under `facts` in the event, to be treated as declared by a person:
+/// `{"task": {"id": …, "intent": …, "scope": […]}}`.
 ///
 /// # Errors
 /// Returns an error that names the field if it has the wrong type.
@@ -188,7 +189,7 @@ pub fn declared(object: &Map<String, Value>, root: &str) -> Result<Option<Task>,
         None | Some(Value::Null) => Ok(None),
         Some(Value::Object(task)) => {
             let id = optional(task, "id")?.unwrap_or("task").to_owned();
-            Ok(Some(Task { id, root: root.into(), purpose: purpose(task)?, vouched: Vouched::YES }))
+            Ok(Some(Task { id, root: root.into(), purpose: purpose(task)?, vouched: Vouched::APPROVED }))
         }
         Some(_) => Err(BadEvent::new("facts.task", "is not an object")),
     }
@@ -260,8 +261,8 @@ fn actions(kind: Kind, object: &Map<String, Value>) -> Result<Vec<Action>, BadEv
                 return Err(BadEvent::new("files", "is missing"));
             }
             let content = optional(object, "content")?.or(optional(object, "new_string")?).unwrap_or("").to_owned();
-            let gone = optional(object, "old_string")?.unwrap_or("");
-            Ok(files.into_iter().map(|file| file_action(kind, file, [content.as_str(), gone])).collect())
+            let removed = optional(object, "old_string")?.unwrap_or("");
+            Ok(files.into_iter().map(|file| file_action(kind, file, [content.as_str(), removed])).collect())
         }
     }
 }
@@ -274,11 +275,13 @@ fn files(object: &Map<String, Value>) -> Result<Vec<String>, BadEvent> {
     Ok(files)
 }
 
-fn file_action(kind: Kind, file: String, [content, gone]: [&str; 2]) -> Action {
+fn file_action(kind: Kind, file: String, [content, removed]: [&str; 2]) -> Action {
     let path = AgentPath::new(file);
     match kind {
         Kind::Write(_) => Action::Write { path, content: content.to_owned() },
-        Kind::Edit(_) => Action::Edit { path, content: content.to_owned(), gone: gone.to_owned(), parts: Vec::new() },
+        Kind::Edit(_) => {
+            Action::Edit { path, content: content.to_owned(), removed: removed.to_owned(), parts: Vec::new() }
+        }
         Kind::Delete => Action::Delete { path },
         Kind::Read(_) | Kind::Command(_) | Kind::Fetch | Kind::Tool(_) | Kind::Prompt | Kind::Bare(_) => {
             Action::Read { path }
@@ -313,7 +316,7 @@ fn tool(object: &Map<String, Value>, after: bool) -> Result<Vec<Action>, BadEven
 const INPUTS: [&str; 8] = ["tool_input", "arguments", "args", "input", "parameters", "params", "toolInput", "toolArgs"];
 
 /// Keys of an event that are not arguments of its tool.
-const OWN: [&str; 30] = [
+const KNOWN_KEYS: [&str; 30] = [
     "event",
     "cwd",
     "workspace",
@@ -363,7 +366,7 @@ fn called(tool: &str, object: &Map<String, Value>, content: Option<&str>) -> Res
         (Some(input), _) => Ok(vec![Action::Other { arguments: input.to_string() }]),
         (None, Some(content)) => Ok(vec![Action::Other { arguments: content.into() }]),
         (None, None) => {
-            let rest = object.iter().filter(|(key, _)| !OWN.contains(&key.as_str()));
+            let rest = object.iter().filter(|(key, _)| !KNOWN_KEYS.contains(&key.as_str()));
             let rest: Map<String, Value> = rest.map(|(key, value)| (key.clone(), value.clone())).collect();
             Ok(vec![tools::mcp_named(tool, &rest).unwrap_or_else(|| tools::other(&rest))])
         }
@@ -474,7 +477,7 @@ pub fn verdict(verdict: &Verdict) -> Map<String, Value> {
     object.insert("decision".into(), decision.into());
     object.insert("risk".into(), verdict.risk.risk().into());
     object.insert("confidence".into(), percent(verdict.confidence));
-    let advice = || verdict.advice.iter().map(|advice| Value::from(advice.said.full.as_str()));
+    let advice = || verdict.advice.iter().map(|advice| Value::from(advice.reason.full.as_str()));
     let of_pass = advice().filter(|_| verdict.decision == Decision::Pass);
     object.insert(
         "reasons".into(),

@@ -29,13 +29,13 @@ pub const AGENT: Agent = Agent {
     runs_hooks_of: &[],
     read,
     moment: |word| known(word).unwrap_or(Moment::BeforeTool),
-    says: &SAYS,
+    says: &CAPABILITIES,
     write,
     refuse,
     settings: Some(&Settings {
         files: &[FILE],
         project: &[FILE.in_project(".devin", "hooks.json"), FILE.in_project(".windsurf", "hooks.json")],
-        project_needs: "Windsurf runs no hook in Restricted Mode. It reads `.windsurf/hooks.json` only where there is no `.devin/hooks.json`; one from before it was renamed knows only the former: move the file there",
+        project_needs: "Windsurf runs no hook in Restricted Mode. It reads `.windsurf/hooks.json` only if `.devin/hooks.json` does not exist. Versions before the rename read only `.windsurf/hooks.json`: move the file there",
         managed: Some(&Managed {
             file: "/etc/windsurf/hooks.json",
             on_macos: "/Library/Application Support/Windsurf/hooks.json",
@@ -67,7 +67,7 @@ const FILE: SettingsFile = SettingsFile {
 
 /// The answers that the client honors according to its documentation, by event. Standard output is shown to the person
 /// and not to the model.
-const SAYS: [Line; 3] = [
+const CAPABILITIES: [Line; 3] = [
     Line::new(
         Moment::BeforeTool,
         HookCapabilities::DENY,
@@ -78,13 +78,13 @@ const SAYS: [Line; 3] = [
         HookCapabilities::DENY,
         "document docs.devin.ai/desktop/cascade/hooks: your script can block the action by exiting with exit code 2",
     ),
-    Line::new(Moment::Stop, HookCapabilities::NONE, "nothing is said here"),
+    Line::new(Moment::Stop, HookCapabilities::NONE, "no reply is possible"),
 ];
 
 const LIMITS: [Limit; 4] = [
     Limit {
         extent: Extent::All(&[Surface::Headless]),
-        what: "no client was driven here: what is said of Windsurf is from its documents",
+        what: "not tested with a real client: these statements about Windsurf come from its documentation",
         instead: "`reflex verify`, and a refused command in Cascade",
     },
     Limit {
@@ -124,7 +124,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     grouped: false,
     beside: &[],
     comments: false,
-    own: false,
+    is_dedicated: false,
 };
 
 /// The client's event names.
@@ -212,7 +212,7 @@ fn call(event: &Event, kind: &str, info: &Map<String, Value>) -> Result<(String,
 }
 
 fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
-    let (decision, reason) = delivery.said();
+    let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person; the model does not read it.

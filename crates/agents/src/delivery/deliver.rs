@@ -29,7 +29,7 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     if comes_too_late(event, decided, abilities) {
         // At `Stop`, the text is for the person.
         let asks = decided == Decision::Ask && event.moment != Moment::Stop;
-        return Delivery::Say { decision: Decision::Pass, reason: afterwards(verdict, asks) };
+        return Delivery::Reply { decision: Decision::Pass, reason: afterwards(verdict, asks) };
     }
     // An approval in the agent's own prompt would hide the decision that follows it.
     let unasked = decided == Decision::Ask && (abilities.ask == Ask::Never || verdict.after.is_some());
@@ -52,7 +52,7 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
         reason.push(' ');
         reason.push_str(&steps);
     }
-    Delivery::Say { decision, reason }
+    Delivery::Reply { decision, reason }
 }
 
 /// Returns whether it is too late to refuse or ask. The verdict is then reported to the agent or the person.
@@ -94,23 +94,23 @@ mod tests {
 
     #[test]
     fn what_has_happened_is_told_and_not_refused() {
-        let told = |moment, decision, abilities| {
+        let answer = |moment, decision, abilities| {
             let event = Event { moment, ..Event::default() };
             let verdict =
                 Verdict { decision, reasons: vec![Reason::plain("Blocked: it is bad.")], ..Verdict::default() };
             let delivery = deliver(&event, &verdict, abilities);
-            let (decision, reason) = delivery.said();
+            let (decision, reason) = delivery.reply();
             (decision, reason.to_owned())
         };
         for moment in [Moment::AfterTool, Moment::SessionStart] {
-            let said = told(moment, Decision::Deny, HookCapabilities::ADVISE);
-            assert_eq!(said, (Decision::Pass, "Warning: it is bad.".to_owned()));
-            let said = told(moment, Decision::Ask, HookCapabilities::ADVISE);
-            assert_eq!(said, (Decision::Pass, "Warning: it is bad. Tell the user.".to_owned()));
+            let actual = answer(moment, Decision::Deny, HookCapabilities::ADVISE);
+            assert_eq!(actual, (Decision::Pass, "Warning: it is bad.".to_owned()));
+            let actual = answer(moment, Decision::Ask, HookCapabilities::ADVISE);
+            assert_eq!(actual, (Decision::Pass, "Warning: it is bad. Tell the user.".to_owned()));
         }
-        assert_eq!(told(Moment::Stop, Decision::Deny, HookCapabilities::DENY).0, Decision::Deny);
-        assert_eq!(told(Moment::Stop, Decision::Ask, HookCapabilities::DENY_ADVISE).0, Decision::Pass);
-        assert_eq!(told(Moment::BeforeTool, Decision::Deny, HookCapabilities::NONE).0, Decision::Deny);
+        assert_eq!(answer(Moment::Stop, Decision::Deny, HookCapabilities::DENY).0, Decision::Deny);
+        assert_eq!(answer(Moment::Stop, Decision::Ask, HookCapabilities::DENY_ADVISE).0, Decision::Pass);
+        assert_eq!(answer(Moment::BeforeTool, Decision::Deny, HookCapabilities::NONE).0, Decision::Deny);
     }
 
     #[test]
@@ -122,10 +122,10 @@ mod tests {
                     let verdict = Verdict { decision, rewrite: rewrite.clone(), ..Verdict::default() };
                     let abilities = HookCapabilities { deny: true, ask, advise: true, rewrite: true };
                     let delivery = deliver(&Event::default(), &verdict, abilities);
-                    let (said, _) = delivery.said();
-                    assert!(said >= decision, "{decision:?} was said as {said:?}");
-                    assert!(rewrite.is_none() || said >= Decision::Ask);
-                    assert!(ask == Ask::Native || said != Decision::Ask);
+                    let (actual, _) = delivery.reply();
+                    assert!(actual >= decision, "{decision:?} became {actual:?}");
+                    assert!(rewrite.is_none() || actual >= Decision::Ask);
+                    assert!(ask == Ask::Native || actual != Decision::Ask);
                 }
             }
         }

@@ -26,22 +26,22 @@ pub(crate) fn message(reasons: &[&Reason], note: &str, pending: Option<&str>) ->
     }
     // The remedies of less severe reasons are dropped first, then the ends of long losses.
     for at in (1..texts.len()).rev() {
-        if whole(&texts) > room
+        if total_length(&texts) > room
             && let Some((_, remedy)) = texts.get_mut(at)
         {
             remedy.clear();
         }
     }
-    if whole(&texts) > room {
+    if total_length(&texts) > room {
         texts.iter_mut().skip(1).for_each(|(harm, _)| *harm = shortened(harm, MIN_FURTHER));
         let first = texts.first().map_or(0, |(harm, remedy)| length(harm).min(MIN_LOSS) + length(remedy) + 2);
-        while texts.len() > 1 && first + whole(texts.get(1..).unwrap_or_default()) > room {
+        while texts.len() > 1 && first + total_length(texts.get(1..).unwrap_or_default()) > room {
             texts.pop();
         }
-        let further = whole(texts.get(1..).unwrap_or_default());
+        let further = total_length(texts.get(1..).unwrap_or_default());
         if let Some((harm, remedy)) = texts.first_mut() {
             let left = room.saturating_sub(further + 2);
-            *remedy = whole_sentences(remedy, left.saturating_sub(length(harm).min(MIN_LOSS))).to_owned();
+            *remedy = complete_sentences(remedy, left.saturating_sub(length(harm).min(MIN_LOSS))).to_owned();
             *harm = shortened(harm, left.saturating_sub(length(remedy)).max(MIN_LOSS));
         }
     }
@@ -74,7 +74,7 @@ pub(crate) fn bare(harm: &str) -> &str {
     begins.iter().find_map(|begin| harm.strip_prefix(begin)).unwrap_or(harm)
 }
 
-fn whole(texts: &[(String, String)]) -> usize {
+fn total_length(texts: &[(String, String)]) -> usize {
     texts.iter().map(|(harm, remedy)| length(harm) + length(remedy) + 2).sum()
 }
 
@@ -83,8 +83,8 @@ fn length(text: &str) -> usize {
 }
 
 /// Returns the complete sentences that fit, as a truncated command would be a different command.
-fn whole_sentences(text: &str, most: usize) -> &str {
-    let Some((end, _)) = text.char_indices().nth(most) else { return text };
+fn complete_sentences(text: &str, limit: usize) -> &str {
+    let Some((end, _)) = text.char_indices().nth(limit) else { return text };
     let kept = text.get(..end).unwrap_or(text);
     kept.rfind(". ").and_then(|end| kept.get(..=end)).unwrap_or("")
 }
@@ -102,16 +102,16 @@ fn without_middle_folders(word: &str) -> String {
 
 /// Shortens a text by dropping the middle of its paths, then by truncating it at the last blank before the limit. An
 /// open quotation is closed, so that the text after it is not attributed to its author.
-fn shortened(text: &str, most: usize) -> String {
-    if length(text) <= most {
+fn shortened(text: &str, limit: usize) -> String {
+    if length(text) <= limit {
         return text.to_owned();
     }
     let text = &text.split(' ').map(without_middle_folders).collect::<Vec<_>>().join(" ");
-    if length(text) <= most {
+    if length(text) <= limit {
         return text.clone();
     }
     // The ellipsis and a closing quotation mark take two characters.
-    let end = text.char_indices().nth(most.saturating_sub(2)).map_or(text.len(), |(end, _)| end);
+    let end = text.char_indices().nth(limit.saturating_sub(2)).map_or(text.len(), |(end, _)| end);
     let kept = text.get(..end).unwrap_or(text);
     let kept = kept.rsplit_once(' ').map_or(kept, |(before, _)| before).trim_end_matches([' ', ',', '.', ';', ':']);
     let is_open = kept.matches('"').count() % 2 == 1;

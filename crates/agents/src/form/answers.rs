@@ -30,11 +30,11 @@ pub(crate) fn decided(decision: &str, reason: &str) -> Value {
 /// session.
 pub(crate) fn advised(event: &Event, reason: &str) -> Reply {
     let word = if event.moment == Moment::BeforeTool { "PreToolUse" } else { event.word.as_str() };
-    let said = json!({"hookEventName": word, "additionalContext": reason});
+    let output = json!({"hookEventName": word, "additionalContext": reason});
     if matches!(event.moment, Moment::BeforeTool | Moment::Prompt | Moment::SessionStart) {
-        return print(&json!({"systemMessage": reason, "hookSpecificOutput": said}));
+        return print(&json!({"systemMessage": reason, "hookSpecificOutput": output}));
     }
-    print(&json!({"hookSpecificOutput": said}))
+    print(&json!({"hookSpecificOutput": output}))
 }
 
 /// Returns the replacement of a call, with a text for the person and the model. It contains no decision: the client

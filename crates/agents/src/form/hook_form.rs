@@ -117,7 +117,7 @@ impl HookProtocol {
             }
             return Ok(());
         }
-        // A call may have failed for lack of an argument; the rest of it is still reported.
+        // The call may have failed because an argument was missing. It is then reported with its raw arguments.
         let raw =
             |_| vec![Action::Other { arguments: fields.get(self.input).map(Value::to_string).unwrap_or_default() }];
         required(fields, self.tool)?;

@@ -123,8 +123,8 @@ fn settings(text: &str) -> Vec<(String, String)> {
             found.push((table.clone(), String::new()));
         } else if let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) {
             let (key, value) = (key.trim(), value.trim().trim_matches('"'));
-            let whole = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
-            found.push((whole, value.to_owned()));
+            let full_key = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
+            found.push((full_key, value.to_owned()));
         }
     }
     found

@@ -21,15 +21,15 @@ pub(super) const LIVE: Live = Live {
         Source::Project(".github/mcp.json"),
         Source::Project(".vscode/mcp.json"),
     ],
-    standing: |texts| Standing { against: against_in_env(&own(texts)), beside: foreign_hooks(texts) },
+    standing: |texts| Standing { against: against_in_env(&own_settings(texts)), beside: foreign_hooks(texts) },
     launch,
     tool: "bash",
     input: |command| json!({"command": command, "description": "A harmless canary"}),
     leaves: "a session in ~/.copilot/session-state",
 };
 
-/// Filters out the files of Claude Code, which are read only for their hooks.
-fn own(texts: &[Text]) -> Vec<Text> {
+/// Returns the texts without Claude Code's files: Copilot takes only hooks from those, not other settings.
+fn own_settings(texts: &[Text]) -> Vec<Text> {
     texts.iter().filter(|text| !text.file.contains("/.claude/")).cloned().collect()
 }
 

@@ -41,8 +41,8 @@ fn launch(stage: &Stage<'_>) -> Launch {
     let mut launch = Launch::default();
     launch.argue(["-m", "gemini-2.5-flash", "--allowed-tools", "run_shell_command", "--extensions", "none"]);
     launch.argue(["--allowed-mcp-server-names", "none", "-p", PROMPT]);
-    let own = objects(stage.texts).find(|(text, _)| is_of_system(text)).map(|(_, settings)| settings);
-    launch.files.push(("system.json".into(), with_login(own, "gemini-api-key").to_string()));
+    let system_settings = objects(stage.texts).find(|(text, _)| is_of_system(text)).map(|(_, settings)| settings);
+    launch.files.push(("system.json".into(), with_login(system_settings, "gemini-api-key").to_string()));
     launch.set(&[("GEMINI_CLI_SYSTEM_SETTINGS_PATH", &format!("{}/system.json", stage.folder))]);
     launch.set(&[("GEMINI_API_KEY", NO_KEY), ("GOOGLE_GEMINI_BASE_URL", stage.model)]);
     // Variables set here are not overridden by an `.env` file.
@@ -57,8 +57,9 @@ fn launch(stage: &Stage<'_>) -> Launch {
 }
 
 /// Returns the existing system settings with a login by key.
-fn with_login(own: Option<Value>, login: &str) -> Value {
-    let mut settings: Map<String, Value> = own.and_then(|own| own.as_object().cloned()).unwrap_or_default();
+fn with_login(existing: Option<Value>, login: &str) -> Value {
+    let mut settings: Map<String, Value> =
+        existing.and_then(|existing| existing.as_object().cloned()).unwrap_or_default();
     settings.insert("telemetry".into(), json!({"enabled": false}));
     merge(&mut settings, &["privacy"], json!({"usageStatisticsEnabled": false}));
     merge(&mut settings, &["general"], json!({"enableAutoUpdate": false, "enableAutoUpdateNotification": false}));

@@ -31,8 +31,8 @@ mod tests {
     fn check(agent: &str, settings: &str, keys: &[&str], beside: &[&str]) {
         let standing = (client(agent).unwrap().standing)(&[text(Source::Project("x"), settings)]);
         let found: Vec<&str> = standing.against.iter().map(|against| against.key.as_str()).collect();
-        let told: Vec<&str> = standing.beside.iter().map(String::as_str).collect();
-        assert_eq!((found.as_slice(), told.as_slice()), (keys, beside), "{agent}: {settings}");
+        let actual_beside: Vec<&str> = standing.beside.iter().map(String::as_str).collect();
+        assert_eq!((found.as_slice(), actual_beside.as_slice()), (keys, beside), "{agent}: {settings}");
     }
 
     #[test]

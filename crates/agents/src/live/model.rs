@@ -63,7 +63,7 @@ pub struct Text {
 pub struct Standing {
     /// Settings that name another model, key or login. The client is not launched if it has any.
     pub against: Vec<Against>,
-    /// Hooks, plugins and servers that would run too and cannot be disabled by a flag.
+    /// Hooks, plugins and servers that the launch would run as well, because no flag disables them.
     pub beside: Vec<String>,
 }
 
@@ -100,7 +100,8 @@ pub struct Launch {
 }
 
 /// The prompt for the client. The scripted model ignores it.
-pub(super) const PROMPT: &str = "Reflex proves that it stands before your tools. The model behind this is a script.";
+pub(super) const PROMPT: &str =
+    "Reflex verifies that it checks your tool calls. The model in this session is a script.";
 
 /// A dummy API key.
 pub(super) const NO_KEY: &str = "none";

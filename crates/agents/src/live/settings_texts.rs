@@ -14,8 +14,8 @@ pub(super) fn objects(texts: &[Text]) -> impl Iterator<Item = (&Text, Value)> {
 /// Returns the keys (`a.b`) that are present and neither false nor empty.
 pub(super) fn against(texts: &[Text], keys: &[&str]) -> Vec<Against> {
     let of = |(text, settings): (&Text, Value)| {
-        let stands = |key: &&&str| at(&settings, key).is_some_and(says_something);
-        let found = keys.iter().filter(stands).map(|key| Against { file: text.file.clone(), key: (*key).to_owned() });
+        let is_set = |key: &&&str| at(&settings, key).is_some_and(is_truthy);
+        let found = keys.iter().filter(is_set).map(|key| Against { file: text.file.clone(), key: (*key).to_owned() });
         found.collect::<Vec<_>>()
     };
     objects(texts).flat_map(of).collect()
@@ -26,7 +26,7 @@ pub(super) fn against(texts: &[Text], keys: &[&str]) -> Vec<Against> {
 pub(super) fn against_in_env(texts: &[Text]) -> Vec<Against> {
     let of = |(text, settings): (&Text, Value)| {
         let set = settings.get("env").and_then(Value::as_object).cloned().unwrap_or_default();
-        let leading = set.into_iter().filter(|(name, value)| leads_elsewhere(name) && says_something(value));
+        let leading = set.into_iter().filter(|(name, value)| leads_elsewhere(name) && is_truthy(value));
         leading.map(|(name, _)| Against { file: text.file.clone(), key: format!("env.{name}") }).collect::<Vec<_>>()
     };
     objects(texts).flat_map(of).collect()
@@ -40,7 +40,7 @@ pub(super) fn leads_elsewhere(name: &str) -> bool {
     is_proxy || ends.iter().any(|end| name.ends_with(end)) || name.starts_with("CLAUDE_CODE_USE_")
 }
 
-fn says_something(value: &Value) -> bool {
+fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty() && text != "0" && text != "false",

@@ -8,7 +8,7 @@ use serde_json::Value;
 #[non_exhaustive]
 pub enum Delivery {
     /// A decision with its reason.
-    Say {
+    Reply {
         /// The decision that the agent receives.
         decision: Decision,
         /// The reasons of the verdict, or its advice if the call may run.
@@ -26,9 +26,9 @@ pub enum Delivery {
 
 impl Delivery {
     /// Returns the decision for agents that cannot replace a call: a replacement is then a refusal of the original.
-    pub fn said(&self) -> (Decision, &str) {
+    pub fn reply(&self) -> (Decision, &str) {
         match self {
-            Delivery::Say { decision, reason } => (*decision, reason),
+            Delivery::Reply { decision, reason } => (*decision, reason),
             Delivery::Replace { reason, .. } => (Decision::Deny, reason),
         }
     }

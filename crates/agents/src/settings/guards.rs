@@ -60,7 +60,7 @@ pub fn older_guards(text: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the text without earlier guards, and without parts that are empty after their removal.
+/// Returns the text without hooks of this guard's predecessors, and without objects and lists that this leaves empty.
 ///
 /// # Errors
 /// Same as `SettingsFile::install`.

@@ -37,7 +37,7 @@ impl<'a> HookCommand<'a> {
     /// Returns a command line for any shell that refuses, with a message on standard error, if the guard is missing,
     /// crashes or is killed. The inner shell is POSIX `sh`, regardless of the user's shell.
     pub(crate) fn guarded_line(self, agent: &str, event: &str) -> String {
-        self.behind_a_shell(
+        self.shell_line(
             (agent, event),
             "|| { c=$?; [ $c -eq 2 ] || echo \"Blocked: reflex failed ($c), so this call does not run\" >&2; exit 2; }",
         )
@@ -45,10 +45,10 @@ impl<'a> HookCommand<'a> {
 
     /// Returns a command line for any shell that succeeds even if the guard fails.
     pub(crate) fn lenient_line(self, agent: &str, event: &str) -> String {
-        self.behind_a_shell((agent, event), "|| :")
+        self.shell_line((agent, event), "|| :")
     }
 
-    fn behind_a_shell(self, (agent, event): (&str, &str), otherwise: &str) -> String {
+    fn shell_line(self, (agent, event): (&str, &str), otherwise: &str) -> String {
         let (place, home) = match self.home {
             Some(home) => (" --home \"$1\"", format!(" {}", quoted(home))),
             None => ("", String::new()),

@@ -31,7 +31,7 @@ pub(crate) struct HookFile {
     /// Whether the agent accepts comments and trailing commas.
     pub(crate) comments: bool,
     /// Whether the guard created the file and may delete it with the last hook.
-    pub(crate) own: bool,
+    pub(crate) is_dedicated: bool,
 }
 
 impl HookFile {
@@ -45,7 +45,7 @@ impl HookFile {
             None => root.object_value_or_set(),
             Some(value) => value.as_object().ok_or(SettingsError::Shape("settings"))?,
         };
-        if self.is_whole(&settings, command)? {
+        if self.is_complete(&settings, command)? {
             return Ok(text.to_owned());
         }
         take_out(&settings, guarded(&settings)?);
@@ -75,7 +75,7 @@ impl HookFile {
         take_out(&settings, guarded(&settings)?);
         let beside = |name: String| self.beside.iter().any(|(known, _)| *known == name);
         let nothing_left = names(&settings).into_iter().all(beside);
-        Ok(if self.own && nothing_left { None } else { Some(root.to_string()) })
+        Ok(if self.is_dedicated && nothing_left { None } else { Some(root.to_string()) })
     }
 
     fn parse(&self, text: &str) -> Result<CstRootNode, SettingsError> {
@@ -94,15 +94,15 @@ impl HookFile {
 
     /// Returns whether the settings contain exactly the guard's handlers, or handlers that a person edited without
     /// weakening them.
-    fn is_whole(&self, settings: &CstObject, command: HookCommand<'_>) -> Result<bool, SettingsError> {
+    fn is_complete(&self, settings: &CstObject, command: HookCommand<'_>) -> Result<bool, SettingsError> {
         let found = guarded(settings)?;
         let is_for = |entry: &Entry, event: &str| {
             entry.event == event
                 && (!self.grouped || sees_every_tool(&entry.object))
                 && matches!(entry.guard.as_slice(), [handler] if guards_as_much(handler, &(self.handler)(command, event)))
         };
-        let stands = |event: &&str| found.iter().filter(|entry| is_for(entry, event)).count() == 1;
-        Ok(found.len() == self.events.len() && self.events.iter().all(stands))
+        let occurs_once = |event: &&str| found.iter().filter(|entry| is_for(entry, event)).count() == 1;
+        Ok(found.len() == self.events.len() && self.events.iter().all(occurs_once))
     }
 }
 

@@ -89,7 +89,7 @@ pub static MCP_CLIENTS: &[McpClient] = &[
 pub enum Reach {
     /// The client starts the server's own program.
     Direct,
-    /// The client starts `reflex mcp`, at this path.
+    /// The client starts `reflex mcp` in front of the server; with the path of the `reflex` binary.
     Guarded(String),
     /// A URL, which a proxy of standard input and output cannot guard.
     Remote,
@@ -177,7 +177,9 @@ type Edit = (Range<usize>, String);
 impl Entry {
     fn reach(&self) -> Reach {
         match &self.form {
-            Form::Started { command, arguments: Some(arguments), .. } if own_words(command, arguments).is_some() => {
+            Form::Started { command, arguments: Some(arguments), .. }
+                if program_index(command, arguments).is_some() =>
+            {
                 Reach::Guarded(command.value.clone())
             }
             Form::Started { .. } => Reach::Direct,
@@ -191,9 +193,9 @@ impl Entry {
         let name = proxy_name(&self.name);
         let home = proxy.home.into_iter().flat_map(|home| ["--home", home]);
         let words = ["mcp"].into_iter().chain(home).chain(["--name", &name, "--"]).map(quoted);
-        let own = words.chain([part(text, command.place.clone()).to_owned()]).collect::<Vec<_>>().join(", ");
+        let inserted = words.chain([part(text, command.place.clone()).to_owned()]).collect::<Vec<_>>().join(", ");
         let list = match arguments {
-            None => (command.place.end..command.place.end, format!("{separator}[{own}]")),
+            None => (command.place.end..command.place.end, format!("{separator}[{inserted}]")),
             Some(arguments) => {
                 let start = arguments.place.start + 1;
                 let after = match text.as_bytes().get(start) {
@@ -202,7 +204,7 @@ impl Entry {
                     Some(b'\n' | b'\r') => ",",
                     _ => ", ",
                 };
-                (start..start, own + after)
+                (start..start, inserted + after)
             }
         };
         vec![(command.place.clone(), quoted(proxy.binary)), list]
@@ -210,12 +212,12 @@ impl Entry {
 
     fn release(&self, text: &str) -> Vec<Edit> {
         let Form::Started { command, arguments: Some(arguments), separator } = &self.form else { return Vec::new() };
-        let Some(own) = own_words(command, arguments) else { return Vec::new() };
-        let Some(program) = arguments.words.get(own) else { return Vec::new() };
+        let Some(index) = program_index(command, arguments) else { return Vec::new() };
+        let Some(program) = arguments.words.get(index) else { return Vec::new() };
         let program_text = part(text, program.place.clone()).to_owned();
         let start = arguments.place.start + 1;
         let rest = part(text, program.place.end..arguments.place.end);
-        let is_last = own + 1 == arguments.words.len();
+        let is_last = index + 1 == arguments.words.len();
         let was_missing =
             is_last && rest == "]" && part(text, command.place.end..text.len()).starts_with(&format!("{separator}["));
         let list = if was_missing {
@@ -231,11 +233,11 @@ impl Entry {
 }
 
 /// Returns the index of the server's own program in the arguments of `reflex mcp … --`; `None` for any other command.
-fn own_words(command: &Word, arguments: &Arguments) -> Option<usize> {
+fn program_index(command: &Word, arguments: &Arguments) -> Option<usize> {
     let program = command.value.rsplit(['/', '\\']).next()?;
     let word = |place: usize| arguments.words.get(place).map(|word| word.value.as_str());
-    let is_own = matches!(program, "reflex" | "reflex.exe") && word(0) == Some("mcp");
-    let end = arguments.words.iter().position(|word| word.value == "--").filter(|_| is_own)?;
+    let is_proxy = matches!(program, "reflex" | "reflex.exe") && word(0) == Some("mcp");
+    let end = arguments.words.iter().position(|word| word.value == "--").filter(|_| is_proxy)?;
     word(end + 1).map(|_| end + 1)
 }
 

@@ -21,7 +21,7 @@ pub enum Step {
     /// The line was not a response.
     Wait,
     /// Send these lines.
-    Say(Vec<String>),
+    Send(Vec<String>),
     /// The hook is not trusted; send these lines to trust it.
     Store(Vec<String>),
     /// The guard's hook is trusted.

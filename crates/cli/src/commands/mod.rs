@@ -177,7 +177,12 @@ fn commands() -> Command {
             Command::new("git-hook")
                 .about("Judge what git would commit or push")
                 .arg(Arg::new("name").required(true).value_name("NAME").help("pre-commit or pre-push"))
-                .arg(Arg::new("words").num_args(0..).trailing_var_arg(true).help("What git gives the hook")),
+                .arg(
+                    Arg::new("words")
+                        .num_args(0..)
+                        .trailing_var_arg(true)
+                        .help("Arguments that git passes to the hook"),
+                ),
         )
         .subcommand(judged(Command::new("check").about("Show whether a command would run").after_help(EXIT_CODES)))
         .subcommand(judged(
@@ -299,7 +304,7 @@ fn answers() -> Vec<Command> {
             .about("Allow one stopped call once")
             .arg(newest())
             .arg(option("scope", "SCOPE", "once, session, task or repository").default_value("once"))
-            .arg(option("for", "DURATION", "How long it holds, e.g. 10m or 2h (default: 15m; 1d; the task; 365d)"))
+            .arg(option("for", "DURATION", "Duration, e.g. 10m or 2h (default: 15m; 1d; the task; 365d)"))
             .arg(flag("full", "Show a long call in full; required to approve one"))
             .arg(reason()),
         Command::new("allow")
@@ -310,7 +315,7 @@ fn answers() -> Vec<Command> {
         Command::new("deny")
             .about("Reject a call and remove it from the list")
             .arg(id())
-            .arg(option("message", "TEXT", "What the agent is told about it").default_value(""))
+            .arg(option("message", "TEXT", "Message to the agent").default_value(""))
             .arg(reason()),
     ]
 }
@@ -321,8 +326,8 @@ fn memory() -> Vec<Command> {
         Command::new("appeal")
             .about("Ask a person to reconsider a blocked call")
             .arg(id())
-            .arg(option("because", "TEXT", "What the call is for").required(true))
-            .arg(option("for", "DURATION", "How long the approval holds (default 15m)"))
+            .arg(option("because", "TEXT", "Purpose of the call").required(true))
+            .arg(option("for", "DURATION", "Duration of the approval (default 15m)"))
             .arg(flag("full", "Show a long call in full"))
             .arg(json()),
         Command::new("grants")
@@ -332,7 +337,7 @@ fn memory() -> Vec<Command> {
             .arg(flag("suggest", "Suggest narrow rules for what you approve often")),
         Command::new("off")
             .about("Turn the guard off for a limited time")
-            .arg(option("for", "DURATION", "How long (max 8h)").default_value("10m"))
+            .arg(option("for", "DURATION", "Duration (max 8h)").default_value("10m"))
             .arg(reason())
             .arg(flag("here", "Only in this project"))
             .arg(flag("end", "Turn it back on")),
@@ -381,7 +386,7 @@ fn rules_test(paths: Arg) -> Command {
 /// Commands about files that people write themselves.
 fn people() -> Vec<Command> {
     let paths = |help| Arg::new("path").num_args(0..).value_name("PATH").help(help);
-    let own = "Files or folders (default: all in force here)";
+    let default_paths = "Files or folders (default: all in force here)";
     let rules = Command::new("rules")
         .about("List, check and test rules")
         .subcommand_required(true)
@@ -398,7 +403,9 @@ fn people() -> Vec<Command> {
                 .arg(Arg::new("id").required(true).value_name("ID").help("E.g. git/push-force or user/NAME"))
                 .arg(json()),
         )
-        .subcommand(Command::new("validate").about("Check rules and policies for errors").arg(paths(own)).arg(json()))
+        .subcommand(
+            Command::new("validate").about("Check rules and policies for errors").arg(paths(default_paths)).arg(json()),
+        )
         .subcommand(rules_test(paths("Files or folders (default: all in force here); an event's .json at the end")))
         .subcommand(
             Command::new("off")

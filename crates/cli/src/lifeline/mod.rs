@@ -85,7 +85,7 @@ pub(crate) fn give_up() -> ! {
     // SAFETY: the pointer comes from `Box::into_raw` in `change`, is never freed, and its target is never written to.
     let code = match unsafe { refusal.as_ref() } {
         Some(reply) => {
-            system::say(reply.stdout.as_bytes(), reply.stderr.as_bytes());
+            system::write_output(reply.stdout.as_bytes(), reply.stderr.as_bytes());
             reply.code
         }
         None => crate::exit_code::INTERNAL,

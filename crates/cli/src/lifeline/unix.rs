@@ -16,7 +16,7 @@ static mut STACK: [u8; ALTERNATE_STACK] = [0; ALTERNATE_STACK];
 static END: OnceLock<fn() -> !> = OnceLock::new();
 
 /// Signals of the watchdog, and those that report a fault of the process itself.
-const OWN: [libc::c_int; 9] = [
+const INTERNAL_SIGNALS: [libc::c_int; 9] = [
     libc::SIGALRM,
     libc::SIGPROF,
     libc::SIGSEGV,
@@ -91,7 +91,7 @@ pub(super) fn catch_faults(end: fn() -> !) {
         handle(signal);
     }
     // A file size limit becomes a write error like a full disk, instead of ending the process silently.
-    let_through(&OWN);
+    let_through(&INTERNAL_SIGNALS);
     // SAFETY: `signal` takes two numbers and touches no memory.
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
@@ -146,7 +146,7 @@ fn use_alternate_stack() {
 }
 
 /// Writes to standard output and standard error.
-pub(super) fn say(out: &[u8], errors: &[u8]) {
+pub(super) fn write_output(out: &[u8], errors: &[u8]) {
     write_all(libc::STDOUT_FILENO, out);
     write_all(libc::STDERR_FILENO, errors);
 }

@@ -94,14 +94,14 @@ fn watch() {
 }
 
 /// Writes to standard output and standard error, bypassing locks that a hanging thread may hold.
-pub(super) fn say(out: &[u8], errors: &[u8]) {
+pub(super) fn write_output(out: &[u8], errors: &[u8]) {
     write_all(std::io::stdout().as_handle(), out);
     write_all(std::io::stderr().as_handle(), errors);
 }
 
 fn write_all(handle: BorrowedHandle<'_>, bytes: &[u8]) {
-    if let Ok(own) = handle.try_clone_to_owned() {
-        let _ = File::from(own).write_all(bytes);
+    if let Ok(owned) = handle.try_clone_to_owned() {
+        let _ = File::from(owned).write_all(bytes);
     }
 }
 

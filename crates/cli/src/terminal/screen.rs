@@ -106,7 +106,7 @@ impl Screen {
 
     /// Waits for the next key for at most this duration.
     pub(crate) fn key(&self, wait: Duration) -> Key {
-        // The input of a terminal that hung up is always ready and always empty. Its SIGHUP may be ignored.
+        // After a hangup, input is always ready but empty, so `poll` would spin. SIGHUP may be ignored, so check here.
         if !io::stdin().is_terminal() {
             return Key::Cancel;
         }

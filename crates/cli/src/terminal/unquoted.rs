@@ -19,8 +19,8 @@ pub(crate) fn joined(words: Vec<String>, grammar: &Command) -> Vec<String> {
     };
     let [one, more @ ..] = command else { return words };
     // An unknown option is an error, which clap reports.
-    let is_whole = one.contains(char::is_whitespace) || one.starts_with('-');
-    if more.is_empty() || !is_marked && (is_whole || all_options(more, subcommand)) {
+    let is_complete = one.contains(char::is_whitespace) || one.starts_with('-');
+    if more.is_empty() || !is_marked && (is_complete || all_options(more, subcommand)) {
         return words;
     }
     let text: Vec<String> =
@@ -72,7 +72,7 @@ fn option(word: &str, command: &Command) -> Option<Takes> {
     });
     let is_meant = |known: &&clap::Arg| match name {
         Some(name) => known.get_long() == Some(name),
-        None => word.strip_prefix('-').is_some_and(|ch| known.get_short().is_some_and(|own| ch == own.to_string())),
+        None => word.strip_prefix('-').is_some_and(|ch| known.get_short().is_some_and(|short| ch == short.to_string())),
     };
     let known = command.get_arguments().find(is_meant)?;
     Some(if has_value || !known.get_action().takes_values() { Takes::Nothing } else { Takes::NextWord })
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn words_behind_a_bare_word_are_its_own() {
+    fn words_after_a_bare_word_are_its_arguments() {
         assert_eq!(line(&["check", "npm", "test"]), ["reflex", "check", "--", "npm test"]);
         assert_eq!(line(&["check", "rm", "-rf", "a b"]), ["reflex", "check", "--", "rm -rf 'a b'"]);
         assert_eq!(line(&["check", "--cwd", "/x", "git", "status"])[3..], ["/x", "--", "git status"]);

@@ -1,4 +1,4 @@
-//! A throwaway machine for the binary: its own home, nothing of the real environment, and every wait bounded.
+//! A temporary machine for the binary: separate home, no real environment variables, and a limit for every wait.
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
 use serde_json::{Value, json};
@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Longer than anything takes; whoever waits this long has failed.
+/// Longer than any step takes; a wait of this duration is a failure.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Folders that vanish with the test. They stand below the build folder: what lies in `/tmp` is judged more mildly.
+/// Temporary folders, below the build folder, because files in `/tmp` are judged more leniently.
 pub(crate) struct Machine {
     root: TempDir,
 }
@@ -31,7 +31,7 @@ impl Machine {
         machine
     }
 
-    /// The folder in which everything of this machine stands.
+    /// The root folder of this machine.
     pub(crate) fn root(&self) -> PathBuf {
         self.root.path().canonicalize().unwrap()
     }
@@ -40,7 +40,7 @@ impl Machine {
         self.root().join("home me")
     }
 
-    /// A user who wants to be asked about losses, also about those that are kept first.
+    /// Sets a user policy that asks about losses, even if a backup is made first.
     pub(crate) fn asking(self) -> Machine {
         let folder = self.home().join(".config/reflex");
         let ids = [
@@ -58,19 +58,19 @@ impl Machine {
         self
     }
 
-    /// A folder of its own, with a `.git` so that no repository around the build folder is taken for its project.
+    /// A separate folder, with a `.git` so that a repository around the build folder is not used as its project.
     pub(crate) fn project(&self) -> PathBuf {
         let project = self.root().join("my shop");
         std::fs::create_dir_all(project.join(".git")).unwrap();
         project
     }
 
-    /// The binary, about to be called.
+    /// Prepares a call of the binary.
     pub(crate) fn reflex<I: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = I>) -> Call {
         self.in_home(&self.home(), arguments)
     }
 
-    /// The same with another home. `eval` takes none: there the word means the home of the events.
+    /// Same, with another home. `eval` takes none: there the option means the home of the events.
     pub(crate) fn in_home<I: AsRef<OsStr>>(&self, home: &Path, arguments: impl IntoIterator<Item = I>) -> Call {
         let mut words: Vec<OsString> = arguments.into_iter().map(|word| word.as_ref().to_owned()).collect();
         if words.first().is_none_or(|first| first != "eval") {
@@ -79,17 +79,17 @@ impl Machine {
         self.elsewhere(words)
     }
 
-    /// The same as the beginning of a line for a shell.
+    /// Same, as the start of a shell command line.
     pub(crate) fn line(&self) -> String {
         format!("'{}' --home '{}'", env!("CARGO_BIN_EXE_reflex"), self.home().display())
     }
 
-    /// The binary, about to be called without a word about where its home is: the user database tells it.
+    /// Prepares a call of the binary without a home option: it uses the user database.
     pub(crate) fn elsewhere<I: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = I>) -> Call {
         self.program(env!("CARGO_BIN_EXE_reflex"), arguments)
     }
 
-    /// Another program in the same surroundings.
+    /// Prepares a call of another program in the same environment.
     pub(crate) fn program<I: AsRef<OsStr>>(&self, program: &str, arguments: impl IntoIterator<Item = I>) -> Call {
         let mut command = Command::new(program);
         command.args(arguments).env_clear().env("HOME", self.home()).current_dir(self.root());
@@ -97,8 +97,8 @@ impl Machine {
         Call { command, input: Vec::new(), patience: PATIENCE }
     }
 
-    /// Another program as a user whose home, by the user database, is that of this machine: where `reflex` has to find
-    /// it by itself. `None` where no mount namespace can be made.
+    /// Prepares a call of another program as a user with this machine's home in the user database, for tests in which
+    /// `reflex` has to find its home. `None` if no mount namespace can be created.
     pub(crate) fn as_user<I: AsRef<OsStr>>(&self, program: &str, words: impl IntoIterator<Item = I>) -> Option<Call> {
         const ENTER: &str = "mount --make-rprivate / && mount --bind \"$0\" /etc/passwd && exec \"$@\"";
         let database = self.root().join("passwd");
@@ -119,12 +119,12 @@ impl Machine {
         Some(self.program("unshare", enter(form).into_iter().chain([database.into(), program.into()]).chain(words)))
     }
 
-    /// The hook as Claude Code calls it before a tool.
+    /// Prepares the hook as Claude Code calls it before a tool.
     pub(crate) fn hook(&self) -> Call {
         self.reflex(["hook", "--agent", "claude", "--event", "PreToolUse"])
     }
 
-    /// What the hook says to a command in a folder.
+    /// Returns the hook's answer to a command in a folder.
     pub(crate) fn bash(&self, folder: &Path, command: &str) -> Ran {
         self.hook().input(bash(folder, command)).run()
     }
@@ -139,21 +139,21 @@ pub(crate) fn bash(folder: &Path, command: &str) -> Vec<u8> {
     payload.to_string().into_bytes()
 }
 
-/// The id in the refusal of this command.
+/// Returns the id in the refusal of this command.
 #[track_caller]
 pub(crate) fn refused(machine: &Machine, command: &str) -> String {
     let reason = machine.bash(&machine.project(), command).answer().1;
     way_on(&reason)
 }
 
-/// The id of the waiting call in a refusal: `[rule · ID]`.
+/// Returns the id of the waiting call in a refusal: `[rule · ID]`.
 #[track_caller]
 pub(crate) fn way_on(reason: &str) -> String {
     let tag = reason.split_once(" · ").and_then(|(_, rest)| rest.split_once(']'));
     tag.unwrap_or_else(|| panic!("no way on in {reason}")).0.to_owned()
 }
 
-/// Whether the hook lets this command pass without a word.
+/// Returns whether the hook allows this command silently.
 pub(crate) fn passes(machine: &Machine, command: &str) -> bool {
     machine.bash(&machine.project(), command) == Ran::silence()
 }
@@ -176,7 +176,7 @@ impl Call {
         self
     }
 
-    /// Waited for so many seconds at most.
+    /// Sets the timeout in seconds.
     pub(crate) fn patience(mut self, seconds: u64) -> Call {
         self.patience = Duration::from_secs(seconds);
         self
@@ -192,23 +192,23 @@ impl Call {
         self
     }
 
-    /// Runs to its end with the input and nothing after it.
+    /// Runs to completion with the input, then end of file.
     #[track_caller]
     pub(crate) fn run(self) -> Ran {
         let (mut running, input) = self.start();
         let stdin = running.stdin.take();
-        // A program that ends early does not read all of its input, which is no error of the test.
+        // A program that exits early does not read all of its input, which is not a test failure.
         thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
         running.finish()
     }
 
-    /// Runs with a reader of its standard output that has gone before it says anything.
+    /// Runs with a closed standard output.
     #[track_caller]
     pub(crate) fn run_unread(mut self) -> Ran {
         let (reader, writer) = std::io::pipe().unwrap();
         self.command.stdout(writer).stdin(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
-        // The command holds the writing end too; both have to go before the input arrives.
+        // The command holds the writing end too; both must be closed before the input arrives.
         drop((self.command, reader));
         let stdin = child.stdin.take();
         let input = self.input;
@@ -217,7 +217,7 @@ impl Call {
         running.finish()
     }
 
-    /// Starts for a conversation: the lines that it writes, each with its end, arrive one by one.
+    /// Starts interactively: its output lines, with their line ends, arrive one by one.
     pub(crate) fn start_conversation(mut self) -> (ChildStdin, Receiver<Vec<u8>>) {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = self.command.spawn().unwrap();
@@ -234,7 +234,7 @@ impl Call {
         (stdin, receive)
     }
 
-    /// Starts with an open input into which nothing is written yet.
+    /// Starts with an open, still empty input.
     fn start(mut self) -> (Running, Vec<u8>) {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = self.command.spawn().unwrap();
@@ -242,14 +242,14 @@ impl Call {
         (Running { id: child.id(), stdin, ended: ended(child), patience: self.patience }, self.input)
     }
 
-    /// Starts and gives it the input and nothing after it.
+    /// Starts and writes the input, then end of file.
     pub(crate) fn start_and_close(self) -> Running {
         let (mut running, input) = self.start();
         running.stdin.take().unwrap().write_all(&input).unwrap();
         running
     }
 
-    /// Starts, and returns once the program has begun to read: more than a pipe holds has gone into it.
+    /// Starts, and returns once the program has started to read: the input exceeds a pipe's capacity.
     pub(crate) fn start_reading(self) -> Running {
         const MORE_THAN_A_PIPE_HOLDS: usize = 2 * 1024 * 1024;
         let (mut running, _) = self.start();
@@ -258,7 +258,7 @@ impl Call {
         running
     }
 
-    /// Runs with the input and nothing after it, and is killed so long after that. Gives what it had said by then.
+    /// Runs with the input, then end of file, and is killed after this time. Returns its output so far.
     pub(crate) fn killed_after(mut self, time: Duration) -> String {
         self.command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = self.command.spawn().unwrap();
@@ -268,14 +268,14 @@ impl Call {
         String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
     }
 
-    /// Starts, gives it the input, and keeps that open for as long as it runs.
+    /// Starts, writes the input, and keeps it open while the program runs.
     pub(crate) fn start_with_input(self) -> Running {
         let (mut running, input) = self.start();
         running.stdin.as_mut().unwrap().write_all(&input).unwrap();
         running
     }
 
-    /// Starts and keeps its input open for as long as it runs.
+    /// Starts and keeps its input open while the program runs.
     pub(crate) fn start_waiting(self) -> Running {
         self.start().0
     }
@@ -287,7 +287,7 @@ fn ended(child: std::process::Child) -> Receiver<Output> {
     receive
 }
 
-/// A program that was started.
+/// A running program.
 pub(crate) struct Running {
     id: u32,
     stdin: Option<ChildStdin>,
@@ -296,7 +296,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    /// Types at the terminal that the program was given.
+    /// Types into the program's terminal.
     pub(crate) fn press(&mut self, keys: &str) {
         // A program that has ended reads no more keys.
         let _ = self.stdin.as_mut().unwrap().write_all(keys.as_bytes());
@@ -307,13 +307,13 @@ impl Running {
         assert!(sent.unwrap().success(), "{name} cannot be sent");
     }
 
-    /// The same for who may have ended.
-    pub(crate) fn signal_if_there(&self, name: &str) {
+    /// Same, for a program that may have exited.
+    pub(crate) fn signal_if_running(&self, name: &str) {
         let line = "kill -s \"$0\" \"$1\" 2>/dev/null || :";
         let _ = Command::new("sh").args(["-c", line, name, &self.id.to_string()]).status();
     }
 
-    /// What it said once it has ended; its input stays as it is until then.
+    /// Waits for the exit and returns the output; the input stays as it is until then.
     #[track_caller]
     pub(crate) fn finish(self) -> Ran {
         let Ok(output) = self.ended.recv_timeout(self.patience) else {
@@ -328,13 +328,13 @@ impl Running {
     }
 }
 
-/// Killed by a signal: as a shell counts it.
+/// The exit code; a signal as a shell reports it.
 fn code(status: ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt;
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
-/// What a program said.
+/// Output and exit code of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
     pub(crate) stdout: String,
@@ -347,7 +347,7 @@ impl Ran {
         Ran { stdout: String::new(), stderr: String::new(), code: 0 }
     }
 
-    /// Claude Code's refusal before a tool, for this reason.
+    /// Claude Code's refusal before a tool with this reason.
     pub(crate) fn refusal(reason: &str) -> Ran {
         let stdout = json!({"hookSpecificOutput": {
             "hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": reason,
@@ -359,7 +359,7 @@ impl Ran {
         serde_json::from_str(&self.stdout).unwrap_or(Value::Null)
     }
 
-    /// Claude Code's answer before a tool: the decision, and the words that go with it.
+    /// Claude Code's answer before a tool: the decision and its reason.
     #[track_caller]
     pub(crate) fn answer(&self) -> (String, String) {
         let json = self.json();
@@ -382,7 +382,7 @@ impl Ran {
     }
 }
 
-/// Every file below a folder with its bytes.
+/// Returns every file below a folder with its bytes.
 pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -400,7 +400,7 @@ pub(crate) fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     found
 }
 
-/// A machine on which a program of this name is found before all others.
+/// A machine with a program of this name first on the `PATH`.
 pub(crate) fn with_program(machine: &Machine, name: &str, script: &str) -> String {
     let folder = machine.root().join("programs");
     std::fs::create_dir_all(&folder).unwrap();
@@ -409,7 +409,7 @@ pub(crate) fn with_program(machine: &Machine, name: &str, script: &str) -> Strin
     format!("{}:/usr/bin:/bin", folder.display())
 }
 
-/// As much of Codex's app-server as trust takes: it lists one hook of the guard, and trusts it once that is written.
+/// A minimal Codex app-server for trust: it lists one hook of the guard, and trusts it once that is written.
 pub(crate) const APP_SERVER: &str = r#"#!/bin/sh
 file="$HOME/.codex/config.toml"
 hook() {
@@ -426,12 +426,12 @@ while read -r line; do
 done
 "#;
 
-/// As a person at a terminal who answers `y`; `None` where there is no program that makes a terminal.
+/// Runs as a person at a terminal who answers `y`; `None` if no terminal can be created.
 pub(crate) fn at_terminal(machine: &Machine, arguments: &str, answer: &str) -> Option<(i32, String)> {
     at_terminal_in(machine, &machine.root(), arguments, answer)
 }
 
-/// The same in a folder.
+/// Same, in a folder.
 pub(crate) fn at_terminal_in(machine: &Machine, folder: &Path, arguments: &str, answer: &str) -> Option<(i32, String)> {
     let line = format!("{} {arguments}", machine.line());
     let script = ["-qec", &line, "/dev/null"];

@@ -32,10 +32,10 @@ const MAX_WORDS: usize = 6;
 const MAX_MENTIONS: usize = 256;
 
 /// Maximum length of a setting in bytes. Longer lines are split.
-const LONGEST_LINE: usize = 400;
+const MAX_LINE: usize = 400;
 
 /// Maximum length of a prompt in characters.
-const LONGEST_TEXT: usize = 16 * 1024;
+const MAX_PROMPT: usize = 16 * 1024;
 
 /// Function that computes the effects of an event.
 pub(super) type Analyze = fn(&Event, Tables, &dyn World) -> Analysis;
@@ -57,12 +57,12 @@ pub(crate) fn effects(
     (path, text): (&str, &str),
     analyst: Analyst<'_>,
 ) -> Vec<Effect> {
-    if !may_say(text) {
+    if !may_mention(text) {
         return Vec::new();
     }
-    let mut said = Mentions::default();
-    said.read(text);
-    lifted(text, &mut |plain, _| said.read(plain));
+    let mut mentions = Mentions::default();
+    mentions.read(text);
+    lifted(text, &mut |plain, _| mentions.read(plain));
     let mut effects = Vec::new();
     let one = |flags: Vec<&'static str>, argument: &str| Effect {
         kind: EffectKind::WriteAboutGuard,
@@ -77,20 +77,20 @@ pub(crate) fn effects(
         folder: None,
         id: Id::default(),
     };
-    for command in &said.commands {
+    for command in &mentions.commands {
         let changes = changes(command, event, analyst).into_iter();
         effects.extend(changes.map(|flags| one([vec!["orders"], flags].concat(), command)));
     }
-    effects.extend(said.places.iter().map(|place| one(vec!["place"], place)));
+    effects.extend(mentions.places.iter().map(|place| one(vec!["place"], place)));
     let veiled = is_in_pieces(text) || text.contains("xelfer");
     effects.extend(veiled.then(|| one(vec!["veiled"], "the guard's name in pieces or backwards")));
-    effects.extend(said.is_cut.then(|| one(vec!["cut"], "")));
-    effects.extend(said.question.iter().map(|text| one(vec!["question"], text)));
+    effects.extend(mentions.is_cut.then(|| one(vec!["cut"], "")));
+    effects.extend(mentions.question.iter().map(|text| one(vec!["question"], text)));
     effects
 }
 
 /// Returns whether a text may mention the guard. Most texts do not.
-pub(crate) fn may_say(text: &str) -> bool {
+pub(crate) fn may_mention(text: &str) -> bool {
     SIGNS.iter().chain(&VEILED).any(|sign| text.contains(sign)) || is_in_pieces(text)
 }
 
@@ -173,7 +173,7 @@ impl Mentions {
         }
         let names_guard = || text.to_ascii_lowercase().contains("reflex");
         if self.question.is_none() && text.contains("assphrase") && names_guard() {
-            self.question = Some(text.chars().take(LONGEST_TEXT).collect());
+            self.question = Some(text.chars().take(MAX_PROMPT).collect());
         }
     }
 }
@@ -181,7 +181,7 @@ impl Mentions {
 /// Returns the line, or if it is too long its words that name the guard.
 fn parts(line: &str) -> Vec<String> {
     let line = line.trim();
-    if line.len() <= LONGEST_LINE {
+    if line.len() <= MAX_LINE {
         return vec![line.to_owned()];
     }
     let words = line.split(|ch: char| ch.is_whitespace() || "\"'`,;".contains(ch));
@@ -200,7 +200,7 @@ fn called(text: &str, at: usize, length: usize) -> Option<String> {
     // Words on consecutive lines belong together if each has a line of its own.
     let is_line = !start.contains(char::is_whitespace) && end.trim_matches(is_wrapping).is_empty();
     let mut rest = after.strip_prefix(".exe").unwrap_or(after);
-    if rest.strip_prefix('(').is_some_and(|given| !given.starts_with(['"', '\''])) {
+    if rest.strip_prefix('(').is_some_and(|inner| !inner.starts_with(['"', '\''])) {
         // A function of that name.
         return None;
     }
@@ -226,7 +226,7 @@ fn called(text: &str, at: usize, length: usize) -> Option<String> {
 /// Skips the method name of a chained call: `.arg("off")` becomes `off`.
 fn chained(text: &str) -> &str {
     let name = text.strip_prefix('.').map(|name| name.trim_start_matches(|ch: char| ch.is_alphanumeric()));
-    name.filter(|given| given.starts_with('(')).map_or(text, |given| given.trim_start_matches(is_wrapping))
+    name.filter(|after| after.starts_with('(')).map_or(text, |after| after.trim_start_matches(is_wrapping))
 }
 
 /// Returns whether the character separates words that belong together, in any language.
@@ -240,13 +240,13 @@ mod tests {
 
     #[track_caller]
     fn check(text: &str, commands: &[&str]) {
-        let mut said = Mentions::default();
-        said.read(text);
-        assert_eq!(said.commands.iter().map(String::as_str).collect::<Vec<_>>(), commands, "{text}");
+        let mut mentions = Mentions::default();
+        mentions.read(text);
+        assert_eq!(mentions.commands.iter().map(String::as_str).collect::<Vec<_>>(), commands, "{text}");
     }
 
     #[test]
-    fn words_behind_the_name_are_a_command() {
+    fn words_after_the_name_are_a_command() {
         check("spawn('reflex', ['approve', id])", &["reflex approve id"]);
         check("#!/home/me/.local/bin/reflex approve\n", &["reflex approve"]);
         check("/home/me/.local/bin/reflex\napprove\nab\n", &["reflex approve ab"]);
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_pieces_is_told_from_others() {
+    fn a_name_in_pieces_is_recognized() {
         for text in ["['re','fl','ex'].join('')", "\"ref\" + \"lex\"", "x='ref'.'lex'", "ref\"\"lex", "`ref``lex`"] {
             assert!(super::is_in_pieces(text), "{text}");
         }

@@ -7,8 +7,8 @@ pub(super) fn without_scheme(path: &str) -> &str {
     const SCHEME: &str = "file:";
     let is_file = path.get(..SCHEME.len()).is_some_and(|scheme| scheme.eq_ignore_ascii_case(SCHEME));
     let Some(rest) = path.get(SCHEME.len()..).filter(|_| is_file) else { return path };
-    let own = ["//localhost", "//127.0.0.1", "//"].iter().find_map(|host| rest.strip_prefix(host)).unwrap_or(rest);
-    if own.starts_with('/') { own } else { path }
+    let local = ["//localhost", "//127.0.0.1", "//"].iter().find_map(|host| rest.strip_prefix(host)).unwrap_or(rest);
+    if local.starts_with('/') { local } else { path }
 }
 
 /// Variables that some tools expand to a folder at the front of a path.
@@ -33,8 +33,8 @@ pub(super) fn agent_path_value(text: &str) -> Value {
 pub(super) fn agent_path_at(text: &str, origin: Origin) -> Value {
     let variable = FOLDER_VARIABLES.iter().find_map(|(name, folder)| {
         let (start, rest) = text.split_at_checked(name.len())?;
-        let whole = start.eq_ignore_ascii_case(name) && (rest.is_empty() || rest.starts_with(['/', '\\']));
-        whole.then(|| format!("{folder}{}", rest.replace('\\', "/")))
+        let matches = start.eq_ignore_ascii_case(name) && (rest.is_empty() || rest.starts_with(['/', '\\']));
+        matches.then(|| format!("{folder}{}", rest.replace('\\', "/")))
     });
     let text = variable.as_deref().unwrap_or(text);
     let Some(rest) = text.strip_prefix('~') else { return Value::text(text, origin) };

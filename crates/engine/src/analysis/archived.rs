@@ -10,7 +10,7 @@ use reflex_shell::{Command, ExecTarget};
 const PACKERS: [&str; 9] = ["tar", "gtar", "bsdtar", "zip", "7z", "7za", "rsync", "ditto", "cp"];
 
 /// Maximum number of targets of a deletion that may count as tidying up, and of packing effects considered.
-const MOST: usize = 16;
+const MAX_CHECKED: usize = 16;
 
 /// Adds the flag `kept` to an effect that deletes or replaces files, if all of them were packed or copied elsewhere
 /// before and are lost only if that succeeded.
@@ -21,13 +21,13 @@ pub(super) fn mark(event: &Event, analysis: &mut Analysis) {
     if !analysis.effects.iter().any(loses) {
         return;
     }
-    let packed: Vec<Effect> = analysis.effects.iter().filter(packs).take(MOST).cloned().collect();
+    let packed: Vec<Effect> = analysis.effects.iter().filter(packs).take(MAX_CHECKED).cloned().collect();
     if packed.is_empty() {
         return;
     }
     let is_kept = |effect: &Effect| {
         let here = loses(effect) && effect.site == ExecTarget::Here && effect.script.is_none();
-        let few = !effect.targets.is_empty() && effect.targets.len() <= MOST;
+        let few = !effect.targets.is_empty() && effect.targets.len() <= MAX_CHECKED;
         let covers = |target: &Target| packed.iter().any(|pack| covers(event, analysis, pack, effect, target));
         here && few && effect.targets.iter().all(covers)
     };
@@ -45,14 +45,14 @@ fn covers(event: &Event, analysis: &Analysis, pack: &Effect, effect: &Effect, ta
         return false;
     };
     let same = (pack.action, pack.script, pack.site) == (effect.action, effect.script, effect.site);
-    let whole =
+    let packed =
         pack.targets.iter().any(|source| !source.is_pattern() && source.path().is_some_and(|at| is_within(path, at)));
     let taken = text.get(pack.origin.span.end as usize..effect.origin.span.start as usize).unwrap_or("");
     // The deletion must depend on the success of the packing. A command after a bar or a newline runs in any case.
     let tied = taken.contains("&&") && !taken.contains([';', '|', '\n']) && !taken.replace("&&", "").contains('&');
-    same && whole
+    same && packed
         && tied
-        && packs_whole(command, effect)
+        && packs_all(command, effect)
         && lies_elsewhere(command, path, folder, pack)
         && stays(analysis, pack, effect)
 }
@@ -69,13 +69,13 @@ fn stays(analysis: &Analysis, pack: &Effect, loss: &Effect) -> bool {
             && !std::ptr::eq(*effect, loss)
     };
     let mut lost = analysis.effects.iter().filter(loses).flat_map(|effect| &effect.targets).filter_map(Target::path);
-    let is_gone = |lost: &str| copies.iter().any(|copy| is_within(copy, lost) || is_within(lost, copy));
-    !copies.iter().any(|copy| is_within(copy, "/dev")) && !lost.any(is_gone)
+    let overlaps_copy = |lost: &str| copies.iter().any(|copy| is_within(copy, lost) || is_within(lost, copy));
+    !copies.iter().any(|copy| is_within(copy, "/dev")) && !lost.any(overlaps_copy)
 }
 
 /// Returns whether the command packs everything. `cp` copies a complete folder only with an option; an overwritten
 /// target is a file.
-fn packs_whole(command: &Command, effect: &Effect) -> bool {
+fn packs_all(command: &Command, effect: &Effect) -> bool {
     let words = || command.words.iter().skip(1).filter_map(|word| word.literal());
     let partial = ["--exclude", "--include", "-x", "--dry-run", "--list-only", "--attributes-only", "--symbolic-link"];
     let option = |word: &str| partial.iter().any(|option| word.starts_with(option)) || leaves_out(&command.name, word);

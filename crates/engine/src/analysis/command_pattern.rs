@@ -24,13 +24,13 @@ pub(crate) fn fits(pattern: &str, command: &Command) -> bool {
     if !words.next().is_some_and(|program| is(program, &command.name)) {
         return false;
     }
-    let own: Vec<String> = command.words.iter().skip(1).map(|word| word.shown()).collect();
+    let arguments: Vec<String> = command.words.iter().skip(1).map(|word| word.shown()).collect();
     let plain = plain_words(command);
     let mut plain = plain.iter();
     let words: Vec<&str> = words.collect();
     let last = words.len().saturating_sub(1);
     words.iter().enumerate().all(|(index, wanted)| match wanted.starts_with('-') {
-        true => own.iter().any(|word| word.starts_with('-') && is(wanted, word)),
+        true => arguments.iter().any(|word| word.starts_with('-') && is(wanted, word)),
         false if *wanted == "*" && index == last => true,
         false => plain.next().is_some_and(|word| is(wanted, word)),
     })

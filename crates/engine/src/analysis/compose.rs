@@ -38,8 +38,8 @@ impl Service {
     /// name.
     pub(crate) fn is_named(&self, service: &str, container: &str) -> bool {
         let numbered = container.trim_end_matches(|ch: char| ch.is_ascii_digit());
-        let own = numbered.strip_suffix(['-', '_']).and_then(|rest| rest.strip_suffix(service));
-        self.container.as_deref() == Some(container) || own.is_some_and(|project| project.ends_with(['-', '_']))
+        let prefix = numbered.strip_suffix(['-', '_']).and_then(|rest| rest.strip_suffix(service));
+        self.container.as_deref() == Some(container) || prefix.is_some_and(|project| project.ends_with(['-', '_']))
     }
 
     /// Returns the command line that it runs; empty if the image defines it.
@@ -117,13 +117,13 @@ impl Service {
 
 /// Returns a command from a text or a list of words. Two dollar signs stand for one.
 fn words(value: &Json) -> String {
-    let whole = |text: &str| text.replace("$$", "$");
+    let unescaped = |text: &str| text.replace("$$", "$");
     let quoted = |word: &str| {
-        let word = whole(word);
+        let word = unescaped(word);
         if reflex_shell::is_plain(&word) { word } else { reflex_shell::quoted(&word) }
     };
     match value {
-        Json::String(text) => whole(text),
+        Json::String(text) => unescaped(text),
         Json::Array(words) => words.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" "),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Object(_) => String::new(),
     }
@@ -153,24 +153,24 @@ fn placed(source: &str, ground: Ground<'_>) -> String {
 
 /// Expands `${HOME}`, `$PWD` and `${X:-value}`; returns `None` if a variable has no value here.
 fn filled_in(text: &str, ground: Ground<'_>) -> Option<String> {
-    let mut whole = String::new();
+    let mut filled = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('$') {
-        whole.push_str(before);
+        filled.push_str(before);
         let inner = after.strip_prefix('{').and_then(|inner| inner.split_once('}'));
         let end = after.find(|ch: char| !(ch.is_ascii_alphanumeric() || ch == '_')).unwrap_or(after.len());
         let (name, after) = inner.unwrap_or_else(|| after.split_at(end));
         let other = name.split_once(":-").or_else(|| name.split_once('-'));
         let (name, other) = other.map_or((name, None), |(name, other)| (name, Some(other)));
         match name {
-            "HOME" => whole.push_str(ground.home),
-            "PWD" => whole.push_str(ground.folder),
-            _ => whole.push_str(other?),
+            "HOME" => filled.push_str(ground.home),
+            "PWD" => filled.push_str(ground.folder),
+            _ => filled.push_str(other?),
         }
         rest = after;
     }
-    whole.push_str(rest);
-    Some(whole)
+    filled.push_str(rest);
+    Some(filled)
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ pub(super) fn prints_nothing(command: &Command) -> bool {
 /// Returns whether a command overwrites files with nothing, zeros or noise:
 /// `dd if=/dev/zero of=FILE`, `tee FILE </dev/null`.
 pub(super) fn writes_nothing(command: &Command) -> bool {
-    let says_nothing = |path: &str| matches!(path, "/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random");
+    let is_meaningless = |path: &str| matches!(path, "/dev/null" | "/dev/zero" | "/dev/urandom" | "/dev/random");
     let reads = || {
         let read = command.redirects.iter().rfind(|redirect| redirect.access == Access::Read);
         read.and_then(|redirect| redirect.target.literal())
@@ -112,9 +112,9 @@ pub(super) fn writes_nothing(command: &Command) -> bool {
         "cp" | "install" => command.words.iter().skip(1).any(|word| word.literal().as_deref() == Some("/dev/null")),
         "dd" => {
             let input = command.words.iter().find_map(|word| Some(word.literal()?.strip_prefix("if=")?.to_owned()));
-            input.or_else(|| reads().map(Into::into)).as_deref().is_some_and(says_nothing)
+            input.or_else(|| reads().map(Into::into)).as_deref().is_some_and(is_meaningless)
         }
-        "tee" | "sponge" => reads().as_deref().is_some_and(says_nothing),
+        "tee" | "sponge" => reads().as_deref().is_some_and(is_meaningless),
         _ => false,
     }
 }

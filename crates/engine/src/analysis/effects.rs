@@ -17,7 +17,7 @@ use crate::model::path::{self, Folders};
 use crate::model::world::World;
 use crate::text::encoded_paths;
 use reflex_shell::{
-    Access, Code, Command, CommandId, Gap, Given, Invocation, Language, Origin, Piece, Program, Programs, Reading,
+    Access, CallInput, Code, Command, CommandId, Gap, Invocation, Language, Origin, Piece, Program, Programs, Reading,
     Setting, Source, Span, Surroundings, UnknownReason, Value, work,
 };
 use reflex_tables::Tables;
@@ -153,7 +153,7 @@ impl EffectExtractor<'_> {
             programs: Programs::new(self.tables),
             variable: &|name| world.variable(name),
             alias: &|program, name| world.alias(program, name),
-            given: Given::default(),
+            input: CallInput::default(),
             source: Source { path: "", load: Some(&|name| loader.load(name)) },
         };
         let reading = reflex_shell::read_as(language, text, &surroundings);
@@ -323,8 +323,8 @@ impl EffectExtractor<'_> {
 
     /// Adds a truncation of the files that a command replaces with empty or meaningless content.
     fn emptied(&mut self, ran: Ran<'_>) {
-        let own = self.effects.iter().rev().take_while(|effect| effect.command == Some(ran.id));
-        let replaced = own.filter(|effect| effect.kind == EffectKind::Overwrite);
+        let of_command = self.effects.iter().rev().take_while(|effect| effect.command == Some(ran.id));
+        let replaced = of_command.filter(|effect| effect.kind == EffectKind::Overwrite);
         let targets: Vec<Target> = replaced.flat_map(|effect| effect.targets.clone()).collect();
         if !targets.is_empty() {
             self.push_command(ran, EffectKind::Truncate, targets);
@@ -419,10 +419,10 @@ impl EffectExtractor<'_> {
     }
 
     /// `$(which reflex)`: returns the path of the guard's program, as far as the world knows it.
-    fn own_program(&self, value: &Value) -> Option<String> {
+    fn guard_program(&self, value: &Value) -> Option<String> {
         let [(Piece::Output(_), _), (Piece::Text(after), _)] = value.pieces.as_slice() else { return None };
         let name = after.strip_prefix('/').filter(|name| GUARD_PROGRAMS.contains(name))?;
-        let known = self.world.guard().into_iter().find(|own| path::name_of(own) == name);
+        let known = self.world.guard().into_iter().find(|program| path::name_of(program) == name);
         Some(known.unwrap_or_else(|| format!("{}/.local/bin/{name}", self.event.home)))
     }
 
@@ -559,8 +559,8 @@ impl EffectExtractor<'_> {
         for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.kind == EffectKind::Kill) {
             let found = looked_for(effect);
             // A PID alone does not identify a process, but the parent of an agent's shell is the agent.
-            let own = |target: &Target| target.value.origin().span.slice(text).contains("PPID");
-            if effect.targets.iter().any(own) {
+            let is_parent = |target: &Target| target.value.origin().span.slice(text).contains("PPID");
+            if effect.targets.iter().any(is_parent) {
                 effect.flags.push("own-parent");
             }
             effect.targets.extend(found);
@@ -581,12 +581,12 @@ impl EffectExtractor<'_> {
     fn with_home(&self, value: Value) -> Value {
         let home = self.event.home.trim_end_matches('/');
         let Some(text) = value.literal().filter(|text| !home.is_empty() && text.contains(home)) else { return value };
-        let whole = |rest: &str| {
+        let ends_path = |rest: &str| {
             rest.is_empty() || rest.starts_with([':', ',']) || rest.starts_with("/:") || rest.starts_with("/,")
         };
-        let short = match text.strip_prefix(home).filter(|rest| whole(rest)) {
+        let short = match text.strip_prefix(home).filter(|rest| ends_path(rest)) {
             Some(rest) => format!("~{rest}"),
-            None => match text.split_once(&format!("={home}")).filter(|(_, rest)| whole(rest)) {
+            None => match text.split_once(&format!("={home}")).filter(|(_, rest)| ends_path(rest)) {
                 Some((before, rest)) => format!("{before}=~{rest}"),
                 None => return value,
             },
@@ -621,14 +621,14 @@ impl EffectExtractor<'_> {
             workspace: &self.event.workspace,
             home: &self.event.home,
         };
-        let own = self.own_program(&value).map(|path| Value::text(path, value.origin()));
-        let path = path::lexical(own.as_ref().unwrap_or(&value), folders, &|name| self.variable(name));
+        let guard = self.guard_program(&value).map(|path| Value::text(path, value.origin()));
+        let path = path::lexical(guard.as_ref().unwrap_or(&value), folders, &|name| self.variable(name));
         Target::new(value, path)
     }
 
     pub(super) fn variable(&self, name: &str) -> Option<String> {
-        let own = self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
-        own.or_else(|| self.world.variable(name))
+        let set = self.variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        set.or_else(|| self.world.variable(name))
     }
 
     /// Returns the folder in which a command runs, including `-C` and similar options.
@@ -769,8 +769,8 @@ fn with_slashes(value: &Value) -> Value {
 /// `//host/share`: a folder of another machine, which learns who requests it.
 fn is_share(path: &str) -> bool {
     let host = path.strip_prefix("//").and_then(|rest| rest.split('/').next()).unwrap_or("");
-    let own = ["?", ".", "localhost", "127.0.0.1", "wsl$", "wsl.localhost"];
-    !host.is_empty() && host.starts_with(|ch: char| ch.is_ascii_alphanumeric()) && !own.contains(&host)
+    let local = ["?", ".", "localhost", "127.0.0.1", "wsl$", "wsl.localhost"];
+    !host.is_empty() && host.starts_with(|ch: char| ch.is_ascii_alphanumeric()) && !local.contains(&host)
 }
 
 /// Returns the commands whose output it reads, also through a pipeline.

@@ -4,33 +4,33 @@
 use super::effects::{EffectExtractor, Ran, with_sources};
 use super::flows::is_of_this_machine;
 use crate::model::effect::{Effect, EffectKind, Target};
-use reflex_shell::{Command, CommandId, Origin, Piece, Value, WHOLE_ENVIRONMENT};
+use reflex_shell::{Command, CommandId, ENTIRE_ENVIRONMENT, Origin, Piece, Value};
 use std::collections::BTreeSet;
 
 impl EffectExtractor<'_> {
     /// `env | curl -d @- URL`, `curl -d "$(env)" URL`: adds an effect as if a file with all variables were sent.
     pub(super) fn environment_sent(&mut self, before: usize, commands: &[Command]) {
         self.revealed_sent(before, commands);
-        let own = self.effects.get(before..).unwrap_or(&[]);
+        let effects = self.effects.get(before..).unwrap_or(&[]);
         let prints = |effect: &&Effect| effect.kind == EffectKind::PrintEnvironment;
-        let printing: Vec<CommandId> = own.iter().filter(prints).filter_map(|effect| effect.command).collect();
+        let printing: Vec<CommandId> = effects.iter().filter(prints).filter_map(|effect| effect.command).collect();
         if printing.is_empty() {
             return;
         }
         let mut sending: Vec<CommandId> =
-            own.iter().filter(|effect| goes_out(effect)).filter_map(|effect| effect.command).collect();
+            effects.iter().filter(|effect| goes_out(effect)).filter_map(|effect| effect.command).collect();
         sending.dedup();
-        let filled = filled(own, commands, &printing);
+        let filled = filled(effects, commands, &printing);
         let sends_file = |effect: &Effect| {
             effect.kind == EffectKind::SendFile
                 && effect.targets.iter().any(|target| filled.iter().any(|path| Some(path.as_str()) == target.path()))
         };
         let files: Vec<CommandId> =
-            own.iter().filter(|effect| sends_file(effect)).filter_map(|effect| effect.command).collect();
+            effects.iter().filter(|effect| sends_file(effect)).filter_map(|effect| effect.command).collect();
         for id in sending {
             let Some(command) = commands.get(id) else { continue };
             if files.contains(&id) || carries(id, command, commands, &printing) {
-                let value = Value::text(WHOLE_ENVIRONMENT, Origin::default());
+                let value = Value::text(ENTIRE_ENVIRONMENT, Origin::default());
                 let target = self.target(EffectKind::SendFile, value, "/");
                 self.push_command(Ran { id, command, folder: None }, EffectKind::SendFile, vec![target]);
             }
@@ -43,11 +43,11 @@ impl EffectExtractor<'_> {
     pub(super) fn kept_in_variables(&mut self, before: usize, commands: &[Command]) {
         const DECLARING: [&str; 4] = ["export", "declare", "readonly", "typeset"];
         // A person does not write more declarations in one text.
-        const MOST: usize = 16;
+        const MAX_OUTPUTS: usize = 16;
         let declaring = commands.iter().filter(|command| DECLARING.contains(&command.name.as_str()));
         let pieces = declaring.flat_map(|command| command.words.iter()).flat_map(|word| &word.pieces);
         let outputs = pieces.filter(|(piece, _)| matches!(piece, Piece::Output(_))).map(|(_, origin)| *origin);
-        let outputs: Vec<Origin> = outputs.take(MOST).collect();
+        let outputs: Vec<Origin> = outputs.take(MAX_OUTPUTS).collect();
         if outputs.is_empty() {
             return;
         }
@@ -65,13 +65,14 @@ impl EffectExtractor<'_> {
 
     /// `gh auth token | curl -d @- URL`: marks secrets that a pipeline sends to another host with the flag `sent`.
     fn revealed_sent(&mut self, before: usize, commands: &[Command]) {
-        let own = self.effects.get_mut(before..).unwrap_or(&mut []);
-        if !own.iter().any(|effect| effect.kind == EffectKind::RevealSecret) {
+        let effects = self.effects.get_mut(before..).unwrap_or(&mut []);
+        if !effects.iter().any(|effect| effect.kind == EffectKind::RevealSecret) {
             return;
         }
-        let sending = own.iter().filter(|effect| goes_out(effect)).filter_map(|effect| commands.get(effect.command?));
+        let sending =
+            effects.iter().filter(|effect| goes_out(effect)).filter_map(|effect| commands.get(effect.command?));
         let read: BTreeSet<CommandId> = sending.flat_map(|command| with_sources(command, commands)).collect();
-        let revealed = own.iter_mut().filter(|effect| effect.kind == EffectKind::RevealSecret);
+        let revealed = effects.iter_mut().filter(|effect| effect.kind == EffectKind::RevealSecret);
         revealed
             .filter(|effect| effect.command.is_some_and(|id| read.contains(&id)))
             .for_each(|effect| effect.flags.push("sent"));

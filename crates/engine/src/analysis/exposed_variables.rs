@@ -8,8 +8,8 @@ use reflex_shell::{Access, Command, CommandId, Piece};
 impl EffectExtractor<'_> {
     /// Adds an effect for a key shown by `echo $GITHUB_TOKEN`.
     pub(super) fn variables_shown(&mut self, commands: &[Command]) {
-        let own = self.script.is_none();
-        let printing = commands.iter().enumerate().filter(|_| own);
+        let in_call = self.script.is_none();
+        let printing = commands.iter().enumerate().filter(|_| in_call);
         let printing = printing.filter(|(_, command)| matches!(command.name.as_str(), "echo" | "printf"));
         for (id, command) in printing.filter(|(id, _)| is_seen(*id, commands)) {
             if let Some(name) = keys_in(command).next().map(str::to_owned) {

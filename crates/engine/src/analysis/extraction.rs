@@ -13,15 +13,16 @@ const CHECKING_OUT: [&str; 10] =
 impl EffectExtractor<'_> {
     /// Adds the folders that the commands of a text populate. `before` is the number of effects before theirs.
     pub(super) fn populated(&mut self, before: usize, reading: &Reading) {
-        let own = self.effects.get(before..).unwrap_or(&[]);
-        let unpacked = own.iter().filter(|effect| effect.flags.contains(&"unpacked"));
+        let effects = self.effects.get(before..).unwrap_or(&[]);
+        let unpacked = effects.iter().filter(|effect| effect.flags.contains(&"unpacked"));
         let mut archives: Vec<(CommandId, Value)> =
             unpacked.filter_map(|effect| Some((effect.command?, effect.targets.first()?.value.clone()))).collect();
         archives.dedup_by_key(|(id, _)| *id);
         // The program's own entry is more precise.
-        let said =
-            |id: CommandId| own.iter().any(|effect| effect.kind == EffectKind::Populate && effect.command == Some(id));
-        archives.retain(|(id, _)| !said(*id));
+        let is_populated = |id: CommandId| {
+            effects.iter().any(|effect| effect.kind == EffectKind::Populate && effect.command == Some(id))
+        };
+        archives.retain(|(id, _)| !is_populated(*id));
         for (id, archive) in archives {
             self.unpacked(id, archive, reading);
         }
@@ -92,9 +93,9 @@ impl EffectExtractor<'_> {
         // Files named individually have effects of their own.
         let after = invocation.dashes.and_then(|before| invocation.operands.get(before..)).unwrap_or(&[]);
         let mut paths = after.iter().filter_map(|index| command.words.get(*index));
-        let is_whole =
+        let means_all =
             |path: &Value| path.prefix().starts_with([':', '*']) || path.literal().is_some_and(|text| text == ".");
-        if !after.is_empty() && !paths.any(is_whole) {
+        if !after.is_empty() && !paths.any(means_all) {
             return;
         }
         let mut flags = vec!["git", word];

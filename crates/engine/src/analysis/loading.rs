@@ -58,11 +58,11 @@ impl<'a> Loader<'a> {
         let plain = name.name.get(above..).unwrap_or("");
         let plain = if is_dotted { plain.replace('.', "/") } else { plain.to_owned() };
         let beside = (1..above).fold(folder, |at, _| parent(at));
-        let own = entry.get("folders").texts().map(|below| path::absolute(below, &self.event.workspace));
+        let module_folders = entry.get("folders").texts().map(|below| path::absolute(below, &self.event.workspace));
         let mut places = vec![beside.to_owned()];
         if above == 0 && !plain.starts_with("./") && !plain.starts_with("../") || name.from.is_empty() {
             places.push(self.start.to_owned());
-            places.extend(own);
+            places.extend(module_folders);
         }
         places.dedup();
         let endings: Vec<&str> = entry.get("endings").texts().collect();
@@ -75,12 +75,12 @@ impl<'a> Loader<'a> {
     /// Returns the first existing file of a module name.
     fn file(&self, base: &str, endings: &[&str]) -> Option<(String, String)> {
         let has_ending = endings.iter().any(|ending| base.ends_with(ending));
-        let whole = has_ending.then(|| base.to_owned());
+        let exact = has_ending.then(|| base.to_owned());
         // In a text that is compiled to JavaScript, `./a.js` refers to `./a.ts`.
         let stem =
             base.rsplit_once('.').filter(|_| has_ending && !endings.contains(&"")).map_or(base, |(stem, _)| stem);
         let others = endings.iter().map(|ending| format!("{stem}{ending}"));
-        whole.into_iter().chain(others).find_map(|path| Some((path.clone(), self.content(&path)?)))
+        exact.into_iter().chain(others).find_map(|path| Some((path.clone(), self.content(&path)?)))
     }
 
     /// Returns whether the file is not part of the work here: it is outside the project, or git ignores it.

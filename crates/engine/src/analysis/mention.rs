@@ -43,7 +43,8 @@ impl EffectExtractor<'_> {
             // A wrapper passes the word on: the command that it runs is judged instead.
             let passed_on = |word: &&Value| {
                 let mut inner = commands.iter().skip(id + 1).filter(|inner| inner.parent == Some(id));
-                command.invocation.is_some() && inner.any(|inner| inner.words.iter().skip(1).any(|own| own == *word))
+                command.invocation.is_some()
+                    && inner.any(|inner| inner.words.iter().skip(1).any(|argument| argument == *word))
             };
             let words = words.into_iter().filter(|word| !programs().contains(word) && !passed_on(word));
             words.for_each(|word| self.mention(ran, word));
@@ -59,8 +60,8 @@ impl EffectExtractor<'_> {
         };
         // The effects of a known program cover its paths, unless one of them only names the path.
         let is_open = |effect: &Effect| effect.command == Some(id) && effect.kind == EffectKind::PathArgument;
-        let own = self.effects.iter().rev().take_while(|effect| effect.action == self.action);
-        let any_path = may_run(command) || own.into_iter().any(is_open);
+        let effects = self.effects.iter().rev().take_while(|effect| effect.action == self.action);
+        let any_path = may_run(command) || effects.into_iter().any(is_open);
         let names = |value: &Value| self.names_it(value) || any_path && self.leads_out(value);
         let moved = command.folder.as_ref().is_some_and(|folder| self.names_it(folder) || self.leads_out(folder));
         let within = (moved || self.may_name(&self.event.cwd)) && self.is_in_guard(command);
@@ -70,7 +71,8 @@ impl EffectExtractor<'_> {
     }
 
     fn is_in_guard(&self, command: &Command) -> bool {
-        self.folder(command).is_some_and(|folder| self.world.guard().iter().any(|own| is_within(&folder, own)))
+        self.folder(command)
+            .is_some_and(|folder| self.world.guard().iter().any(|protected| is_within(&folder, protected)))
     }
 
     /// Adds paths among the arguments of a tool that is otherwise unknown.
@@ -90,11 +92,11 @@ impl EffectExtractor<'_> {
     }
 
     fn mention(&mut self, ran: Ran<'_>, word: &Value) {
-        let mut whole = vec![word.clone()];
+        let mut paths = vec![word.clone()];
         let parts = word.split(&DIVIDERS);
-        whole.extend(parts.into_iter().filter(|part| part != word));
+        paths.extend(parts.into_iter().filter(|part| part != word));
         if !is_text(word) {
-            self.push_mention(ran, word, ("whole", whole));
+            self.push_mention(ran, word, ("whole", paths));
         }
         let code = word.split(&QUOTES);
         if code.len() > 1 && may_run(ran.command) {
@@ -121,11 +123,12 @@ impl EffectExtractor<'_> {
     }
 
     fn is_protected(&self, target: &Target) -> bool {
-        let is_own = |path: &str| {
-            let is_it = |own: &String| own == path || target.is_pattern() && glob::may_meet(path, own);
+        let is_guard_path = |path: &str| {
+            let is_it =
+                |protected: &String| protected == path || target.is_pattern() && glob::may_meet(path, protected);
             path.starts_with('/') && self.world.guard().iter().any(is_it)
         };
-        self.may_name(&target.shown()) || target.path().is_some_and(is_own)
+        self.may_name(&target.shown()) || target.path().is_some_and(is_guard_path)
     }
 
     /// Returns whether a word leads out of the project, where the programs named by hook entries are.
@@ -144,13 +147,13 @@ impl EffectExtractor<'_> {
 
     /// Returns whether an entry of the library describes the command's effect on the path.
     fn is_explained(&self, ran: Ran<'_>, target: &Target) -> bool {
-        let own =
+        let effects =
             self.effects.iter().rev().take_while(|effect| effect.action == self.action && effect.script == self.script);
         let names =
             [EffectKind::GuardReference, EffectKind::PathArgument, EffectKind::ShareFolder, EffectKind::Compile];
         let explains = |kind| !names.contains(&kind);
-        let own = own.filter(|effect| effect.command == Some(ran.id) && explains(effect.kind));
-        target.path().is_some() && own.flat_map(|effect| &effect.targets).any(|known| known.path() == target.path())
+        let effects = effects.filter(|effect| effect.command == Some(ran.id) && explains(effect.kind));
+        target.path().is_some() && effects.flat_map(|effect| &effect.targets).any(|known| known.path() == target.path())
     }
 }
 

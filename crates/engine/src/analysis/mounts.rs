@@ -108,7 +108,7 @@ impl EffectExtractor<'_> {
         let ran = Ran { id, command: parent, folder: ran_folder.as_deref() };
         let (mounts, folder) = self.mounts(ran, invocation, entry);
         let kept = entry.get("fresh-unless");
-        let fresh = !kept.is_nil() && !kept.texts().any(|key| invocation.given(key));
+        let fresh = !kept.is_nil() && !kept.texts().any(|key| invocation.has_option(key));
         if mounts.is_empty() && !fresh {
             return outer.filter(|_| !has_site || parent.site == command.site);
         }
@@ -137,9 +137,10 @@ impl EffectExtractor<'_> {
             }
         }
         if !entry.get("workspace").is_nil() {
-            let given =
-                selected("workspace").pop().and_then(|given| self.path_of(ran, given).path().map(str::to_owned));
-            if let Some(project) = given.or_else(|| ran.folder.map(str::to_owned)) {
+            let workspace = selected("workspace")
+                .pop()
+                .and_then(|workspace| self.path_of(ran, workspace).path().map(str::to_owned));
+            if let Some(project) = workspace.or_else(|| ran.folder.map(str::to_owned)) {
                 let inside = format!("/workspaces/{}", path::name_of(&project));
                 folder = Some(inside.clone());
                 mounts.push(Mount { inside, source: Source::Path(project), read_only: false });
@@ -249,17 +250,17 @@ impl EffectExtractor<'_> {
     pub(super) fn project(&self, ran: Ran<'_>, content: &dyn Fn(&str) -> Option<String>) -> Option<Project> {
         let folder = ran.folder?;
         let invocation = ran.command.invocation.as_ref()?;
-        let given = |key: &str| -> Vec<String> {
+        let paths_of = |key: &str| -> Vec<String> {
             let values = invocation.values(key, &ran.command.words).into_iter();
             values.filter_map(|value| self.path_of(ran, value).path().map(str::to_owned)).collect()
         };
-        let named = given("file");
-        let folder_given = given("project-directory").pop();
+        let named = paths_of("file");
+        let project_folder = paths_of("project-directory").pop();
         if let Some(first) = named.first() {
             if named.len() > MAX_FILES {
                 work::cut(|| format!("more than {MAX_FILES} compose files are given to one command"));
             }
-            let folder = folder_given.unwrap_or_else(|| path::parent(first).to_owned());
+            let folder = project_folder.unwrap_or_else(|| path::parent(first).to_owned());
             let fed = |file: &str| match &ran.command.stdin {
                 Stdin::Text(text) if path::name_of(file) == "-" => Some(text.literal()?.into_owned()),
                 Stdin::Text(_) | Stdin::Inherited | Stdin::Pipe(..) | Stdin::File(_) => content(file),
@@ -267,17 +268,17 @@ impl EffectExtractor<'_> {
             let files = named.into_iter().take(MAX_FILES).filter_map(|file| Some((fed(&file)?, file)));
             return Some(Project { folder, files: files.map(|(text, file)| (file, text)).collect() });
         }
-        let start = folder_given.unwrap_or_else(|| folder.to_owned());
+        let start = project_folder.unwrap_or_else(|| folder.to_owned());
         let mut above = std::iter::successors(Some(start.as_str()), |at| {
             (*at != self.event.workspace && *at != "/" && *at != self.event.home).then(|| path::parent(at))
         });
-        let there = |at: &str, names: &[&str]| {
+        let first_in = |at: &str, names: &[&str]| {
             let mut files = names.iter().map(|name| path::absolute(name, at));
             files.find_map(|file| Some((content(&file).filter(|_| work::spend(10))?, file)))
         };
         above.find_map(|at| {
             let [main, further] = compose::USUAL;
-            let found: Vec<_> = [there(at, main), there(at, further)].into_iter().flatten().collect();
+            let found: Vec<_> = [first_in(at, main), first_in(at, further)].into_iter().flatten().collect();
             let files: Vec<_> = found.into_iter().map(|(text, file)| (file, text)).collect();
             (!files.is_empty()).then(|| Project { folder: at.to_owned(), files })
         })
@@ -285,13 +286,13 @@ impl EffectExtractor<'_> {
 
     /// Maps the effects from `first` on to this machine, if their place has mounts from it.
     pub(super) fn mapped(&mut self, first: usize, table: &MountTable) {
-        let own = self.effects.split_off(first.min(self.effects.len()));
+        let effects = self.effects.split_off(first.min(self.effects.len()));
         let inside = |target: &Target| lies(table, target, &self.event.home) == Lies::Inside;
         let ends_inside = |effect: &Effect| {
             effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place") && effect.targets.iter().all(inside)
         };
-        let leaves = !table.transparent && own.iter().any(ends_inside);
-        for mut effect in own {
+        let leaves = !table.transparent && effects.iter().any(ends_inside);
+        for mut effect in effects {
             if leaves && effect.kind == EffectKind::Move && !effect.targets.iter().all(inside) {
                 // Moving a path into the place removes it here, folders recursively.
                 effect.kind = EffectKind::Delete;
@@ -339,7 +340,7 @@ impl EffectExtractor<'_> {
                 Lies::Somewhere { value, read_only: false } if !reads => {
                     here.push(Target::new(value, TargetPath::Unknown));
                 }
-                Lies::Volume { name, whole: true, read_only: false } if effect.kind == EffectKind::Delete => {
+                Lies::Volume { name, is_complete: true, read_only: false } if effect.kind == EffectKind::Delete => {
                     volumes.push(name);
                     inside.push(target);
                 }

@@ -16,8 +16,8 @@ impl EffectExtractor<'_> {
         let Some((id, code)) = reading.derivations.iter().enumerate().find(|(_, derivation)| hidden(derivation)) else {
             return;
         };
-        let own = u16::try_from(id).ok().map(DerivationId);
-        let site = reading.commands.iter().find(|command| command.origin.derivation == own).map(|command| command.site);
+        let id = u16::try_from(id).ok().map(DerivationId);
+        let site = reading.commands.iter().find(|command| command.origin.derivation == id).map(|command| command.site);
         self.push_at(EffectKind::RunDecoded, Origin { span: code.from.span, derivation: None });
         if let Some(effect) = self.effects.last_mut() {
             effect.flags = vec!["known"];
@@ -55,14 +55,14 @@ impl EffectExtractor<'_> {
         self.hidden_chars(text);
         let disguised = commands.iter().filter_map(|command| {
             let first = command.words.first().filter(|_| command.language == Language::Shell)?;
-            let (origin, own) = (first.origin(), first.literal()?);
+            let (origin, plain) = (first.origin(), first.literal()?);
             let written = origin.span.slice(text);
             let is_known = || command.invocation.as_ref().and_then(Invocation::grammar).is_some();
             let apart = origin.derivation.is_none()
-                && written.len() > own.len()
+                && written.len() > plain.len()
                 && is_in_pieces(written)
                 && (!is_windows_path(written) || is_known());
-            apart.then(|| (name(&own, origin), command.site))
+            apart.then(|| (name(&plain, origin), command.site))
         });
         let disguised: Vec<_> = disguised.collect();
         let Some((first, site)) = disguised.first() else { return };
@@ -78,9 +78,9 @@ impl EffectExtractor<'_> {
     pub(super) fn nested_decoding(&mut self, commands: &[Command]) {
         const DEEP: usize = 3;
         // Each check visits all commands.
-        const MOST: usize = 16;
-        let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && is_told_to_decode(command));
-        let mut deep = decoders.take(MOST).filter(|command| texts_around(command, commands) >= DEEP);
+        const MAX_DECODERS: usize = 16;
+        let decoders = commands.iter().filter(|command| is_decoder(Some(command)) && decodes(command));
+        let mut deep = decoders.take(MAX_DECODERS).filter(|command| texts_around(command, commands) >= DEEP);
         if let Some(command) = deep.next() {
             self.push_at(EffectKind::NestedDecoding, command.origin);
             if let Some(effect) = self.effects.last_mut() {
@@ -92,15 +92,15 @@ impl EffectExtractor<'_> {
 }
 
 /// Returns whether the command decodes. Some programs encode unless an option says otherwise.
-fn is_told_to_decode(command: &Command) -> bool {
-    let told = |ends: &[&str]| {
+fn decodes(command: &Command) -> bool {
+    let has_option = |ends: &[&str]| {
         let words = command.words.iter().skip(1).filter_map(|word| word.literal());
         words.into_iter().any(|word| ends.iter().any(|end| word.starts_with(end)))
     };
     match command.name.as_str() {
-        "base64" | "base32" | "basenc" => told(&["-d", "-D", "--d"]),
-        "xxd" => told(&["-r"]),
-        "openssl" => told(&["-d"]),
+        "base64" | "base32" | "basenc" => has_option(&["-d", "-D", "--d"]),
+        "xxd" => has_option(&["-r"]),
+        "openssl" => has_option(&["-d"]),
         _ => true,
     }
 }
@@ -108,10 +108,10 @@ fn is_told_to_decode(command: &Command) -> bool {
 /// Returns the number of nested texts around a command: substitutions, and texts passed to a shell. A program that
 /// passes on its words does not count.
 fn texts_around(command: &Command, commands: &[Command]) -> usize {
-    const MOST: usize = 64;
+    const MAX_COMMANDS: usize = 64;
     let mut around: Vec<&Command> = Vec::new();
     let mut inner = command;
-    while let Some(outer) = inner.parent.and_then(|id| commands.get(id)).filter(|_| around.len() < MOST) {
+    while let Some(outer) = inner.parent.and_then(|id| commands.get(id)).filter(|_| around.len() < MAX_COMMANDS) {
         around.push(outer);
         inner = outer;
     }
@@ -121,7 +121,7 @@ fn texts_around(command: &Command, commands: &[Command]) -> usize {
         let is_wider = outer.start <= span.start && span.end <= outer.end && outer != span;
         is_wider && other.origin.derivation == command.origin.derivation
     };
-    for other in commands.iter().filter(holds).take(MOST) {
+    for other in commands.iter().filter(holds).take(MAX_COMMANDS) {
         if !around.iter().any(|known| std::ptr::eq(*known, other)) {
             around.push(other);
         }
@@ -188,7 +188,7 @@ mod tests {
     use super::{is_in_pieces, is_windows_path};
 
     #[test]
-    fn paths_of_windows_are_told_from_names_in_pieces() {
+    fn windows_paths_are_not_names_in_pieces() {
         for written in
             ["venv\\Scripts\\activate", ".venv\\Scripts\\python.exe", "build\\a.exe", "node_modules\\.bin\\a"]
         {
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn names_in_pieces_are_told_from_ordinary_quotes() {
+    fn names_in_pieces_are_distinguished_from_ordinary_quotes() {
         for written in ["r\"\"m", "c\\at", "$'\\x72m'", "pr${*}intf", "ba''sh", "\"p\"rin''tf", "b$@ash"] {
             assert!(is_in_pieces(written), "{written}");
         }

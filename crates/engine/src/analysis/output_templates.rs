@@ -6,7 +6,7 @@ use reflex_shell::{Invocation, Selector, Value};
 use reflex_tables::Node;
 
 /// Formats that print only names and dates.
-const TELLS_NAMES: [&str; 3] = ["", "name", "wide"];
+const NAME_FORMATS: [&str; 3] = ["", "name", "wide"];
 
 /// Formats that take an expression.
 const WITH_EXPRESSION: [&str; 5] = ["jsonpath", "jsonpath-as-json", "go-template", "template", "custom-columns"];
@@ -26,7 +26,7 @@ pub(super) fn are_meant(entry: Node<'static>, invocation: &Invocation, words: &[
 
 fn reaches_beyond(text: &str, open: &[&str]) -> bool {
     let (format, expression) = text.split_once('=').unwrap_or((text, ""));
-    if TELLS_NAMES.contains(&format) {
+    if NAME_FORMATS.contains(&format) {
         return false;
     }
     if !WITH_EXPRESSION.contains(&format) {
@@ -57,9 +57,9 @@ fn of_template(expression: &str) -> Option<Vec<String>> {
         let bare = without_texts(inside);
         for word in bare.split(|sign: char| sign.is_whitespace() || "()|,=<>!?&".contains(sign)) {
             // `.items[?(@.type==x)].metadata.name`: after a filter the path continues.
-            let behind_filter = word.strip_prefix(']');
-            let row = behind_filter.unwrap_or(word);
-            if behind_filter.is_none() && !row.starts_with(['.', '$', '@']) {
+            let after_filter = word.strip_prefix(']');
+            let row = after_filter.unwrap_or(word);
+            if after_filter.is_none() && !row.starts_with(['.', '$', '@']) {
                 continue;
             }
             match plain(row) {
@@ -91,18 +91,18 @@ fn without_texts(text: &str) -> String {
 /// path of names.
 fn plain(path: &str) -> Option<String> {
     let path = path.trim().trim_start_matches(['$', '@', '{']).trim_end_matches('}');
-    let mut whole = String::new();
+    let mut joined = String::new();
     for part in path.split('.').filter(|part| !part.is_empty()) {
         let name = part.split_once('[').map_or(part, |(name, _)| name);
         if name.contains(['*', ']']) {
             return None;
         }
-        if !(name.is_empty() || whole.is_empty() && name == "items") {
-            whole.push('.');
-            whole.push_str(name);
+        if !(name.is_empty() || joined.is_empty() && name == "items") {
+            joined.push('.');
+            joined.push_str(name);
         }
     }
-    (!whole.is_empty()).then_some(whole)
+    (!joined.is_empty()).then_some(joined)
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_tells_names_is_no_secret() {
+    fn output_with_only_names_is_not_secret() {
         check("name", false);
         check("custom-columns=NAME:.metadata.name,TYPE:.type", false);
         check("jsonpath={.items[*].metadata.name}", false);

@@ -6,16 +6,16 @@ use reflex_shell::{Origin, Value};
 const BEFORE: &[u8] = b"\"'`({[|!<>=:,@";
 
 /// Characters that end a path in code.
-const BEHIND: &[char] =
+const AFTER: &[char] =
     &['"', '\'', '`', '(', ')', '{', '}', '[', ']', '|', '!', '<', '>', '=', ',', ';', ' ', '\n', '\\'];
 
 /// Maximum length of a word, in bytes. A longer word is a text of unknown purpose.
-const LONGEST: usize = 4096;
+const MAX_WORD: usize = 4096;
 
 /// Returns absolute paths and paths below the home within a word, each after a delimiter of code.
 pub(super) fn paths_in_code(word: &Value) -> Vec<Value> {
     let text = word.shown();
-    if text.len() > LONGEST || !text.contains('/') {
+    if text.len() > MAX_WORD || !text.contains('/') {
         return Vec::new();
     }
     let origin = Origin { derivation: None, ..word.origin() };
@@ -25,7 +25,7 @@ pub(super) fn paths_in_code(word: &Value) -> Vec<Value> {
     });
     let path = |at: usize| {
         let rest = text.get(at..)?;
-        let path = rest.get(..rest.find(BEHIND).unwrap_or(rest.len()))?;
+        let path = rest.get(..rest.find(AFTER).unwrap_or(rest.len()))?;
         (path.len() > 2 && !path.starts_with("//")).then(|| super::agent_paths::agent_path_at(path, origin))
     };
     starts.filter_map(|(at, _)| path(at)).collect()
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_found_behind_signs_of_code_and_not_in_prose() {
+    fn paths_are_found_after_signs_of_code_and_not_in_prose() {
         check("system(\"/bin/sh 1>&0\")", &["/bin/sh"]);
         check("f = fopen('~/.bashrc', \"w\")", &["~/.bashrc"]);
         check("see /etc/shadow for more", &[]);

@@ -26,12 +26,12 @@ pub(super) fn named(event: &Event, world: &dyn World, analysis: &mut Analysis) {
     }
     let mut effects = Vec::new();
     for (index, action) in event.actions.iter().enumerate() {
-        let told = told(analysis, index, None);
-        let found = texts(action, analysis, index).into_iter().find_map(|text| waiting.named_in(text, &told));
-        let found = found.or_else(|| waiting.named_by(analysis.readings.get(index)?, &told));
+        let allowed = allowed_spans(analysis, index, None);
+        let found = texts(action, analysis, index).into_iter().find_map(|text| waiting.named_in(text, &allowed));
+        let found = found.or_else(|| waiting.named_by(analysis.readings.get(index)?, &allowed));
         let scripts = analysis.scripts.iter().enumerate().filter(|(script, _)| is_of(analysis, *script, index));
         let mut scripts =
-            scripts.map(|(at, script)| waiting.named_by(&script.reading, &self::told(analysis, index, Some(at))));
+            scripts.map(|(at, script)| waiting.named_by(&script.reading, &allowed_spans(analysis, index, Some(at))));
         effects.extend(found.or_else(|| scripts.find_map(|found| found)).map(|id| effect(index, id)));
     }
     analysis.effects.append(&mut effects);
@@ -78,9 +78,9 @@ fn texts<'a>(action: &'a Action, analysis: &Analysis, index: usize) -> Vec<&'a s
 }
 
 /// Returns the spans of words passed to an ordinary command of the guard, where anyone may use an id.
-fn told(analysis: &Analysis, action: usize, script: Option<usize>) -> Vec<Span> {
-    let own = |effect: &&Effect| effect.action == action && effect.script == script;
-    let changing = analysis.effects.iter().filter(own).filter(|effect| effect.kind == EffectKind::ChangeGuard);
+fn allowed_spans(analysis: &Analysis, action: usize, script: Option<usize>) -> Vec<Span> {
+    let is_in_text = |effect: &&Effect| effect.action == action && effect.script == script;
+    let changing = analysis.effects.iter().filter(is_in_text).filter(|effect| effect.kind == EffectKind::ChangeGuard);
     let changing: Vec<usize> = changing.filter_map(|effect| effect.command).collect();
     let reading = match script {
         Some(script) => analysis.scripts.get(script).map(|script| &script.reading),
@@ -128,9 +128,9 @@ impl Waiting {
     }
 
     /// Returns an id in a text, in any spelling, unless it is within one of the spans.
-    fn named_in(&self, text: &str, told: &[Span]) -> Option<&str> {
+    fn named_in(&self, text: &str, allowed: &[Span]) -> Option<&str> {
         let is_reported = |place: &Range<usize>| {
-            told.iter().any(|span| span.start as usize <= place.start && place.end <= span.end as usize)
+            allowed.iter().any(|span| span.start as usize <= place.start && place.end <= span.end as usize)
         };
         let found = self.places(text).find(|(place, _)| !is_reported(place)).map(|(_, id)| id);
         found.or_else(|| {
@@ -145,9 +145,9 @@ impl Waiting {
     }
 
     /// Returns an id in a word of a command that the text spells in another form.
-    fn named_by(&self, reading: &Reading, told: &[Span]) -> Option<&str> {
+    fn named_by(&self, reading: &Reading, allowed: &[Span]) -> Option<&str> {
         let words = reading.commands.iter().flat_map(|command| command.words.iter());
-        let mut others = words.filter(|word| !told.contains(&word.span()));
+        let mut others = words.filter(|word| !allowed.contains(&word.span()));
         others.find_map(|word| self.places(&word.literal()?).next().map(|(_, id)| id))
     }
 
@@ -183,12 +183,12 @@ fn number(id: impl ExactSizeIterator<Item = u8>) -> Option<u64> {
 const NO_CODE: u8 = 64;
 
 /// Code of a non-alphanumeric byte, which does not divide an id.
-const NO_LETTER: u8 = 65;
+const NOT_ALPHANUMERIC: u8 = 65;
 
 /// The code of each byte.
 #[expect(clippy::indexing_slicing, reason = "worked out by the compiler, which would tell")]
 const CODES: [u8; 256] = {
-    let mut codes = [NO_LETTER; 256];
+    let mut codes = [NOT_ALPHANUMERIC; 256];
     let mut byte = 0;
     while byte < codes.len() {
         let ch = (byte as u8).to_ascii_lowercase();
@@ -196,7 +196,7 @@ const CODES: [u8; 256] = {
             b'i' | b'l' | b'o' | b'0' | b'1' => NO_CODE,
             b'2'..=b'9' => ch - b'0',
             b'a'..=b'z' => ch - b'a' + 10,
-            _ => NO_LETTER,
+            _ => NOT_ALPHANUMERIC,
         };
         byte += 1;
     }

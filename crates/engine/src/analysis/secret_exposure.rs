@@ -65,10 +65,10 @@ impl EffectExtractor<'_> {
 
     /// Secrets already in the replaced content are not written now.
     fn exposed_in_file(&mut self, path: &AgentPath, content: &str, action: &Action) {
-        let told = self.told(content);
-        let gone = if told.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
-        let is_new = |secret: &Secret| !content.get(secret.span.clone()).is_some_and(|text| gone.contains(text));
-        for secret in told.into_iter().filter(is_new) {
+        let found = self.secrets_in(content);
+        let old = if found.is_empty() { Cow::default() } else { replaced(action, &self.event.cwd, self.world) };
+        let is_new = |secret: &Secret| !content.get(secret.span.clone()).is_some_and(|text| old.contains(text));
+        for secret in found.into_iter().filter(is_new) {
             let written = path.with_slashes();
             let target =
                 self.target(EffectKind::Overwrite, super::agent_paths::agent_path_value(&written), &self.event.cwd);
@@ -77,7 +77,7 @@ impl EffectExtractor<'_> {
     }
 
     fn exposed_in(&mut self, text: &str, flag: &'static str) {
-        for secret in self.told(text) {
+        for secret in self.secrets_in(text) {
             self.expose(&secret, Goes { flag, whither: None, targets: Vec::new(), command: None });
         }
     }
@@ -85,7 +85,7 @@ impl EffectExtractor<'_> {
     /// Like [`Self::exposed_in`], for JSON arguments: text after `\n` begins a line, and text between `\"` is quoted.
     fn exposed_in_json(&mut self, text: &str, flag: &'static str) {
         let plain = unescaped(text);
-        for secret in self.told(&plain) {
+        for secret in self.secrets_in(&plain) {
             let word = plain.get(secret.span.clone()).unwrap_or("");
             let span = text.find(word).map_or(0..text.len(), |at| at..at + word.len());
             self.expose(&secret.at(span), Goes { flag, whither: None, targets: Vec::new(), command: None });
@@ -93,7 +93,7 @@ impl EffectExtractor<'_> {
     }
 
     fn exposed_in_url(&mut self, url: &str) {
-        for secret in self.told(url) {
+        for secret in self.secrets_in(url) {
             let whither = whither(&secret, &mut url::far_host(url).into_iter());
             self.expose(&secret, Goes { flag: "sent", whither, targets: Vec::new(), command: None });
         }
@@ -103,7 +103,7 @@ impl EffectExtractor<'_> {
     /// Adds secrets sent in another form: a key written backwards is meant to be hidden.
     fn exposed_in_disguise(&mut self, text: &str) {
         for (span, plain) in disguised(text) {
-            for secret in self.told(&plain) {
+            for secret in self.secrets_in(&plain) {
                 let secret = secret.at(span.clone());
                 self.expose(&secret, Goes { flag: "sent", whither: None, targets: Vec::new(), command: None });
             }
@@ -111,30 +111,30 @@ impl EffectExtractor<'_> {
     }
 
     /// Returns each kind of secret in a text once.
-    fn told(&self, text: &str) -> Vec<Secret> {
-        let mut told: Vec<Secret> = Vec::new();
+    fn secrets_in(&self, text: &str) -> Vec<Secret> {
+        let mut found: Vec<Secret> = Vec::new();
         for secret in find(text, self.tables) {
-            if told.len() < MAX_KINDS && told.iter().all(|known| known.id() != secret.id()) {
-                told.push(secret);
+            if found.len() < MAX_KINDS && found.iter().all(|known| known.id() != secret.id()) {
+                found.push(secret);
             }
         }
-        told
+        found
     }
 
     /// Handles a shell text: a secret goes to the files that its command writes, otherwise it is an argument.
     fn exposed_by(&mut self, text: &str, reading: &Reading) {
-        for secret in self.told(text) {
+        for secret in self.secrets_in(text) {
             let word = text.get(secret.span.clone()).unwrap_or("");
             let holders = holders(word, reading);
             let written: Vec<(CommandId, Vec<Target>)> =
                 holders.iter().map(|id| (*id, self.written_by(*id))).filter(|(_, files)| !files.is_empty()).collect();
             // A variable set for the program alone is not part of the message that it records.
-            let tells = |command: &Command| {
+            let records = |command: &Command| {
                 let set = command.assignments.iter().any(|(_, value)| value.shown().contains(word));
-                let told = command.words.iter().any(|value| value.shown().contains(word));
-                keeps_message(command) && (told || !set)
+                let in_words = command.words.iter().any(|value| value.shown().contains(word));
+                keeps_message(command) && (in_words || !set)
             };
-            let message = holders.iter().find(|id| reading.commands.get(**id).is_some_and(tells));
+            let message = holders.iter().find(|id| reading.commands.get(**id).is_some_and(records));
             if let Some(id) = message {
                 self.expose(&secret, Goes { flag: "message", whither: None, targets: Vec::new(), command: Some(*id) });
             }

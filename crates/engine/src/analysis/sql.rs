@@ -37,8 +37,8 @@ impl EffectExtractor<'_> {
             if !(reads(command) || parent.is_some() || piped) || !takes_statements(command) {
                 continue;
             }
-            let own = if reads(command) { Some(command) } else { parent };
-            let files = match own {
+            let opener = if reads(command) { Some(command) } else { parent };
+            let files = match opener {
                 Some(reader) => self.read_by(reader),
                 None => self.printed_for(command, commands),
             };

@@ -204,8 +204,8 @@ pub(crate) fn never_set(text: &str) -> BTreeSet<String> {
     let called = called.filter_map(|(at, _)| {
         let inside = text.get(at + 2..)?;
         let end = inside.find(|ch| !is_part(ch))?;
-        let is_whole = inside.get(end..)?.starts_with([')', '}']) && !text.get(..at)?.ends_with('$');
-        inside.get(..end).filter(|name| is_whole && name.len() > 1)
+        let is_complete = inside.get(end..)?.starts_with([')', '}']) && !text.get(..at)?.ends_with('$');
+        inside.get(..end).filter(|name| is_complete && name.len() > 1)
     });
     let is_unset = |name: &&str| !set.contains(name) && !NEVER_EMPTY.contains(name);
     called.filter(is_unset).map(str::to_owned).collect()
@@ -233,7 +233,7 @@ fn put_in(line: &str, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut names = Names { variables, open: Vec::new(), length: 0, others: Vec::new(), is_over: false };
     let line = names.expand(line);
     if names.is_over {
-        work::cut(|| format!("a line of a recipe is longer than {MAX_LINE} letters when its names are put in"));
+        work::cut(|| format!("a recipe line is longer than {MAX_LINE} bytes after its variables are expanded"));
     }
     let mut lines = vec![line];
     lines.append(&mut names.others);
@@ -253,25 +253,25 @@ struct Names<'a> {
 
 impl Names<'_> {
     fn expand(&mut self, text: &str) -> String {
-        let mut whole = String::with_capacity(text.len());
+        let mut expanded = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once('$') {
             self.takes(before.len() + 1);
             if self.is_over {
-                return whole;
+                return expanded;
             }
-            whole.push_str(before);
+            expanded.push_str(before);
             let Some((inside, after)) = in_brackets(after) else {
-                whole.push('$');
+                expanded.push('$');
                 rest = after.strip_prefix('$').unwrap_or(after);
                 continue;
             };
-            whole.push_str(&self.called(inside));
+            expanded.push_str(&self.called(inside));
             rest = after;
         }
         self.takes(rest.len());
-        whole.push_str(rest);
-        whole
+        expanded.push_str(rest);
+        expanded
     }
 
     /// Counts bytes, and stops a line that grows without limit.
@@ -395,15 +395,15 @@ fn just_parameter(word: &str) -> (String, String) {
 
 /// Returns the value of a justfile variable: strings, other variables and function calls, joined by `+` and `/`.
 fn just_value(value: &str, variables: &BTreeMap<String, String>) -> String {
-    let mut whole = String::new();
+    let mut converted = String::new();
     let mut rest = value.trim();
-    while let Some(ch) = rest.chars().next().filter(|_| whole.len() < MAX_LINE) {
+    while let Some(ch) = rest.chars().next().filter(|_| converted.len() < MAX_LINE) {
         let after = rest.get(ch.len_utf8()..).unwrap_or("");
         let (part, after) = match ch {
             '"' | '\'' => after.split_once(ch).unwrap_or((after, "")),
             '`' => {
                 let (command, after) = after.split_once('`').unwrap_or((after, ""));
-                whole.push_str(&format!("$({command})"));
+                converted.push_str(&format!("$({command})"));
                 ("", after)
             }
             '/' => ("/", after),
@@ -413,13 +413,13 @@ fn just_value(value: &str, variables: &BTreeMap<String, String>) -> String {
                 let (name, after) = rest.split_at(end.unwrap_or(rest.len()));
                 match after.trim_start().strip_prefix('(').and_then(|inside| inside.split_once(')')) {
                     Some((arguments, after)) => {
-                        whole.push_str(&just_call(name, arguments));
+                        converted.push_str(&just_call(name, arguments));
                         ("", after)
                     }
                     None => {
                         match variables.get(name) {
-                            Some(known) => whole.push_str(known),
-                            None => whole.push_str(&format!("${{{name}}}")),
+                            Some(known) => converted.push_str(known),
+                            None => converted.push_str(&format!("${{{name}}}")),
                         }
                         ("", after)
                     }
@@ -427,10 +427,10 @@ fn just_value(value: &str, variables: &BTreeMap<String, String>) -> String {
             }
             _ => ("", after),
         };
-        whole.push_str(part);
+        converted.push_str(part);
         rest = after;
     }
-    whole
+    converted
 }
 
 /// Returns the shell form of a justfile function call.
@@ -473,9 +473,9 @@ fn package(text: &str, wanted: &[String], lifecycle: &[&str]) -> String {
         }
     }
     let text = |name: &String| {
-        let given = if wanted.contains(name) { " \"$@\"" } else { "" };
+        let arguments = if wanted.contains(name) { " \"$@\"" } else { "" };
         let commands = script(name).map(commands).unwrap_or_default();
-        commands.into_iter().map(|text| format!("( {text}{given}\n)\n")).collect::<String>()
+        commands.into_iter().map(|text| format!("( {text}{arguments}\n)\n")).collect::<String>()
     };
     names.iter().map(text).collect()
 }
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_doubles_is_told() {
+    fn a_line_that_doubles_is_reported() {
         let doubles: String = (1..60).map(|at| format!("A{at}=$(A{})$(A{})\n", at - 1, at - 1)).collect();
         for value in ["x", ""] {
             let text = format!("A0={value}\n{doubles}a:\n\t$(if $(A59),rm x)\n");

@@ -24,8 +24,8 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     let counts = [("calls", spent.calls), ("minutes", spent.minutes), ("agents", spent.agents), ("depth", spent.depth)];
     let over = counts.into_iter().filter_map(|(name, used)| {
         // The lowest limit of all layers applies: a layer cannot raise another one's budget.
-        let most = budgets().map(|budget| u64::from(budget.get(name).number())).filter(|most| *most > 0).min()?;
-        finding(name, used, most)
+        let limit = budgets().map(|budget| u64::from(budget.get(name).number())).filter(|limit| *limit > 0).min()?;
+        finding(name, used, limit)
     });
     over.collect()
 }
@@ -37,12 +37,12 @@ fn started<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = &'f str> {
     spawned.chain(commands.map(|command| command.name.as_str()))
 }
 
-fn finding(name: &str, used: u64, most: u64) -> Option<Finding> {
-    let share = used.saturating_mul(100) / most;
+fn finding(name: &str, used: u64, limit: u64) -> Option<Finding> {
+    let share = used.saturating_mul(100) / limit;
     // Reaching the maximum depth exactly is allowed and gives no warning.
-    let told_from = if name == "depth" { 101 } else { REPORTED_FROM };
+    let warned_from = if name == "depth" { 101 } else { REPORTED_FROM };
     let severity = match share {
-        _ if share < told_from => return None,
+        _ if share < warned_from => return None,
         _ if share > STOPPED_FROM => Severity::Critical,
         _ if share > 100 => Severity::High,
         _ => Severity::Medium,
@@ -63,7 +63,7 @@ fn finding(name: &str, used: u64, most: u64) -> Option<Finding> {
         category: CATEGORY.into(),
         severity,
         confidence: 100,
-        message: format!("This is {used} of {most} {what} that a person gave this session."),
+        message: format!("This is {used} of {limit} {what} that a person gave this session."),
         remedy: remedy.into(),
         command: name.into(),
         ..Finding::default()
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_budget_is_told_then_asked_about_then_over() {
+    fn a_budget_warns_then_asks_then_blocks() {
         let of = |name, used| finding(name, used, 100).map(|finding| finding.severity);
         assert_eq!(
             (of("calls", 79), of("calls", 80), of("calls", 100)),

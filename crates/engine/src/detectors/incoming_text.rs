@@ -8,7 +8,7 @@ use reflex_tables::Tables;
 
 /// Returns the findings for the texts that an event brings.
 pub(crate) fn inspect(event: &Event, tables: Tables) -> Vec<Finding> {
-    heard(event).flat_map(|(place, text)| findings(text, place, tables)).collect()
+    texts(event).flat_map(|(place, text)| findings(text, place, tables)).collect()
 }
 
 /// Whether an effect concerns a text that an event brings. After execution, these are the only effects that are judged.
@@ -20,7 +20,7 @@ pub(crate) fn is_brought(effect: &Effect) -> bool {
 const BROUGHT: [&str; 2] = ["output", "prompt"];
 
 /// The texts that an event brings, with their places.
-fn heard(event: &Event) -> impl Iterator<Item = (&'static str, &str)> {
+fn texts(event: &Event) -> impl Iterator<Item = (&'static str, &str)> {
     let prompts = event.actions.iter().filter_map(|action| {
         let Action::Prompt { text } = action else { return None };
         Some(("prompt", text.as_str()))

@@ -19,21 +19,21 @@ pub(crate) fn inspect(facts: &Facts<'_>) -> Vec<Finding> {
         Some(("arg:arguments", arguments))
     });
     let found = texts.flat_map(|(place, text)| findings(text, place, facts.tables));
-    found.chain(said(facts)).chain(said_by_files(facts)).collect()
+    found.chain(in_words(facts)).chain(in_files(facts)).collect()
 }
 
 /// Options that read a program's message from a file.
 const FROM_FILE: [&str; 4] = ["-F", "--file", "--body-file", "--notes-file"];
 
 /// Findings for instructions in files whose text a command publishes: the body of an issue, a commit message.
-fn said_by_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
+fn in_files<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let programs = Programs::new(facts.tables);
-    let speaks = move |command: &&Command| {
+    let publishes = move |command: &&Command| {
         command.words.iter().any(|word| word.literal().is_some_and(|word| option_of(&word).is_some()))
-            && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
+            && Program::find(programs, &command.name).is_some_and(|program| is_published(program, command))
     };
-    let stated = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
-    stated.flat_map(files_of).flat_map(|name| {
+    let publishing = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(publishes);
+    publishing.flat_map(files_of).flat_map(|name| {
         let path = path::absolute(&name, &facts.event.cwd);
         let text = facts.world.content(&path).unwrap_or_default();
         findings(&text, &format!("file:{name}"), facts.tables)
@@ -62,32 +62,32 @@ fn files_of(command: &Command) -> Vec<String> {
 }
 
 /// Whether the words of a command are published.
-fn is_said(program: Program, command: &Command) -> bool {
-    let stands = |name: &str| {
+fn is_published(program: Program, command: &Command) -> bool {
+    let has_word = |name: &str| {
         command.words.iter().skip(1).take(MAX_BEFORE).any(|word| word.literal().is_some_and(|word| word == name))
     };
-    program.publishes().any(|name| name == "*" || stands(name))
+    program.publishes().any(|name| name == "*" || has_word(name))
 }
 
 /// Maximum number of words that are searched for a subcommand.
 const MAX_BEFORE: usize = 4;
 
 /// Minimum length of a word that can contain an instruction, in bytes.
-const MIN_SAID: usize = 16;
+const MIN_LEN: usize = 16;
 
 /// Findings for instructions in the words that commands publish or send: a comment, a message, the data of a request.
-fn said<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
+fn in_words<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = Finding> + 'f {
     let sent = facts.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::SendText);
     let sent = sent.filter_map(|effect| facts.analysis.command(effect));
     let programs = Programs::new(facts.tables);
-    let speaks = move |command: &&Command| {
-        command.words.iter().any(|word| word.span().end - word.span().start >= MIN_SAID as u32)
-            && Program::find(programs, &command.name).is_some_and(|program| is_said(program, command))
+    let publishes = move |command: &&Command| {
+        command.words.iter().any(|word| word.span().end - word.span().start >= MIN_LEN as u32)
+            && Program::find(programs, &command.name).is_some_and(|program| is_published(program, command))
     };
-    let stated = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(speaks);
-    let words = sent.chain(stated).flat_map(|command| command.words.iter().skip(1));
+    let publishing = facts.analysis.readings.iter().flat_map(|reading| &reading.commands).filter(publishes);
+    let words = sent.chain(publishing).flat_map(|command| command.words.iter().skip(1));
     words.flat_map(|word| {
-        let text = word.literal().filter(|text| text.len() >= MIN_SAID);
+        let text = word.literal().filter(|text| text.len() >= MIN_LEN);
         let found = text.map(|text| findings(&text, IN_COMMAND, facts.tables));
         // The span of the word in the command replaces the span in the word.
         let placed = |found: Finding| Finding { at: At { span: word.span(), ..found.at }, ..found };

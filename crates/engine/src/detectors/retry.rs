@@ -57,15 +57,15 @@ mod tests {
     use crate::model::event::Outcome;
 
     #[track_caller]
-    fn check(output: &str, failures: usize, said: Option<&str>) {
+    fn check(output: &str, failures: usize, expected: Option<&str>) {
         let outcome = Outcome { output: output.into(), exit_code: Some(1), failed: true };
         let event = Event { outcome: Some(outcome), ..Event::default() };
         let end = End { failed: true, ..End::default() };
         let step = Step { exact: "x".into(), end: Some(end), ..Step::default() };
         let found = inspect(tables(), &event, &step, &vec![step.clone(); failures]);
         let message = found.map(|finding| finding.message);
-        assert_eq!(message.is_some(), said.is_some(), "{message:?}");
-        assert!(said.is_none_or(|said| message.unwrap_or_default().contains(said)));
+        assert_eq!(message.is_some(), expected.is_some(), "{message:?}");
+        assert!(expected.is_none_or(|expected| message.unwrap_or_default().contains(expected)));
     }
 
     #[test]

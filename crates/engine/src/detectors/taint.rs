@@ -11,7 +11,7 @@ use crate::model::finding::Finding;
 use crate::model::path::{self, is_within};
 use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
-use reflex_shell::{Command, CommandId, ExecTarget, Origin, Piece, Selector, Stdin, WHOLE_ENVIRONMENT};
+use reflex_shell::{Command, CommandId, ENTIRE_ENVIRONMENT, ExecTarget, Origin, Piece, Selector, Stdin};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum number of remnants that are kept per call.
@@ -174,10 +174,10 @@ fn filled(facts: &Facts<'_>, givers: &Givers<'_>, effect: &Effect) -> Vec<Taint>
     let feeding = feeding(facts.analysis, effect);
     if givers.hand_out(facts.analysis, effect, &feeding) {
         let places = effect.targets.iter().filter_map(Target::path);
-        left.extend(places.map(|place| remnant(RemnantKind::Copy, place, WHOLE_ENVIRONMENT)));
+        left.extend(places.map(|place| remnant(RemnantKind::Copy, place, ENTIRE_ENVIRONMENT)));
     }
     for other in givers.beside(effect, &feeding) {
-        let environment = (other.kind == EffectKind::PrintEnvironment).then_some(WHOLE_ENVIRONMENT);
+        let environment = (other.kind == EffectKind::PrintEnvironment).then_some(ENTIRE_ENVIRONMENT);
         let computed = environment.or((other.kind == EffectKind::RevealSecret).then_some(REVEALED_SECRET));
         if let Some(from) = computed.filter(|_| !other.flags.contains(&"names")) {
             let places = effect.targets.iter().filter_map(Target::path);
@@ -241,8 +241,9 @@ fn unpacked(facts: &Facts<'_>, effect: &Effect, left: &[Taint]) -> Option<Taint>
         }),
     };
     // Unpacking into the project does not make the project foreign.
-    let own = |folder: &String| !is_within(&facts.event.cwd, folder) && !is_within(&facts.event.workspace, folder);
-    let folder = named.clone().filter(own).or_else(|| {
+    let is_elsewhere =
+        |folder: &String| !is_within(&facts.event.cwd, folder) && !is_within(&facts.event.workspace, folder);
+    let folder = named.clone().filter(is_elsewhere).or_else(|| {
         let name = stem(path::name_of(&archive));
         (!name.is_empty()).then(|| path::absolute(name, named.as_deref().unwrap_or(here)))
     })?;
@@ -428,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_seen_where_a_rule_says_that_it_was_shown() {
+    fn a_secret_is_seen_where_a_rule_states_that_it_was_shown() {
         let shown = [Finding { category: "credential".into(), ..Finding::default() }];
         let seen = vec![remnant(RemnantKind::Seen, KEY, "")];
         assert_eq!(left("cat ~/.ssh/id_rsa", &world(&[]), &shown), seen);
@@ -465,7 +466,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_the_text_writes_is_known_by_what_stands_in_it() {
+    fn a_file_that_the_text_writes_is_known_by_its_content() {
         let written = |command: &str| written_by(&analyze(&shell(command), tables(), &world(&[])));
         assert_eq!(written("echo hi > a/b; cat a/b"), [("/repo/a/b".to_owned(), "hi\n".to_owned())]);
         assert_eq!(written("date > a"), []);

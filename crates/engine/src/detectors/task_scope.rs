@@ -42,20 +42,20 @@ pub(crate) fn inspect(policy: &Policy, facts: &Facts<'_>) -> Vec<Finding> {
     if !event.claimed.scope.is_empty() {
         scopes.push(("what the call says of its task".into(), &event.workspace, texts(&event.claimed)));
     }
-    for (layer, said) in event.role.as_deref().into_iter().flat_map(|role| policy.roles(role)) {
+    for (layer, entry) in event.role.as_deref().into_iter().flat_map(|role| policy.roles(role)) {
         let of = format!("the role {}", event.role.as_deref().unwrap_or(""));
-        let scope: Vec<&str> = said.get("scope").texts().collect();
+        let scope: Vec<&str> = entry.get("scope").texts().collect();
         if layer.is_strange() {
             let found = beyond(facts, &of, &event.workspace, &scope);
-            let told = quoted_from_stranger("The policy", &layer.folder, &scope.join(", "));
-            let message = format!("It would change what does not belong to {of}. {told}");
+            let quotation = quoted_from_stranger("The policy", &layer.folder, &scope.join(", "));
+            let message = format!("It would change what does not belong to {of}. {quotation}");
             findings.extend(found.map(|finding| Finding { message, ..finding }));
         } else {
             scopes.push((of, &event.workspace, scope));
         }
     }
-    for (whose, root, scope) in scopes {
-        findings.extend(beyond(facts, &whose, root, &scope));
+    for (owner, root, scope) in scopes {
+        findings.extend(beyond(facts, &owner, root, &scope));
     }
     findings.extend(unnamed(facts));
     let cautious = policy.cautious(event.role.as_deref());
@@ -67,7 +67,7 @@ fn texts(purpose: &Purpose) -> Vec<&str> {
     purpose.scope.iter().map(String::as_str).collect()
 }
 
-/// The changes of this machine's files, with the indices of their effects.
+/// The effects that change files of this machine, with their indices.
 fn changes<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (usize, &'f Effect)> {
     let changing = |effect: &Effect| effect.site == ExecTarget::Here && CHANGES.contains(&effect.kind);
     facts.analysis.effects.iter().enumerate().filter(move |(_, effect)| changing(effect))
@@ -75,7 +75,7 @@ fn changes<'f>(facts: &'f Facts<'_>) -> impl Iterator<Item = (usize, &'f Effect)
 
 /// Finding for the first change of a project file outside of a scope. Build output and temporary files belong to every
 /// task; files outside of the project have their own rules.
-fn beyond(facts: &Facts<'_>, whose: &str, root: &str, scope: &[&str]) -> Option<Finding> {
+fn beyond(facts: &Facts<'_>, owner: &str, root: &str, scope: &[&str]) -> Option<Finding> {
     if scope.is_empty() {
         return None;
     }
@@ -99,7 +99,7 @@ fn beyond(facts: &Facts<'_>, whose: &str, root: &str, scope: &[&str]) -> Option<
         id: "task/outside-scope".into(),
         category: "scope".into(),
         severity: Severity::High,
-        message: format!("It would change {shown}, and the scope of {whose} is {}.", scope.join(", ")),
+        message: format!("It would change {shown}, and the scope of {owner} is {}.", scope.join(", ")),
         remedy: "stay within the scope, or tell the user what else has to change".into(),
         ..about(index, effect, facts)
     })

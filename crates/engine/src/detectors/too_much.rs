@@ -22,10 +22,10 @@ pub(crate) const RESERVE: u64 = 4;
 
 /// Maximum work units for an event: a fixed amount for events of usual size, and more in proportion to their texts and
 /// files.
-pub(crate) fn most(event: &Event) -> u64 {
-    let given: usize = event.actions.iter().map(size).sum();
+pub(crate) fn max_units(event: &Event) -> u64 {
+    let written: usize = event.actions.iter().map(size).sum();
     let brought = event.outcome.as_ref().map_or(0, |outcome| outcome.output.len());
-    let beyond = ((given + brought) as u64).saturating_sub(FREE_BYTES);
+    let beyond = ((written + brought) as u64).saturating_sub(FREE_BYTES);
     let files = if event.is_done { event.actions.len() as u64 } else { 0 };
     FREE + files.saturating_mul(EACH_FILE) + beyond.saturating_mul(EACH) / 1024
 }
@@ -34,7 +34,7 @@ fn size(action: &Action) -> usize {
     match action {
         Action::Shell { command, .. } => command.len(),
         Action::Write { content, .. } => content.len(),
-        Action::Edit { content, gone, .. } => content.len() + gone.len(),
+        Action::Edit { content, removed, .. } => content.len() + removed.len(),
         Action::McpCall { arguments, .. } | Action::Other { arguments } => arguments.len(),
         Action::Prompt { text } | Action::Input { text } => text.len(),
         Action::SpawnAgent { prompt } => prompt.len(),

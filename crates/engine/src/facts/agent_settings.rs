@@ -85,19 +85,19 @@ impl SettingsFormat {
         weighty.map(|(key, value)| (key.clone(), value.clone())).collect()
     }
 
-    /// Parses a text as the client does and returns its value, or the position of the error.
+    /// Parses a text as the client does.
     ///
     /// # Errors
-    /// The reason why the client rejects the file.
+    /// The position and the reason for which the client rejects the file.
     pub fn load(self, bytes: &[u8]) -> Result<Value, Unloadable> {
-        let whole = String::from_utf8_lossy(bytes);
-        let at = |at: usize, why: String| placed(&whole, at, why);
-        if matches!(whole, std::borrow::Cow::Owned(_)) && !self.reads("bytes") {
+        let decoded = String::from_utf8_lossy(bytes);
+        let at = |at: usize, why: String| placed(&decoded, at, why);
+        if matches!(decoded, std::borrow::Cow::Owned(_)) && !self.reads("bytes") {
             let at = std::str::from_utf8(bytes).err().map_or(0, |error| error.valid_up_to());
-            return Err(placed(&whole, at, "bytes that are no UTF-8".into()));
+            return Err(placed(&decoded, at, "invalid UTF-8".into()));
         }
-        let text = whole.strip_prefix(MARK).unwrap_or(&whole);
-        let marked = whole.len() - text.len();
+        let text = decoded.strip_prefix(MARK).unwrap_or(&decoded);
+        let marked = decoded.len() - text.len();
         if marked > 0 && !self.reads("mark") {
             return Err(at(0, "a byte-order mark".into()));
         }
@@ -114,8 +114,8 @@ impl SettingsFormat {
 
     /// Returns the same settings in a text that the client accepts; `None` if safe edits are not sufficient.
     pub fn repaired(self, bytes: &[u8]) -> Option<String> {
-        let whole = std::str::from_utf8(bytes).ok()?;
-        let text = whole.strip_prefix(MARK).unwrap_or(whole);
+        let decoded = std::str::from_utf8(bytes).ok()?;
+        let text = decoded.strip_prefix(MARK).unwrap_or(decoded);
         let before = read(text, Dialect::LENIENT).ok()?.plain();
         let mended = bare(text);
         let after = self.load(mended.as_bytes()).ok()?;
@@ -132,11 +132,11 @@ impl SettingsFormat {
     }
 
     fn check(self, value: &Json) -> Result<(), json::Broken> {
-        let Kind::Map(entries) = &value.kind else { return Err((value.at, "no map of settings".into())) };
+        let Kind::Map(entries) = &value.kind else { return Err((value.at, "settings that are not a map".into())) };
         let known = self.0.get("known");
         let is_known = |key: &str| known.is_nil() || known.is_empty() || known.texts().any(|name| name == key);
         if let Some((key, value)) = entries.iter().find(|(key, _)| !is_known(key)) {
-            return Err((value.at, format!("`{key}` is no key of this file")));
+            return Err((value.at, format!("unknown key `{key}`")));
         }
         let events: Vec<&str> = self.0.get("events").texts().collect();
         self.0.get("types").texts().try_for_each(|line| types::check(value, line, &events))

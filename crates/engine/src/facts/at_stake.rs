@@ -89,8 +89,8 @@ impl Facts<'_> {
         if effect.site != ExecTarget::Here {
             return Err("it lies on another system".into());
         }
-        let Some(own) = self.starts(place_of(effect)) else { return Err("a script decides what is lost".into()) };
-        if self.comes_after_opaque(effect, &own, keeping) {
+        let Some(chain) = self.starts(place_of(effect)) else { return Err("a script decides what is lost".into()) };
+        if self.comes_after_opaque(effect, &chain, keeping) {
             return Err("an earlier part of the call may change what is lost".into());
         }
         match keeping {
@@ -106,10 +106,10 @@ impl Facts<'_> {
     /// Whether an earlier part of the call may create or change arbitrary files: a program or task of unknown effect,
     /// or a git command that adds files. A file that it moves into the path of the deletion would be lost without a
     /// copy.
-    fn comes_after_opaque(&self, effect: &Effect, own: &[Starter], keeping: Keeping) -> bool {
+    fn comes_after_opaque(&self, effect: &Effect, chain: &[Starter], keeping: Keeping) -> bool {
         let precedes = |action: usize, one: Starter| match action.cmp(&effect.action) {
             Ordering::Less => true,
-            Ordering::Equal => self.precedes(action, one, own),
+            Ordering::Equal => self.precedes(action, one, chain),
             Ordering::Greater => false,
         };
         let opaque = self.analysis.effects.iter().filter(|other| other.kind.is_opaque());
@@ -141,25 +141,26 @@ impl Facts<'_> {
         Some(starts)
     }
 
-    /// Whether a command may run before another one of its action; `own` is the other's chain of positions.
-    fn precedes(&self, action: usize, one: Starter, own: &[Starter]) -> bool {
+    /// Whether a command may run before another one of its action; `chain` is the other's chain of positions.
+    fn precedes(&self, action: usize, one: Starter, chain: &[Starter]) -> bool {
         let Some(starts) = self.starts(one) else { return true };
         // The innermost text that contains both.
         let common = starts.iter().enumerate().find_map(|(depth, one)| {
-            let at = own.iter().position(|own| own.script == one.script)?;
-            Some((depth, one.command?, at, own.get(at)?.command?))
+            let at = chain.iter().position(|starter| starter.script == one.script)?;
+            Some((depth, one.command?, at, chain.get(at)?.command?))
         });
-        let Some((depth, one, at, own_command)) = common else { return true };
-        let Some(reading) = own.get(at).and_then(|own| self.analysis.reading_of(action, own.script)) else {
+        let Some((depth, one, at, other_command)) = common else { return true };
+        let Some(reading) = chain.get(at).and_then(|starter| self.analysis.reading_of(action, starter.script)) else {
             return true;
         };
         let parent = |id: CommandId| reading.commands.get(id)?.parent;
-        match one == own_command {
+        match one == other_command {
             // Two scripts of one command.
             true => depth > 0 && at > 0,
             // Commands that one program starts, such as two `-exec` of `find`, run in turns.
             false => {
-                reading.may_run_before(one, own_command) || parent(one).is_some() && parent(one) == parent(own_command)
+                reading.may_run_before(one, other_command)
+                    || parent(one).is_some() && parent(one) == parent(other_command)
             }
         }
     }
@@ -169,8 +170,8 @@ impl Facts<'_> {
         for target in &effect.targets {
             for path in self.paths_of(effect, target).ok_or_else(unknown)? {
                 plain(&path)?;
-                let is_there = self.world.real(&path, false).exists;
-                if is_there.ok_or_else(unknown)? && self.is_regenerable(&path) != Ternary::Yes {
+                let exists = self.world.real(&path, false).exists;
+                if exists.ok_or_else(unknown)? && self.is_regenerable(&path) != Ternary::Yes {
                     into.paths.push(path);
                 }
             }
@@ -192,8 +193,9 @@ impl Facts<'_> {
         if matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate | EffectKind::Edit) {
             let written = self.written(effect, target)?;
             // Landing paths are incomplete above a maximum number of sources, and those of a pattern have no names.
-            let is_whole = aliases::sources(effect, self.analysis).count() <= MAX_LANDINGS;
-            return Some(written).filter(|paths| is_whole && !paths.iter().any(|path| path.contains(['*', '?', '['])));
+            let is_complete = aliases::sources(effect, self.analysis).count() <= MAX_LANDINGS;
+            return Some(written)
+                .filter(|paths| is_complete && !paths.iter().any(|path| path.contains(['*', '?', '['])));
         }
         let seen = self.seen(effect, target);
         match &seen.pattern {
@@ -290,8 +292,8 @@ impl Facts<'_> {
         settings.any(|setting| setting.name.starts_with("GIT_"))
             || self.git_commands().any(|command| {
                 let pairs = command.words.iter().zip(command.words.iter().skip(1));
-                let mut told = pairs.filter(|(option, _)| option.literal().as_deref() == Some("-c"));
-                command.assignments.iter().any(is_named) || told.any(|(_, value)| is_set(value))
+                let mut options = pairs.filter(|(option, _)| option.literal().as_deref() == Some("-c"));
+                command.assignments.iter().any(is_named) || options.any(|(_, value)| is_set(value))
             })
     }
 
@@ -355,5 +357,5 @@ fn is_unknown(command: &Command, keeping: Keeping) -> bool {
 
 /// Rejects a name that is not valid UTF-8: its lossy form is another, nonexistent path.
 fn plain(path: &str) -> Result<(), String> {
-    if path.contains(char::REPLACEMENT_CHARACTER) { Err("a name among them is no text".into()) } else { Ok(()) }
+    if path.contains(char::REPLACEMENT_CHARACTER) { Err("a file name is not valid UTF-8".into()) } else { Ok(()) }
 }

@@ -71,7 +71,7 @@ pub struct Facts<'a> {
     /// Folders that policies treat like the workspace, with whether a person vouches for them.
     pub(super) roots: Vec<(String, Vouched)>,
     /// Queries that are already in `asked`.
-    pub(super) told: RefCell<BTreeSet<(Fact, Id)>>,
+    pub(super) recorded: RefCell<BTreeSet<(Fact, Id)>>,
     /// Queries with their answers, for the output of `explain`.
     pub(super) asked: RefCell<Asked>,
     /// Names that would be lost, for the reasons of a verdict.
@@ -158,7 +158,7 @@ impl<'a> Facts<'a> {
             temporary: world.temporary(),
             past: OnceCell::new(),
             roots: Vec::new(),
-            told: RefCell::default(),
+            recorded: RefCell::default(),
             asked: RefCell::default(),
             lost: RefCell::default(),
             mend: RefCell::default(),
@@ -192,8 +192,8 @@ impl<'a> Facts<'a> {
 
     /// Returns the first queries for a finding. The limit keeps calls with thousands of targets readable.
     pub(crate) fn asked_lately(&self) -> Vec<String> {
-        const MOST: usize = 100;
-        self.asked.borrow().lines.iter().take(MOST).cloned().collect()
+        const MAX_LINES: usize = 100;
+        self.asked.borrow().lines.iter().take(MAX_LINES).cloned().collect()
     }
 
     /// Returns the names that the last conditions found to be lost, and clears them.

@@ -98,9 +98,9 @@ impl Facts<'_> {
             return Ternary::No;
         }
         reflex_shell::work::spend(50);
-        if let Some(there) = self.world.expand(written) {
-            reflex_shell::work::spend(there.len() as u64 * 2);
-            return Ternary::from(there.iter().any(|path| self.in_class(class, path)));
+        if let Some(matched) = self.world.expand(written) {
+            reflex_shell::work::spend(matched.len() as u64 * 2);
+            return Ternary::from(matched.iter().any(|path| self.in_class(class, path)));
         }
         // `.*` matches every hidden name. A repository always has its own folder there; other hidden names are unknown.
         let last = path::name_of(written);

@@ -91,24 +91,24 @@ impl Text<'_> {
         }
         let mut place = Place { text: self, command, commands, means_test: false };
         place.means_test = points.iter().chain(&names).any(|word| place.is_set_for_tests(word));
-        let mut told = Pointed::default();
-        points.iter().filter(|word| is_written(word)).for_each(|word| place.written(word, &mut told));
+        let mut servers = Pointed::default();
+        points.iter().filter(|word| is_written(word)).for_each(|word| place.written(word, &mut servers));
         let urls = command.words.iter().skip(1).filter_map(literal).filter(|word| is_server(word));
-        urls.for_each(|url| told.add(&url));
-        if told.hosts.is_empty() && !told.unclear {
-            points.iter().filter(|word| !is_written(word)).for_each(|word| place.source(word, &mut told));
+        urls.for_each(|url| servers.add(&url));
+        if servers.hosts.is_empty() && !servers.unclear {
+            points.iter().filter(|word| !is_written(word)).for_each(|word| place.source(word, &mut servers));
         }
         // A program without a setting connects to its default. A tool's server was started elsewhere.
         let is_started_here = self.event.actions.iter().all(|action| matches!(action, Action::Shell { .. }));
         let default = points.iter().find_map(|word| word.strip_prefix("default:")).filter(|_| is_started_here);
-        default.filter(|_| told.hosts.is_empty() && !told.unclear).into_iter().for_each(|host| told.add(host));
+        default.filter(|_| servers.hosts.is_empty() && !servers.unclear).into_iter().for_each(|host| servers.add(host));
         let mut besides = Pointed::default();
         for word in &names {
             if is_written(word) { place.written(word, &mut besides) } else { place.source(word, &mut besides) }
         }
-        pointed.hosts.extend(told.hosts);
-        pointed.names.extend(told.names.into_iter().chain(besides.hosts).chain(besides.names));
-        pointed.unclear |= told.unclear;
+        pointed.hosts.extend(servers.hosts);
+        pointed.names.extend(servers.names.into_iter().chain(besides.hosts).chain(besides.names));
+        pointed.unclear |= servers.unclear;
     }
 
     /// Returns the value that the text sets for a variable before the command.
@@ -169,9 +169,9 @@ impl Place<'_> {
     /// Whether the call itself sets the variable, or the option that names the environment, to a test value.
     fn is_set_for_tests(&self, word: &str) -> bool {
         if ["--env", "--environment", "--settings"].contains(&word) {
-            let mut told = Pointed::default();
-            self.written(word, &mut told);
-            return told.hosts.iter().chain(&told.names).any(|name| (self.text.is_test)(name));
+            let mut servers = Pointed::default();
+            self.written(word, &mut servers);
+            return servers.hosts.iter().chain(&servers.names).any(|name| (self.text.is_test)(name));
         }
         let is_variable = word.starts_with(|first: char| first.is_ascii_uppercase());
         let source = || self.assigned(word).or_else(|| self.text.set(word));
@@ -179,24 +179,24 @@ impl Place<'_> {
     }
 
     /// Adds the values of an option or an operand.
-    fn written(&self, word: &str, told: &mut Pointed) {
+    fn written(&self, word: &str, servers: &mut Pointed) {
         if let (Some(key), Some(invocation)) = (word.strip_prefix("option:"), &self.command.invocation) {
             let values = invocation.values(key, &self.command.words);
-            return values.iter().for_each(|value| told.take(Source::from_text(literal(value))));
+            return values.iter().for_each(|value| servers.take(Source::from_text(literal(value))));
         }
         if word == "operand" {
             let first = self.command.invocation.as_ref().and_then(|invocation| invocation.operands.first());
             let value = first.and_then(|index| self.command.words.get(*index));
-            return value.into_iter().for_each(|value| told.take(Source::from_text(literal(value))));
+            return value.into_iter().for_each(|value| servers.take(Source::from_text(literal(value))));
         }
         if word == "operands" {
             let operands = self.command.invocation.iter().flat_map(|invocation| &invocation.operands);
             let values = operands.filter_map(|index| self.command.words.get(*index)?.literal());
-            return values.for_each(|value| told.add(&value));
+            return values.for_each(|value| servers.add(&value));
         }
         match word.strip_prefix("in:") {
-            Some(option) => self.values(option).into_iter().for_each(|file| self.settings_file(file, told)),
-            None => self.values(word).into_iter().for_each(|value| told.take(value)),
+            Some(option) => self.values(option).into_iter().for_each(|file| self.settings_file(file, servers)),
+            None => self.values(word).into_iter().for_each(|value| servers.take(value)),
         }
     }
 
@@ -209,7 +209,7 @@ impl Place<'_> {
             let Some(rest) = prefix.strip_prefix(option) else { continue };
             let joined = rest.strip_prefix('=').or(Some(rest).filter(|_| option.len() == 2));
             match (literal(value), joined) {
-                (Some(whole), _) if whole == option => values.push(Source::from_text(words.next().and_then(literal))),
+                (Some(text), _) if text == option => values.push(Source::from_text(words.next().and_then(literal))),
                 (Some(_), Some(joined)) => values.push(Source::Named(joined.to_owned())),
                 (None, Some(_)) => values.push(Source::Unclear),
                 (_, None) => {}
@@ -220,19 +220,21 @@ impl Place<'_> {
 
     /// Adds the URLs of a settings file that an option names. The file's own name counts as a database name: it can
     /// indicate production or tests.
-    fn settings_file(&self, file: Source, told: &mut Pointed) {
+    fn settings_file(&self, file: Source, servers: &mut Pointed) {
         let file = match file {
             Source::Named(file) => file,
-            Source::Unclear | Source::Absent => return told.take(file),
+            Source::Unclear | Source::Absent => return servers.take(file),
         };
-        told.names.extend(path::name_of(&file).split('.').next().map(str::to_lowercase));
-        let Ok(Some(text)) = self.text.file(&path::absolute(&file, self.folder())) else { return told.unclear = true };
+        servers.names.extend(path::name_of(&file).split('.').next().map(str::to_lowercase));
+        let Ok(Some(text)) = self.text.file(&path::absolute(&file, self.folder())) else {
+            return servers.unclear = true;
+        };
         let urls: Vec<_> = settings_of(&text).filter_map(|(_, value)| value.split_once("://")).collect();
-        told.unclear |= urls.is_empty() || self.reads_variables(&text);
+        servers.unclear |= urls.is_empty() || self.reads_variables(&text);
         for (before, rest) in urls {
             let scheme = before.rsplit(|character: char| !character.is_ascii_alphanumeric()).next();
             let rest = rest.trim().trim_end_matches(['"', '\'', ',', ';']);
-            told.add(&format!("{}://{rest}", scheme.unwrap_or_default()));
+            servers.add(&format!("{}://{rest}", scheme.unwrap_or_default()));
         }
     }
 
@@ -248,10 +250,10 @@ impl Place<'_> {
         }
     }
 
-    fn source(&self, word: &str, told: &mut Pointed) {
+    fn source(&self, word: &str, servers: &mut Pointed) {
         let here = self.command.site == ExecTarget::Here;
         if word.starts_with(|first: char| first.is_ascii_uppercase()) {
-            return self.variable(word, here, told);
+            return self.variable(word, here, servers);
         }
         if !here {
             return;
@@ -259,20 +261,20 @@ impl Place<'_> {
         if let Some(target) = self.text.chosen(word) {
             return match target.pieces.as_slice() {
                 // A connection whose address is in a variable.
-                [(Piece::Variable(name), _)] => self.variable(name, here, told),
-                _ => told.take(Source::from_text(literal(target))),
+                [(Piece::Variable(name), _)] => self.variable(name, here, servers),
+                _ => servers.take(Source::from_text(literal(target))),
             };
         }
-        match self.settings(word, told) {
-            Ok(named) => told.take(named.map_or(Source::Absent, Source::Named)),
-            Err(Unclear) => told.unclear = true,
+        match self.settings(word, servers) {
+            Ok(named) => servers.take(named.map_or(Source::Absent, Source::Named)),
+            Err(Unclear) => servers.unclear = true,
         }
     }
 
     /// Returns the name in this kind of settings file.
-    fn settings(&self, kind: &str, told: &mut Pointed) -> Result<Option<String>, Unclear> {
+    fn settings(&self, kind: &str, servers: &mut Pointed) -> Result<Option<String>, Unclear> {
         let home = |file: &str| self.text.file(&path::absolute(file, &self.text.event.home));
-        let own = |file: &str| self.text.file(&path::absolute(file, self.folder()));
+        let in_folder = |file: &str| self.text.file(&path::absolute(file, self.folder()));
         let of_line = |text: Option<String>, name: &str| text.and_then(|text| field(&text, name));
         Ok(match kind {
             "kube" => match self.environment("KUBECONFIG")? {
@@ -300,13 +302,13 @@ impl Place<'_> {
             "azure" => home(".azure/azureProfile.json")?.as_deref().and_then(default_subscription),
             "terraform" => match self.environment("TF_WORKSPACE")? {
                 Some(workspace) => Some(workspace),
-                None => own(".terraform/environment")?.map(|name| name.trim().to_owned()),
+                None => in_folder(".terraform/environment")?.map(|name| name.trim().to_owned()),
             },
             "alembic" if self.values("-c").is_empty() && self.values("--config").is_empty() => {
-                of_line(own("alembic.ini")?, "sqlalchemy.url =")
+                of_line(in_folder("alembic.ini")?, "sqlalchemy.url =")
             }
             "prisma" => {
-                self.prisma(told)?;
+                self.prisma(servers)?;
                 None
             }
             _ => None,
@@ -328,11 +330,11 @@ impl Place<'_> {
     }
 
     /// Adds the data source of a schema: its URL is in the schema, or in the variable that the schema names.
-    fn prisma(&self, told: &mut Pointed) -> Result<(), Unclear> {
-        let given = self.command.words.iter().filter_map(literal).collect::<Vec<_>>();
-        let after = given.iter().position(|word| word == "--schema").and_then(|at| given.get(at + 1));
+    fn prisma(&self, servers: &mut Pointed) -> Result<(), Unclear> {
+        let arguments = self.command.words.iter().filter_map(literal).collect::<Vec<_>>();
+        let after = arguments.iter().position(|word| word == "--schema").and_then(|at| arguments.get(at + 1));
         let file =
-            after.cloned().or_else(|| given.iter().find_map(|word| Some(word.strip_prefix("--schema=")?.into())));
+            after.cloned().or_else(|| arguments.iter().find_map(|word| Some(word.strip_prefix("--schema=")?.into())));
         let file = file.unwrap_or_else(|| "prisma/schema.prisma".to_owned());
         let text = self.text.file(&path::absolute(&file, self.folder()))?.unwrap_or_default();
         let mut named = Vec::new();
@@ -346,8 +348,8 @@ impl Place<'_> {
         }
         for value in named {
             match value.strip_prefix("env(").and_then(|rest| rest.split(['"', '\'']).nth(1)) {
-                Some(variable) => self.variable(variable, true, told),
-                None => told.add(value.trim_matches(['"', '\''])),
+                Some(variable) => self.variable(variable, true, servers),
+                None => servers.add(value.trim_matches(['"', '\''])),
             }
         }
         Ok(())
@@ -355,18 +357,18 @@ impl Place<'_> {
 
     /// Adds a variable of the command, the text or the environment; only if none of them sets it, that of the project's
     /// files.
-    fn variable(&self, name: &str, here: bool, told: &mut Pointed) {
+    fn variable(&self, name: &str, here: bool, servers: &mut Pointed) {
         let named = self.assigned(name).or_else(|| self.text.set(name).filter(|_| here));
         let named = named.filter(|source| *source != Source::Absent);
         let named = named.or_else(|| Some(Source::Named(self.text.world.variable(name).filter(|_| here)?)));
         // The environment in such a variable is not a host of that name.
         let marked = |text: String| if name.ends_with("_ENV") { format!("env:{text}") } else { text };
         match named {
-            Some(Source::Named(text)) => told.add(&marked(text)),
-            Some(_) => told.unclear = true,
+            Some(Source::Named(text)) => servers.add(&marked(text)),
+            Some(_) => servers.unclear = true,
             None if here && !self.means_test => self.dotenv(name).into_iter().for_each(|found| match found {
-                Source::Named(text) => told.add(&marked(text)),
-                Source::Unclear | Source::Absent => told.take(found),
+                Source::Named(text) => servers.add(&marked(text)),
+                Source::Unclear | Source::Absent => servers.take(found),
             }),
             None => {}
         }
@@ -392,8 +394,8 @@ impl Place<'_> {
     /// then describes another database.
     fn is_apart(&self) -> bool {
         let of_tests = |name: &&str| {
-            let told = self.assigned(name).or_else(|| self.text.set(name));
-            matches!(told, Some(Source::Named(text)) if text == "test" || text == "testing")
+            let value = self.assigned(name).or_else(|| self.text.set(name));
+            matches!(value, Some(Source::Named(text)) if text == "test" || text == "testing")
         };
         let root = &self.text.event.workspace;
         let loads = |file: &&str| match self.text.file(&path::absolute(file, root)) {
@@ -565,7 +567,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_what_stands_behind_its_name() {
+    fn a_field_is_the_text_after_its_name() {
         assert_eq!(field("a: 1\ncurrent-context: kind-x\n", "current-context:").as_deref(), Some("kind-x"));
         assert_eq!(field("export A=\"b\"\n", "A=").as_deref(), Some("b"));
         assert_eq!(field("A=\n", "A="), None);

@@ -65,22 +65,22 @@ impl Facts<'_> {
         }
         let Some(reading) = self.analysis.reading(effect) else { return false };
         let Some(Action::Shell { command: text, .. }) = self.event.actions.get(effect.action) else { return false };
-        let told = self.statement_in_word(effect).unwrap_or_default();
-        let statement = sql::dropped_databases(&told);
+        let sql_text = self.statement_in_word(effect).unwrap_or_default();
+        let statement = sql::dropped_databases(&sql_text);
         let of_targets = || effect.targets.iter().map(|target| target.value.shown().to_lowercase()).collect();
         let dropped: Vec<String> = match (effect.kind == EffectKind::Sql, statement.is_empty()) {
             (true, false) => statement,
             (true, true) => pointed.names.clone(),
             (false, _) => of_targets(),
         };
-        let own = effect.origin.span.start;
+        let start = effect.origin.span.start;
         let leads = |(_, command): &(usize, &Command)| {
             let after = text.get(command.origin.span.end as usize..).unwrap_or("").trim_start();
-            command.origin.span.end <= own && after.trim_start_matches(['\'', '"']).trim_start().starts_with("&&")
+            command.origin.span.end <= start && after.trim_start_matches(['\'', '"']).trim_start().starts_with("&&")
         };
         let commands = reading.commands.iter().enumerate().filter(leads);
         let before = commands.flat_map(|(id, command)| self.databases_made(effect.action, id, command));
-        let first = told.split("drop ").next().unwrap_or("");
+        let first = sql_text.split("drop ").next().unwrap_or("");
         let made: Vec<String> = before.chain(sql::created_databases(first)).collect();
         !dropped.is_empty() && dropped.iter().all(|name| made.contains(name))
     }
@@ -108,8 +108,8 @@ impl Facts<'_> {
                         && effect.kind == EffectKind::Sql
                 };
                 // For several statements, a client's exit status reflects only the last one.
-                let mut told = self.analysis.effects.iter().filter(of_command);
-                let only = told.next().filter(|_| told.next().is_none());
+                let mut effects = self.analysis.effects.iter().filter(of_command);
+                let only = effects.next().filter(|_| effects.next().is_none());
                 let text = only.and_then(|effect| self.statement_in_word(effect)).unwrap_or_default();
                 sql::created_databases(&text)
             }

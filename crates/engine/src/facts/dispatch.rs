@@ -22,7 +22,7 @@ impl Facts<'_> {
             return truth;
         }
         let id = target.map_or(Id::default(), |target| target.id);
-        if self.told.borrow_mut().insert((fact, id)) {
+        if self.recorded.borrow_mut().insert((fact, id)) {
             let about = target.map_or(String::new(), |target| format!(" {}", target.shown()));
             let line = format!("{}{about}: {}", fact.name(), truth.name());
             let mut asked = self.asked.borrow_mut();

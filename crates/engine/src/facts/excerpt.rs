@@ -9,13 +9,13 @@ use crate::text::excerpt::{first_words, shortened, words};
 /// Returns the part of the call that an effect comes from.
 pub(crate) fn guilty_part(effect: &Effect, facts: &Facts<'_>) -> String {
     if let Some(script) = effect.script.and_then(|script| facts.analysis.scripts.get(script)) {
-        let said =
+        let excerpt =
             facts.analysis.command(effect).map_or_else(|| effect.origin.span.slice(&script.text).to_owned(), words);
         let place = script.place(effect.origin.span.start);
         let place = place.strip_prefix(&format!("{}/", facts.event.workspace)).unwrap_or(&place);
-        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let excerpt = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         // The author of text in a file is unknown, so it must not be able to end the quotation.
-        return shortened(&redacted(&format!("{place}: {said}").replace('`', "'"), facts.tables));
+        return shortened(&redacted(&format!("{place}: {excerpt}").replace('`', "'"), facts.tables));
     }
     let action = facts.event.actions.get(effect.action);
     let is_written = matches!(action, Some(Action::Write { .. } | Action::Edit { .. }));

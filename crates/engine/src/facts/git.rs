@@ -29,7 +29,7 @@ impl Facts<'_> {
     pub(super) fn is_unreadable(&self, effect: &Effect, target: Option<&Target>) -> Ternary {
         let look = match effect.kind == EffectKind::Overwrite || effect.kind == EffectKind::Truncate {
             true => Look::Quick,
-            false => Look::Whole,
+            false => Look::Full,
         };
         let real = target.filter(|target| target.path().is_some()).map(|target| self.real(effect, target).path);
         let known = real.unwrap_or_else(|| self.folder_of(effect, None));
@@ -80,12 +80,12 @@ impl Facts<'_> {
             return Some(names);
         };
         let folder = fixed_part(pattern);
-        let is_whole = |name: &String| is_within(folder, &path::absolute(name, &self.event.workspace));
-        if !names.names.iter().any(is_whole) {
+        let is_within_folder = |name: &String| is_within(folder, &path::absolute(name, &self.event.workspace));
+        if !names.names.iter().any(is_within_folder) {
             return Some(names);
         }
         let Some(found) = self.world.expand(pattern) else { return Some(names) };
-        names.names.retain(|name| !is_whole(name));
+        names.names.retain(|name| !is_within_folder(name));
         names.names.extend(found.iter().take(MAX_SPELLED_OUT).map(|path| self.named(path)));
         names.count = names.names.len();
         Some(names)
@@ -97,9 +97,9 @@ impl Facts<'_> {
     pub(super) fn meant<'r>(&self, effect: &Effect, real: &'r ResolvedPath) -> Cow<'r, str> {
         let discards = matches!(effect.kind, EffectKind::DiscardChanges | EffectKind::DiscardUntracked);
         let fixed = fixed_part(&real.path);
-        let is_whole = effect.flags.contains(&"whole");
-        let root = (discards || is_whole).then(|| self.world.work_tree(fixed)).flatten();
-        match root.filter(|root| is_whole || root == fixed) {
+        let concerns_all = effect.flags.contains(&"whole");
+        let root = (discards || concerns_all).then(|| self.world.work_tree(fixed)).flatten();
+        match root.filter(|root| concerns_all || root == fixed) {
             Some(root) if root == self.event.workspace => Cow::Owned(root),
             Some(root) => Cow::Owned(format!("{root}/.")),
             None => Cow::Borrowed(fixed),
@@ -109,9 +109,9 @@ impl Facts<'_> {
     /// Returns the uncommitted files. Deleting a submodule also deletes the data that exists only in its own work tree.
     pub(super) fn uncommitted(&self, effect: &Effect, path: &str) -> Known<Names> {
         let has = |flag| effect.flags.contains(&flag);
-        let own = if has("submodules") { Names::default() } else { self.world.uncommitted(path)? };
+        let outer = if has("submodules") { Names::default() } else { self.world.uncommitted(path)? };
         if (effect.kind != EffectKind::Delete || has("name")) && !has("submodules") {
-            return Some(own);
+            return Some(outer);
         }
         // The contents are meant: the folder itself belongs to the outer work tree.
         let inner: Vec<String> = self.world.submodules(path).iter().map(|folder| format!("{folder}/.")).collect();
@@ -121,7 +121,7 @@ impl Facts<'_> {
                 .iter()
                 .flat_map(|inner| [self.world.uncommitted(inner), fresh(inner)])
                 .flatten()
-                .fold(own, Names::and),
+                .fold(outer, Names::and),
         )
     }
 
@@ -182,8 +182,8 @@ impl Facts<'_> {
 
     pub(super) fn is_protected(&self, folder: &str, target: Option<&Target>) -> Ternary {
         let Some(name) = self.branch_name(folder, target) else { return Ternary::Unknown };
-        let own = self.world.protected(folder);
-        let known = PROTECTED.contains(&name.as_str()) || name.starts_with("release/") || own.contains(&name);
+        let configured = self.world.protected(folder);
+        let known = PROTECTED.contains(&name.as_str()) || name.starts_with("release/") || configured.contains(&name);
         Ternary::from(known)
     }
 

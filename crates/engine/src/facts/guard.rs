@@ -11,18 +11,18 @@ use reflex_shell::{Command, ExecTarget, Value};
 impl Facts<'_> {
     pub(super) fn is_guard(&self, effect: &Effect, target: &Target) -> bool {
         let seen = self.seen(effect, target);
-        let (real, own) = (&seen.real.path, self.world.guard());
-        let whole = matches!(
+        let (real, guarded) = (&seen.real.path, self.world.guard());
+        let is_recursive = matches!(
             effect.kind,
             EffectKind::Delete | EffectKind::Move | EffectKind::ChangePermissions | EffectKind::ChangeOwner
         );
         let beside = matches!(self.place(real), Place::Outside | Place::Temporary | Place::Inside);
         // Deleting a home or the root also removes the guard, but that is not the main finding.
-        let takes_along = |file: &String| whole && beside && is_within(file, real);
-        let within = |path: &String| own.iter().any(|file| is_within(path, file)) || self.in_class("guard", path);
+        let takes_along = |file: &String| is_recursive && beside && is_within(file, real);
+        let within = |path: &String| guarded.iter().any(|file| is_within(path, file)) || self.in_class("guard", path);
         let named = || effect.kind == EffectKind::GuardReference && target.is_pattern();
         let may_meet = |file: &String| target.path().is_some_and(|pattern| glob::may_meet(pattern, file));
-        own.iter().any(takes_along) || seen.paths.iter().any(within) || named() && own.iter().any(may_meet)
+        guarded.iter().any(takes_along) || seen.paths.iter().any(within) || named() && guarded.iter().any(may_meet)
     }
 
     /// Whether a program that is run is the guard's under another name: the call links, copies or prints the guard's
@@ -35,11 +35,11 @@ impl Facts<'_> {
         let poured = aliases::poured_into(self.analysis, text);
         let seen = self.seen(effect, target);
         let mut sources = seen.paths.iter().chain(&poured);
-        let is_own = |path: &String| {
+        let is_guards = |path: &String| {
             let named = GUARD_PROGRAMS.contains(&path::name_of(path));
             named && (self.world.guard().contains(path) || self.in_class("guard", path))
         };
-        sources.any(is_own) || self.world.is_guard_program(&seen.real.path)
+        sources.any(is_guards) || self.world.is_guard_program(&seen.real.path)
     }
 
     /// Whether a variable is removed that identifies the programs started by an agent.
@@ -58,20 +58,20 @@ impl Facts<'_> {
         // session created it.
         let common = effect.flags.contains(&"ignore") || effect.flags.contains(&"terminal");
         let is_system = |path: &str| self.in_class("system", path);
-        let is_own = |path: &str| {
-            let is_there = is_below(path, &self.event.workspace) && self.world.real(path, true).exists != Some(false);
+        let is_projects = |path: &str| {
+            let exists = is_below(path, &self.event.workspace) && self.world.real(path, true).exists != Some(false);
             let within = |at: &&str| is_below(at, &self.event.workspace);
             let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
-            (is_there && self.is_from_before(path) != Some(false)) || above.any(|at| self.is_named_like_built(at))
+            (exists && self.is_from_before(path) != Some(false)) || above.any(|at| self.is_named_like_built(at))
         };
         let is_unread = |path: &str| {
             let is_read = self.analysis.scripts.iter().any(|script| script.path == path);
-            let is_known = is_read || is_system(path) || (common && is_own(path));
+            let is_known = is_read || is_system(path) || (common && is_projects(path));
             !is_known
         };
-        let own = self.analysis.effects.iter().filter(|other| other.action == effect.action);
+        let of_action = self.analysis.effects.iter().filter(|other| other.action == effect.action);
         let runs = |other: &&Effect| matches!(other.kind, EffectKind::RunFile | EffectKind::RunUnknown);
-        let mut paths = own
+        let mut paths = of_action
             .filter(|other| sites.contains(&other.site))
             .filter(runs)
             .flat_map(|other| other.targets.iter().map(Target::path));

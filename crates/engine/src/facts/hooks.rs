@@ -115,9 +115,9 @@ impl Facts<'_> {
                 let joined = |text: fn(&Part) -> &str| {
                     parts.iter().flat_map(|part| [part.context.as_str(), text(part), "\n"]).collect::<String>()
                 };
-                let (gone, content) = (joined(|part| &part.gone), joined(|part| &part.content));
+                let (removed, content) = (joined(|part| &part.removed), joined(|part| &part.content));
                 // The context of a part is unknown.
-                switches::of_texts(class, None, (Some(&gone), &content)).max(Change::Within)
+                switches::of_texts(class, None, (Some(&removed), &content)).max(Change::Within)
             }
             _ => self.hooks_by_program(effect, target),
         }
@@ -227,9 +227,9 @@ fn words<'c>(command: &'c Command, texts: &mut Vec<Cow<'c, str>>) {
 
 /// Returns the individual changes of an edit.
 fn parts(action: &Action) -> Cow<'_, [Part]> {
-    let Action::Edit { content, gone, parts, .. } = action else { return Cow::default() };
+    let Action::Edit { content, removed, parts, .. } = action else { return Cow::default() };
     if parts.is_empty() {
-        return vec![Part { context: String::new(), gone: gone.clone(), content: content.clone() }].into();
+        return vec![Part { context: String::new(), removed: removed.clone(), content: content.clone() }].into();
     }
     parts.into()
 }
@@ -237,14 +237,14 @@ fn parts(action: &Action) -> Cow<'_, [Part]> {
 /// Applies one change to the text; `None` if its place is not found. The first line of the context may be a heading
 /// from further above, so the context is also tried without it.
 fn applied(text: &str, part: &Part) -> Option<String> {
-    if part.gone.is_empty() && part.content.is_empty() {
+    if part.removed.is_empty() && part.content.is_empty() {
         return Some(text.to_owned());
     }
     let below = part.context.split_once('\n').map_or("", |(_, rest)| rest);
     [part.context.as_str(), below, ""].into_iter().find_map(|context| {
-        let old = format!("{context}{}", part.gone);
-        let is_there = !old.is_empty() && text.contains(&old);
-        is_there.then(|| text.replace(&old, &format!("{context}{}", part.content)))
+        let old = format!("{context}{}", part.removed);
+        let is_found = !old.is_empty() && text.contains(&old);
+        is_found.then(|| text.replace(&old, &format!("{context}{}", part.content)))
     })
 }
 
@@ -254,9 +254,9 @@ mod tests {
 
     #[test]
     fn a_change_is_made_where_it_belongs() {
-        let check = |text: &str, [context, gone, content]: [&str; 3], expected: Option<&str>| {
-            let [context, gone, content] = [context, gone, content].map(str::to_owned);
-            assert_eq!(applied(text, &Part { context, gone, content }).as_deref(), expected, "{text}");
+        let check = |text: &str, [context, removed, content]: [&str; 3], expected: Option<&str>| {
+            let [context, removed, content] = [context, removed, content].map(str::to_owned);
+            assert_eq!(applied(text, &Part { context, removed, content }).as_deref(), expected, "{text}");
         };
         check("a b a", ["", "a", "c"], Some("c b c"));
         check("[f]\nx\ny\n", ["[f]\n", "", "z\n"], Some("[f]\nz\nx\ny\n"));

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_names_a_package_only_as_a_word_of_its_own() {
+    fn a_manifest_names_a_package_only_as_a_separate_word() {
         for (text, name) in [
             ("{\"dependencies\": {\"lodash\": \"^4\"}}", "lodash"),
             ("lodash@^4.17.0:\n  version", "lodash"),

@@ -49,8 +49,8 @@ impl Facts<'_> {
         if matches!(target.path, TargetPath::Known { contents: true, .. }) {
             paths.push(format!("{}/x", real.path));
         }
-        let given = effect.kind == EffectKind::PathArgument && effect.flags.contains(&"argument");
-        if given || matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
+        let is_argument = effect.kind == EffectKind::PathArgument && effect.flags.contains(&"argument");
+        if is_argument || matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::RunFile) {
             paths.extend(self.aliases().sources(text));
             paths.extend(self.copied_before(&real.path));
             paths.extend(unpacked_name(text).map(str::to_owned));
@@ -91,8 +91,8 @@ impl Facts<'_> {
         if !taken || effect.command.is_none() || has("searched") {
             return None;
         }
-        let whole = [Place::Root, Place::Home, Place::Workspace, Place::Temporary].contains(&self.place(&real.path));
-        (!whole).then(|| Pattern::Tree(real.path.clone()))
+        let is_root = [Place::Root, Place::Home, Place::Workspace, Place::Temporary].contains(&self.place(&real.path));
+        (!is_root).then(|| Pattern::Tree(real.path.clone()))
     }
 
     /// Returns the sources of the file, if an earlier call copied or packed them into it.
@@ -118,10 +118,10 @@ impl Facts<'_> {
 
     /// Whether an earlier call fetched the path, or it is in a folder that this call or an earlier one cloned.
     pub(super) fn was_fetched(&self, path: &str) -> bool {
-        let own = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Fetch);
-        let mut own = own.filter_map(|effect| cloned(self.analysis, effect, self.tables));
+        let fetched = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Fetch);
+        let mut fetched = fetched.filter_map(|effect| cloned(self.analysis, effect, self.tables));
         let holds = |known: &Taint| known.kind == RemnantKind::Fetched && is_within(path, &known.path);
-        own.any(|known| holds(&known)) || self.past().iter().any(holds)
+        fetched.any(|known| holds(&known)) || self.past().iter().any(holds)
     }
 
     /// Returns the paths that a copy or move into a folder writes.

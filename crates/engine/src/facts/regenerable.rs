@@ -16,7 +16,7 @@ const DEEP: usize = 3;
 const TOP: usize = 1;
 
 /// Depth for a folder without a known name; a deeper one is unknown.
-const WHOLE: usize = 12;
+const MAX_DEPTH: usize = 12;
 
 /// Maximum number of files that are examined for all paths of one call together.
 const MAX_SURVEYED: usize = 4096;
@@ -31,7 +31,7 @@ enum Claim {
     /// Results that a build writes for people and programs.
     Results,
     /// Data that a tool keeps for its own use.
-    Own,
+    Tool,
 }
 
 impl Facts<'_> {
@@ -70,7 +70,7 @@ impl Facts<'_> {
 
     fn is_made_again(&self, path: &str) -> bool {
         match self.claim(path) {
-            Some(claim) => !self.holds_own_work(path, claim),
+            Some(claim) => !self.holds_handmade(path, claim),
             None => self.is_evidently_built(path),
         }
     }
@@ -89,12 +89,13 @@ impl Facts<'_> {
         let compared = glob::Compared::new(path, &self.event.home);
         let fits = |pattern: Node<'_>| compared.fits(pattern.bytes());
         let places = self.tables.get("places");
-        let entries = CLASSES.iter().flat_map(|(class, speaks)| places.get(class).items().map(move |at| (at, *speaks)));
+        let entries =
+            CLASSES.iter().flat_map(|(class, by_name)| places.get(class).items().map(move |at| (at, *by_name)));
         let mut named = entries.filter(|(place, _)| place.get("paths").items().any(fits));
         let has_manifest = |place: &Node<'_>| self.has_manifest(path, &place.get("beside").texts().collect::<Vec<_>>());
-        let (place, speaks) = named.find(|(place, _)| has_manifest(place))?;
-        let is_kept_out = self.world.is_ignored(path).unwrap_or(speaks) && !self.is_newly_ignored(path);
-        let claim = if place.get("own").is_true() { Claim::Own } else { Claim::Results };
+        let (place, by_name) = named.find(|(place, _)| has_manifest(place))?;
+        let is_kept_out = self.world.is_ignored(path).unwrap_or(by_name) && !self.is_newly_ignored(path);
+        let claim = if place.get("own").is_true() { Claim::Tool } else { Claim::Results };
         is_kept_out.then_some(claim)
     }
 
@@ -108,22 +109,22 @@ impl Facts<'_> {
         let is_below = |at: &&str| *at != root.as_str() && is_within(at, root);
         let beside = parent(path);
         let above = std::iter::successors(Some(beside), |at| (*at != "/").then(|| parent(at))).take_while(is_below);
-        let there = |at: &str| {
+        let has_one = |at: &str| {
             let fits =
                 |pattern: &&str| self.world.expand(&path::absolute(pattern, at)).is_none_or(|found| !found.is_empty());
             self.world.has_one_of(at, &names) != Some(false) || patterns.iter().any(fits)
         };
-        there(root) || (beside != root && there(beside)) || above.into_iter().skip(1).any(there)
+        has_one(root) || (beside != root && has_one(beside)) || above.into_iter().skip(1).any(has_one)
     }
 
     /// Whether a folder of build results contains a file that tools do not create, or that was moved there.
-    fn holds_own_work(&self, path: &str, claim: Claim) -> bool {
+    fn holds_handmade(&self, path: &str, claim: Claim) -> bool {
         if self.was_moved_to(path) {
             return true;
         }
         let (depth, class) = match claim {
             Claim::Results => (DEEP, "handmade"),
-            Claim::Own => (TOP, "documents"),
+            Claim::Tool => (TOP, "documents"),
         };
         let Some(survey) = self.look_into(path, depth) else { return false };
         survey.files.iter().any(|file| {
@@ -162,11 +163,11 @@ impl Facts<'_> {
             return false;
         }
         if self.is_marked(path) {
-            return !self.holds_own_work(path, Claim::Own);
+            return !self.holds_handmade(path, Claim::Tool);
         }
-        let Some(survey) = self.look_into(path, WHOLE) else { return false };
+        let Some(survey) = self.look_into(path, MAX_DEPTH) else { return false };
         !survey.files.is_empty()
-            && survey.is_whole
+            && survey.is_complete
             && !self.was_moved_to(path)
             && survey.files.iter().all(|file| self.is_written_by_tool(&below(path, &file.name)))
     }
@@ -174,14 +175,17 @@ impl Facts<'_> {
     /// Whether calls of this session wrote all of it and none of it existed before. A file that looks like a person's
     /// counts as one, regardless of its author.
     fn is_made_by_session(&self, path: &str) -> bool {
-        let Some(survey) = self.look_into(path, WHOLE) else { return false };
+        let Some(survey) = self.look_into(path, MAX_DEPTH) else { return false };
         let is_persons = |at: &str| ["handmade", "documents"].iter().any(|class| self.in_class(class, at));
         let written = self.written.get_or_init(|| self.world.written());
-        let is_own = |file: &Surveyed| {
+        let is_sessions = |file: &Surveyed| {
             let at = below(path, &file.name);
             file.is_new && written.contains(&at) && !is_persons(&at)
         };
-        survey.is_whole && !survey.files.is_empty() && survey.files.iter().all(is_own) && !self.was_moved_to(path)
+        survey.is_complete
+            && !survey.files.is_empty()
+            && survey.files.iter().all(is_sessions)
+            && !self.was_moved_to(path)
     }
 
     /// Surveys a path; unknown once a call has reached the limit.
@@ -201,8 +205,8 @@ impl Facts<'_> {
         let within = |at: &&str| *at != "/" && *at != self.event.workspace;
         let mut above = std::iter::successors(Some(path), |at| Some(parent(at))).take_while(within);
         above.any(|at| {
-            let is_there = |mark: &&str| self.world.survey(&path::absolute(mark, at), 0).is_some();
-            self.world.is_ignored(at) == Some(true) && marks.iter().any(is_there)
+            let exists = |mark: &&str| self.world.survey(&path::absolute(mark, at), 0).is_some();
+            self.world.is_ignored(at) == Some(true) && marks.iter().any(exists)
         })
     }
 
@@ -218,8 +222,8 @@ impl Facts<'_> {
         let begins = self.world.opening(path).unwrap_or_default();
         let is_program = PROGRAMS.iter().any(|magic| begins.starts_with(magic));
         let text = String::from_utf8_lossy(&begins);
-        let says = |place: Node<'_>| place.get("openings").texts().any(|opening| text.contains(opening));
-        is_program || self.tables.get("places").get("generated").items().any(says)
+        let has_opening = |place: Node<'_>| place.get("openings").texts().any(|opening| text.contains(opening));
+        is_program || self.tables.get("places").get("generated").items().any(has_opening)
     }
 
     /// Whether a path is neither in git, nor a build result, nor created in this session.
@@ -232,8 +236,9 @@ impl Facts<'_> {
     fn is_newly_ignored(&self, path: &str) -> bool {
         let name = path::name_of(path);
         let names = |known: &&Taint| known.from.split(' ').any(|word| word == name);
-        let told = self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
-        told && self.world.is_of_session(path) == Some(false)
+        let has_new_rule =
+            self.past().iter().filter(|known| known.kind == RemnantKind::Ignoring).any(|known| names(&known));
+        has_new_rule && self.world.is_of_session(path) == Some(false)
     }
 }
 

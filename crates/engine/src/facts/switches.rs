@@ -144,9 +144,9 @@ fn loses_guard(old: &[Entry], new: &[Entry]) -> bool {
     let event = |key: &str| key.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
     let guarded: Vec<String> = old.iter().filter(|(_, value)| names_guard(value)).map(|(key, _)| event(key)).collect();
     let count = |all: &[Entry], wanted: &Entry| all.iter().filter(|entry| *entry == wanted).count();
-    let own =
+    let is_guarded =
         |entry: &&Entry| guarded.iter().any(|event| entry.0 == *event || entry.0.starts_with(&format!("{event}.")));
-    old.iter().filter(own).any(|entry| count(new, entry) < count(old, entry))
+    old.iter().filter(is_guarded).any(|entry| count(new, entry) < count(old, entry))
 }
 
 /// Whether a word of the text is the guard's program.

@@ -85,10 +85,10 @@ impl Facts<'_> {
     pub(crate) fn lies_at(&self, effect: &Effect, target: &Target, pattern: &str) -> Ternary {
         let seen = self.seen(effect, target);
         let (home, workspace) = (self.event.home.as_str(), self.event.workspace.as_str());
-        let whole = pattern.strip_suffix("/**").unwrap_or(pattern);
+        let folder = pattern.strip_suffix("/**").unwrap_or(pattern);
         let fits = |path: &String| {
-            [pattern, whole].iter().any(|pattern| self.fits_here(pattern, path, home))
-                || is_within(path, &path::absolute(whole, workspace))
+            [pattern, folder].iter().any(|pattern| self.fits_here(pattern, path, home))
+                || is_within(path, &path::absolute(folder, workspace))
         };
         if seen.paths.iter().any(fits) {
             return Ternary::Yes;
@@ -152,11 +152,11 @@ impl Facts<'_> {
             scope.iter().any(|pattern| {
                 let pattern = folded(pattern).replace('\\', "/");
                 let pattern = pattern.trim_start_matches("./").trim_end_matches('/');
-                let whole = pattern.strip_suffix("/**").unwrap_or(pattern);
+                let folder = pattern.strip_suffix("/**").unwrap_or(pattern);
                 let is_all = matches!(pattern, "" | "." | "**");
                 is_all
                     || glob::glob(pattern.as_bytes(), below.as_bytes())
-                    || (!whole.contains(['*', '?', '[']) && is_within(below, whole))
+                    || (!folder.contains(['*', '?', '[']) && is_within(below, folder))
             })
         };
         match &seen.pattern {
@@ -175,16 +175,16 @@ impl Facts<'_> {
     }
 
     /// Whether an effect follows from the call itself, not from a file that it runs.
-    pub(crate) fn stands_in_call(&self, effect: usize) -> bool {
+    pub(crate) fn is_in_call(&self, effect: usize) -> bool {
         self.analysis.effects.get(effect).is_none_or(|effect| effect.script.is_none())
     }
 
     /// Returns the command of an action that consists of one plain command.
     pub(crate) fn sole_command(&self, action: usize) -> Option<&Command> {
         let reading = self.analysis.readings.get(action)?;
-        let whole = reading.gaps.is_empty() && reading.settings.is_empty() && reading.changes.is_empty();
+        let is_complete = reading.gaps.is_empty() && reading.settings.is_empty() && reading.changes.is_empty();
         let (first, wrapped) = reading.commands.split_first()?;
-        let plain = whole && is_plain(first) && wrapped.iter().all(is_plainly_written);
+        let plain = is_complete && is_plain(first) && wrapped.iter().all(is_plainly_written);
         // `sudo ls` runs `ls`: every word of the inner command is in the call.
         let mut outer = first;
         let are_seen = wrapped.iter().enumerate().all(|(index, inner)| {

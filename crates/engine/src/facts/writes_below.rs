@@ -204,15 +204,15 @@ impl Facts<'_> {
     fn transformed(&self, names: Vec<String>, effect: &Effect) -> Vec<String> {
         let command = self.analysis.command(effect);
         let known = command.and_then(|command| Some((command, command.invocation.as_ref()?)));
-        let given = known.map(|(command, known)| known.values("transform", &command.words)).unwrap_or_default();
-        given.iter().filter_map(Value::literal).fold(names, |names, text| sed::substituted(names, &text))
+        let values = known.map(|(command, known)| known.values("transform", &command.words)).unwrap_or_default();
+        values.iter().filter_map(Value::literal).fold(names, |names, text| sed::substituted(names, &text))
     }
 
     /// Returns the number of leading folders that the extraction strips from names.
     fn stripped(&self, effect: &Effect) -> Option<usize> {
         let Some(command) = self.analysis.command(effect) else { return Some(0) };
-        let given = command.invocation.as_ref().and_then(|known| known.values("strip", &command.words).pop());
-        given.map_or(Some(0), |count| count.literal()?.parse().ok())
+        let value = command.invocation.as_ref().and_then(|known| known.values("strip", &command.words).pop());
+        value.map_or(Some(0), |count| count.literal()?.parse().ok())
     }
 
     /// Returns the path of the archive or the folder that the names come from.
@@ -242,7 +242,7 @@ impl Facts<'_> {
             let TargetPath::Known { text, contents, follows, .. } = &source.path else { return None };
             let into = *contents || *follows || renamed;
             for source in self.expanded(text, source)? {
-                let own = path::name_of(&source).to_owned();
+                let name_of_source = path::name_of(&source).to_owned();
                 let real = self.world.real(&source, true);
                 // A nonexistent source may become a folder with any content.
                 if real.exists == Some(false) && ["recursive", "archive"].iter().any(|flag| effect.flags.contains(flag))
@@ -256,8 +256,8 @@ impl Facts<'_> {
                 };
                 match inner.filter(|names| !names.is_empty()) {
                     Some(inner) if into => names.extend(inner),
-                    Some(inner) => names.extend(inner.into_iter().map(|name| format!("{own}/{name}"))),
-                    None => names.push(if renamed { String::new() } else { own }),
+                    Some(inner) => names.extend(inner.into_iter().map(|name| format!("{name_of_source}/{name}"))),
+                    None => names.push(if renamed { String::new() } else { name_of_source }),
                 }
             }
         }

@@ -20,7 +20,7 @@ pub(crate) fn findings(text: &str, place: &str, tables: Tables) -> Vec<Finding> 
     }
     let injection = scan(text, tables);
     let unread = unread(&injection, text, place);
-    told(&injection, text, place, tables).into_iter().chain(unread).collect()
+    instructions(&injection, text, place, tables).into_iter().chain(unread).collect()
 }
 
 /// Finding for a text that was scanned only in part: a warning for text that the agent reads, and a prompt for text
@@ -51,7 +51,7 @@ fn unread(injection: &Injection, text: &str, place: &str) -> Option<Finding> {
 }
 
 /// Finding for the instructions in a text, if their score reaches the threshold.
-fn told(injection: &Injection, text: &str, place: &str, tables: Tables) -> Option<Finding> {
+fn instructions(injection: &Injection, text: &str, place: &str, tables: Tables) -> Option<Finding> {
     let is_quotation =
         |sign: &Sign| AS_QUOTED.contains(&sign.family.as_str()) && !links::SIGNS.contains(&sign.name.as_str());
     if place == IN_COMMAND && injection.signs.iter().all(is_quotation) {

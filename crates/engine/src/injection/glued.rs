@@ -7,7 +7,7 @@ use reflex_tables::Tables;
 use std::cell::LazyCell;
 
 /// Maximum number of such words that are recovered per text.
-const MOST: usize = 16;
+const MAX_FOUND: usize = 16;
 
 /// Minimum number of words in a word that is run together. Fewer words are a name.
 const MIN_GLUED: usize = 4;
@@ -16,10 +16,10 @@ const MIN_GLUED: usize = 4;
 const MIN_JOINED: usize = 6;
 
 /// Minimum length of a word that can contain an instruction.
-const MIN_LETTERS: usize = 20;
+const MIN_LEN: usize = 20;
 
 /// Length limit of such a word, exclusive.
-const MAX_LETTERS: usize = 200;
+const MAX_LEN: usize = 200;
 
 /// The recovered texts in plain words, with their spans.
 pub(super) fn parted(tables: Tables, text: &str) -> Vec<(Span, String)> {
@@ -29,11 +29,11 @@ pub(super) fn parted(tables: Tables, text: &str) -> Vec<(Span, String)> {
     for word in text.split_inclusive(char::is_whitespace) {
         let span = Span { start: at, end: at + word.len() };
         at = span.end;
-        if (MIN_LETTERS..MAX_LETTERS).contains(&word.len()) && found.len() < MOST {
+        if (MIN_LEN..MAX_LEN).contains(&word.len()) && found.len() < MAX_FOUND {
             found.extend(apart(&words, word.trim().trim_end_matches(['.', '!', ','])).map(|plain| (span, plain)));
         }
     }
-    found.extend(text.lines().filter_map(|line| Some((place(text, line), unsigned(line)?))).take(MOST));
+    found.extend(text.lines().filter_map(|line| Some((place(text, line), unsigned(line)?))).take(MAX_FOUND));
     found
 }
 
@@ -70,8 +70,8 @@ fn made_of<'w>(known: &[&str], word: &'w str) -> Option<Vec<&'w str>> {
     for start in (0..word.len()).rev() {
         let rest = word.get(start..).unwrap_or_default();
         let known = beginning(known, rest).iter().filter(|known| rest.starts_with(**known));
-        let whole = known.map(|known| start + known.len());
-        let end = whole.filter(|end| *end == word.len() || ends.get(*end).is_some_and(Option::is_some)).max();
+        let candidates = known.map(|known| start + known.len());
+        let end = candidates.filter(|end| *end == word.len() || ends.get(*end).is_some_and(Option::is_some)).max();
         ends.get_mut(start).into_iter().for_each(|place| *place = end);
     }
     let mut words = Vec::new();

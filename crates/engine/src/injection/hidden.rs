@@ -75,10 +75,10 @@ fn elements(text: &str) -> Vec<Span> {
 }
 
 fn is_hiding(tag: &str) -> bool {
-    const SAID: [&str; 7] = ["hid", "sr-only", "reader", "font", "opac", "indent", "color"];
+    const NAMES: [&str; 7] = ["hid", "sr-only", "reader", "font", "opac", "indent", "color"];
     let lower = tag.to_ascii_lowercase();
     // Cheap pretest. A style may contain blanks, but not inside one of these words.
-    if !SAID.iter().any(|word| lower.contains(word)) && !lower.contains("none") && !lower.contains("background") {
+    if !NAMES.iter().any(|word| lower.contains(word)) && !lower.contains("none") && !lower.contains("background") {
         return false;
     }
     let tag: String = tag.to_lowercase().chars().filter(|ch| !ch.is_whitespace() || *ch == ' ').collect();
@@ -103,7 +103,7 @@ pub(super) fn disguised(text: &str) -> Vec<Sign> {
     let tags = tags(text).filter(|(_, tag)| tag.contains(':')).filter_map(|(at, tag)| {
         let dense: String = tag.to_lowercase().split_whitespace().collect();
         let hides = dense.contains("font-size:0px") || dense.contains("font-size:0;") || has_one_colour(&dense);
-        hides.then(|| sign("hidden", "text that nobody can see", 50, Span { start: at, end: at + tag.len() + 1 }))
+        hides.then(|| sign("hidden", "invisible text", 50, Span { start: at, end: at + tag.len() + 1 }))
     });
     tags.take(1).collect()
 }
@@ -207,12 +207,12 @@ pub(super) fn spelled(text: &str) -> Vec<(Span, String)> {
         }
     }
     let lower = text.to_ascii_lowercase();
-    let whole = Span { start: 0, end: text.len() };
+    let all = Span { start: 0, end: text.len() };
     if ["vafgehpgvba", "cerivbhf", "rot13", " gur "].iter().any(|sign| lower.contains(sign)) {
-        found.push((whole, text.chars().map(moved).collect()));
+        found.push((all, text.chars().map(moved).collect()));
     }
     if ["snoitcurtsni", "tpmorp", "suoiverp"].iter().any(|sign| lower.contains(sign)) {
-        found.push((whole, text.chars().rev().collect()));
+        found.push((all, text.chars().rev().collect()));
     }
     found
 }
@@ -292,8 +292,8 @@ fn from_base64(word: &str) -> Option<Vec<u8>> {
             bits = bits << 6 | value(*ch)?;
         }
         bits <<= 6 * (4 - group.len());
-        let whole = bits.to_be_bytes();
-        bytes.extend(whole.iter().skip(1).take(group.len().saturating_sub(1)));
+        let group_bytes = bits.to_be_bytes();
+        bytes.extend(group_bytes.iter().skip(1).take(group.len().saturating_sub(1)));
     }
     Some(bytes)
 }
@@ -307,16 +307,16 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
         let span = Span { start: at, end: at + ch.len_utf8() };
         match ch {
             '\u{e0020}'..='\u{e007f}' if !is_pictograph(before) && run == 0 => {
-                signs.push(sign("unseen", "tag letters", 80, span))
+                signs.push(sign("unseen", "tag characters", 80, span))
             }
             '\u{e0100}'..='\u{e01ef}' if run > 0 && signs.is_empty() => {
-                signs.push(sign("unseen", "letters in variants of a sign", 60, span));
+                signs.push(sign("unseen", "characters in variation selectors", 60, span));
             }
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                signs.push(sign("unseen", "the order of letters is turned", 60, span))
+                signs.push(sign("unseen", "reversed character order", 60, span))
             }
             '\u{200b}' | '\u{200c}' | '\u{2060}'..='\u{2064}' | '\u{180e}' if before.is_ascii() && at > 0 => {
-                signs.push(sign("unseen", "invisible letters", 50, span));
+                signs.push(sign("unseen", "invisible characters", 50, span));
             }
             _ => {}
         }
@@ -396,8 +396,9 @@ pub(super) fn active(text: &str) -> Vec<Sign> {
     let lower = || text.to_lowercase();
     let is_svg = head.starts_with("<svg") || (head.starts_with("<?xml") && text.contains("<svg"));
     let is_notebook = head.starts_with("{\"cells\"") || head.starts_with("{\n \"cells\"");
-    let whole = Span { start: 0, end: text.len().min(64) };
-    let whole = Span { end: (0..=whole.end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0), ..whole };
+    let head_span = Span { start: 0, end: text.len().min(64) };
+    let head_span =
+        Span { end: (0..=head_span.end).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0), ..head_span };
     let signs: &[&str] = match () {
         () if is_svg => {
             &["<script", "onload=", "onclick=", "onmouseover=", "<!entity", "<foreignobject", "javascript:"]
@@ -408,7 +409,7 @@ pub(super) fn active(text: &str) -> Vec<Sign> {
     let lower = lower();
     let found = signs.iter().any(|wanted| lower.contains(wanted));
     let tracks = is_svg && lower.contains("<image") && lower.contains("http") && lower.contains("width=\"1\"");
-    (found || tracks).then(|| sign("active", "code in a picture or notebook", 50, whole)).into_iter().collect()
+    (found || tracks).then(|| sign("active", "code in a picture or notebook", 50, head_span)).into_iter().collect()
 }
 
 #[cfg(test)]
@@ -445,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn invisible_letters_count_between_plain_ones() {
+    fn invisible_characters_count_between_plain_ones() {
         assert_eq!(unseen("a\u{200b}b").len(), 1);
         assert_eq!(unseen("\u{feff}plain text, 👨\u{200d}👩\u{200d}👧 and é").len(), 0);
         assert_eq!(unseen("x \u{202e}y").len(), 1);

@@ -29,13 +29,13 @@ pub(super) const SIGNS: [&str; 5] = [PICTURE, LINK, SECRET, WORDS, WAITS];
 /// budget. Images load without a click, so one is enough for a report; a link requires a user to follow it.
 pub(super) fn laden(text: &str, tables: Tables) -> (Vec<Sign>, bool) {
     let mut room = text.len().saturating_mul(4).max(64 * 1024);
-    let mut is_whole = true;
+    let mut is_complete = true;
     let known = WordList::CarriedNames.read(tables);
     let pictures = sources(text).into_iter().map(|found| (found, PICTURE, 55));
     let all = addresses(text).into_iter().chain(pictures);
     let sign = |span, name: &str, weight| Sign { family: "exfiltrate".into(), name: name.into(), weight, span };
     let signs = all.filter_map(|((address, span), name, weight)| {
-        is_whole &= room >= address.len();
+        is_complete &= room >= address.len();
         room = room.checked_sub(address.len())?;
         // An address without a host transmits nothing.
         address.contains("://").then_some(())?;
@@ -47,7 +47,7 @@ pub(super) fn laden(text: &str, tables: Tables) -> (Vec<Sign>, bool) {
             () => None,
         }
     });
-    (signs.collect(), is_whole)
+    (signs.collect(), is_complete)
 }
 
 /// Whether a value in the address's query is a secret. Hexadecimal signatures do not count.

@@ -45,7 +45,7 @@ impl Meanings {
     pub(super) fn mark(&self, text: &str, words: &mut [Word]) {
         for at in 0..words.len() {
             let bits = self.begun(text, words, at) | words.get(at).map_or(0, |word| self.within(&word.text));
-            let address = words.get(at).is_some_and(|word| is_behind_at(text, word));
+            let address = words.get(at).is_some_and(|word| is_after_at(text, word));
             let file = words.get(at).is_some_and(|word| is_environment_file(text, word));
             let bits = bits | if address { self.elsewhere } else { 0 } | if file { self.secret } else { 0 };
             let called = bits & self.model != 0 && self.is_called(text, words, at);
@@ -80,10 +80,10 @@ impl Meanings {
     /// Whether the text mentions models and prompts often, as texts for or about models do.
     pub(super) fn is_manual(&self, words: &[Word]) -> bool {
         const OFTEN: usize = 6;
-        let speaks = |word: &&Word| {
+        let is_about_models = |word: &&Word| {
             word.means & self.model != 0 || word.text.starts_with("prompt") || word.text.starts_with("model")
         };
-        words.len() > SHORT && words.iter().filter(speaks).take(OFTEN).count() == OFTEN
+        words.len() > SHORT && words.iter().filter(is_about_models).take(OFTEN).count() == OFTEN
     }
 
     /// Meanings of the entries that match at a word.
@@ -142,8 +142,8 @@ impl Meanings {
         let forbidden = is(before(1), self.not) || (is(before(2), self.not) && !begins);
         // `email: …` is a name and its value.
         let is_name = |word: &Word| text.get(word.span.end..).is_some_and(|rest| rest.starts_with(':'));
-        let stands = words.get(at).is_some_and(|word| is_of_a_sentence(text, word) && !is_name(word));
-        stands && !forbidden && (is(before(1), self.model) || begins)
+        let is_verb = words.get(at).is_some_and(|word| is_of_a_sentence(text, word) && !is_name(word));
+        is_verb && !forbidden && (is(before(1), self.model) || begins)
     }
 }
 
@@ -167,9 +167,10 @@ fn met(words: &[Word], cues: Node<'static>, found: &mut Vec<(u32, Span)>) {
     for cue in cues.get("together").items().filter(met) {
         let bits = bits_of(cue.at(0));
         let apart = cues.get("all").at(cue.at(1).number() as usize).get("gap").number() as usize;
-        let said: Vec<(usize, &Word)> = words.iter().enumerate().filter(|(_, word)| word.means & bits != 0).collect();
+        let matched: Vec<(usize, &Word)> =
+            words.iter().enumerate().filter(|(_, word)| word.means & bits != 0).collect();
         let nearest =
-            (0..said.len()).filter_map(|nth| nearest(said.get(nth..)?, bits, apart)).min_by_key(|(far, _)| *far);
+            (0..matched.len()).filter_map(|nth| nearest(matched.get(nth..)?, bits, apart)).min_by_key(|(far, _)| *far);
         found.extend(nearest.map(|(_, span)| (cue.at(1).number(), span)));
     }
 }
@@ -181,10 +182,10 @@ fn bits_of(node: Node<'static>) -> u64 {
 }
 
 /// Distance in words from the first word to the nearest one that completes the bits, and the span of both.
-fn nearest(said: &[(usize, &Word)], bits: u64, apart: usize) -> Option<(usize, Span)> {
-    let (begin, first) = said.first()?;
+fn nearest(matched: &[(usize, &Word)], bits: u64, apart: usize) -> Option<(usize, Span)> {
+    let (begin, first) = matched.first()?;
     let mut seen = 0;
-    let last = said.iter().take_while(|(at, _)| at - begin <= apart).find(|(_, word)| {
+    let last = matched.iter().take_while(|(at, _)| at - begin <= apart).find(|(_, word)| {
         seen |= word.means;
         seen & bits == bits
     });
@@ -198,7 +199,7 @@ fn is_option(text: &str, word: &Word) -> bool {
 }
 
 /// Whether the word begins the host of `name@HOST`.
-fn is_behind_at(text: &str, word: &Word) -> bool {
+fn is_after_at(text: &str, word: &Word) -> bool {
     let name = text.get(..word.span.start).and_then(|before| before.strip_suffix('@'));
     name.is_some_and(|name| name.ends_with(|ch: char| ch.is_ascii_alphanumeric()))
         && text.get(word.span.end..).is_some_and(|rest| rest.starts_with('.'))

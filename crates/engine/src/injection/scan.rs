@@ -28,13 +28,13 @@ const NEAR: usize = 1500;
 /// between them are scanned.
 pub fn scan(text: &str, tables: Tables) -> Injection {
     if text.len() <= MAX_BYTES {
-        return scan_whole(text, tables);
+        return scan_complete(text, tables);
     }
     let mut best = Injection::default();
     let mut read = 0;
     for span in parts_of(text) {
         let part = text.get(span.start..span.end).unwrap_or_default();
-        let found = scan_whole(part, tables);
+        let found = scan_complete(part, tables);
         read += part.len() - found.unread;
         if found.score > best.score {
             let signs = found.signs.into_iter().map(|sign| Sign { span: shifted(sign.span, span.start), ..sign });
@@ -63,7 +63,7 @@ const MAX_PARTS: usize = 64;
 /// Separator of parts that are scanned together. It ends a sentence and a value.
 const BETWEEN: &str = ".\n\n\";\n";
 
-fn scan_whole(text: &str, tables: Tables) -> Injection {
+fn scan_complete(text: &str, tables: Tables) -> Injection {
     let openings = WordList::OrderOpenings.read(tables);
     let cues =
         Cues { tables, node: tables.get("injection-patterns"), openings, meanings: Meanings::from_tables(tables) };
@@ -92,14 +92,14 @@ fn scan_whole(text: &str, tables: Tables) -> Injection {
     signs.extend(hidden::unseen(text));
     signs.extend(hidden::terminal(text));
     signs.extend(hidden::active(text));
-    let (links, is_whole) = links::laden(text, tables);
+    let (links, is_complete) = links::laden(text, tables);
     let talks = !links.is_empty() && words::talk(tables, &fold(text)) != Talk::No;
     let shown = |sign: &Sign| talks && sheet.quoted(sign.span) != Quoted::Not;
     signs.extend(links.into_iter().map(|sign| match shown(&sign) {
         true => Sign { weight: sign.weight / 2, ..sign },
         false => sign,
     }));
-    Injection { unread: if is_whole { 0 } else { 1 }, ..weighed(signs) }
+    Injection { unread: if is_complete { 0 } else { 1 }, ..weighed(signs) }
 }
 
 /// Scores the group of nearby signs with the highest total; each family counts only with its heaviest sign.
@@ -120,9 +120,9 @@ fn weighed(mut signs: Vec<Sign>) -> Injection {
         before.checked_sub(1).and_then(|last| ends.get(last)).is_some_and(|end| span.start < *end)
     };
     let (alone, others) = BESIDE_OTHERS;
-    let stands = signs.iter().any(|sign| sign.weight > 0 && others.contains(&sign.family.as_str()));
+    let has_others = signs.iter().any(|sign| sign.weight > 0 && others.contains(&sign.family.as_str()));
     signs.retain(|sign| sign.weight > 0 && !(sign.family == "address" && is_label(sign.span)));
-    signs.retain(|sign| stands || sign.family != alone);
+    signs.retain(|sign| has_others || sign.family != alone);
     signs.sort_by_key(|sign| sign.span.start);
     let (first, score) = heaviest_window(&signs);
     let begin = signs.get(first).map_or(0, |sign| sign.span.start);
@@ -260,14 +260,14 @@ impl Cues {
         let talk = words::talk(self.tables, &words);
         let is_manual = self.meanings.is_manual(&words);
         let mut signs = Vec::new();
-        let mut found = |cue: Node<'static>, span: Span, stands: Standing| {
+        let mut found = |cue: Node<'static>, span: Span, standing: Standing| {
             let weight = cue.get("weight").number();
             let weight = match way {
                 Way::Hidden => weight,
                 Way::Plain if is_manual && OF_MANUALS.contains(&cue.get("family").text()) => {
-                    weight_of(weight / 2, quoted_as(cue, sheet, span, talk), stands, talk)
+                    weight_of(weight / 2, quoted_as(cue, sheet, span, talk), standing, talk)
                 }
-                Way::Plain => weight_of(weight, quoted_as(cue, sheet, span, talk), stands, talk),
+                Way::Plain => weight_of(weight, quoted_as(cue, sheet, span, talk), standing, talk),
             };
             signs.extend(sign(cue, weight, span, way));
         };
@@ -292,7 +292,7 @@ impl Cues {
             // Lowercasing may change the length of a character, so the offset is approximate.
             let at = at.saturating_sub(1);
             let span = Span { start: at.min(text.len()), end: (at + pair.at(0).text().len()).min(text.len()) };
-            found(cue, span, if is_of_a_template(text, span) { Standing::Told } else { Standing::Order });
+            found(cue, span, if is_of_a_template(text, span) { Standing::Reported } else { Standing::Order });
         }
         signs
     }
@@ -361,12 +361,12 @@ fn sign(cue: Node<'static>, weight: u32, span: Span, way: Way) -> Option<Sign> {
 
 /// Adjusts a sign's weight to its context: full for an unquoted clause that commands, less for a quoted or reported
 /// one.
-fn weight_of(weight: u32, quoted: Quoted, stands: Standing, talk: Talk) -> u32 {
-    match (talk, quoted, stands) {
+fn weight_of(weight: u32, quoted: Quoted, standing: Standing, talk: Talk) -> u32 {
+    match (talk, quoted, standing) {
         (Talk::No, Quoted::Not, Standing::Order | Standing::Within) | (Talk::Some, Quoted::Not, Standing::Order) => {
             weight
         }
-        (Talk::No, Quoted::Not, Standing::Told) | (Talk::No, Quoted::AtEnd, _) => weight / 2,
+        (Talk::No, Quoted::Not, Standing::Reported) | (Talk::No, Quoted::AtEnd, _) => weight / 2,
         (Talk::Some, Quoted::Not, Standing::Within) | (Talk::Much, Quoted::Not, Standing::Order) => weight / 2,
         (Talk::No, Quoted::Phrase, _) => weight / 3,
         (Talk::Some, _, _) | (Talk::Much, _, _) => weight / 4,

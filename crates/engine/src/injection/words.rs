@@ -158,8 +158,8 @@ fn plain(ch: char) -> char {
 /// Maps small capitals (`ɪɢɴ`), which phonetic alphabets use, to plain characters.
 fn small_capital(ch: char) -> Option<char> {
     const CAPITALS: &str = "ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢ";
-    const LETTERS: &str = "abcdefghijklmnoprstuvwyz";
-    CAPITALS.chars().zip(LETTERS.chars()).find(|(capital, _)| *capital == ch).map(|(_, meant)| meant)
+    const PLAIN: &str = "abcdefghijklmnoprstuvwyz";
+    CAPITALS.chars().zip(PLAIN.chars()).find(|(capital, _)| *capital == ch).map(|(_, meant)| meant)
 }
 
 /// Replaces lookalikes of Latin characters, and digits in a word with Latin characters, by the characters they imitate.
@@ -258,17 +258,17 @@ pub(super) fn talk(tables: Tables, words: &[Word]) -> Talk {
     const SEVERAL: usize = 3;
     let lists = [WordList::AttackSubjects, WordList::AttackSubjectsAlone].map(|list| list.read(tables));
     let heads: u32 = lists.iter().flat_map(|list| list.iter()).fold(0, |heads, begin| heads | head_of(begin));
-    let mut said = [0_u32; 2];
+    let mut bits_found = [0_u32; 2];
     for word in words.iter().filter(|word| heads & head_of(&word.text) != 0) {
-        for (begins, said) in lists.into_iter().zip(&mut said) {
+        for (begins, bits_found) in lists.into_iter().zip(&mut bits_found) {
             let begun = begins.iter().enumerate().filter(|(_, begin)| word.text.starts_with(*begin));
-            *said |= begun.fold(0, |bits, (nth, _)| bits | 1 << nth);
+            *bits_found |= begun.fold(0, |bits, (nth, _)| bits | 1 << nth);
         }
-        if said[0].count_ones() as usize >= SEVERAL {
+        if bits_found[0].count_ones() as usize >= SEVERAL {
             break;
         }
     }
-    match (said[0].count_ones() as usize, said[1]) {
+    match (bits_found[0].count_ones() as usize, bits_found[1]) {
         (SEVERAL.., _) => Talk::Much,
         (_, 1..) => Talk::Some,
         (_, _) => Talk::No,
@@ -288,7 +288,7 @@ pub(super) enum Standing {
     /// Within a clause.
     Within,
     /// In a purpose or a reported instruction: `to ignore`.
-    Told,
+    Reported,
 }
 
 pub(super) fn standing(openings: Words, (text, words): (&str, &[Word]), at: usize) -> Standing {
@@ -306,7 +306,7 @@ pub(super) fn standing(openings: Words, (text, words): (&str, &[Word]), at: usiz
         () if ends || before(1).is_some_and(|word| openings.has(&word.text)) || (is(1, &["to"]) && asked) => {
             Standing::Order
         }
-        () if is(1, &["to"]) || others => Standing::Told,
+        () if is(1, &["to"]) || others => Standing::Reported,
         () => Standing::Within,
     }
 }

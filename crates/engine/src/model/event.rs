@@ -150,7 +150,7 @@ pub enum Action {
         /// The inserted text.
         content: String,
         /// The replaced text, if the agent reports it; text in both is unchanged.
-        gone: String,
+        removed: String,
         /// The individual edits, if there are several or the agent reports their context.
         parts: Vec<Part>,
     },

@@ -107,9 +107,9 @@ impl World for FakeWorld {
                 real = self.followed(real);
             }
         }
-        let missing = self.missing.iter().any(|gone| is_within(&real, &self.absolute_link(gone)));
-        let is_there = || self.files.keys().any(|file| is_within(&self.absolute_link(file), &real));
-        let exists = if missing { Some(false) } else { is_there().then_some(true) };
+        let missing = self.missing.iter().any(|entry| is_within(&real, &self.absolute_link(entry)));
+        let has_file = || self.files.keys().any(|file| is_within(&self.absolute_link(file), &real));
+        let exists = if missing { Some(false) } else { has_file().then_some(true) };
         ResolvedPath { path: real, exists, is_folder: None }
     }
 
@@ -141,14 +141,14 @@ impl World for FakeWorld {
 
     /// Surveys the given files; a path without any is unknown.
     fn survey(&self, path: &str, depth: usize) -> Known<Survey> {
-        let mut survey = Survey { files: Vec::new(), is_whole: true };
+        let mut survey = Survey { files: Vec::new(), is_complete: true };
         for (file, text) in &self.files {
             let file = self.absolute_link(file);
             let Some(below) = is_within(&file, path).then(|| file.get(path.len()..)).flatten() else { continue };
             let name = below.trim_start_matches('/').to_owned();
             match name.matches('/').count() < depth || name.is_empty() {
                 true => survey.files.push(Surveyed { name, size: text.len() as u64, is_new: false }),
-                false => survey.is_whole = false,
+                false => survey.is_complete = false,
             }
         }
         (!survey.files.is_empty()).then_some(survey)

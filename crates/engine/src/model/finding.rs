@@ -182,6 +182,6 @@ pub struct At {
     pub derived: Vec<Derivation>,
 }
 
-/// The id of the finding that a part of a call was not examined. The severity levels of a policy give it at most a
-/// prompt, because the rest is not certain to be harmful.
+/// The id of the finding that a part of a call was not examined. Whatever its severity, a policy at most asks, because
+/// the unexamined part need not be harmful.
 pub(crate) const TOO_MUCH: &str = "judgement/too-much";

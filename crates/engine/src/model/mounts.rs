@@ -52,8 +52,8 @@ pub(crate) enum Source {
 pub(crate) enum Lies {
     /// On this machine.
     Here { path: String, read_only: bool },
-    /// In a volume; `whole` if the path means the complete volume.
-    Volume { name: String, whole: bool, read_only: bool },
+    /// In a volume; `is_complete` if the path means the complete volume.
+    Volume { name: String, is_complete: bool, read_only: bool },
     /// On this machine, at an unknown path.
     Somewhere { value: Value, read_only: bool },
     /// In the place itself, which is discarded with it.
@@ -80,8 +80,8 @@ impl MountTable {
                 self.beyond(path, mount.read_only)
             }
             Source::Volume(name) => {
-                let whole = rest.trim_matches(['*', '.', '?']).is_empty() || rest.starts_with(".[");
-                Lies::Volume { name: name.clone(), whole, read_only: mount.read_only }
+                let is_complete = rest.trim_matches(['*', '.', '?']).is_empty() || rest.starts_with(".[");
+                Lies::Volume { name: name.clone(), is_complete, read_only: mount.read_only }
             }
             Source::Unknown(source) => {
                 let mut value = source.clone();
@@ -97,8 +97,8 @@ impl MountTable {
         match self.outer.as_ref().map(|outer| outer.lies(&path)) {
             None => Lies::Here { path, read_only },
             Some(Lies::Here { path, read_only: before }) => Lies::Here { path, read_only: read_only || before },
-            Some(Lies::Volume { name, whole, read_only: before }) => {
-                Lies::Volume { name, whole, read_only: read_only || before }
+            Some(Lies::Volume { name, is_complete, read_only: before }) => {
+                Lies::Volume { name, is_complete, read_only: read_only || before }
             }
             Some(Lies::Somewhere { value, read_only: before }) => {
                 Lies::Somewhere { value, read_only: read_only || before }
@@ -175,11 +175,11 @@ pub(crate) fn shared(spec: &Value) -> Option<Written> {
     };
     if parts.len() > 2 && parts.first().is_some_and(drive) {
         // `C:\data:/data`
-        let mut whole = parts.remove(0);
+        let mut with_drive = parts.remove(0);
         let rest = parts.first_mut()?;
-        whole.push_text(":", rest.origin());
-        whole.push(std::mem::take(rest));
-        *rest = whole;
+        with_drive.push_text(":", rest.origin());
+        with_drive.push(std::mem::take(rest));
+        *rest = with_drive;
     }
     let mut parts = parts.into_iter();
     let source = parts.next()?;
@@ -242,7 +242,9 @@ mod tests {
         let table = MountTable { mounts, ..MountTable::default() };
         let found = match table.lies(path) {
             Lies::Here { path, read_only } => format!("{path}{}", if read_only { " ro" } else { "" }),
-            Lies::Volume { name, whole, .. } => format!("volume {name}{}", if whole { " whole" } else { "" }),
+            Lies::Volume { name, is_complete, .. } => {
+                format!("volume {name}{}", if is_complete { " whole" } else { "" })
+            }
             Lies::Somewhere { value, .. } => format!("somewhere {}", value.shown()),
             Lies::Inside => "inside".into(),
         };
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_root_of_its_own_is_thrown_away() {
+    fn only_a_separate_root_is_discarded() {
         let fresh = |mounts: &[(&str, &str)]| {
             let mounts = mounts.iter().map(|(inside, source)| mount(inside, source)).collect();
             MountTable { mounts, fresh: true, ..MountTable::default() }.is_thrown_away()

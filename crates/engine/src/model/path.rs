@@ -76,9 +76,9 @@ fn cut_short(text: &str, folders: Folders<'_>) -> TargetPath {
     if text.is_empty() {
         return TargetPath::Unknown;
     }
-    let folder_given = text.ends_with('/');
+    let ends_in_slash = text.ends_with('/');
     match known(text, false, folders) {
-        TargetPath::Known { text, climbing, .. } if folder_given => {
+        TargetPath::Known { text, climbing, .. } if ends_in_slash => {
             TargetPath::Known { text, climbing, follows: true, contents: true }
         }
         TargetPath::Known { text, climbing, follows, .. } => {
@@ -173,19 +173,19 @@ fn is_plain(path: &[u8]) -> bool {
 
 /// Whether no component is empty, `.` or `..`, and the path has no drive.
 fn has_plain_parts(path: &[u8]) -> bool {
-    // State of the current component: 0 if empty, the number of its dots, or `LETTER` for any other content.
+    // State of the current component: 0 if empty, the number of its dots, or `OTHER` for any other content.
     let mut dots = 0_u8;
-    const LETTER: u8 = 3;
+    const OTHER: u8 = 3;
     for byte in path {
         dots = match byte {
             b':' => return false,
-            b'/' if dots < LETTER => return false,
+            b'/' if dots < OTHER => return false,
             b'/' => 0,
-            b'.' if dots < LETTER => dots + 1,
-            _ => LETTER,
+            b'.' if dots < OTHER => dots + 1,
+            _ => OTHER,
         };
     }
-    dots == LETTER
+    dots == OTHER
 }
 
 /// Whether a path begins at a root or on a drive.
@@ -323,8 +323,8 @@ impl Place {
         if temporary.iter().find(below_temporary).is_some() {
             return Place::Temporary;
         }
-        let of_somebody = is_within(path, "/root") || ["/home", "/Users"].iter().any(|homes| is_below(path, homes));
-        if of_somebody && !is_within(path, home) {
+        let is_in_a_home = is_within(path, "/root") || ["/home", "/Users"].iter().any(|homes| is_below(path, homes));
+        if is_in_a_home && !is_within(path, home) {
             return Place::OtherHome;
         }
         Place::Outside

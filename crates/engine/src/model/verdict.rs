@@ -40,7 +40,7 @@ pub struct Verdict {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Advice {
     /// The text.
-    pub said: Reason,
+    pub reason: Reason,
     /// The id of the finding.
     pub finding: String,
     /// The subject: the same finding about another subject is news.
@@ -52,12 +52,12 @@ pub struct Advice {
 impl Verdict {
     /// Returns the warnings that are new to the agent.
     pub fn news(&self) -> impl Iterator<Item = &Reason> {
-        self.advice.iter().filter(|advice| !advice.is_known).map(|advice| &advice.said)
+        self.advice.iter().filter(|advice| !advice.is_known).map(|advice| &advice.reason)
     }
 
     /// Returns all sentences for people: the reasons and all warnings, new or not.
     pub fn sentences(&self) -> impl Iterator<Item = &Reason> {
-        self.reasons.iter().chain(self.advice.iter().map(|advice| &advice.said))
+        self.reasons.iter().chain(self.advice.iter().map(|advice| &advice.reason))
     }
 }
 

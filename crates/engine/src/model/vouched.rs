@@ -22,7 +22,7 @@ struct Open {
 
 impl Vouched {
     /// A person vouches for it.
-    pub const YES: Vouched = Vouched(State::Known(true));
+    pub const APPROVED: Vouched = Vouched(State::Known(true));
 
     /// No person vouches for it.
     pub const NO: Vouched = Vouched(State::Known(false));

@@ -94,7 +94,7 @@ word_lists! {
     /// Keys of a command, or of a program whose arguments have a sibling key, in lower case.
     ProgramKeys = "program-keys";
     /// Keys of texts for people at any depth, in lower case.
-    ToldKeys = "told-keys";
+    DescriptionKeys = "told-keys";
     /// Prefixes of words in texts about attacks on models.
     AttackSubjects = "attack-subjects";
     /// Words that concern little else than attacks on models.
@@ -118,7 +118,7 @@ impl WordList {
             "start" => Compare::Start,
             "end" => Compare::End,
             "part" => Compare::Part,
-            _ => Compare::Whole,
+            _ => Compare::Equal,
         };
         Words { compare, words: list.get("words") }
     }
@@ -127,7 +127,7 @@ impl WordList {
 /// The part of a text that is compared with a word.
 #[derive(Debug, Clone, Copy)]
 enum Compare {
-    Whole,
+    Equal,
     Start,
     End,
     Part,
@@ -149,7 +149,7 @@ impl Words {
     /// Whether a text equals, starts with, ends with or contains one of the words, according to the list's `compare`.
     pub fn fit(self, text: &str) -> bool {
         match self.compare {
-            Compare::Whole => self.has(text),
+            Compare::Equal => self.has(text),
             Compare::Start => self.iter().any(|word| text.starts_with(word)),
             Compare::End => self.iter().any(|word| text.ends_with(word)),
             Compare::Part => self.iter().any(|word| text.contains(word)),
@@ -205,7 +205,7 @@ mod tests {
     use crate::library::tables;
 
     #[test]
-    fn a_list_compares_as_the_library_says() {
+    fn a_list_compares_as_the_library_defines() {
         let fit = |list: WordList, text: &str| list.read(tables()).fit(text);
         assert!(fit(WordList::LookingPrograms, "cat") && !fit(WordList::LookingPrograms, "catch"));
         assert!(fit(WordList::TaskOpenings, "write it") && !fit(WordList::TaskOpenings, "rewrite it"));

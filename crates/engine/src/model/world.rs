@@ -51,7 +51,7 @@ pub struct Survey {
     /// Its files and symlinks; for a path that is a file, that file with an empty name.
     pub files: Vec<Surveyed>,
     /// Whether the survey is complete: no deeper folders and no files beyond the bound.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
 /// A file or symlink in a folder.
@@ -110,7 +110,7 @@ pub enum Look {
     /// Only checks of negligible cost: for each file that is overwritten.
     Quick,
     /// Every check that discarding work requires.
-    Whole,
+    Full,
 }
 
 /// Maximum size in bytes of a file whose content is read; larger files are not hand-written scripts.

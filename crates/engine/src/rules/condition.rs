@@ -110,10 +110,10 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
         "target" => any(effect.targets.iter().map(|one| evaluate(value, subject.target(one), facts))),
         "flag" => Ternary::from(value.texts().any(|flag| effect.flags.contains(&flag))),
         "program" => {
-            let own = facts.analysis.command(effect).map_or("", |command| command.name.as_str());
+            let program = facts.analysis.command(effect).map_or("", |command| command.name.as_str());
             // A shell of another system may run `reg` as `reg.exe`.
-            let plain = own.strip_suffix(".exe").or(own.strip_suffix(".EXE")).unwrap_or(own);
-            Ternary::from(value.texts().any(|name| name == own || name == plain))
+            let plain = program.strip_suffix(".exe").or(program.strip_suffix(".EXE")).unwrap_or(program);
+            Ternary::from(value.texts().any(|name| name == program || name == plain))
         }
         "site" => Ternary::from(value.texts().any(|site| site == effect.site.name())),
         "argument" => argument(value, effect, target, str::to_owned),

@@ -84,19 +84,19 @@ fn spellings(text: &str, facts: &Facts<'_>) -> Vec<Spelling> {
     let written = AgentPath::new(text).with_slashes();
     let lexical = absolute(&written, facts);
     let real = facts.real_path(&lexical);
-    let own = |path: &str| {
+    let in_workspace = |path: &str| {
         let workspace = facts.event.workspace.as_str();
         let relative =
             if !workspace.is_empty() && is_within(path, workspace) { path.get(workspace.len()..) } else { None };
         relative.map(|rest| rest.trim_start_matches('/').to_owned())
     };
     let mut first = vec![lexical.clone()];
-    first.extend(own(&lexical));
+    first.extend(in_workspace(&lexical));
     if path::absolute(&written, "/").trim_start_matches('/') == written.trim_start_matches("./") {
         first.push(written);
     }
     let mut second = vec![real.clone()];
-    second.extend(own(&real));
+    second.extend(in_workspace(&real));
     if real == lexical { vec![Spelling(first)] } else { vec![Spelling(first), Spelling(second)] }
 }
 
@@ -142,8 +142,8 @@ impl Question<'_> {
 
     fn number(&self, fits: impl Fn(f64, f64) -> bool, spelling: &Spelling) -> bool {
         let wanted = self.wanted.value.text().trim().parse::<f64>();
-        let given = spelling.0.first().map(|text| text.trim().parse::<f64>());
-        matches!((given, wanted), (Some(Ok(given)), Ok(wanted)) if fits(given, wanted))
+        let number = spelling.0.first().map(|text| text.trim().parse::<f64>());
+        matches!((number, wanted), (Some(Ok(number)), Ok(wanted)) if fits(number, wanted))
     }
 
     /// Patterns of an entry of `matches`. A template may expand to several, separated by commas.
@@ -178,12 +178,12 @@ impl Question<'_> {
             None => slashed,
         };
         let starred = entry.contains('*');
-        let whole = entry.trim_end_matches('/');
+        let folder = entry.trim_end_matches('/');
         spelling.0.iter().any(|text| {
             let text = self.folded(text);
             match starred {
                 true => star(&entry, &text),
-                false if entry.ends_with('/') || path::is_absolute(&entry) => is_within(&text, whole) || entry == "/",
+                false if entry.ends_with('/') || path::is_absolute(&entry) => is_within(&text, folder) || entry == "/",
                 false => text.starts_with(&entry),
             }
         })
@@ -292,7 +292,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_takes_everything_and_other_letters_only_themselves() {
+    fn a_star_matches_everything_and_other_characters_only_themselves() {
         let check = |entry, text, fits| assert_eq!(star(entry, text), fits, "{entry} {text}");
         check("*.env", "/a/b.env", true);
         check("/a/**", "/a/b/c", true);

@@ -191,7 +191,7 @@ impl Words<'_> {
             "lost" => self.lost(),
             "mend" => self.facts.mend(),
             "dump" => self.dump(),
-            "there" => self.there(),
+            "there" => self.place_options(),
             "name" => self.name(),
             "program" => self.facts.analysis.command(self.effect).map_or(String::new(), |command| command.name.clone()),
             "argument" => {
@@ -234,24 +234,24 @@ impl Words<'_> {
 
     /// The options for the host, context or namespace, as in the call: ` --context shop -n web`. Without them the
     /// command would address another place. Values that are not plain text are omitted.
-    fn there(&self) -> String {
+    fn place_options(&self) -> String {
         let Some((command, invocation)) = self.command() else { return String::new() };
         let points = |word: &str| invocation.grammars.iter().any(|grammar| grammar.points().any(|flag| flag == word));
         let is_plain = |word: &str| {
             let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-./:=".contains(&byte);
             word.bytes().all(plain) && redacted(word, self.facts.tables) == word
         };
-        let mut there = String::new();
+        let mut text = String::new();
         for option in &invocation.options {
             let written = command.words.get(option.word).and_then(Value::literal).unwrap_or_default();
             let (name, value) = (written.split('=').next().unwrap_or_default(), option.value.as_ref());
             let value = value.and_then(Value::literal).unwrap_or_default();
             let is_place = PLACE_OPTIONS.contains(&option.key) || points(name);
             if is_place && !value.is_empty() && is_plain(name) && is_plain(&value) {
-                there.push_str(&format!(" {name} {value}"));
+                text.push_str(&format!(" {name} {value}"));
             }
         }
-        there
+        text
     }
 
     fn targets(&self) -> String {
@@ -288,12 +288,12 @@ impl Words<'_> {
         let entries = || invocation.grammars.iter().flat_map(|grammar| grammar.effects());
         let of_kind = || entries().filter(|entry| entry.get("do").text() == kind);
         let patterns = || of_kind().flat_map(|entry| entry.get("word").texts());
-        let says = |word: &&Value| {
+        let is_verb = |word: &&Value| {
             let word = word.literal().unwrap_or_default();
             // `sysctl kernel.core_pattern` and `git config core.bare`: the matched operand is the object itself.
             !word.contains(['.', '=', '/']) && patterns().any(|pattern| glob(pattern.as_bytes(), word.as_bytes()))
         };
-        let end = operands.iter().take(MAX_VERBS).rposition(says).map_or(0, |at| at + 1);
+        let end = operands.iter().take(MAX_VERBS).rposition(is_verb).map_or(0, |at| at + 1);
         operands.truncate(end);
         operands
     }

@@ -71,7 +71,7 @@ enum Fields<'a> {
         hides_content: bool,
     },
     /// Fields given by the caller.
-    Given(&'a Map<String, Value>),
+    Named(&'a Map<String, Value>),
 }
 
 /// Value of a field.
@@ -86,9 +86,9 @@ pub enum FieldValue {
 impl<'a> RuleEvent<'a> {
     /// Creates an event from fields given by the caller. `event` must be one of [`RULE_EVENTS`] to be found by its
     /// name.
-    pub fn given(event: &str, fields: &'a Map<String, Value>) -> RuleEvent<'a> {
+    pub fn from_fields(event: &str, fields: &'a Map<String, Value>) -> RuleEvent<'a> {
         let known = RULE_EVENTS.iter().find(|name| **name == event).copied();
-        RuleEvent { events: known.into_iter().collect(), action: Some(0), effect: None, fields: Fields::Given(fields) }
+        RuleEvent { events: known.into_iter().collect(), action: Some(0), effect: None, fields: Fields::Named(fields) }
     }
 
     /// The lines that a write or an edit adds, without those of the replaced text.
@@ -114,10 +114,10 @@ impl<'a> RuleEvent<'a> {
             return FieldValue::Text(facts.variable(variable).unwrap_or_default());
         }
         match &self.fields {
-            Fields::Given(map) if name == "added" && !map.contains_key(name) => {
+            Fields::Named(map) if name == "added" && !map.contains_key(name) => {
                 FieldValue::Text(reached(map, "content"))
             }
-            Fields::Given(map) => FieldValue::Text(reached(map, name)),
+            Fields::Named(map) => FieldValue::Text(reached(map, name)),
             Fields::Call { hides_content: true, .. } if name == "content" || name == "added" => FieldValue::Unknown,
             Fields::Call { .. } if name == "added" => FieldValue::Text(self.added(facts)),
             Fields::Call { texts, arguments, .. } => {
@@ -144,8 +144,8 @@ fn lines_beside(text: &str, other: &str) -> String {
 
 /// The arguments of a tool that every agent has, as JSON.
 fn as_json(texts: &[(&'static str, Cow<'_, str>)]) -> String {
-    let own = texts.iter().filter(|(name, _)| is_argument(name));
-    let map: Map<String, Value> = own.map(|(name, text)| ((*name).to_owned(), text.as_ref().into())).collect();
+    let found = texts.iter().filter(|(name, _)| is_argument(name));
+    let map: Map<String, Value> = found.map(|(name, text)| ((*name).to_owned(), text.as_ref().into())).collect();
     Value::Object(map).to_string()
 }
 
@@ -159,8 +159,8 @@ fn in_arguments(path: &str, texts: &[(&'static str, Cow<'_, str>)], arguments: O
         return reached(&parsed, path);
     }
     let path = if path == "new_string" { "content" } else { path };
-    let own = texts.iter().find(|(name, _)| *name == path && is_argument(name));
-    own.map_or(String::new(), |(_, text)| text.as_ref().to_owned())
+    let found = texts.iter().find(|(name, _)| *name == path && is_argument(name));
+    found.map_or(String::new(), |(_, text)| text.as_ref().to_owned())
 }
 
 /// The value at `a.b.0` in a map, as text. Lists are joined by commas.
@@ -249,10 +249,12 @@ fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Fac
     events.push("any");
     let mut raised = with_fields(event, events, texts);
     raised.action = Some(index);
-    if let (Action::McpCall { arguments: own, .. } | Action::Other { arguments: own }, Fields::Call { arguments, .. }) =
-        (action, &mut raised.fields)
+    if let (
+        Action::McpCall { arguments: written, .. } | Action::Other { arguments: written },
+        Fields::Call { arguments, .. },
+    ) = (action, &mut raised.fields)
     {
-        *arguments = Some(own);
+        *arguments = Some(written);
     }
     raised
 }

@@ -191,11 +191,11 @@ fn at(raised: &RuleEvent<'_>, facts: &Facts<'_>) -> At {
     At { within: within.into(), span: Span { start: 0, end }, derived: Vec::new() }
 }
 
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+fn cut(text: &str, max: usize) -> String {
+    if text.chars().count() <= max {
         return text.into();
     }
-    text.chars().take(most - 1).chain(['…']).collect()
+    text.chars().take(max - 1).chain(['…']).collect()
 }
 
 /// A rule that fired, for callers that evaluate rules without a call of an agent.

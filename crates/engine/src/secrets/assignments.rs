@@ -4,8 +4,8 @@
 use std::ops::Range;
 
 /// Maximum lengths of a name and a value, in bytes. Longer ones are not written by hand.
-const LONGEST_NAME: usize = 64;
-const LONGEST_VALUE: usize = 1024;
+const MAX_NAME: usize = 64;
+const MAX_VALUE: usize = 1024;
 
 /// Operators between a name and its value, in the order in which they are tried.
 const OPERATORS: [&[u8]; 17] = [
@@ -56,11 +56,11 @@ pub(super) enum Sign {
     /// `--NAME VALUE`, `NAME "VALUE"`, or a name that contains a service.
     Blank,
     /// `NAME is VALUE`, `NAME` to `VALUE`.
-    Said,
+    Sentence,
     /// `NAME("VALUE")`.
     Called,
     /// `NAME = VALUE`, or one attribute for the name and one for the value.
-    Given,
+    Assignment,
 }
 
 /// The assignment to the name that contains a word.
@@ -95,15 +95,15 @@ fn assigned(bytes: &[u8], word: &Range<usize>, blank_is_enough: bool) -> Option<
     SCHEMES.iter().any(|scheme| cursor.take(scheme));
     let start = cursor.at;
     let rest = bytes.get(start..)?;
-    let length = rest.iter().take(LONGEST_VALUE + 1).take_while(|byte| !ends(**byte, quote)).count();
+    let length = rest.iter().take(MAX_VALUE + 1).take_while(|byte| !ends(**byte, quote)).count();
     let mut end = start + length;
     // Inside a quoted text, the closing quote is preceded by a backslash.
     while end > start && bytes.get(end - 1) == Some(&b'\\') {
         end -= 1;
     }
     let quoted = quote.is_some() || element || is_directive(bytes.get(name.clone())?);
-    let whole = quoted || sign != Sign::Called;
-    (end > start && length <= LONGEST_VALUE && whole).then_some(Assigned {
+    let is_complete = quoted || sign != Sign::Called;
+    (end > start && length <= MAX_VALUE && is_complete).then_some(Assigned {
         name,
         value: start..end,
         sign,
@@ -116,7 +116,7 @@ fn name_around(bytes: &[u8], word: &Range<usize>) -> Range<usize> {
     let before = bytes.get(..word.start).unwrap_or_default();
     let after = bytes.get(word.end..).unwrap_or_default();
     let length = |mut chars: &mut dyn Iterator<Item = &u8>| {
-        (&mut chars).take(LONGEST_NAME).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count()
+        (&mut chars).take(MAX_NAME).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count()
     };
     let mut start = word.start - length(&mut before.iter().rev());
     let end = word.end + length(&mut after.iter());
@@ -161,9 +161,9 @@ impl Cursor<'_> {
         matches!(self.next(), Some(b'"' | b'\'' | b'`'))
     }
 
-    fn skip(&mut self, of: &[u8], most: usize) -> usize {
+    fn skip(&mut self, of: &[u8], max: usize) -> usize {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let count = rest.iter().take(most).take_while(|byte| of.contains(byte)).count();
+        let count = rest.iter().take(max).take_while(|byte| of.contains(byte)).count();
         self.at += count;
         count
     }
@@ -188,38 +188,38 @@ impl Cursor<'_> {
             // The separator of table cells.
             Some(b"|") if !matches!(back(2), Some(b'|')) && !matches!(back(3), Some(b'|')) => {}
             Some(b":") if self.next() == Some(b':') => return None,
-            Some(_) => return Some((Sign::Given, operator)),
+            Some(_) => return Some((Sign::Assignment, operator)),
             None => {}
         }
         self.at = begun;
         if self.pair() {
-            return Some((Sign::Given, Some(b"=")));
+            return Some((Sign::Assignment, Some(b"=")));
         }
         if self.take(b"(") || self.take(b"</key>") {
             self.skip(b" \t\r\n", 40);
             let element = self.take(b"<string>");
-            return Some(if element { (Sign::Given, Some(b">")) } else { (Sign::Called, None) });
+            return Some(if element { (Sign::Assignment, Some(b">")) } else { (Sign::Called, None) });
         }
         self.at = begun + blanks;
         let instead = matches!(self.next(), Some(b'|' | b'?' | b'o'))
             && FALLBACKS.iter().take(3).any(|sign| self.take(sign.trim_ascii_start()));
         if (instead && self.is_at_quote()) || (blanks > 0 && operator.is_none() && self.typed()) {
-            return Some((Sign::Given, None));
+            return Some((Sign::Assignment, None));
         }
         self.at = begun + blanks;
         if blanks > 0 && (self.take(b"is ") || (closed && self.take(b"to "))) {
-            return Some((Sign::Said, None));
+            return Some((Sign::Sentence, None));
         }
         let name = self.bytes.get(before.len()..begun).unwrap_or_default();
         let set = blanks > 0
             && (is_set(before) || is_directive(name) || (back(1) == Some(b':') && self.next() == Some(b'"')));
         if set {
-            return Some((Sign::Given, None));
+            return Some((Sign::Assignment, None));
         }
         // `password 'VALUE'`: in settings of databases and builds.
-        let told = blank_is_enough || back(1) == Some(b'-') || (!closed && self.is_at_quote());
-        let blank = blanks > 0 && operator.is_none() && (told || !closed);
-        blank.then_some((if told { Sign::Blank } else { Sign::Near }, None))
+        let is_reliable = blank_is_enough || back(1) == Some(b'-') || (!closed && self.is_at_quote());
+        let blank = blanks > 0 && operator.is_none() && (is_reliable || !closed);
+        blank.then_some((if is_reliable { Sign::Blank } else { Sign::Near }, None))
     }
 
     /// Advances to the beginning of the value. Returns whether it is the text of an element or a block, which needs no
@@ -296,9 +296,9 @@ impl Cursor<'_> {
 
     /// Advances to a default value: `ENV["X"] || "VALUE"`, `found ? other : "VALUE"`.
     fn fallback(&mut self) -> bool {
-        const LONGEST: usize = 96;
+        const MAX_LEN: usize = 96;
         let rest = self.bytes.get(self.at..).unwrap_or_default();
-        let length = rest.iter().take(LONGEST).take_while(|byte| !b"\r\n,;{}".contains(byte)).count();
+        let length = rest.iter().take(MAX_LEN).take_while(|byte| !b"\r\n,;{}".contains(byte)).count();
         let line = rest.get(..length).unwrap_or_default();
         let quotes = line.iter().enumerate().filter(|(_, byte)| b"\"'`".contains(byte));
         let at = quotes.map(|(at, _)| at).find(|at| {

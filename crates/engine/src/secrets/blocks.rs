@@ -6,13 +6,13 @@ use reflex_tables::Tables;
 use std::ops::Range;
 
 /// Maximum number of bytes of a block that are scanned.
-const LONGEST: usize = 16 * 1024;
+const MAX_LEN: usize = 16 * 1024;
 
 /// A PEM block of a private key, complete or truncated, whose body is not a placeholder.
 pub(super) fn private_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 64;
     let rest = bytes.get(word.end..)?;
-    let rest = rest.get(..LONGEST).unwrap_or(rest);
+    let rest = rest.get(..MAX_LEN).unwrap_or(rest);
     let title = rest.iter().take(48).position(|byte| *byte == b'-')?;
     if !contains(rest.get(..title)?, b"PRIVATE KEY") {
         return None;
@@ -27,7 +27,7 @@ pub(super) fn encoded_private_key(tables: Tables, bytes: &[u8], word: Range<usiz
     const LEAST: usize = 120;
     let rest = bytes.get(word.start..)?;
     let length =
-        rest.iter().take(LONGEST).take_while(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)).count();
+        rest.iter().take(MAX_LEN).take_while(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte)).count();
     let block = rest.get(..length).filter(|_| length >= LEAST)?;
     let title = decoded(block.get(..64)?);
     (contains(&title, b"PRIVATE KEY") && !is_standin(tables, block)).then_some(word.start..word.start + length)
@@ -37,19 +37,19 @@ pub(super) fn encoded_private_key(tables: Tables, bytes: &[u8], word: Range<usiz
 pub(super) fn static_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 64;
     let rest = bytes.get(word.end..)?;
-    let body = rest.iter().take(LONGEST).skip_while(|byte| **byte != b'\n');
+    let body = rest.iter().take(MAX_LEN).skip_while(|byte| **byte != b'\n');
     let body: Vec<u8> =
         body.take_while(|byte| **byte != b'-').filter(|byte| byte.is_ascii_hexdigit()).copied().collect();
-    let whole = body.len() >= LEAST && entropy(&body) >= 3.2 && !is_standin(tables, &body);
-    whole.then_some(word.start..word.end)
+    let is_key = body.len() >= LEAST && entropy(&body) >= 3.2 && !is_standin(tables, &body);
+    is_key.then_some(word.start..word.end)
 }
 
 /// A PuTTY key with private lines.
 pub(super) fn putty_key(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
     const LEAST: usize = 32;
     let rest = bytes.get(word.end..)?;
-    let from = find(rest.get(..LONGEST).unwrap_or(rest), b"Private-Lines:")?;
-    let body = rest.get(from..)?.iter().take(LONGEST).skip_while(|byte| **byte != b'\n');
+    let from = find(rest.get(..MAX_LEN).unwrap_or(rest), b"Private-Lines:")?;
+    let body = rest.get(from..)?.iter().take(MAX_LEN).skip_while(|byte| **byte != b'\n');
     let body: Vec<u8> = body.take(2048).filter(|byte| byte.is_ascii_alphanumeric()).copied().collect();
     (body.len() >= LEAST && entropy(&body) >= 4.0 && !is_standin(tables, &body)).then_some(word.start..word.end + from)
 }

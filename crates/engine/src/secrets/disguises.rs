@@ -5,10 +5,10 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Minimum length of a word that can contain a key.
-const SHORTEST: usize = 20;
+const MIN_LEN: usize = 20;
 
 /// Maximum length of a word. A longer one is a file.
-const LONGEST: usize = 8 * 1024;
+const MAX_LEN: usize = 8 * 1024;
 
 /// Maximum number of words that are decoded per text.
 const MAX_WORDS: usize = 64;
@@ -21,7 +21,7 @@ pub(crate) fn disguised(text: &str) -> Vec<(Range<usize>, String)> {
         let hexadecimal = word.len() % 2 == 0 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
         let read = if hexadecimal { from_hexadecimal(word) } else { decoded(word.as_bytes()) };
         let readable =
-            read.len() >= SHORTEST / 2 && read.iter().all(|byte| byte.is_ascii_graphic() || b" \n\r\t".contains(byte));
+            read.len() >= MIN_LEN / 2 && read.iter().all(|byte| byte.is_ascii_graphic() || b" \n\r\t".contains(byte));
         if let Some(plain) = String::from_utf8(read).ok().filter(|_| readable) {
             forms.push((span.clone(), plain));
         }
@@ -63,7 +63,7 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
             let length = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+/_-=".contains(byte)).count();
             let start = at;
             at += length.max(1);
-            if (SHORTEST..=LONGEST).contains(&length) {
+            if (MIN_LEN..=MAX_LEN).contains(&length) {
                 // `?data=WORD`: the name before the equals sign is not part of the word.
                 let name =
                     rest.get(..length).unwrap_or_default().iter().take(length - 2).position(|byte| *byte == b'=');

@@ -95,8 +95,8 @@ fn run<'b>(segment: Node<'_>, chars: impl Iterator<Item = &'b u8>) -> Option<usi
 }
 
 fn taken<'b>(run: Node<'_>, chars: impl Iterator<Item = &'b u8>) -> usize {
-    let (set, most) = (run.at(0).bytes(), run.at(2).number());
-    chars.take(most as usize).take_while(|byte| holds(set, **byte)).count()
+    let (set, max) = (run.at(0).bytes(), run.at(2).number());
+    chars.take(max as usize).take_while(|byte| holds(set, **byte)).count()
 }
 
 /// Whether a set contains a byte. A set is encoded as pairs of first and last byte.

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 /// `scheme://user:password@host`.
 pub(super) fn in_url(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<usize>> {
-    const LONGEST: usize = 256;
+    const MAX_LEN: usize = 256;
     let rest = bytes.get(word.end..)?;
-    let authority = rest.iter().take(LONGEST).take_while(|byte| !ends_authority(**byte)).count();
+    let authority = rest.iter().take(MAX_LEN).take_while(|byte| !ends_authority(**byte)).count();
     let authority = rest.get(..authority)?;
     let at = authority.iter().rposition(|byte| *byte == b'@')?;
     let (login, host) = (authority.get(..at)?, authority.get(at + 1..)?);
@@ -123,8 +123,8 @@ pub(super) fn in_option(tables: Tables, bytes: &[u8], word: Range<usize>) -> Opt
     }
     let (start, login) = argument(bytes, word.end)?;
     let colon = login.iter().position(|byte| *byte == b':')?;
-    let whole = bytes.get(word.start.saturating_sub(BACK)..word.start)?;
-    if !contains(whole, b"curl") && !contains(whole, b"wget") && !contains(whole, b"http") {
+    let before = bytes.get(word.start.saturating_sub(BACK)..word.start)?;
+    if !contains(before, b"curl") && !contains(before, b"wget") && !contains(before, b"http") {
         return None;
     }
     let (user, password) = (login.get(..colon)?, login.get(colon + 1..)?);
@@ -193,26 +193,26 @@ pub(super) fn of_postgres(tables: Tables, bytes: &[u8], word: Range<usize>) -> O
 
 /// `auth=("user", "password")`: the second string of a call that logs in, after a number of skipped arguments.
 pub(super) fn in_call(tables: Tables, bytes: &[u8], word: Range<usize>, after: usize) -> Option<Range<usize>> {
-    let user = behind_arguments(bytes, word.end, after)?;
+    let user = after_arguments(bytes, word.end, after)?;
     let (_, after) = literal(bytes, user)?;
     let comma = bytes.get(after..)?.iter().take(8).take_while(|byte| b", \n".contains(byte)).count();
     let (password, _) = literal(bytes, after + comma)?;
     let value = bytes.get(password.clone())?;
-    let whole = !value.contains(&b' ') && !refers(value) && is_password(tables, value);
-    (comma > 0 && whole).then_some(password)
+    let is_secret = !value.contains(&b' ') && !refers(value) && is_password(tables, value);
+    (comma > 0 && is_secret).then_some(password)
 }
 
 /// The offset after `count` arguments.
-fn behind_arguments(bytes: &[u8], at: usize, count: usize) -> Option<usize> {
-    (0..count).try_fold(at, |at, _| behind_argument(bytes, at))
+fn after_arguments(bytes: &[u8], at: usize, count: usize) -> Option<usize> {
+    (0..count).try_fold(at, |at, _| after_argument(bytes, at))
 }
 
 /// The offset after the comma that ends an argument.
-fn behind_argument(bytes: &[u8], at: usize) -> Option<usize> {
-    const LONGEST: usize = 160;
+fn after_argument(bytes: &[u8], at: usize) -> Option<usize> {
+    const MAX_LEN: usize = 160;
     let rest = bytes.get(at..)?;
     let (mut quote, mut depth) = (None, 0_usize);
-    let comma = rest.iter().take(LONGEST).position(|byte| {
+    let comma = rest.iter().take(MAX_LEN).position(|byte| {
         match quote {
             Some(open) if open == *byte => quote = None,
             None if b"\"'`".contains(byte) => quote = Some(*byte),
@@ -231,7 +231,7 @@ fn behind_argument(bytes: &[u8], at: usize) -> Option<usize> {
 /// `jwt.sign(payload, "KEY")`, `Fernet("KEY")`: the key string of a signing or encrypting call, after a number of
 /// skipped arguments.
 pub(super) fn key_in_call(tables: Tables, bytes: &[u8], word: Range<usize>, after: usize) -> Option<Range<usize>> {
-    let at = behind_arguments(bytes, word.end, after)?;
+    let at = after_arguments(bytes, word.end, after)?;
     let (key, _) = literal(bytes, at)?;
     let value = bytes.get(key.clone())?;
     (!refers(value) && is_key(tables, value)).then_some(key)

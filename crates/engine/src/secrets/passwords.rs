@@ -30,13 +30,13 @@ pub fn passwords(analysis: &Analysis, tables: Tables) -> Vec<String> {
 /// The values at one position.
 fn taken(place: Node<'static>, command: &Command, reading: &Reading) -> Vec<String> {
     let words: Vec<String> = command.words.iter().map(|word| word.shown()).collect();
-    let is_there = |needed: &str| words.iter().skip(1).any(|word| word == needed || is_among(word, needed));
-    if !place.get("with").is_nil() && !place.get("with").texts().any(is_there) {
+    let is_present = |needed: &str| words.iter().skip(1).any(|word| word == needed || is_among(word, needed));
+    if !place.get("with").is_nil() && !place.get("with").texts().any(is_present) {
         return Vec::new();
     }
     let mut texts: Vec<String> = Vec::new();
     for option in place.get("options").texts() {
-        texts.extend(behind_option(&words, option, place.get("joined").is_true()));
+        texts.extend(option_values(&words, option, place.get("joined").is_true()));
     }
     let last = place.get("last").number() as usize;
     if last > 0 {
@@ -53,11 +53,11 @@ fn taken(place: Node<'static>, command: &Command, reading: &Reading) -> Vec<Stri
     if sign.is_empty() {
         return texts;
     }
-    texts.iter().flat_map(|text| behind_sign(text, sign)).collect()
+    texts.iter().flat_map(|text| values_after(text, sign)).collect()
 }
 
 /// Values after each `sign` in a text, up to the end of the word; after a sign with a quote, up to the next quote.
-fn behind_sign(text: &str, sign: &str) -> Vec<String> {
+fn values_after(text: &str, sign: &str) -> Vec<String> {
     if sign.ends_with('"') {
         let quoted = text.match_indices(sign).filter_map(|(at, _)| text.get(at + sign.len()..));
         return quoted.filter_map(|rest| rest.split(['"', '\\']).next()).map(str::to_owned).collect();
@@ -84,21 +84,21 @@ fn is_among(word: &str, option: &str) -> bool {
 }
 
 /// Whether a cluster ends with a short option, so that its value follows: `-sSu` for `-u`.
-fn ends_with_letter(word: &str, option: &str) -> bool {
+fn ends_with_option(word: &str, option: &str) -> bool {
     is_among(word, option) && option.chars().next_back().is_some_and(|ch| word.ends_with(ch))
 }
 
 /// The values of an option: the next word, or the rest of the same word.
-fn behind_option(words: &[String], option: &str, joined_only: bool) -> Vec<String> {
+fn option_values(words: &[String], option: &str, joined_only: bool) -> Vec<String> {
     let long = option.starts_with("--") || option.ends_with([':', '=']);
     let mut values = Vec::new();
     for (index, word) in words.iter().enumerate().skip(1) {
-        if (word == option || ends_with_letter(word, option)) && !joined_only {
+        if (word == option || ends_with_option(word, option)) && !joined_only {
             values.extend(words.get(index + 1).cloned());
         } else if let Some(rest) = word.strip_prefix(option).filter(|rest| !rest.is_empty()) {
             let value = rest.strip_prefix(['=', ':']);
-            let whole = !long || option.ends_with([':', '=']);
-            values.extend(value.or(Some(rest).filter(|_| whole)).map(str::to_owned));
+            let may_join = !long || option.ends_with([':', '=']);
+            values.extend(value.or(Some(rest).filter(|_| may_join)).map(str::to_owned));
         }
     }
     values

@@ -4,13 +4,13 @@ use crate::model::words::WordList;
 use reflex_tables::{Node, Tables};
 
 /// Maximum number of bytes of a value that are examined.
-const MAX_LETTERS: usize = 1024;
+const MAX_LEN: usize = 1024;
 
 /// Whether text of a format is a secret: it has enough entropy, is not a placeholder, and passes the entry's check.
-pub(super) fn is_secret(tables: Tables, entry: Node<'_>, whole: &[u8], body: &[u8]) -> bool {
+pub(super) fn is_secret(tables: Tables, entry: Node<'_>, text: &[u8], body: &[u8]) -> bool {
     let enough = f64::from(entry.get("entropy").number()) / 10.0;
     let sound = match entry.get("check").text() {
-        "jwt" => is_jwt(whole),
+        "jwt" => is_jwt(text),
         _ => true,
     };
     sound && entropy(body) >= enough && !is_standin(tables, body)
@@ -19,7 +19,7 @@ pub(super) fn is_secret(tables: Tables, entry: Node<'_>, whole: &[u8], body: &[u
 /// Shannon entropy in bits per byte.
 pub(super) fn entropy(text: &[u8]) -> f64 {
     let mut counts = [0_u32; 256];
-    let text = text.get(..MAX_LETTERS).unwrap_or(text);
+    let text = text.get(..MAX_LEN).unwrap_or(text);
     for byte in text {
         if let Some(count) = counts.get_mut(usize::from(*byte)) {
             *count += 1;
@@ -36,7 +36,7 @@ pub(super) fn entropy(text: &[u8]) -> f64 {
 
 /// Whether a value is a placeholder for a secret: `EXAMPLE`, `xxxx`, `your-key`, `1234567890`.
 pub(super) fn is_standin(tables: Tables, body: &[u8]) -> bool {
-    let lower: Vec<u8> = body.iter().take(MAX_LETTERS).map(u8::to_ascii_lowercase).collect();
+    let lower: Vec<u8> = body.iter().take(MAX_LEN).map(u8::to_ascii_lowercase).collect();
     WordList::Placeholders.read(tables).iter().any(|word| contains(&lower, word.as_bytes())) || is_sequence(&lower)
 }
 
@@ -61,9 +61,9 @@ fn is_jwt(token: &[u8]) -> bool {
     text.starts_with(b"{") && contains(&text, b"\"alg\"")
 }
 
-/// Decodes base64 of either alphabet, up to the first byte outside of it, and at most [`MAX_LETTERS`] bytes of input.
+/// Decodes base64 of either alphabet, up to the first byte outside of it, and at most [`MAX_LEN`] bytes of input.
 pub(super) fn decoded(text: &[u8]) -> Vec<u8> {
-    all_decoded(text.get(..MAX_LETTERS).unwrap_or(text))
+    all_decoded(text.get(..MAX_LEN).unwrap_or(text))
 }
 
 /// Like [`decoded`], without the limit.

@@ -139,9 +139,9 @@ fn called(tables: Tables, text: &str) -> Vec<Range<usize>> {
                 named = names.is_in(&lower);
                 let introduces = introduces(&lower, named);
                 let scheme = is_scheme(&lower);
-                let whole = awaits == Awaits::Secret && !scheme && !introduces;
+                let is_value = awaits == Awaits::Secret && !scheme && !introduces;
                 let assigned = word.split_once(['=', ':']).filter(|(name, _)| names.is_in(&name.to_ascii_lowercase()));
-                let value = if whole { Some(word) } else { assigned.map(|(_, value)| value) };
+                let value = if is_value { Some(word) } else { assigned.map(|(_, value)| value) };
                 let is_one = |value: &&str| value.len() >= LEAST && !value.starts_with(['$', '[']);
                 values.extend(value.filter(is_one).map(place));
                 let goes_on = introduces || (awaits == Awaits::Secret && scheme);
@@ -208,8 +208,8 @@ pub(crate) fn is_no_password(tables: Tables, text: &str) -> bool {
     const LEAST: usize = 4;
     let refers = text.starts_with(['$', '-', '<', '{', '%', '/']) || text.contains("://");
     let lower = text.to_ascii_lowercase();
-    let said = WordList::NoPasswordValues.read(tables);
-    text.len() < LEAST || refers || said.has(&lower) || plausible::is_standin(tables, text.as_bytes())
+    let values = WordList::NoPasswordValues.read(tables);
+    text.len() < LEAST || refers || values.has(&lower) || plausible::is_standin(tables, text.as_bytes())
 }
 
 /// Whether the previous word announces a secret.

@@ -117,7 +117,7 @@ fn password(tables: Tables, bytes: &[u8], word: Range<usize>) -> Option<Range<us
         value.starts_with(b"$") || value.starts_with(b"%") || value.starts_with(b"@") || contains(value, b"://");
     let strange = value.iter().any(|byte| b" (){}[]<>/\\".contains(byte) || !byte.is_ascii_graphic());
     let name = bytes.get(assigned.name.clone())?;
-    let named = is_password_name(tables, name) && is_given(&assigned, name, is_strong(value));
+    let named = is_password_name(tables, name) && is_assigned(&assigned, name, is_strong(value));
     let literal = is_literal(&assigned, value)
         || is_of_environment(&assigned, name, value)
         || is_of_machine(bytes, &assigned.name);
@@ -130,7 +130,12 @@ fn is_of_environment(assigned: &Assigned, name: &[u8], value: &[u8]) -> bool {
     let plain = value.iter().all(u8::is_ascii_alphanumeric);
     // In the output of tests (`PASS: parser3`) a blank follows.
     let joined = assigned.value.start == assigned.name.end + 1;
-    joined && assigned.sign == Sign::Given && is_variable(name) && plain && !is_variable(value) && changes(value) > 0
+    joined
+        && assigned.sign == Sign::Assignment
+        && is_variable(name)
+        && plain
+        && !is_variable(value)
+        && changes(value) > 0
 }
 
 /// `machine HOST login USER password …`: a netrc file, in which a blank is a sufficient separator.
@@ -142,18 +147,18 @@ fn is_of_machine(bytes: &[u8], name: &Range<usize>) -> bool {
 
 /// Whether the syntax assigns the value: `setPassword("…")` does, `hash_password("…")` does not. In a sentence, `is`
 /// only counts before a value that does not look like a word.
-fn is_given(assigned: &Assigned, name: &[u8], is_strong: bool) -> bool {
+fn is_assigned(assigned: &Assigned, name: &[u8], is_strong: bool) -> bool {
     let sets = |words: &[String]| match words {
         [_] => true,
         [verb, ..] => ["set", "with"].contains(&verb.as_str()),
         [] => false,
     };
     match assigned.sign {
-        Sign::Given => true,
+        Sign::Assignment => true,
         // `pass 'x'` occurs in sentences.
         Sign::Blank | Sign::Near => name.len() > 4,
         Sign::Called => sets(&words(name.rsplit(|byte| *byte == b'.').next().unwrap_or(name))),
-        Sign::Said => is_strong,
+        Sign::Sentence => is_strong,
     }
 }
 

@@ -11,13 +11,13 @@ use std::ops::Range;
 const MAX_LAYERS: usize = 4;
 
 /// Minimum length of a base64 run.
-const SHORTEST_RUN: usize = 12;
+const MIN_RUN: usize = 12;
 
 /// Minimum length of a run without uppercase characters, such as hexadecimal digits.
 const LONG_RUN: usize = 16;
 
 /// Maximum length of a run. A longer one is a file.
-const LONGEST_RUN: usize = 64 * 1024;
+const MAX_RUN: usize = 64 * 1024;
 
 /// Maximum number of runs that are decoded per text.
 const MAX_RUNS: usize = 256;
@@ -123,7 +123,7 @@ impl Signs {
             } else if matches!(byte, b'+' | b'/' | b'-' | b'_') {
                 run += 1;
             } else {
-                signs.runs |= run >= SHORTEST_RUN && (upper || run >= LONG_RUN);
+                signs.runs |= run >= MIN_RUN && (upper || run >= LONG_RUN);
                 (run, upper) = (0, false);
                 match byte {
                     b'\\' => signs.escapes = true,
@@ -134,7 +134,7 @@ impl Signs {
             }
             before = byte;
         }
-        signs.runs |= run >= SHORTEST_RUN && (upper || run >= LONG_RUN);
+        signs.runs |= run >= MIN_RUN && (upper || run >= LONG_RUN);
         signs.glued &= text.bytes().filter(|byte| matches!(byte, b'"' | b'\'' | b'`')).nth(1).is_some();
         signs
     }
@@ -155,8 +155,8 @@ fn unescaped(from: Cow<'_, Unveiled>) -> Option<Unveiled> {
         };
         let plain = length == 1 || (*byte >= 128 && meant.is_some());
         changed |= !plain;
-        let whole = from.place(&(at..at + length))?;
-        let place = u32::try_from(whole.start).ok()?..u32::try_from(whole.end).ok()?;
+        let range = from.place(&(at..at + length))?;
+        let place = u32::try_from(range.start).ok()?..u32::try_from(range.end).ok()?;
         match meant {
             _ if plain => {
                 out.extend(rest.get(..length).unwrap_or_default());
@@ -285,14 +285,14 @@ fn joined(from: Cow<'_, Unveiled>) -> Unveiled {
 
 /// Length of the seam at an offset, or 0 without one.
 fn seam(bytes: &[u8], at: usize) -> usize {
-    const LONGEST: usize = 16;
+    const MAX_LEN: usize = 16;
     let is_quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
     if !bytes.get(at).is_some_and(|byte| is_quote(byte) || *byte == b'$') {
         return 0;
     }
     let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-+/.%!@#^*~:=".contains(byte);
     let rest = bytes.get(at..).unwrap_or_default();
-    let length = rest.iter().take(LONGEST).take_while(|byte| is_quote(byte) || b" \t\n+.,&$~".contains(byte)).count();
+    let length = rest.iter().take(MAX_LEN).take_while(|byte| is_quote(byte) || b" \t\n+.,&$~".contains(byte)).count();
     let gap = rest.get(..length).unwrap_or_default();
     let before = at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(in_word);
     let after = rest.get(length).is_some_and(in_word);
@@ -303,8 +303,8 @@ fn seam(bytes: &[u8], at: usize) -> usize {
     let last = gap.last().is_some_and(is_quote);
     let named = |byte: &u8| matches!(byte, b'=' | b':');
     let assigns = at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(named);
-    let whole = if spaced { sign && quotes >= 2 && last } else { quotes > 0 && !assigns };
-    if before && after && whole { length } else { 0 }
+    let joins = if spaced { sign && quotes >= 2 && last } else { quotes > 0 && !assigns };
+    if before && after && joins { length } else { 0 }
 }
 
 /// Decodes the base64 and hexadecimal runs of a text.
@@ -350,12 +350,12 @@ fn words(text: &str) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || {
         while at < bytes.len() {
             let rest = bytes.get(at..).unwrap_or_default();
-            let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/_-".contains(byte);
-            let chars = rest.iter().take_while(is_letter).count();
+            let in_alphabet = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/_-".contains(byte);
+            let chars = rest.iter().take_while(in_alphabet).count();
             let filling = rest.iter().skip(chars).take(2).take_while(|byte| **byte == b'=').count();
             let start = at;
             at += (chars + filling).max(1);
-            if (SHORTEST_RUN..=LONGEST_RUN).contains(&chars) {
+            if (MIN_RUN..=MAX_RUN).contains(&chars) {
                 return Some(start..start + chars + filling);
             }
         }

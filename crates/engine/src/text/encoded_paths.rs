@@ -32,7 +32,7 @@ pub(crate) fn disguise(text: &str) -> Disguise {
         plain = next;
     }
     let ended = without_controls(&plain, &mut found.malformed);
-    let inner = behind_wrapper(&ended).unwrap_or(&ended);
+    let inner = unwrapped(&ended).unwrap_or(&ended);
     let mut keep = |path: String| {
         if path != text && !found.paths.contains(&path) {
             found.paths.push(path);
@@ -198,7 +198,7 @@ fn without_controls(text: &str, malformed: &mut bool) -> String {
 }
 
 /// The file inside a wrapper: `file://`, `php://filter/…/resource=`, `zip://FILE#entry`, `jar:file:FILE!/entry`.
-fn behind_wrapper(text: &str) -> Option<&str> {
+fn unwrapped(text: &str) -> Option<&str> {
     let (scheme, rest) = text.split_once(':')?;
     let named = !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte));
     if !named || scheme.len() < 2 || ["http", "https", "ftp", "ws", "wss", "ssh", "git"].contains(&scheme) {
@@ -206,7 +206,7 @@ fn behind_wrapper(text: &str) -> Option<&str> {
     }
     if scheme.eq_ignore_ascii_case("jar") || scheme.eq_ignore_ascii_case("view-source") {
         let inner = rest.split('!').next().unwrap_or(rest);
-        return Some(behind_wrapper(inner).unwrap_or(inner));
+        return Some(unwrapped(inner).unwrap_or(inner));
     }
     let path = match rest.strip_prefix("//") {
         Some(path) => path,
@@ -215,7 +215,7 @@ fn behind_wrapper(text: &str) -> Option<&str> {
     };
     let path = path.split_once("resource=").map_or(path, |(_, resource)| resource);
     let path = if scheme.eq_ignore_ascii_case("file") { path.strip_prefix("localhost").unwrap_or(path) } else { path };
-    Some(behind_wrapper(path).unwrap_or_else(|| path.split('#').next().unwrap_or(path)))
+    Some(unwrapped(path).unwrap_or_else(|| path.split('#').next().unwrap_or(path)))
 }
 
 /// Replaces components that become `..` after a filter has removed dots, cut at a semicolon, or read `?` as any
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn files_behind_wrappers_are_seen() {
+    fn files_in_wrappers_are_seen() {
         check("file:///data/x", "/data/x");
         check("file://localhost/data/x", "/data/x");
         check("php://filter/convert.base64-encode/resource=../x", "../x");

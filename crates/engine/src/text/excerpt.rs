@@ -17,7 +17,7 @@ pub(crate) fn shortened(text: &str) -> String {
 /// tags may be shorter than the secrets they replace. A gap extends to the end of its text, and a text may have many.
 pub(crate) fn first_words(text: &str) -> String {
     const ENOUGH: usize = 8 * MAX_QUOTED;
-    const LONGEST: usize = 32 * MAX_QUOTED;
+    const MAX_WORD: usize = 32 * MAX_QUOTED;
     let mut folded = String::new();
     for word in text.split_whitespace() {
         if folded.len() > ENOUGH {
@@ -25,7 +25,7 @@ pub(crate) fn first_words(text: &str) -> String {
         }
         folded.push_str(if folded.is_empty() { "" } else { " " });
         // Long enough to be recognized as a secret.
-        folded.extend(word.chars().take(LONGEST));
+        folded.extend(word.chars().take(MAX_WORD));
     }
     folded
 }
@@ -43,7 +43,7 @@ const MAX_OF_A_PATH: usize = 120;
 
 /// Attributes unreviewed text of a repository, for a model: the source, the place, and the text as a quotation.
 pub fn quoted_from_stranger(who: &str, place: &str, words: &str) -> String {
-    format!("{who} of this repository ({}, reviewed by nobody) says: {}", plain_path(place), quotation(words))
+    format!("{who} of this repository ({}, not reviewed) says: {}", plain_path(place), quotation(words))
 }
 
 /// Quotes untrusted text in one line. It cannot end the quotation, and it contains no markup, terminal escapes or
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_letter_stands_inside_in_one_line() {
+    fn every_character_is_inside_in_one_line() {
         let all: Vec<char> = (0..=0x0010_ffff).filter_map(char::from_u32).collect();
         for chars in all.chunks(200) {
             let quoted = quotation(&chars.iter().collect::<String>());

@@ -158,7 +158,7 @@ pub(crate) fn glob(pattern: &[u8], text: &[u8]) -> bool {
             (Some(b'['), Some(ch)) if set(pattern, at, ch).is_some() => {
                 (at, read) = (set(pattern, at, ch).unwrap_or(at + 1), read + 1);
             }
-            (Some(wanted), Some(there)) if wanted == there => (at, read) = (at + 1, read + 1),
+            (Some(wanted), Some(found)) if wanted == found => (at, read) = (at + 1, read + 1),
             _ => {
                 let within = shallow.filter(|(_, from)| text.get(*from).is_some_and(|ch| *ch != b'/'));
                 let retry = if within.is_some() { &mut shallow } else { &mut deep };
@@ -205,8 +205,8 @@ fn holds(inside: &[u8], ch: u8) -> bool {
 /// Maximum number of components or bytes that are compared. Longer patterns count as matching the same path.
 const MAX_COMPARED: usize = 128;
 
-/// Whether a path can match both an absolute shell pattern, in which a star does not match a leading dot, and an
-/// absolute pattern of the library.
+/// Whether some path can match both an absolute shell pattern and an absolute pattern in the syntax of the
+/// library. In the shell pattern, a star does not match a leading dot.
 pub(crate) fn may_meet(shell: &str, library: &str) -> bool {
     let parts = |pattern| str::split(pattern, '/').filter(|part: &&str| !part.is_empty()).collect::<Vec<_>>();
     let (shell, library): (Vec<&str>, Vec<&str>) = (parts(shell), parts(library));
@@ -241,14 +241,14 @@ pub(crate) fn may_meet(shell: &str, library: &str) -> bool {
 enum Step<'p> {
     Any,
     One,
-    Letter(u8),
+    Byte(u8),
     Set(&'p [u8]),
 }
 
 fn parts_meet(shell: &str, library: &str, dots: bool) -> bool {
     let (shell, library) = (steps(shell.as_bytes()), steps(library.as_bytes()));
-    let hidden = library.first() == Some(&Step::Letter(b'.'));
-    if hidden && !dots && shell.first() != Some(&Step::Letter(b'.')) {
+    let hidden = library.first() == Some(&Step::Byte(b'.'));
+    if hidden && !dots && shell.first() != Some(&Step::Byte(b'.')) {
         return false;
     }
     if shell.len().max(library.len()) > MAX_COMPARED {
@@ -277,8 +277,8 @@ fn parts_meet(shell: &str, library: &str, dots: bool) -> bool {
 
 fn may_be_same(one: Step<'_>, other: Step<'_>) -> bool {
     match (one, other) {
-        (Step::Letter(a), Step::Letter(b)) => a == b,
-        (Step::Letter(ch), Step::Set(set)) | (Step::Set(set), Step::Letter(ch)) => holds(set, ch),
+        (Step::Byte(a), Step::Byte(b)) => a == b,
+        (Step::Byte(ch), Step::Set(set)) | (Step::Set(set), Step::Byte(ch)) => holds(set, ch),
         (Step::Any | Step::One | Step::Set(_), _) | (_, Step::Any | Step::One) => true,
     }
 }
@@ -295,9 +295,9 @@ fn steps(pattern: &[u8]) -> Vec<Step<'_>> {
             b'?' => (Step::One, 1),
             b'[' => match set_end(pattern, at) {
                 Some(end) => (Step::Set(pattern.get(at + 1..end).unwrap_or(&[])), end + 1 - at),
-                None => (Step::Letter(b'['), 1),
+                None => (Step::Byte(b'['), 1),
             },
-            ch => (Step::Letter(ch), 1),
+            ch => (Step::Byte(ch), 1),
         };
         steps.push(step);
         at += length;

@@ -45,8 +45,8 @@ fn passes_for_another(label: &str, last: &str, imitated: Words) -> bool {
     let mixes = alphabets().any(|one| one != Alphabet::EastAsian && (one != Alphabet::Latin) == has_latin)
         || has_latin && label.contains(|ch: char| LIKE_SIGNS.contains(ch));
     let hides = other().any(|ch| !ch.is_alphanumeric() || is_compatible(ch));
-    let in_own_zone = last.chars().all(|ch| !ch.is_ascii()) && !last.is_empty();
-    let looks_latin = !in_own_zone && label.chars().all(|ch| ch.is_ascii() || LIKE_LATIN.contains(ch));
+    let in_native_zone = last.chars().all(|ch| !ch.is_ascii()) && !last.is_empty();
+    let looks_latin = !in_native_zone && label.chars().all(|ch| ch.is_ascii() || LIKE_LATIN.contains(ch));
     mixes || hides || looks_latin || has_latin && imitated.has(&without_marks(label))
 }
 
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_in_its_own_letters_is_what_it_looks_like() {
+    fn a_name_in_its_native_script_is_what_it_looks_like() {
         let plain = [
             "x.example",
             "münchen.de",

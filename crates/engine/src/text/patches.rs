@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_patch_is_told_by_file() {
+    fn a_patch_is_split_by_file() {
         let text =
             "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n-a\n+b\n c\n--- a/y\n+++ b/y\n@@ -0,0 +1 @@\n+d\n";
         let file = |path: &str, comes: &str, goes: &str| Changed {

@@ -33,23 +33,23 @@ impl Substitution {
     }
 
     fn apply(&self, name: &str) -> String {
-        let most = usize::from(!self.all);
-        self.regex.replacen(name, most, self.replacement.as_str()).into_owned()
+        let limit = usize::from(!self.all);
+        self.regex.replacen(name, limit, self.replacement.as_str()).into_owned()
     }
 }
 
 /// The text up to the divider, and the text after it. A backslash before the divider makes it part of the text.
 fn part(text: &str, divider: char) -> Option<(String, &str)> {
-    let mut own = String::new();
+    let mut unescaped = String::new();
     let mut chars = text.char_indices();
     while let Some((at, ch)) = chars.next() {
         match ch {
             '\\' => match chars.next()?.1 {
-                next if next == divider => own.push(next),
-                next => own.extend(['\\', next]),
+                next if next == divider => unescaped.push(next),
+                next => unescaped.extend(['\\', next]),
             },
-            _ if ch == divider => return Some((own, text.get(at + divider.len_utf8()..)?)),
-            _ => own.push(ch),
+            _ if ch == divider => return Some((unescaped, text.get(at + divider.len_utf8()..)?)),
+            _ => unescaped.push(ch),
         }
     }
     None
@@ -75,21 +75,21 @@ fn extended(basic: &str) -> String {
 
 /// Converts `&` and `\\1` to the syntax of the regex crate.
 fn captures(replacement: &str) -> String {
-    let mut own = String::new();
+    let mut converted = String::new();
     let mut chars = replacement.chars();
     while let Some(ch) = chars.next() {
         match ch {
-            '&' => own.push_str("${0}"),
-            '$' => own.push_str("$$"),
+            '&' => converted.push_str("${0}"),
+            '$' => converted.push_str("$$"),
             '\\' => match chars.next() {
-                Some(digit) if digit.is_ascii_digit() => own.push_str(&format!("${{{digit}}}")),
-                Some(next) => own.push(next),
+                Some(digit) if digit.is_ascii_digit() => converted.push_str(&format!("${{{digit}}}")),
+                Some(next) => converted.push(next),
                 None => {}
             },
-            _ => own.push(ch),
+            _ => converted.push(ch),
         }
     }
-    own
+    converted
 }
 
 #[cfg(test)]

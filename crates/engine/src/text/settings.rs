@@ -164,7 +164,7 @@ impl Found {
             let parts = key.trim().trim_matches(['"', '\'']).rsplit(char::is_whitespace).next().unwrap_or("");
             let mut keys: Vec<&str> = section.iter().map(String::as_str).collect();
             keys.extend(parts.split('.').map(|part| part.trim_matches(['"', '\'', '-', '+'])));
-            let value = whole_value(value.trim(), &mut lines);
+            let value = complete_value(value.trim(), &mut lines);
             if value.starts_with(['[', '{']) {
                 // An inline table assigns its keys with `=`.
                 self.json_below(&yaml::flow(&value.replace(" = ", ": ")), &keys);
@@ -234,7 +234,7 @@ impl Found {
 }
 
 /// Reads a value with its continuation lines: triple-quoted texts, lists, and here-documents after `<<`.
-fn whole_value<'t>(first: &'t str, lines: &mut impl Iterator<Item = &'t str>) -> String {
+fn complete_value<'t>(first: &'t str, lines: &mut impl Iterator<Item = &'t str>) -> String {
     let mut value = first.to_owned();
     let mut take_until = |value: &mut String, ends: &dyn Fn(&str, &str) -> bool| {
         for line in lines.by_ref() {

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn statements_are_told_by_their_first_words() {
+    fn statements_are_recognized_by_their_first_words() {
         check("DROP  DATABASE a", &["drop-database"]);
         check("BEGIN; DELETE FROM a; ROLLBACK;", &[]);
         check("begin; delete from a; commit; begin; rollback", &["delete-all"]);

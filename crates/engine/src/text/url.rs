@@ -17,10 +17,10 @@ pub(crate) fn is_disguised(url: &str, imitated: Words) -> bool {
 pub(crate) fn is_one_of(url: &str, addresses: Words) -> bool {
     let Parts { scheme, user, host, path } = parts(url);
     let place = format!("{host}{path}");
-    let lies_there = |address: &str| {
+    let contains_url = |address: &str| {
         place.strip_prefix(address).is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?', '#']))
     };
-    scheme == "https" && user.is_empty() && addresses.iter().any(lies_there)
+    scheme == "https" && user.is_empty() && addresses.iter().any(contains_url)
 }
 
 /// Whether the URL has a property: `password`, `plain`, `own`, `number`, `script`, `laden`.
@@ -32,8 +32,8 @@ pub(crate) fn has(url: &str, property: &str) -> bool {
     let Parts { scheme, user, host, path } = parts(url);
     match property {
         "password" => user.contains(':'),
-        "plain" => matches!(scheme, "http" | "ftp") && !is_own(host) && !host.is_empty(),
-        "own" => is_own(host),
+        "plain" => matches!(scheme, "http" | "ftp") && !is_local(host) && !host.is_empty(),
+        "own" => is_local(host),
         "number" => {
             host.contains(['.', ':']) && host.bytes().all(|byte| byte.is_ascii_hexdigit() || b".:".contains(&byte))
         }
@@ -49,7 +49,7 @@ pub(crate) fn has(url: &str, property: &str) -> bool {
 /// The host of an address, unless it belongs to this machine or its network.
 pub(crate) fn far_host(url: &str) -> Option<&str> {
     let host = parts(url).host;
-    let near = is_own(host) || [".local", ".internal", ".lan"].iter().any(|end| host.ends_with(end));
+    let near = is_local(host) || [".local", ".internal", ".lan"].iter().any(|end| host.ends_with(end));
     (host.contains('.') && !near).then_some(host)
 }
 
@@ -81,7 +81,7 @@ fn is_load(part: &str) -> bool {
 }
 
 /// Whether a host is this machine, or a name that only resolves on it.
-fn is_own(host: &str) -> bool {
+fn is_local(host: &str) -> bool {
     host == "localhost"
         || host == "::1"
         || host == "0.0.0.0"

@@ -262,8 +262,8 @@ fn key_of(content: &str) -> Option<(String, &str)> {
 
 /// Removes quotes, or a trailing comment.
 fn plain(value: &str) -> String {
-    let whole = |quote: char| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
-    if whole('"') || whole('\'') {
+    let is_quoted = |quote: char| value.len() > 1 && value.starts_with(quote) && value.ends_with(quote);
+    if is_quoted('"') || is_quoted('\'') {
         return value.get(1..value.len() - 1).unwrap_or(value).replace("\\\"", "\"");
     }
     value.split(" #").next().unwrap_or(value).trim_end().to_owned()
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn every_style_says_the_same() {
+    fn every_style_means_the_same() {
         for text in [
             "a:\n  b: c d\n  e: [f]\n",
             "{a: {b: c d, e: [f]}}",

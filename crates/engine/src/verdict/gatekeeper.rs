@@ -32,18 +32,18 @@ pub(crate) fn decide(policy: &Policy, facts: &Facts<'_>, findings: Vec<Finding>)
             .chain
             .push(format!("{}: {} {} {}", finding.id, policy.name(), verb(decision), finding.severity.name(),));
         verdict.decision = verdict.decision.max(decision);
-        let said = said(decision, finding);
+        let reason = reason_for(decision, finding);
         if decision == Decision::Pass {
             let about = about(finding, facts);
-            verdict.advice.push(Advice { said, finding: finding.id.clone(), about, is_known: false });
+            verdict.advice.push(Advice { reason, finding: finding.id.clone(), about, is_known: false });
         } else if !is_about_keys(finding) || !keys.contains(&(decision, finding.command.as_str())) {
             keys.extend(is_about_keys(finding).then_some((decision, finding.command.as_str())));
-            deciding.push((decision, said));
+            deciding.push((decision, reason));
         }
     }
     // Reasons for asking are not news if the call is blocked.
     verdict.reasons =
-        deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, said)| said).collect();
+        deciding.into_iter().filter(|(decision, _)| *decision == verdict.decision).map(|(_, reason)| reason).collect();
     let ends = |finding: &Finding| finding.category == budget::CATEGORY || finding.id == "loop/repeat";
     verdict.ends_turn = weighed.iter().any(|(finding, worth)| *worth == PolicyAction::Deny && ends(finding));
     verdict.rewrite = sole_rewrite(&weighed, &mut verdict);
@@ -105,7 +105,7 @@ fn parted(weighed: Vec<Rated>) -> (Vec<Rated>, Option<FollowUp>) {
     for (finding, worth) in later.into_iter().filter(|(_, worth)| *worth >= PolicyAction::Ask) {
         let decision = decision(worth).unwrap_or_default();
         after.decision = after.decision.max(decision);
-        after.reasons.push(said(decision, &finding));
+        after.reasons.push(reason_for(decision, &finding));
         after.findings.push(finding);
     }
     (now, (!after.findings.is_empty()).then_some(after))
@@ -130,7 +130,7 @@ fn at_stake(weighed: &[Rated], policy: &Policy, facts: &Facts<'_>) -> Option<AtS
     for (finding, worth) in losses {
         let Some(decision) = decision(*worth) else { continue };
         if at_stake.findings.iter().all(|(id, ..)| *id != finding.id) {
-            at_stake.findings.push((finding.id.clone(), decision, said(Decision::Pass, finding)));
+            at_stake.findings.push((finding.id.clone(), decision, reason_for(Decision::Pass, finding)));
         }
     }
     Some(at_stake)
@@ -174,7 +174,7 @@ fn once_each(mut findings: Vec<(Finding, PolicyAction)>) -> Vec<(Finding, Policy
 }
 
 /// Returns the harm and the remedy, followed by the trigger and the rule.
-fn said(decision: Decision, finding: &Finding) -> Reason {
+fn reason_for(decision: Decision, finding: &Finding) -> Reason {
     let begin = match decision {
         Decision::Pass => "Warning",
         Decision::Ask => "Needs approval",
@@ -282,7 +282,7 @@ impl Verdict {
             if decision == Decision::Ask {
                 self.chain.push(format!("{finding}: a warning instead of a question, because it was kept"));
             }
-            self.advice.push(Advice { finding, said: as_kept(warning, id), about: id.into(), is_known: false });
+            self.advice.push(Advice { finding, reason: as_kept(warning, id), about: id.into(), is_known: false });
         }
         self.decision = Decision::Pass;
         self.rewrite = None;
@@ -303,8 +303,8 @@ impl Verdict {
     }
 
     /// Marks the warnings that the agent has already received.
-    pub fn advise_once(&mut self, told: impl Fn(&Advice) -> bool) {
-        self.advice.iter_mut().for_each(|advice| advice.is_known = told(advice));
+    pub fn advise_once(&mut self, is_known: impl Fn(&Advice) -> bool) {
+        self.advice.iter_mut().for_each(|advice| advice.is_known = is_known(advice));
     }
 }
 

@@ -77,14 +77,14 @@ fn rule(facts: &Facts<'_>, finding: &Finding, is_kept: bool) -> Result<JudgedRul
     let effect = finding.effect.and_then(|index| facts.analysis.effects.get(index)).ok_or_else(reserved)?;
     let mut rules = facts.tables.get("triggers").get(effect.kind.name()).items();
     let rule = rules.find(|rule| rule.get("id").text() == finding.id).unwrap_or(Node::NIL);
-    let said = JudgedRule { id: rule.get("id").text(), why: rule.get("why").text() };
-    if said.why.is_empty() || finding.tier == Tier::Core || finding.fixed.is_some() {
+    let judged = JudgedRule { id: rule.get("id").text(), why: rule.get("why").text() };
+    if judged.why.is_empty() || finding.tier == Tier::Core || finding.fixed.is_some() {
         return Err(reserved());
     }
     if !is_kept {
         return Err(format!("no copy is kept of what {} would lose", finding.id));
     }
-    Ok(said)
+    Ok(judged)
 }
 
 fn stays_within(facts: &Facts<'_>, effect: &Effect) -> Result<(), String> {

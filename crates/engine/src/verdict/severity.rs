@@ -130,8 +130,8 @@ pub(crate) fn confidence<'f>(risk: Severity, findings: impl Iterator<Item = &'f 
     }
     let doubt = surest.iter().map(|(_, sure)| 1.0 - f64::from((*sure).min(100)) / 100.0).product::<f64>();
     // Several detectors that are nearly sure do not add up to certainty.
-    let most = if surest.iter().any(|(_, sure)| *sure >= 100) { 100 } else { 99 };
-    percent(1.0 - doubt).min(most)
+    let max = if surest.iter().any(|(_, sure)| *sure >= 100) { 100 } else { 99 };
+    percent(1.0 - doubt).min(max)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 1")]

@@ -61,9 +61,9 @@ impl Repository {
         }
         if !options.is_empty() {
             let all = self.references()?;
-            let whole: Vec<String> =
+            let lines: Vec<String> =
                 all.iter().map(|(name, id)| format!("{} {id}", String::from_utf8_lossy(name))).collect();
-            let digest = Sha256::digest(whole.join("\n").as_bytes());
+            let digest = Sha256::digest(lines.join("\n").as_bytes());
             let short: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
             return Ok(vec![always(format!("pushes {} references ({short}) to {urls}", all.len()))]);
         }
@@ -85,14 +85,14 @@ impl Repository {
             to => to.strip_prefix("refs/heads/").unwrap_or(to).to_owned(),
         };
         let name = format!("refs/remotes/{remote}/{to}");
-        let there = self.object(name.as_bytes()).ok().flatten().map(|id| id.to_string()).unwrap_or_default();
+        let known = self.object(name.as_bytes()).ok().flatten().map(|id| id.to_string()).unwrap_or_default();
         let mut shown = vec![pushes.clone()];
-        if !there.is_empty() {
-            shown.push(format!("{to} is at {} on {remote} as far as is known", there.get(..12).unwrap_or(&there)));
+        if !known.is_empty() {
+            shown.push(format!("{to} is at {} on {remote} as far as is known", known.get(..12).unwrap_or(&known)));
         }
         Lead {
-            once: format!("{pushes} over {there}"),
-            lasting: format!("pushes {from}:{to} to {urls} over {}", self.of_others(&name).unwrap_or(there)),
+            once: format!("{pushes} over {known}"),
+            lasting: format!("pushes {from}:{to} to {urls} over {}", self.of_others(&name).unwrap_or(known)),
             shown,
         }
     }
@@ -100,8 +100,8 @@ impl Repository {
     /// The last commit of a remote branch that this repository did not push itself; `None` without a reflog.
     fn of_others(&self, name: &str) -> Option<String> {
         let log = self.log_of(name).ok()?;
-        let own = |line: &&Logged| line.message.starts_with("update by push");
-        match log.iter().rev().find(|line| !own(line)) {
+        let is_push = |line: &&Logged| line.message.starts_with("update by push");
+        match log.iter().rev().find(|line| !is_push(line)) {
             Some(line) => Some(line.new.clone()),
             None => log.first().map(|line| line.old.trim_matches('0').to_owned()),
         }
@@ -109,13 +109,13 @@ impl Repository {
 
     /// The local side of a refspec, as in `main at 1a2b3c4d5e6f`.
     fn commit_of(&self, word: &str) -> String {
-        let own = word.trim_start_matches('+').split(':').next().unwrap_or("");
-        if own.is_empty() {
+        let source = word.trim_start_matches('+').split(':').next().unwrap_or("");
+        if source.is_empty() {
             return format!("`{word}`");
         }
-        let id = self.named(own).ok().flatten().map(|id| id.to_string());
-        let branch = self.branch().ok().flatten().filter(|_| own == "HEAD");
-        let shown = branch.map_or_else(|| own.to_owned(), |branch| format!("{branch} (HEAD)"));
+        let id = self.named(source).ok().flatten().map(|id| id.to_string());
+        let branch = self.branch().ok().flatten().filter(|_| source == "HEAD");
+        let shown = branch.map_or_else(|| source.to_owned(), |branch| format!("{branch} (HEAD)"));
         match id {
             Some(id) => format!("{shown} at {}", id.get(..12).unwrap_or(&id)),
             None => shown,
@@ -142,11 +142,11 @@ impl Repository {
 fn urls(settings: &Settings, remote: &str, way: Way) -> Vec<String> {
     let of = |name| settings.all("remote", Some(remote.as_bytes()), name);
     let (pushed, fetched) = (of("pushurl"), of("url"));
-    let own = way == Way::To && !pushed.is_empty();
-    let found = if own { pushed } else { fetched };
+    let uses_push_url = way == Way::To && !pushed.is_empty();
+    let found = if uses_push_url { pushed } else { fetched };
     let found = if found.is_empty() { vec![remote.as_bytes().to_vec()] } else { found };
     let found = found.iter().map(|url| String::from_utf8_lossy(url).into_owned());
-    found.map(|url| rewritten(settings, &url, way == Way::To && !own)).collect()
+    found.map(|url| rewritten(settings, &url, way == Way::To && !uses_push_url)).collect()
 }
 
 /// Applies `url.BASE.insteadOf`: the longest matching prefix is replaced.

@@ -53,8 +53,8 @@ impl Repository {
             return Err(Unknown("more than a name"));
         }
         let hexadecimal = word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let own = word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-        if own && loose(&self.git_dir, word.as_bytes())?.is_some() {
+        let is_pseudo_reference = word.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+        if is_pseudo_reference && loose(&self.git_dir, word.as_bytes())?.is_some() {
             return Ok(true);
         }
         for folder in ["refs/", "refs/tags/", "refs/heads/", "refs/remotes/"] {

@@ -17,7 +17,7 @@ const MAXIMUM_DOUBLE_STARS: usize = 3;
 const KNOWN_EXTENSIONS: [&str; 7] =
     ["noop", "preciousobjects", "partialclone", "worktreeconfig", "objectformat", "refstorage", "relativeworktrees"];
 
-/// Newer git reads such references; this reader does not.
+/// References in another format (reftable), which newer versions of git read but this reader does not.
 pub(crate) const NO_FILES: Unknown = Unknown("references are not stored as files");
 
 /// The folders with the settings of a repository.
@@ -50,10 +50,10 @@ struct Value {
 
 impl Settings {
     /// Loads system, user and repository configuration.
-    pub(crate) fn of_user_and_repository(folders: Folders<'_>, has_own_of_work_tree: bool) -> Fact<Self> {
+    pub(crate) fn of_user_and_repository(folders: Folders<'_>, has_worktree_settings: bool) -> Fact<Self> {
         let mut files = user_files(folders.home);
         files.push(folders.common_dir.join("config"));
-        if has_own_of_work_tree {
+        if has_worktree_settings {
             files.push(folders.git_dir.join("config.worktree"));
         }
         let mut context = Loader::new(folders.git_dir, folders.home);
@@ -314,8 +314,8 @@ pub(crate) fn user_files(home: &Path) -> Vec<PathBuf> {
 }
 
 /// Whether a file is one of the user's configuration files.
-pub(crate) fn is_users_own(file: &Path, home: &Path) -> bool {
-    user_files(home).iter().any(|own| own == file)
+pub(crate) fn is_user_file(file: &Path, home: &Path) -> bool {
+    user_files(home).iter().any(|user_file| user_file == file)
 }
 
 /// Whether git could read a configuration there: the file is missing, `/dev/null`, or a regular file within the limit.

@@ -84,8 +84,8 @@ impl Index {
         self.any_stage(path).is_some()
     }
 
-    /// As [`Index::has_entry`], for a path in a folder, given the range of entries below that folder and the length of
-    /// the prefix that they share with the path.
+    /// Like [`Index::has_entry`], but searches only `folder`, the range of the entries below the path's folder. Their
+    /// first `shared` bytes equal those of the path and are not compared.
     pub(crate) fn has_entry_below(&self, folder: &Range<usize>, shared: usize, path: &[u8]) -> bool {
         let entries = self.entries().get(folder.clone()).unwrap_or_default();
         let wanted = path.get(shared..).unwrap_or_default();
@@ -107,11 +107,11 @@ impl Index {
 
     /// The entries in the scope, in order and without duplicates.
     pub(crate) fn within(&self, scope: &Scope) -> impl Iterator<Item = &Entry> {
-        let whole = scope.0.is_empty().then(|| 0..self.entries().len());
+        let full_range = scope.0.is_empty().then(|| 0..self.entries().len());
         let mut ranges: Vec<Range<usize>> = scope.0.iter().flat_map(|path| [self.at(path), self.below(path)]).collect();
         ranges.sort_by_key(|range| range.start);
         let mut end = 0;
-        whole.into_iter().chain(ranges).flat_map(move |range| {
+        full_range.into_iter().chain(ranges).flat_map(move |range| {
             let range = range.start.max(end)..range.end.max(end);
             end = range.end;
             self.entries().get(range).unwrap_or_default()

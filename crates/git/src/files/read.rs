@@ -12,7 +12,7 @@ const MAXIMUM_LISTED: usize = 200_000;
 const MAXIMUM_LOOKUPS: usize = 1_000_000;
 const MAXIMUM_STEPS: u64 = 1_000_000_000;
 
-/// The reason for a file above the limit.
+/// The answer is unknown because a file exceeds the size limit.
 pub(crate) const TOO_LARGE: Unknown = Unknown("a file is too large");
 
 /// The remaining work for one question.

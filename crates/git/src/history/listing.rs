@@ -78,7 +78,7 @@ impl Listing<'_> {
                 Kind::Tree => return Ok(id),
                 Kind::Commit => CommitRefIter::from_bytes(data, hash).tree_id(),
                 Kind::Tag => TagRefIter::from_bytes(data, hash).target_id(),
-                Kind::Blob => return Err(Unknown("a file is no commit")),
+                Kind::Blob => return Err(Unknown("a file is not a commit")),
             };
             id = next.map_err(|_| Unknown("an object cannot be parsed"))?;
         }

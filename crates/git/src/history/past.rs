@@ -13,7 +13,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 const MAXIMUM_COMMITS: usize = 50_000;
 const MAXIMUM_SHALLOW: u64 = 4 * 1024 * 1024;
 const MAXIMUM_TAG_DEPTH: usize = 5;
-/// Number of commits to visit beyond the point where, by their dates, no result can change.
+/// Number of commits to visit after the result seems final, because the dates of commits may be wrong.
 const SLACK: usize = 64;
 
 impl Repository {
@@ -42,7 +42,7 @@ impl Repository {
         } else {
             let name = valid(reference)?;
             takes_head = moves(&name);
-            vec![others.remove(&name).ok_or(Unknown("there is no such reference"))?]
+            vec![others.remove(&name).ok_or(Unknown("the reference does not exist"))?]
         };
         if tips.is_empty() {
             return Ok(0);
@@ -70,7 +70,7 @@ impl Repository {
     pub fn unpushed(&self, branch: &str) -> Fact<usize> {
         let name = valid(&format!("refs/heads/{branch}"))?;
         let references = self.references()?;
-        let tip = *references.get(&name).ok_or(Unknown("there is no such branch"))?;
+        let tip = *references.get(&name).ok_or(Unknown("the branch does not exist"))?;
         let hidden = match self.upstream_reference(branch)? {
             Some(upstream) => self.object(&upstream)?.into_iter().collect(),
             None => kept(&references, b"refs/remotes/"),

@@ -9,7 +9,7 @@ const ELSEWHERE: [Unknown; 5] = [NO_WORK_TREE, IN_GIT_FOLDER, BEYOND_LINK, UNRES
 
 pub(crate) const NO_WORK_TREE: Unknown = Unknown("the repository has no work tree");
 pub(crate) const IN_GIT_FOLDER: Unknown = Unknown("the path lies in the git folder");
-pub(crate) const BEYOND_LINK: Unknown = Unknown("the path lies behind a link or in another repository");
+pub(crate) const BEYOND_LINK: Unknown = Unknown("the path is below a link or in another repository");
 pub(crate) const UNRESOLVED: Unknown = Unknown("the path cannot be resolved");
 pub(crate) const OUTSIDE: Unknown = Unknown("the path is outside the work tree");
 

@@ -35,5 +35,5 @@ pub(crate) struct Survey {
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     pub(crate) asked: Cell<usize>,
-    pub(crate) whole: OnceCell<Fact<Found>>,
+    pub(crate) complete: OnceCell<Fact<Found>>,
 }

@@ -137,9 +137,9 @@ impl<'a> Attributes<'a> {
                 None => {}
             }
         }
-        let own = self.repository.common_dir.join("info/attributes");
-        if let Some(content) = read::file(&own, MAXIMUM_BYTES)? {
-            add(&content, own, None, true)?;
+        let info_file = self.repository.common_dir.join("info/attributes");
+        if let Some(content) = read::file(&info_file, MAXIMUM_BYTES)? {
+            add(&content, info_file, None, true)?;
         }
         Ok((directory.to_vec(), search, collection, effort))
     }

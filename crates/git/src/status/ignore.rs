@@ -45,7 +45,7 @@ fn is_ignored(repository: &Repository, path: &[u8], named_as_folder: bool) -> Fa
         let exists_as_folder = metadata.as_ref().is_some_and(std::fs::Metadata::is_dir);
         let is_link = metadata.is_some_and(|metadata| metadata.is_symlink());
         if !is_last && (is_link || index.is_submodule(level)) {
-            return Err(Unknown("the path lies behind a link or in a submodule"));
+            return Err(Unknown("the path is below a link or in a submodule"));
         }
         if rules.exclude(level, !is_last || exists_as_folder || (named_as_folder && !is_link))? {
             return Ok(true);
@@ -208,14 +208,14 @@ impl<'a> Rules<'a> {
         let root = repository.checked_out()?;
         let user = settings.path("core", "excludesfile", root);
         let user = Some(user.unwrap_or_else(|| config::user_directory(&repository.home).join("ignore")));
-        let own = repository.common_dir.join("info/exclude");
+        let info_file = repository.common_dir.join("info/exclude");
         let case = match settings.boolean("core", "ignorecase") {
             Some(true) => Case::Fold,
             _ => Case::Sensitive,
         };
         let (search, effort, budget) = (Search::default(), Effort::default(), Budget::new());
         let mut rules = Rules { repository, root, search, effort, budget, case };
-        for file in [user, Some(own)].into_iter().flatten() {
+        for file in [user, Some(info_file)].into_iter().flatten() {
             if let Some(content) = read::file(&file, MAXIMUM_BYTES)? {
                 rules.add(&content, file, None)?;
             }

@@ -18,7 +18,7 @@ const FEW: usize = 16;
 
 /// Maximum number of paths to examine separately if the scan fails (too many files). For further paths, the answer is
 /// incomplete.
-const MOST: usize = 256;
+const MAX_PARTS: usize = 256;
 
 impl Repository {
     /// Tracked files at or below `scope` (empty: all) that differ from the index or whose index entry differs from
@@ -42,20 +42,20 @@ impl Repository {
     /// Answers a question for the scope, with at most `limit` names.
     fn ask(&self, question: Question, scope: &Scope, limit: usize) -> Fact<Names> {
         let answers = std::rc::Rc::clone(self.survey.about.borrow_mut().entry(question).or_default());
-        let whole = || answers.whole.get_or_init(|| look(self, question, &Scope(Vec::new())));
+        let complete = || answers.complete.get_or_init(|| look(self, question, &Scope(Vec::new())));
         let [path] = scope.0.as_slice() else {
-            let answer = if scope.0.is_empty() { whole().clone()? } else { look(self, question, scope)? };
+            let answer = if scope.0.is_empty() { complete().clone()? } else { look(self, question, scope)? };
             return answer.finish(limit);
         };
         let asked = answers.asked.replace(answers.asked.get() + 1);
         if asked >= FEW
-            && let Ok(whole) = whole()
+            && let Ok(complete) = complete()
         {
-            let part = part(self, question, whole, path)?;
+            let part = part(self, question, complete, path)?;
             if part.broken_off.is_none() || !part.names.is_empty() {
                 return part.finish(limit);
             }
-            if asked >= MOST {
+            if asked >= MAX_PARTS {
                 return Found { broken_off: Some(Unknown("too many paths to ask about one by one")), ..part }
                     .finish(limit);
             }
@@ -87,27 +87,27 @@ fn look(repository: &Repository, question: Question, scope: &Scope) -> Fact<Foun
 
 /// The part of a full answer at or below the path. If the answer names a folder above the path as a unit, the path
 /// itself is the answer, provided that it exists.
-fn part(repository: &Repository, question: Question, whole: &Found, path: &[u8]) -> Fact<Found> {
-    let mut part = Found { broken_off: whole.broken_off.clone(), ..Found::default() };
-    if whole.names.is_empty() && whole.unclear.is_empty() {
+fn part(repository: &Repository, question: Question, complete: &Found, path: &[u8]) -> Fact<Found> {
+    let mut part = Found { broken_off: complete.broken_off.clone(), ..Found::default() };
+    if complete.names.is_empty() && complete.unclear.is_empty() {
         return Ok(part);
     }
     // Paths below a folder are adjacent in order, after the folder's name and a slash.
     let inside = [path, b"/"].concat();
-    let below = whole.names.range(inside.clone()..).take_while(|name| name.starts_with(&inside));
-    part.names.extend(whole.names.get(path).into_iter().chain(below).cloned());
-    let below = whole.unclear.range(inside.clone()..).take_while(|(name, _)| name.starts_with(&inside));
-    let unclear = whole.unclear.get_key_value(path).into_iter().chain(below);
+    let below = complete.names.range(inside.clone()..).take_while(|name| name.starts_with(&inside));
+    part.names.extend(complete.names.get(path).into_iter().chain(below).cloned());
+    let below = complete.unclear.range(inside.clone()..).take_while(|(name, _)| name.starts_with(&inside));
+    let unclear = complete.unclear.get_key_value(path).into_iter().chain(below);
     part.unclear.extend(unclear.map(|(name, reason)| (name.clone(), reason.clone())));
-    let named_above = || levels(path).into_iter().any(|above| above != path && whole.names.contains(above));
+    let named_above = || levels(path).into_iter().any(|above| above != path && complete.names.contains(above));
     if matches!(question, Question::Untracked(_)) && part.names.is_empty() && named_above() {
         let full = repository.checked_out()?.join(native(path));
-        let there = match full.symlink_metadata() {
+        let exists = match full.symlink_metadata() {
             Ok(found) if found.is_dir() => !ignore::is_empty(&full),
             Ok(found) => found.is_file() || found.is_symlink(),
             Err(_) => false,
         };
-        part.names.extend(there.then(|| path.to_vec()));
+        part.names.extend(exists.then(|| path.to_vec()));
     }
     Ok(part)
 }

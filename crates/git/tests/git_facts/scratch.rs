@@ -116,7 +116,9 @@ impl Scratch {
             let ours = names(facts.untracked(&paths, ignored, limit));
             // A folder that is ignored as a whole is one name to us: git's names below it are folded into it.
             let fold = |name: PathBuf| {
-                name.ancestors().find(|above| ours.iter().any(|own| own == above)).map_or(name.clone(), Path::to_owned)
+                name.ancestors()
+                    .find(|above| ours.iter().any(|path| path == above))
+                    .map_or(name.clone(), Path::to_owned)
             };
             let expected: BTreeSet<PathBuf> = split(&self.git_bytes(root, &listed)).into_iter().map(fold).collect();
             assert_eq!(ours, expected.into_iter().collect::<Vec<_>>(), "{ignored:?}");

@@ -143,7 +143,7 @@ pub(crate) struct Timings<'a> {
     /// The stages of the judgement.
     pub(crate) judged: &'a Latency,
     /// The total, including the lookups of the session and of approvals.
-    pub(crate) whole: u64,
+    pub(crate) total: u64,
 }
 
 /// Duration in microseconds above which a call is marked as slow.
@@ -152,12 +152,12 @@ const SLOW: u64 = 50_000;
 impl Timings<'_> {
     /// Timings of a call that was not judged.
     pub(crate) fn none(judged: &Latency) -> Timings<'_> {
-        Timings { read: 0, judged, whole: 0 }
+        Timings { read: 0, judged, total: 0 }
     }
 
     /// Durations by part, in microseconds; parts below one microsecond are omitted.
     fn json(&self) -> Kept {
-        let parts = [("read", self.read)].into_iter().chain(self.judged.stages()).chain([("whole", self.whole)]);
+        let parts = [("read", self.read)].into_iter().chain(self.judged.stages()).chain([("whole", self.total)]);
         let mut object = Record::default();
         for (part, nanos) in parts.filter(|(_, nanos)| *nanos >= 1000) {
             object.number(part, nanos / 1000);
@@ -185,8 +185,8 @@ pub(crate) fn call(
     }
     record.word("decision", decision(verdict.decision));
     record.word("risk", verdict.risk.risk());
-    if let Some(said) = said(redactor, verdict, context.delivery) {
-        record.part("said", &redactor.kept(&said));
+    if let Some(reply) = reply(redactor, verdict, context.delivery) {
+        record.part("said", &redactor.kept(&reply));
     }
     record.part("analysis", &analysis(redactor, call.event, &judgement.analysis));
     if !verdict.findings.is_empty() {
@@ -210,13 +210,13 @@ pub(crate) fn call(
     }
     record.part("micros", &context.latency.json());
     if judgement.analysis.effects.iter().any(|effect| effect.kind == EffectKind::Unjudged) {
-        record.yes("unjudged");
+        record.flag("unjudged");
     }
-    if context.latency.whole / 1000 > SLOW {
-        record.yes("slow");
+    if context.latency.total / 1000 > SLOW {
+        record.flag("slow");
     }
     if context.probe {
-        record.yes("probe");
+        record.flag("probe");
     }
     record.finish()
 }
@@ -241,8 +241,8 @@ fn fingerprint(call: CallRef<'_>) -> Kept {
 }
 
 /// The reply to the agent, if it is more than the decision.
-fn said(redactor: &Redactor<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
-    let (context, reason) = delivery.said();
+fn reply(redactor: &Redactor<'_>, verdict: &Verdict, delivery: &Delivery) -> Option<Value> {
+    let (context, reason) = delivery.reply();
     match (delivery, &verdict.rewrite) {
         (Delivery::Replace { .. }, Some(rewrite)) => {
             let fields = rewrite.fields.iter().map(|(field, text)| (field.clone(), Value::from(redactor.clean(text))));
@@ -399,8 +399,8 @@ mod tests {
     /// The record of a call that is answered with what was decided.
     fn recorded(store: &Store, event: &Event) -> Value {
         let judgement = judged(event);
-        let delivery = Delivery::Say { decision: judgement.verdict.decision, reason: String::new() };
-        let latency = Timings { read: 999, judged: &judgement.latency, whole: 60_000_000 };
+        let delivery = Delivery::Reply { decision: judgement.verdict.decision, reason: String::new() };
+        let latency = Timings { read: 999, judged: &judgement.latency, total: 60_000_000 };
         let context = RecordContext {
             delivery: &delivery,
             policy: "default",
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_and_contents_stand_in_no_record() {
+    fn no_record_contains_secrets_or_contents() {
         let event = event(vec![
             Action::Write { path: AgentPath::new("a"), content: "the content".into() },
             Action::Shell { command: "MYSQL_PWD=Bluebird2291! mysql".into(), language: Language::Shell },

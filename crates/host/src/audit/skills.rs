@@ -33,15 +33,15 @@ struct Seen<'s> {
 
 /// Findings about the skills of a workspace; also writes notes to the log.
 pub(crate) fn comply(event: &Event, store: &Store) -> Vec<Finding> {
-    told_of(event, store, &[])
+    findings_with(event, store, &[])
 }
 
 fn register(event: &Event) -> PathBuf {
     Path::new(&event.workspace).join(REGISTER)
 }
 
-/// Implements [`comply`]; `own` lists the kinds and texts of this event's actions, which may not be in the log yet.
-fn told_of(event: &Event, store: &Store, own: &[(&str, &str)]) -> Vec<Finding> {
+/// Implements [`comply`]; `current` lists the kinds and texts of this event's actions, which may not be in the log yet.
+fn findings_with(event: &Event, store: &Store, current: &[(&str, &str)]) -> Vec<Finding> {
     let file = register(event);
     let Some(text) = read(&file) else { return Vec::new() };
     let (skills, problems) = skills_of(REGISTER, &text);
@@ -56,7 +56,7 @@ fn told_of(event: &Event, store: &Store, own: &[(&str, &str)]) -> Vec<Finding> {
         .collect();
     let fields = vec![("session".to_owned(), event.session.clone())];
     let records = store.log().search(&Search { fields, ..Search::default() }, MAX_RECORDS).unwrap_or_default();
-    for seen in skills.iter().flat_map(|skill| look(skill, (event, own), &records)) {
+    for seen in skills.iter().flat_map(|skill| look(skill, (event, current), &records)) {
         let times = store.log().search(&passed_over(seen.skill, event), OFTEN).map_or(0, |found| found.len());
         let _ = store.note(
             NOTE,
@@ -92,7 +92,7 @@ pub(crate) fn comply_after(event: &Event, store: &Store) -> Vec<Finding> {
     }
     let (skills, _) = skills_of(REGISTER, &read(&file).unwrap_or_default());
     let is_meant = changed.iter().any(|(kind, path)| skills.iter().any(|skill| triggers(skill, kind, path)));
-    if is_meant { told_of(event, store, &changed) } else { Vec::new() }
+    if is_meant { findings_with(event, store, &changed) } else { Vec::new() }
 }
 
 /// A search for earlier cases in this project in which the skill was passed over.
@@ -118,7 +118,7 @@ fn ran(record: &Map<String, Value>) -> bool {
 /// New verdicts about a skill since the last one in this session: a call counts once, however many turns end after it.
 fn look<'s>(
     skill: &'s Skill,
-    (event, own): (&Event, &[(&str, &str)]),
+    (event, current): (&Event, &[(&str, &str)]),
     records: &[Map<String, Value>],
 ) -> Vec<Seen<'s>> {
     let is = |record: &Map<String, Value>, key: &str, word: &str| record.get(key).and_then(Value::as_str) == Some(word);
@@ -130,13 +130,13 @@ fn look<'s>(
     };
     let (all, fresh) = (of_calls(records), of_calls(records.get(fresh..).unwrap_or_default()));
     let uses = |calls: &[(&str, &str)]| calls.iter().any(|(kind, text)| uses(skill, kind, text));
-    let by_hand = fresh.iter().chain(own).find(|(kind, text)| triggers(skill, kind, text));
+    let by_hand = fresh.iter().chain(current).find(|(kind, text)| triggers(skill, kind, text));
     let (ever, now) = (uses(&all), uses(&fresh));
     let shown = by_hand.map(|(_, text)| text.chars().take(100).collect()).unwrap_or_default();
     let verdict = match skill.status.as_str() {
         "verified" if by_hand.is_some() && !ever => Some(PASSED_OVER),
-        "deprecated" if now => Some("used though it is deprecated"),
-        "draft" if now => Some("used though nobody has verified it"),
+        "deprecated" if now => Some("used although it is deprecated"),
+        "draft" if now => Some("used although it is not verified"),
         _ => None,
     };
     let verdict = verdict.map(|verdict| Seen { skill, verdict, shown });
@@ -151,8 +151,8 @@ fn outdated<'s>(skill: &'s Skill, event: &Event) -> Option<Seen<'s>> {
     let folder = Path::new(&event.workspace).join(skill.path.trim_start_matches('/'));
     let text = read(&if folder.is_dir() { folder.join("SKILL.md") } else { folder })?;
     let head = text.strip_prefix("---\n")?.split("\n---").next()?;
-    let own = head.lines().find_map(|line| line.strip_prefix("version:"))?.trim().trim_matches(['"', '\'']);
-    (own != skill.version).then(|| Seen {
+    let version = head.lines().find_map(|line| line.strip_prefix("version:"))?.trim().trim_matches(['"', '\'']);
+    (version != skill.version).then(|| Seen {
         skill,
         verdict: "used in another version than the register names",
         shown: String::new(),
@@ -234,7 +234,7 @@ mod tests {
     use super::like;
 
     #[test]
-    fn a_star_stands_for_any_letters() {
+    fn a_star_matches_any_characters() {
         assert!(
             like("npm publish*", "npm publish --tag next") && like("git tag *", "git tag v1") && like("make", "make")
         );

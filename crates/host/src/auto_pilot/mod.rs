@@ -25,11 +25,11 @@ pub fn ask(config: &JudgeConfig, question: &Question, scratch: &Path) -> Reply {
     loop {
         attempts += 1;
         let left = config.timeout.saturating_sub(begun.elapsed());
-        let said = provider::ask(config, question, left, scratch);
-        let again = matches!(&said, Err(failure) if failure.passes)
+        let response = provider::ask(config, question, left, scratch);
+        let again = matches!(&response, Err(failure) if failure.passes)
             && config.timeout.saturating_sub(begun.elapsed()) > PAUSE + LEAST;
         if !again {
-            return Reply::new(config, said, begun.elapsed(), attempts);
+            return Reply::new(config, response, begun.elapsed(), attempts);
         }
         std::thread::sleep(PAUSE);
     }

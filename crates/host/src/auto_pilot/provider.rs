@@ -115,15 +115,15 @@ fn anthropic(answer: &Value) -> Result<Response, Failure> {
         let why = format!("it handed in no answer (stop reason `{}`)", text(answer, "/stop_reason"));
         return Err(Failure::new(Kind::Malformed, why));
     };
-    let said = ModelAnswer::parse(&block.get("input").map(Value::to_string).unwrap_or_default())?;
+    let parsed = ModelAnswer::parse(&block.get("input").map(Value::to_string).unwrap_or_default())?;
     let tokens = tokens(answer, ["/usage/input_tokens", "/usage/output_tokens"]);
-    Ok(Response { said, model: text(answer, "/model").to_owned(), tokens })
+    Ok(Response { answer: parsed, model: text(answer, "/model").to_owned(), tokens })
 }
 
 fn openai(answer: &Value) -> Result<Response, Failure> {
-    let said = ModelAnswer::parse(text(answer, "/choices/0/message/content"))?;
+    let parsed = ModelAnswer::parse(text(answer, "/choices/0/message/content"))?;
     let tokens = tokens(answer, ["/usage/prompt_tokens", "/usage/completion_tokens"]);
-    Ok(Response { said, model: text(answer, "/model").to_owned(), tokens })
+    Ok(Response { answer: parsed, model: text(answer, "/model").to_owned(), tokens })
 }
 
 fn command(line: &str, question: &Question, within: Duration, scratch: &Path) -> Result<Response, Failure> {
@@ -148,5 +148,5 @@ fn command(line: &str, question: &Question, within: Duration, scratch: &Path) ->
     let mut text = String::new();
     output.seek(SeekFrom::Start(0)).map_err(failed)?;
     output.take(MAX_ANSWER).read_to_string(&mut text).map_err(failed)?;
-    Ok(Response { said: ModelAnswer::parse(&text)?, model: String::new(), tokens: None })
+    Ok(Response { answer: ModelAnswer::parse(&text)?, model: String::new(), tokens: None })
 }

@@ -61,14 +61,14 @@ impl ModelAnswer {
     /// # Errors
     /// The answer deviates from the form.
     pub(super) fn parse(text: &str) -> Result<ModelAnswer, Failure> {
-        let said: ModelAnswer = serde_json::from_str(text.trim())
+        let answer: ModelAnswer = serde_json::from_str(text.trim())
             .map_err(|error| Failure::new(Kind::Malformed, format!("the answer has another form: {error}")))?;
-        let problem = if !(0.0..=1.0).contains(&said.confidence) {
+        let problem = if !(0.0..=1.0).contains(&answer.confidence) {
             "its confidence is not between 0 and 1"
-        } else if said.reason.chars().count() > MAX_REASON {
+        } else if answer.reason.chars().count() > MAX_REASON {
             "its reason is longer than 200 characters"
         } else {
-            return Ok(said);
+            return Ok(answer);
         };
         Err(Failure::new(Kind::Malformed, format!("the answer has another form: {problem}")))
     }
@@ -130,7 +130,7 @@ impl Failure {
 /// The result of one request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Response {
-    pub(super) said: ModelAnswer,
+    pub(super) answer: ModelAnswer,
     /// The model's name as the provider reports it; empty if it does not.
     pub(super) model: String,
     /// Tokens of the question and of the answer, if the provider counts them.
@@ -162,13 +162,13 @@ impl Reply {
     /// # Errors
     /// The failure to get an answer.
     pub fn choice(&self) -> Result<Choice, &Failure> {
-        let said = &self.call.as_ref()?.said;
-        Ok(if said.confidence >= SURE { said.decision } else { Choice::Ask })
+        let answer = &self.call.as_ref()?.answer;
+        Ok(if answer.confidence >= SURE { answer.decision } else { Choice::Ask })
     }
 
     /// The model's own words. The author of the call may have influenced them.
     pub fn reason(&self) -> &str {
-        self.call.as_ref().map_or("", |call| &call.said.reason)
+        self.call.as_ref().map_or("", |call| &call.answer.reason)
     }
 
     /// Time over all attempts, in milliseconds.
@@ -200,9 +200,9 @@ impl Reply {
         put("attempts", self.attempts.into());
         match &self.call {
             Ok(call) => {
-                put("decision", call.said.decision.name().into());
-                put("confidence", json!(call.said.confidence));
-                put("reason", call.said.reason.as_str().into());
+                put("decision", call.answer.decision.name().into());
+                put("confidence", json!(call.answer.confidence));
+                put("reason", call.answer.reason.as_str().into());
                 put("model", call.model.as_str().into());
                 if let Some((question, answer)) = call.tokens {
                     put("tokens", json!([question, answer]));

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 const MAX_FILES: usize = 100;
 
 /// Maximum number of commands and effects of a call, and of targets of an effect.
-const MOST: usize = 1000;
+const MAX_ITEMS: usize = 1000;
 
 /// The facts about a call besides the event.
 #[derive(Clone, Copy)]
@@ -32,19 +32,19 @@ pub(crate) struct Seen<'a> {
 
 /// The grant pattern for a path: relative to the project, `~/` for the home, or absolute.
 pub(crate) fn as_pattern(path: &str, workspace: &str, home: &str) -> String {
-    let whole = absolute(path, workspace);
-    let below = |folder: &str| Some(whole.strip_prefix(folder)?.strip_prefix('/')?.to_owned());
-    below(workspace).or_else(|| Some(format!("~/{}", below(home)?))).unwrap_or(whole.clone())
+    let full = absolute(path, workspace);
+    let below = |folder: &str| Some(full.strip_prefix(folder)?.strip_prefix('/')?.to_owned());
+    below(workspace).or_else(|| Some(format!("~/{}", below(home)?))).unwrap_or(full.clone())
 }
 
 /// The full context. Each module receives only the fields that it declares.
 pub(crate) fn context(event: &Event, seen: Seen<'_>) -> Value {
     let mut context = base(event, seen);
     let mut view = known(event, seen);
-    if let (Value::Object(context), Value::Object(own)) = (&mut context, &mut view) {
-        own.remove("__lazy");
-        own.insert("history".into(), seen.past.iter().map(past).collect());
-        own.extend(git(event, seen.world).map(|git| ("git".to_owned(), git)));
+    if let (Value::Object(context), Value::Object(fields)) = (&mut context, &mut view) {
+        fields.remove("__lazy");
+        fields.insert("history".into(), seen.past.iter().map(past).collect());
+        fields.extend(git(event, seen.world).map(|git| ("git".to_owned(), git)));
         context.insert("paths".into(), paths(event, seen).into());
         context.insert("reflex".into(), view);
     }
@@ -90,11 +90,11 @@ fn tool(event: &Event) -> String {
 
 /// The paths that the call would touch, with symlinks resolved.
 pub(crate) fn paths(event: &Event, seen: Seen<'_>) -> Vec<String> {
-    let own = event.actions.iter().filter_map(path_of).map(|path| absolute(&path, &event.cwd));
+    let acted = event.actions.iter().filter_map(path_of).map(|path| absolute(&path, &event.cwd));
     let targets = effects(seen.analysis).flat_map(|effect| &effect.targets);
     let touched = targets.filter_map(|target| target.path().map(str::to_owned));
     let mut paths: Vec<String> = Vec::new();
-    for path in own.chain(touched).take(MOST) {
+    for path in acted.chain(touched).take(MAX_ITEMS) {
         let real = seen.world.real(&path, true).path;
         if !paths.contains(&real) {
             paths.push(real);
@@ -113,17 +113,17 @@ fn effects(analysis: &Analysis) -> impl Iterator<Item = &Effect> {
         let script = effect.script.and_then(|script| analysis.scripts.get(script));
         script.is_none_or(|script| script.usage != Usage::Written)
     };
-    analysis.effects.iter().filter(runs).take(MOST)
+    analysis.effects.iter().filter(runs).take(MAX_ITEMS)
 }
 
 /// The readings whose commands would run, each with the index of its script and the number of commands in the readings
 /// before it.
 fn readings(analysis: &Analysis) -> Vec<(&Reading, Option<usize>, usize)> {
-    let own = analysis.readings.iter().map(|reading| (reading, None));
+    let direct = analysis.readings.iter().map(|reading| (reading, None));
     let scripts = analysis.scripts.iter().enumerate().filter(|(_, script)| script.usage != Usage::Written);
     let mut before = 0;
     let mut all = Vec::new();
-    for (reading, script) in own.chain(scripts.map(|(index, script)| (&script.reading, Some(index)))) {
+    for (reading, script) in direct.chain(scripts.map(|(index, script)| (&script.reading, Some(index)))) {
         all.push((reading, script, before));
         before += reading.commands.len();
     }
@@ -133,7 +133,7 @@ fn readings(analysis: &Analysis) -> Vec<(&Reading, Option<usize>, usize)> {
 /// The facts about the call without `git` and `history`, which are loaded on request, as `__lazy` declares.
 pub(crate) fn known(event: &Event, seen: Seen<'_>) -> Value {
     let readings = readings(seen.analysis);
-    let commands = readings.iter().flat_map(|(reading, ..)| &reading.commands).take(MOST);
+    let commands = readings.iter().flat_map(|(reading, ..)| &reading.commands).take(MAX_ITEMS);
     let commands: Vec<Value> = commands.map(|one| command(one, event)).collect();
     let of_effect = |effect: &Effect| {
         let reading = seen.analysis.reading(effect)?;
@@ -201,7 +201,7 @@ fn command(command: &Command, event: &Event) -> Value {
 }
 
 fn effect(effect: &Effect, command: Option<usize>, event: &Event, world: &dyn World) -> Value {
-    let targets = effect.targets.iter().take(MOST).map(|one| target(one, event, world));
+    let targets = effect.targets.iter().take(MAX_ITEMS).map(|one| target(one, event, world));
     json!({
         "kind": effect.kind.name(), "targets": targets.collect::<Vec<_>>(), "flags": effect.flags,
         "argument": effect.argument.as_ref().map(reflex_engine::shell::Value::shown), "command": command,

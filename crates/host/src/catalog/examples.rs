@@ -68,10 +68,10 @@ pub struct Played {
 /// # Errors
 /// An example is not valid.
 pub fn examples(package: &Package) -> Result<Vec<Example>, String> {
-    let own = package.manifest.as_ref().and_then(|manifest| manifest.get("examples"));
+    let declared = package.manifest.as_ref().and_then(|manifest| manifest.get("examples"));
     let mut examples = Vec::new();
-    if let Some(own) = own {
-        examples.extend(list(MANIFEST, own)?);
+    if let Some(declared) = declared {
+        examples.extend(list(MANIFEST, declared)?);
     }
     let is_list = |path: &str| path == "examples.json" || path.ends_with(".examples.json");
     for (path, text) in package.files.iter().filter(|(path, _)| is_list(path)) {
@@ -82,13 +82,13 @@ pub fn examples(package: &Package) -> Result<Vec<Example>, String> {
 }
 
 fn list(file: &str, value: &Value) -> Result<Vec<Example>, String> {
-    let items = value.as_array().ok_or_else(|| format!("{file}: the examples are no list"))?;
-    let told = |(index, item)| example(item).map_err(|problem| format!("{file}: example {}: {problem}", index + 1));
-    items.iter().enumerate().map(told).collect()
+    let items = value.as_array().ok_or_else(|| format!("{file}: the examples are not a list"))?;
+    let parse = |(index, item)| example(item).map_err(|problem| format!("{file}: example {}: {problem}", index + 1));
+    items.iter().enumerate().map(parse).collect()
 }
 
 fn example(value: &Value) -> Result<Example, String> {
-    let map = value.as_object().ok_or("it is no object")?;
+    let map = value.as_object().ok_or("it is not an object")?;
     if let Some(unknown) = map.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(format!("`{unknown}` is not known; known: {}", KEYS.join(", ")));
     }
@@ -173,10 +173,10 @@ fn judged_by_library(event: &Event, world: &FakeWorld) -> Judgement {
 
 fn of_outcome(outcome: &Outcome) -> Played {
     let report = outcome.reports.first();
-    let problem = report.and_then(|report| report.said.as_ref()?.as_ref().err()).map(ToString::to_string);
+    let problem = report.and_then(|report| report.decision.as_ref()?.as_ref().err()).map(ToString::to_string);
     let printed = report.map(|report| report.printed.clone()).unwrap_or_default();
-    let says = outcome.said.name();
-    let (reason, args) = match &outcome.said {
+    let says = outcome.decision.name();
+    let (reason, args) = match &outcome.decision {
         ModuleDecision::Pass => (String::new(), None),
         ModuleDecision::Ask { reason } | ModuleDecision::Deny { reason } => (reason.clone(), None),
         ModuleDecision::Modify { args, reason } => (reason.clone(), Some(Value::Object(args.clone()))),
@@ -191,10 +191,10 @@ pub fn difference(example: &Example, played: &Played) -> Option<String> {
     }
     if played.says != example.says {
         let why = if played.reason.is_empty() { String::new() } else { format!(" ({})", played.reason) };
-        return Some(format!("it says {}{why}, and should say {}", played.says, example.says));
+        return Some(format!("it returned {}{why}, but the example expects {}", played.says, example.says));
     }
     if !played.reason.contains(&example.reason) {
-        return Some(format!("`{}` does not stand in its reason: {}", example.reason, played.reason));
+        return Some(format!("its reason does not contain `{}`: {}", example.reason, played.reason));
     }
     if example.args.is_some() && example.args != played.args {
         return Some(format!("it changes {}", played.args.as_ref().map(ToString::to_string).unwrap_or_default()));
@@ -239,13 +239,13 @@ fn as_event(call: &Value, event: &str) -> Result<Map<String, Value>, String> {
 fn session(example: &Example, object: &Map<String, Value>) -> Result<Vec<Step>, String> {
     let mut past = Vec::new();
     for call in &example.after {
-        let mut own = as_event(call, "post-command")?;
-        own.entry("output").or_insert_with(|| "".into());
+        let mut fields = as_event(call, "post-command")?;
+        fields.entry("output").or_insert_with(|| "".into());
         if let Some(facts) = object.get("facts") {
-            own.entry("facts").or_insert_with(|| facts.clone());
+            fields.entry("facts").or_insert_with(|| facts.clone());
         }
-        let event = universal::read(&own).map_err(|problem| problem.to_string())?;
-        let mut world = universal::supposed(&own, &event).map_err(|problem| problem.to_string())?;
+        let event = universal::read(&fields).map_err(|problem| problem.to_string())?;
+        let mut world = universal::supposed(&fields, &event).map_err(|problem| problem.to_string())?;
         world.past.clone_from(&past);
         finish(&mut past, judged_by_library(&event, &world).step);
     }
@@ -278,7 +278,8 @@ impl Pretended {
 }
 
 impl Pretended {
-    /// Returns the absolute path if it is granted, by the rules of a real machine. The simulated world has no symlinks.
+    /// Returns the absolute path if a grant covers it, as a real machine decides. The simulated world has no symlinks,
+    /// so none are resolved.
     fn granted(&self, path: &str, granted: &[String]) -> Result<String, String> {
         let path = absolute(path, &self.workspace);
         let fits_one = granted.iter().any(|pattern| {
@@ -299,7 +300,7 @@ impl Machine for Pretended {
 
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
         let path = self.granted(path, granted)?;
-        self.files.get(&path).map(|text| text.clone().into_bytes()).ok_or_else(|| "there is no such file".into())
+        self.files.get(&path).map(|text| text.clone().into_bytes()).ok_or_else(|| "the file does not exist".into())
     }
 
     fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
@@ -340,6 +341,6 @@ impl Machine for Pretended {
     }
 
     fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
-        Err("there is no network in examples".into())
+        Err("examples have no network access".into())
     }
 }

@@ -69,7 +69,7 @@ impl Origin {
             Ok(_) if extension == "tgz" || word.ends_with(".tar.gz") => Ok(Origin::Archive(path)),
             Ok(_) if MODULES.contains(&extension.as_str()) => Ok(Origin::File(path)),
             Ok(_) => Err(format!("`{word}` is neither a module (.js, .ts, …) nor an archive (.tgz)")),
-            Err(_) if word.contains(['/', '.']) => Err(format!("there is no file or folder `{word}`")),
+            Err(_) if word.contains(['/', '.']) => Err(format!("the file or folder `{word}` does not exist")),
             Err(_) => Err(unknown(word)),
         }
     }
@@ -156,7 +156,7 @@ fn unknown(name: &str) -> String {
     let known: Vec<&str> = reflex_library::REFLEXES.iter().map(|reflex| reflex.name).collect();
     let near = reflex_rules::nearest(name, &known);
     let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
-    format!("there is no official reflex `{name}`{near} (a package of npm is named npm:{name})")
+    format!("no official reflex is named `{name}`{near} (write npm:{name} for an npm package)")
 }
 
 /// Parses the address of a single module. Only https is accepted, so that it cannot be changed in transit.
@@ -166,7 +166,7 @@ fn web(word: &str) -> Result<Origin, String> {
     if word.starts_with("https://") && is_plain && is_module {
         return Ok(Origin::Web(word.to_owned()));
     }
-    Err(format!("`{word}` is no https address of a module (.js, .mjs, .ts, …)"))
+    Err(format!("`{word}` is not an https address of a module (.js, .mjs, .ts, …)"))
 }
 
 /// The last segment of an address's path.
@@ -191,7 +191,7 @@ fn npm(package: &str) -> Result<Origin, String> {
     if starts_well && scoped.chars().all(is_plain) && slashes == wanted && !scoped.contains("..") {
         return Ok(Origin::Npm(package.to_owned()));
     }
-    Err(format!("`{package}` is no name of an npm package"))
+    Err(format!("`{package}` is not a valid npm package name"))
 }
 
 /// Parses `git+URL`, `github:OWNER/NAME[/FOLDER]` and addresses that end with `.git`. Branch and folder follow a `#`.
@@ -224,12 +224,12 @@ fn checked_git(url: String, branch: String, folder: String) -> Result<Origin, St
         !host.starts_with('-') && host.chars().all(plain) && !path.starts_with(':')
     });
     if !(scheme || short) || url.chars().any(char::is_control) {
-        return Err(format!("`{url}` is no address of a repository"));
+        return Err(format!("`{url}` is not a repository address"));
     }
     if branch.starts_with('-')
         || Path::new(&folder).components().any(|part| !matches!(part, std::path::Component::Normal(_)))
     {
-        return Err(format!("`{branch}:{folder}` is no branch and folder"));
+        return Err(format!("`{branch}:{folder}` is not a valid branch and folder"));
     }
     Ok(Origin::Git { url, branch, folder })
 }
@@ -293,17 +293,17 @@ fn finished(command: &mut Command, name: &str) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = String::from_utf8_lossy(&output.stderr);
-    Err(format!("{name} failed: {}", reason(&said)))
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    Err(format!("{name} failed: {}", reason(&stderr)))
 }
 
 /// Finds the line that explains a failure: git and npm mark theirs, for other programs it is the last line.
-fn reason(said: &str) -> &str {
-    let lines = || said.lines().map(str::trim).filter(|line| !line.is_empty());
+fn reason(stderr: &str) -> &str {
+    let lines = || stderr.lines().map(str::trim).filter(|line| !line.is_empty());
     let of_git = lines().find(|line| line.starts_with("fatal:") || line.starts_with("error:"));
     let of_npm = lines().filter_map(|line| line.strip_prefix("npm error ").or_else(|| line.strip_prefix("npm ERR! ")));
     let of_npm = of_npm.map(str::trim).find(|line| !line.starts_with("code "));
-    of_git.or(of_npm).or_else(|| lines().next_back()).unwrap_or("it says nothing")
+    of_git.or(of_npm).or_else(|| lines().next_back()).unwrap_or("it printed nothing")
 }
 
 #[cfg(test)]
@@ -353,14 +353,14 @@ mod tests {
     fn a_slip_of_the_keyboard_fetches_nothing() {
         check(
             "no-force-psuh",
-            "no: there is no official reflex `no-force-psuh`, did you mean `no-force-push`? (a package of npm is named npm:no-force-psuh)",
+            "no: no official reflex is named `no-force-psuh`, did you mean `no-force-push`? (write npm:no-force-psuh for an npm package)",
         );
-        check("./gone", "no: there is no file or folder `./gone`");
+        check("./gone", "no: the file or folder `./gone` does not exist");
     }
 
     #[test]
-    fn what_a_program_says_of_its_end_is_told_by_the_line_that_says_why() {
-        for (said, expected) in [
+    fn a_failure_is_reported_by_the_line_that_names_its_reason() {
+        for (stderr, expected) in [
             (
                 "Cloning\nfatal: 'x' does not exist\n\nPlease make sure\nand the repository exists.\n",
                 "fatal: 'x' does not exist",
@@ -368,9 +368,9 @@ mod tests {
             ("npm error code E404\nnpm error 404 Not Found - x\nnpm error 404\nnpm error A log\n", "404 Not Found - x"),
             ("npm warn a\nnpm ERR! code ETARGET\nnpm ERR! notarget No match\n", "notarget No match"),
             ("first\nlast\n", "last"),
-            ("", "it says nothing"),
+            ("", "it printed nothing"),
         ] {
-            assert_eq!(super::reason(said), expected);
+            assert_eq!(super::reason(stderr), expected);
         }
     }
 

@@ -36,15 +36,15 @@ pub fn pack(folder: &Path) -> Result<Option<Pack>, String> {
     if !is_small {
         return Ok(None);
     }
-    let told = |problem: String| format!("{}: {problem}", path.display());
-    let text = fs::read_to_string(&path).map_err(|error| told(error.to_string()))?;
-    let manifest: Map<String, Value> = serde_json::from_str(&text).map_err(|error| told(error.to_string()))?;
+    let failed = |problem: String| format!("{}: {problem}", path.display());
+    let text = fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
+    let manifest: Map<String, Value> = serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
     let listed = manifest.get("reflexes").and_then(Value::as_array).into_iter().flatten().take(MAX_REFLEXES);
     let reflex = |value: &Value| {
         let source = value.as_str().or_else(|| value.get("source")?.as_str()).unwrap_or("");
         let inside = !source.starts_with('/') && source.split(['/', '\\']).all(|part| part != "..");
         if source.is_empty() || !inside {
-            return Err(told(format!("`{source}` is no path inside the pack")));
+            return Err(failed(format!("`{source}` is not a path inside the pack")));
         }
         Ok((source.trim_start_matches("./").to_owned(), value.get("with").cloned()))
     };

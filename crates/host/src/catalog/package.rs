@@ -57,10 +57,10 @@ impl Package {
             Some((_, text)) => Some(object(text)?),
             None => None,
         };
-        let own = manifest.as_ref().and_then(|manifest| manifest.get("name")).and_then(Value::as_str);
-        let package = Package { name: own.unwrap_or(name).to_owned(), files, manifest };
+        let declared = manifest.as_ref().and_then(|manifest| manifest.get("name")).and_then(Value::as_str);
+        let package = Package { name: declared.unwrap_or(name).to_owned(), files, manifest };
         if !is_name(&package.name) {
-            return Err(format!("`{}` is not a valid name: use lowercase letters, digits and dashes", package.name));
+            return Err(format!("`{}` is not a valid name: use only a-z, digits and dashes", package.name));
         }
         if package.entry().is_none() {
             return Err(package.without_module());
@@ -72,14 +72,14 @@ impl Package {
     fn without_module(&self) -> String {
         if self.manifest.is_none() {
             return format!(
-                "there is no module in it: no {MANIFEST}, no package.json that names one, no index file; \
+                "it contains no module: no {MANIFEST}, no package.json that names one, no index file; \
                  `reflex reflexes new NAME` writes one to begin with"
             );
         }
         match self.text("entry") {
-            "" => format!("there is no module in it: {MANIFEST} names none as `entry`"),
+            "" => format!("it contains no module: {MANIFEST} has no `entry`"),
             named => {
-                format!("there is no module in it: `entry` of {MANIFEST} is `{named}`, and that is none of its files")
+                format!("it contains no module: `entry` of {MANIFEST} names `{named}`, which is not one of its files")
             }
         }
     }
@@ -119,17 +119,17 @@ impl Package {
     /// The module whose default export is the reflex.
     pub fn entry(&self) -> Option<&str> {
         let named = self.manifest.as_ref().and_then(|manifest| manifest.get("entry")).and_then(Value::as_str);
-        let own = |path: &str| self.code().map(|(own, _)| own).find(|own| *own == path);
+        let existing = |path: &str| self.code().map(|(name, _)| name).find(|name| *name == path);
         if let Some(named) = named {
-            return own(named.strip_prefix("./").unwrap_or(named));
+            return existing(named.strip_prefix("./").unwrap_or(named));
         }
         if self.manifest.is_some() {
             return None;
         }
-        let index = MODULES.iter().find_map(|end| own(&format!("index.{end}")));
+        let index = MODULES.iter().find_map(|end| existing(&format!("index.{end}")));
         let mut modules = self.code().map(|(path, _)| path);
         let only = modules.next().filter(|_| modules.next().is_none());
-        self.main().and_then(|main| own(&main)).or(index).or(only)
+        self.main().and_then(|main| existing(&main)).or(index).or(only)
     }
 
     /// The module that `package.json` names, resolved as node resolves it.
@@ -172,7 +172,7 @@ impl Package {
 
     /// The text of a file.
     pub fn file(&self, path: &str) -> Option<&str> {
-        self.files.iter().find(|(own, _)| own == path).map(|(_, text)| text.as_str())
+        self.files.iter().find(|(name, _)| name == path).map(|(_, text)| text.as_str())
     }
 
     /// The reflex as a module to run, with every capability of its manifest granted.
@@ -209,14 +209,14 @@ impl Package {
     /// # Errors
     /// The folder cannot be written.
     pub fn put(&self, folder: &Path) -> Result<(), String> {
-        let told = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
         if folder.symlink_metadata().is_ok() {
-            fs::remove_dir_all(folder).map_err(told)?;
+            fs::remove_dir_all(folder).map_err(failed)?;
         }
         for (path, text) in &self.files {
             let file = folder.join(path);
-            fs::create_dir_all(file.parent().unwrap_or(folder)).map_err(told)?;
-            fs::write(file, text).map_err(told)?;
+            fs::create_dir_all(file.parent().unwrap_or(folder)).map_err(failed)?;
+            fs::write(file, text).map_err(failed)?;
         }
         Ok(())
     }
@@ -271,7 +271,7 @@ pub(super) fn plain(name: &str) -> String {
 fn object(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(format!("{MANIFEST} is no JSON object")),
+        Ok(_) => Err(format!("{MANIFEST} is not a JSON object")),
         Err(error) => Err(format!("{MANIFEST}: {error}")),
     }
 }
@@ -281,12 +281,12 @@ fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, St
     if depth > DEEPEST {
         return Err(format!("{}: folders are nested too deeply", folder.display()));
     }
-    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
-    for entry in fs::read_dir(folder).map_err(told)? {
-        let entry = entry.map_err(told)?;
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let path = if above.is_empty() { name.clone() } else { format!("{above}/{name}") };
-        let kind = entry.file_type().map_err(told)?;
+        let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() && !name.starts_with('.') && !ASIDE.contains(&name.as_str()) {
             collect(&entry.path(), &path, depth + 1, files)?;
         } else if kind.is_file() && belongs(&path) {
@@ -300,12 +300,12 @@ fn collect(folder: &Path, above: &str, depth: usize, files: &mut Vec<(String, St
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
-    let metadata = fs::metadata(path).map_err(told)?;
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    let metadata = fs::metadata(path).map_err(failed)?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES as u64 {
-        let most = MAX_BYTES / 1024;
+        let limit = MAX_BYTES / 1024;
         let hint = "bundle it minified, without its source map";
-        return Err(format!("{}: it is no file of at most {most} KiB; {hint}", path.display()));
+        return Err(format!("{}: it is not a file of at most {limit} KiB; {hint}", path.display()));
     }
-    String::from_utf8(fs::read(path).map_err(told)?).map_err(|_| format!("{}: it is no text", path.display()))
+    String::from_utf8(fs::read(path).map_err(failed)?).map_err(|_| format!("{}: it is not a text file", path.display()))
 }

@@ -30,7 +30,7 @@ fn unloadable(package: &Package) -> Option<String> {
     // The module is loaded whatever events its manifest declares, without any capability.
     let module = Module { manifest: None, granted: Capabilities::default(), ..module };
     let outcome = Chain::new(vec![module], Limits::default()).run(Call::tool_call(json!({"tool": "Read"})));
-    match outcome.reports.into_iter().next().and_then(|report| report.said) {
+    match outcome.reports.into_iter().next().and_then(|report| report.decision) {
         Some(Err(problem @ Problem::Load(_))) => Some(problem.to_string()),
         _ => None,
     }

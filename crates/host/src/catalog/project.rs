@@ -268,7 +268,7 @@ impl Home {
         let mut config = self.config()?;
         let list = config.entry("reflexes").or_insert_with(|| json!([]));
         let file = self.file(CONFIG);
-        change(list.as_array_mut().ok_or_else(|| format!("{}: `reflexes` is no list", file.display()))?);
+        change(list.as_array_mut().ok_or_else(|| format!("{}: `reflexes` is not a list", file.display()))?);
         self.write(&file, config)
     }
 
@@ -277,16 +277,16 @@ impl Home {
         lock.insert("version".into(), 1.into());
         let all = lock.entry("reflexes").or_insert_with(|| json!({}));
         let file = self.file(LOCK);
-        change(all.as_object_mut().ok_or_else(|| format!("{}: `reflexes` is no map", file.display()))?);
+        change(all.as_object_mut().ok_or_else(|| format!("{}: `reflexes` is not a map", file.display()))?);
         self.write(&file, lock)
     }
 
     fn write(&self, file: &Path, value: Map<String, Value>) -> Result<(), String> {
         self.stays_inside(file)?;
-        let told = |error: std::io::Error| format!("{}: {error}", file.display());
-        fs::create_dir_all(&self.folder).map_err(told)?;
+        let failed = |error: std::io::Error| format!("{}: {error}", file.display());
+        fs::create_dir_all(&self.folder).map_err(failed)?;
         let text = serde_json::to_string_pretty(&Value::Object(value)).map_err(|error| error.to_string())?;
-        put_as_it_is(file, &(text + "\n")).map_err(told)
+        put_as_it_is(file, &(text + "\n")).map_err(failed)
     }
 }
 
@@ -314,7 +314,7 @@ fn read(file: &Path) -> Result<Map<String, Value>, String> {
     // In a cloned repository this may be a link to an endless device or a pipe.
     let is_small = |data: fs::Metadata| data.is_file() && data.len() <= MAX_BYTES;
     if !fs::metadata(file).map_or(true, is_small) {
-        return Err(format!("{}: it is no file of at most {} KiB", file.display(), MAX_BYTES / 1024));
+        return Err(format!("{}: it is not a file of at most {} KiB", file.display(), MAX_BYTES / 1024));
     }
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -323,7 +323,7 @@ fn read(file: &Path) -> Result<Map<String, Value>, String> {
     };
     match serde_json::from_str(&text) {
         Ok(Value::Object(map)) => Ok(map),
-        Ok(_) => Err(format!("{}: this is no JSON object", file.display())),
+        Ok(_) => Err(format!("{}: it is not a JSON object", file.display())),
         Err(error) => Err(format!("{}: {error}", file.display())),
     }
 }

@@ -24,7 +24,7 @@ pub fn lacks(package: &Package) -> Vec<String> {
         }
     }
     if package.file("README.md").is_none_or(|text| text.trim().len() < package.name.len() + 20) {
-        lacks.push("README.md says nothing about it".into());
+        lacks.push("README.md does not describe it".into());
     }
     lacks.extend(names(package));
     lacks.extend(handlers(package));
@@ -61,11 +61,11 @@ fn of_examples(package: &Package) -> Vec<String> {
         Err(problem) => return vec![problem],
     };
     let mut lacks = Vec::new();
-    let mut said = BTreeSet::new();
+    let mut outcomes = BTreeSet::new();
     for example in &all {
         match play(package, example) {
             Ok(played) => {
-                said.insert(played.says);
+                outcomes.insert(played.says);
                 let differs = difference(example, &played);
                 lacks.extend(differs.map(|problem| format!("example {}: {problem}", example.call)));
             }
@@ -76,10 +76,10 @@ fn of_examples(package: &Package) -> Vec<String> {
         lacks.push(format!("it has {} examples; at least {MIN_EXAMPLES} are wanted", all.len()));
     }
     let declared = package.capability("decisions").unwrap_or_default();
-    let unshown = declared.iter().filter(|word| !said.contains(word.as_str()));
+    let unshown = declared.iter().filter(|word| !outcomes.contains(word.as_str()));
     lacks.extend(unshown.map(|word| format!("it declares the decision `{word}`, and no example shows it")));
     let stops = declared.iter().any(|word| word != "pass");
-    if stops && !all.is_empty() && !said.contains("pass") {
+    if stops && !all.is_empty() && !outcomes.contains("pass") {
         lacks.push("no example shows a call that passes".into());
     }
     lacks

@@ -73,8 +73,8 @@ impl Listed {
 /// # Errors
 /// A folder is not a reflex, two reflexes share a name, or a file cannot be written.
 pub fn build(folder: &Path, into: &Path) -> Result<usize, String> {
-    let told = |error: std::io::Error| format!("{}: {error}", folder.display());
-    let mut places: Vec<_> = fs::read_dir(folder).map_err(told)?.flatten().map(|entry| entry.path()).collect();
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut places: Vec<_> = fs::read_dir(folder).map_err(failed)?.flatten().map(|entry| entry.path()).collect();
     places.retain(|place| place.join(MANIFEST).is_file());
     places.sort();
     let mut packages: Vec<Package> = Vec::new();
@@ -88,25 +88,25 @@ pub fn build(folder: &Path, into: &Path) -> Result<usize, String> {
     if packages.is_empty() {
         return Err(format!("{}: no folder in it has a {MANIFEST}", folder.display()));
     }
-    let told = |error: std::io::Error| format!("{}: {error}", into.display());
+    let failed = |error: std::io::Error| format!("{}: {error}", into.display());
     is_ours(into)?;
-    fs::create_dir_all(into).map_err(told)?;
+    fs::create_dir_all(into).map_err(failed)?;
     for package in &packages {
         let files: Map<String, Value> =
             package.files.iter().map(|(path, text)| (path.clone(), text.as_str().into())).collect();
         let bundle = json!({"schema": BUNDLE, "name": package.name, "files": files});
-        fs::write(into.join(bundle_name(package)), format!("{bundle:#}\n")).map_err(told)?;
+        fs::write(into.join(bundle_name(package)), format!("{bundle:#}\n")).map_err(failed)?;
     }
     let list = json!({"version": 1, "reflexes": packages.iter().map(line).collect::<Vec<_>>()});
-    fs::write(into.join(LIST), format!("{list:#}\n")).map_err(told)?;
+    fs::write(into.join(LIST), format!("{list:#}\n")).map_err(failed)?;
     Ok(packages.len())
 }
 
 /// Accepts only an empty folder or one with a list: a reflex called `config` must not replace a `config.json`.
 fn is_ours(into: &Path) -> Result<(), String> {
     let is_empty = fs::read_dir(into).map_or(true, |mut entries| entries.next().is_none());
-    let whole = std::path::absolute(into).unwrap_or_else(|_| into.to_owned());
-    let parts: Vec<&str> = whole.components().filter_map(|part| part.as_os_str().to_str()).collect();
+    let full = std::path::absolute(into).unwrap_or_else(|_| into.to_owned());
+    let parts: Vec<&str> = full.components().filter_map(|part| part.as_os_str().to_str()).collect();
     let above = [".config", "state", ".cache", "etc"];
     let is_own = |pair: &[&str]| matches!(pair, [folder, "reflex"] if above.contains(folder));
     let is_guard = parts.contains(&".reflex") || parts.windows(2).any(is_own);
@@ -152,15 +152,15 @@ impl Registry {
     }
 
     fn list(&self) -> Result<Vec<Value>, String> {
-        let told = |problem: String| format!("{}: {problem}", self.shown());
+        let failed = |problem: String| format!("{}: {problem}", self.shown());
         let text = match self {
             Registry::Disk(path) if path.is_dir() => read(&path.join(LIST)),
             Registry::Disk(path) => read(path),
             Registry::Web(address) => fetched(address),
         };
-        let value: Value = serde_json::from_str(&text?).map_err(|error| told(error.to_string()))?;
+        let value: Value = serde_json::from_str(&text?).map_err(|error| failed(error.to_string()))?;
         let list = value.get("reflexes").and_then(Value::as_array);
-        list.cloned().ok_or_else(|| told("there is no list `reflexes` in it".into()))
+        list.cloned().ok_or_else(|| failed("it has no `reflexes` list".into()))
     }
 
     /// Returns the text of a file next to the list.
@@ -189,26 +189,26 @@ impl Registry {
         let bundle = line.get("bundle").and_then(Value::as_str).unwrap_or("");
         let is_plain = |ch: char| ch.is_ascii_alphanumeric() || "-_.".contains(ch);
         if bundle.is_empty() || bundle.starts_with('.') || !bundle.chars().all(is_plain) {
-            return Err(format!("`{bundle}` is no file beside the list"));
+            return Err(format!("`{bundle}` is not a file next to the list"));
         }
-        let told = |problem: &str| format!("{bundle} of {}: {problem}", self.shown());
+        let failed = |problem: &str| format!("{bundle} of {}: {problem}", self.shown());
         if MODULES.iter().any(|end| bundle.ends_with(&format!(".{end}"))) {
             return self.take_module(name, bundle, line);
         }
-        let value: Value = serde_json::from_str(&self.beside(bundle)?).map_err(|error| told(&error.to_string()))?;
+        let value: Value = serde_json::from_str(&self.beside(bundle)?).map_err(|error| failed(&error.to_string()))?;
         let files = value.get("files").and_then(Value::as_object).into_iter().flatten();
         let files: Vec<(String, String)> =
             files.filter_map(|(path, text)| Some((path.clone(), text.as_str()?.to_owned()))).collect();
         let is_bundle = value.get("schema").and_then(Value::as_str) == Some(BUNDLE);
         if !is_bundle || !files.iter().all(|(path, _)| is_inside(path)) {
-            return Err(told("this is no packed reflex"));
+            return Err(failed("this is not a packed reflex"));
         }
         let package = Package::of_files(name, files)?;
         if line.get("digest").and_then(Value::as_str) != Some(package.digest().as_str()) {
-            return Err(told(&format!("it is not what {LIST} promises: the digest differs")));
+            return Err(failed(&format!("it is not what {LIST} promises: the digest differs")));
         }
         if package.name != name {
-            return Err(told(&format!("it is called `{}`", package.name)));
+            return Err(failed(&format!("it is called `{}`", package.name)));
         }
         Ok(package)
     }
@@ -239,12 +239,12 @@ fn read(path: &Path) -> Result<String, String> {
 
 /// Called only for a command that a person typed.
 fn fetched(address: &str) -> Result<String, String> {
-    let told = |problem: String| format!("{address}: {problem}");
+    let failed = |problem: String| format!("{address}: {problem}");
     let request = Request { method: "GET", url: address, headers: &[], body: None };
-    let answer = http::send(request, BOUNDS).map_err(told)?;
+    let answer = http::send(request, BOUNDS).map_err(failed)?;
     match answer.status {
         200..=299 => Ok(answer.text),
-        status => Err(told(format!("the server answers with status {status}"))),
+        status => Err(failed(format!("the server answers with status {status}"))),
     }
 }
 
@@ -257,10 +257,11 @@ fn bundle_name(package: &Package) -> String {
 }
 
 fn line(package: &Package) -> Value {
-    let own = |key: &str| package.manifest.as_ref().and_then(|manifest| manifest.get(key)).cloned();
+    let field = |key: &str| package.manifest.as_ref().and_then(|manifest| manifest.get(key)).cloned();
     json!({
-        "name": package.name, "title": own("title"), "description": own("description"), "version": own("version"),
-        "tags": own("tags"), "capabilities": own("capabilities"), "bundle": bundle_name(package), "digest": package.digest(),
+        "name": package.name, "title": field("title"), "description": field("description"), "version": field("version"),
+        "tags": field("tags"), "capabilities": field("capabilities"), "bundle": bundle_name(package),
+        "digest": package.digest(),
     })
 }
 

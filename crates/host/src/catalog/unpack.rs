@@ -10,7 +10,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
     let tar = inflate(bytes)?;
     let mut files = Vec::new();
     let mut archive = tar::Archive::new(tar.as_slice());
-    let broken = |error: std::io::Error| format!("this is no tar archive: {error}");
+    let broken = |error: std::io::Error| format!("this is not a tar archive: {error}");
     for entry in archive.entries().map_err(broken)? {
         let mut entry = entry.map_err(broken)?;
         let path = entry.path().map_err(broken)?.into_owned();
@@ -25,7 +25,7 @@ pub(super) fn unpack(bytes: &[u8]) -> Result<Vec<(String, String)>, String> {
             return Err(format!("a reflex has at most {MAX_FILES} files of {} KiB", MAX_BYTES / 1024));
         }
         let mut text = String::new();
-        entry.read_to_string(&mut text).map_err(|_| format!("`{inner}` is no text"))?;
+        entry.read_to_string(&mut text).map_err(|_| format!("`{inner}` is not a text file"))?;
         files.push((inner, text));
     }
     Ok(files)
@@ -36,7 +36,9 @@ fn below_first(path: &Path) -> Result<String, String> {
     let mut parts = Vec::new();
     for part in path.components() {
         match part {
-            Component::Normal(name) => parts.push(name.to_str().ok_or("a name in it is no text")?.to_owned()),
+            Component::Normal(name) => {
+                parts.push(name.to_str().ok_or("a file name in it is not valid text")?.to_owned())
+            }
             Component::CurDir => {}
             Component::Prefix(_) | Component::RootDir | Component::ParentDir => {
                 return Err(format!("`{}` leads out of the archive", path.display()));

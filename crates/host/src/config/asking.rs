@@ -46,16 +46,16 @@ pub(crate) struct Notify {
 }
 
 impl Notify {
-    fn take(&mut self, said: Node<'_>) {
-        self.desktop |= said.get("desktop").is_true();
-        let hook = said.get("webhook");
+    fn take(&mut self, node: Node<'_>) {
+        self.desktop |= node.get("desktop").is_true();
+        let hook = node.get("webhook");
         let texts = [
-            (&mut self.command, said.get("command")),
+            (&mut self.command, node.get("command")),
             (&mut self.webhook, hook.get("url")),
             (&mut self.format, hook.get("as")),
         ];
-        for (own, said) in texts.into_iter().filter(|(_, said)| !said.text().is_empty()) {
-            *own = said.text().into();
+        for (field, value) in texts.into_iter().filter(|(_, value)| !value.text().is_empty()) {
+            *field = value.text().into();
         }
     }
 }
@@ -65,7 +65,7 @@ impl Asking {
     /// layers that may loosen can let a call run.
     pub(crate) fn from_layers(loaded: &[Loaded]) -> Asking {
         let mut asking = Asking { wait: MAX_WAIT, unattended: Unattended::default(), notify: Notify::default() };
-        let mut said = Authority::Project;
+        let mut decided_by = Authority::Project;
         for one in loaded {
             let ask = one.layer.tables.get("policy").get("ask");
             if !ask.get("wait").is_nil() {
@@ -81,9 +81,9 @@ impl Asking {
                 _ => continue,
             };
             let authority = one.layer.authority;
-            if authority > said {
-                (asking.unattended, said) = (unattended, authority);
-            } else if authority == said && said > Authority::Project {
+            if authority > decided_by {
+                (asking.unattended, decided_by) = (unattended, authority);
+            } else if authority == decided_by && decided_by > Authority::Project {
                 asking.unattended = asking.unattended.max(unattended);
             }
         }

@@ -58,8 +58,8 @@ impl JudgeConfig {
         };
         let named = |one: &&Loaded| !one.layer.tables.get("policy").get("judge").get("provider").text().is_empty();
         let layer = loaded.iter().filter(counts).filter(named).max_by_key(|one| one.layer.authority)?;
-        let said = layer.layer.tables.get("policy").get("judge");
-        let text = |key: &str| said.get(key).text();
+        let judge = layer.layer.tables.get("policy").get("judge");
+        let text = |key: &str| judge.get(key).text();
         let or = |key: &str, or: &str| if text(key).is_empty() { or.to_owned() } else { text(key).to_owned() };
         let key_file = || in_home(text("key_file"), home);
         let provider = match text("provider") {
@@ -68,7 +68,7 @@ impl JudgeConfig {
             "openai" => Provider::OpenAi { url: text("url").to_owned(), key_file: key_file() },
             _ => return None,
         };
-        let seconds = said.get("timeout");
+        let seconds = judge.get("timeout");
         let timeout = if seconds.is_nil() { TIMEOUT } else { Duration::from_secs(seconds.number().into()) };
         let is_managed = layer.layer.authority == Authority::Managed;
         Some(JudgeConfig { provider, model: text("model").to_owned(), timeout, is_managed })

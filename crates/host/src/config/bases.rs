@@ -46,21 +46,18 @@ pub(super) fn resolve(base: Node<'_>, from: &Place, trail: &[Step]) -> Result<(P
     }
     let mut place = from.base(path);
     let folder = place.folder.canonicalize().map_err(|error| format!("{at}: {}: {error}", place.folder.display()))?;
-    let told = folder.display();
+    let shown = folder.display();
     if from.authority == Authority::Project && !folder.starts_with(from.workspace.join(".reflex")) {
-        return Err(format!("{at}: {told} lies outside of .reflex, so a project cannot build on it"));
+        return Err(format!("{at}: {shown} is outside .reflex, so a project cannot build on it"));
     }
     if base.get("git").is_true() && !is_checkout(&folder, from) {
-        return Err(format!("{at}: {told} is no checkout of git, so it does not count"));
+        return Err(format!("{at}: {shown} is not a git checkout, so it does not count"));
     }
     if let Some(step) = trail.iter().find(|step| step.folder == folder) {
-        return Err(format!("{at}: `extends` goes in a circle: {told} was named at {} already", step.at));
+        return Err(format!("{at}: `extends` is circular: {shown} was already named at {}", step.at));
     }
     if let Some(step) = pinned(trail).filter(|_| digest.is_empty()) {
-        return Err(format!(
-            "{at}: {told} is not pinned, and {} pins what builds on it, so it does not count",
-            step.at
-        ));
+        return Err(format!("{at}: {shown} is not pinned, and {} pins its bases, so it does not count", step.at));
     }
     if trail.len() > MAX_STEPS {
         return Err(format!("{at}: `extends` goes on for more than {MAX_STEPS} steps"));
@@ -76,7 +73,7 @@ pub(super) fn pinned(trail: &[Step]) -> Option<&Step> {
 
 /// Whether the folder or one above it is a git checkout, other than one that contains the policy itself.
 fn is_checkout(folder: &Path, from: &Place) -> bool {
-    let own = from.folder.canonicalize().unwrap_or_else(|_| from.folder.clone());
-    let mut above = folder.ancestors().take_while(|above| !own.starts_with(above));
+    let policy = from.folder.canonicalize().unwrap_or_else(|_| from.folder.clone());
+    let mut above = folder.ancestors().take_while(|above| !policy.starts_with(above));
     above.any(|folder| folder.join(".git").symlink_metadata().is_ok())
 }

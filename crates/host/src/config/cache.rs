@@ -164,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_kept_for_another_identity_is_not_given() {
+    fn what_was_kept_for_another_identity_is_not_returned() {
         let (long, other) = (vec![7_u8; 21], [vec![7_u8; 20], vec![8]].concat());
         assert!(are_equal(&long, &long.clone()) && are_equal(&[], &[]));
         assert!(!are_equal(&long, &other) && !are_equal(&long, &[7; 20]));
@@ -174,12 +174,12 @@ mod tests {
     #[test]
     fn every_change_of_a_byte_changes_the_sum() {
         let bytes: Vec<u8> = (0..=100).collect();
-        let whole = checksum(&bytes);
+        let sum = checksum(&bytes);
         for at in 0..bytes.len() {
             let mut changed = bytes.clone();
             changed[at] ^= 0x10;
-            assert_ne!(checksum(&changed), whole, "{at}");
-            assert_ne!(checksum(&bytes[..at]), whole, "{at}");
+            assert_ne!(checksum(&changed), sum, "{at}");
+            assert_ne!(checksum(&bytes[..at]), sum, "{at}");
         }
     }
 }

@@ -55,7 +55,7 @@ impl Candidate {
     fn loaded(&self) -> Loaded {
         let layer = Layer {
             authority: Authority::User,
-            loosens: Vouched::YES,
+            loosens: Vouched::APPROVED,
             tables: self.tables.part("tree"),
             problems: Vec::new(),
             folder: self.place.folder.display().to_string(),

@@ -85,7 +85,7 @@ impl File {
     }
 }
 
-/// The path of a file. One that was named directly has no path relative to a folder.
+/// The path of a file; `name` is empty if the file was given directly instead of found in a folder.
 fn path_of(folder: &Path, name: &Path) -> PathBuf {
     if name.as_os_str().is_empty() { folder.to_owned() } else { folder.join(name) }
 }
@@ -126,8 +126,8 @@ impl Place {
     pub(super) fn base(&self, path: &str) -> Place {
         let place = self.further(path);
         let holds = |name: &str| place.folder.join(name).symlink_metadata().is_ok();
-        let whole = ["policy.yaml", "policy.yml", "policy.json", "rules"].into_iter().any(holds);
-        Place { rules_only: !whole, ..place }
+        let is_complete = ["policy.yaml", "policy.yml", "policy.json", "rules"].into_iter().any(holds);
+        Place { rules_only: !is_complete, ..place }
     }
 
     /// A further folder of rules that the policy of this place names in `rule_dirs`.
@@ -178,7 +178,7 @@ impl Place {
                 found.problems.push(format!("{}: {error}", rules.display()));
             }
         } else if rules.symlink_metadata().is_ok() {
-            found.problems.push(format!("{}: it is no folder", rules.display()));
+            found.problems.push(format!("{}: it is not a folder", rules.display()));
         }
         found
     }
@@ -212,9 +212,9 @@ impl Place {
             Ok(stat) => {
                 let why = match () {
                     () if stat.kind == Kind::Folder => {
-                        Some("it is a folder behind a link or too deep, and is not read".to_owned())
+                        Some("the folder is not read: it is reached through a link or is nested too deeply".to_owned())
                     }
-                    () if stat.kind != Kind::File => Some("it is no file".to_owned()),
+                    () if stat.kind != Kind::File => Some("it is not a file".to_owned()),
                     () if stat.size > MAX_BYTES => Some(format!("it is larger than {} KiB", MAX_BYTES / 1024)),
                     () if found.bytes + stat.size > MAX_TOGETHER => {
                         Some(format!("the files of this folder are larger than {} MiB", MAX_TOGETHER >> 20))
@@ -320,7 +320,7 @@ impl Found {
     pub fn read(&self) -> Vec<SourceFile> {
         let text = |path: &PathBuf| {
             let bytes = fs::read(path).map_err(|error| error.to_string())?;
-            String::from_utf8(bytes).map_err(|_| "it is no text in UTF-8".to_owned())
+            String::from_utf8(bytes).map_err(|_| "it is not valid UTF-8".to_owned())
         };
         let read = |file: &File| {
             let text = file.why.clone().map_or_else(|| text(&file.path()), Err);

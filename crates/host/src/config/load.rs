@@ -4,7 +4,7 @@ use super::bases;
 use super::cache::Cache;
 use super::compile::compile;
 use super::files::{self, Found, Place};
-use super::loaded::{Loaded, There};
+use super::loaded::{Loaded, PresentFolders};
 use super::loosening;
 use super::trust;
 use crate::store::Store;
@@ -17,16 +17,16 @@ use std::path::Path;
 
 /// All layers in force for a workspace, in ascending order of authority.
 pub fn load(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Loaded> {
-    load_there(folders, workspace, store).0
+    load_with_presence(folders, workspace, store).0
 }
 
 /// The same, and which of the folders exist.
-pub(crate) fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Loaded>, There) {
+pub(crate) fn load_with_presence(folders: &Folders, workspace: &Path, store: &Store) -> (Vec<Loaded>, PresentFolders) {
     let places = files::places(folders, workspace);
     let has = |authority| places.iter().any(|place| place.authority == authority);
-    let there = There { project: has(Authority::Project), user: has(Authority::User) };
+    let present = PresentFolders { project: has(Authority::Project), user: has(Authority::User) };
     if places.is_empty() {
-        return (Vec::new(), there);
+        return (Vec::new(), present);
     }
     let mut loader = Loader { cache: Cache::new(folders), variables: Variables::new(), loaded: Vec::new(), store };
     // Descending order of authority: a layer may use the variables of those above it.
@@ -36,7 +36,7 @@ pub(crate) fn load_there(folders: &Folders, workspace: &Path, store: &Store) -> 
     }
     loader.loaded.reverse();
     loosening::vouch(&mut loader.loaded, folders, store);
-    (loader.loaded, there)
+    (loader.loaded, present)
 }
 
 struct Loader<'s> {
@@ -60,8 +60,8 @@ impl Loader<'_> {
             return;
         }
         let tables = tree(&found, &self.cache, &self.variables);
-        let own = tables.get("variables").entries();
-        self.variables.extend(own.map(|(name, values)| (name.to_owned(), values.texts().map(str::to_owned).collect())));
+        let new = tables.get("variables").entries();
+        self.variables.extend(new.map(|(name, values)| (name.to_owned(), values.texts().map(str::to_owned).collect())));
         let mut digest = tables.get("digest").text().to_owned();
         if place.authority == Authority::Project {
             let checks = tables.get("tree").get("policy").get("verify").get("run");
@@ -116,7 +116,7 @@ impl Loader<'_> {
     fn accepted(&self, place: &Place, digest: &str) -> Vouched {
         match place.authority {
             Authority::Project => trust::standing(self.store, &trust::repository(&place.workspace), digest),
-            Authority::User | Authority::Managed => Vouched::YES,
+            Authority::User | Authority::Managed => Vouched::APPROVED,
         }
     }
 
@@ -179,7 +179,7 @@ fn compile_with_last_good(
                 cache.keep_good(&file.name, &file.text);
                 replaced.push(file.clone());
             }
-            None => problems.push(format!("{}: nothing of this file is in force", file.name)),
+            None => problems.push(format!("{}: the file has no effect", file.name)),
         }
     }
     (compile(&replaced, variables), problems, replaced)

@@ -18,7 +18,7 @@ pub struct Loaded {
 
 /// Which of the folders for rules and policies exist, looked up once per call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct There {
+pub struct PresentFolders {
     /// `.reflex` at the workspace's root.
     pub project: bool,
     /// The user's folder.

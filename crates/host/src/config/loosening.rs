@@ -16,28 +16,28 @@ use std::io;
 
 /// Lets the user's files loosen if no key is in force, or if exactly these files were accepted.
 pub(super) fn vouch(loaded: &mut [Loaded], folders: &Folders, store: &Store) {
-    let mut own: Vec<&mut Loaded> = loaded.iter_mut().filter(|one| is_own(one)).collect();
-    if own.is_empty() {
+    let mut users: Vec<&mut Loaded> = loaded.iter_mut().filter(|one| is_own(one)).collect();
+    if users.is_empty() {
         return;
     }
-    let digest = digest(own.iter().map(|one| (&one.place, one.digest.clone())));
+    let digest = digest(users.iter().map(|one| (&one.place, one.digest.clone())));
     let (name, store) = (name(folders), store.clone());
     let vouched = Vouched::claimed(move || match store.key_in_force() {
         InForce::Unprotected => true,
         InForce::Disputed(_) | InForce::Detached => false,
         InForce::Key(_) => trust::standing(&store, &name, &digest).holds(),
     });
-    own.iter_mut().for_each(|one| one.layer.loosens = vouched.clone());
+    users.iter_mut().for_each(|one| one.layer.loosens = vouched.clone());
 }
 
 /// The user's files to accept; `None` if there are none, or no key is in force.
 pub(super) fn offer(loaded: &[Loaded], folders: &Folders, store: &Store) -> Option<Offer> {
-    let own: Vec<&Loaded> = loaded.iter().filter(|one| is_own(one)).collect();
-    if own.is_empty() || *store.key_in_force() == InForce::Unprotected {
+    let users: Vec<&Loaded> = loaded.iter().filter(|one| is_own(one)).collect();
+    if users.is_empty() || *store.key_in_force() == InForce::Unprotected {
         return None;
     }
     // A person accepts the files on disk, never the older version that replaces a damaged file.
-    let places: Vec<(&Loaded, Vec<SourceFile>)> = own.iter().map(|one| (*one, one.place.list().read())).collect();
+    let places: Vec<(&Loaded, Vec<SourceFile>)> = users.iter().map(|one| (*one, one.place.list().read())).collect();
     let digest = digest(places.iter().map(|(one, files)| (&one.place, files::digest(files))));
     let files = places.into_iter().flat_map(|(_, files)| files).collect();
     let name = name(folders);
@@ -82,13 +82,13 @@ fn name(folders: &Folders) -> String {
 
 /// One digest over all places, each with its folder and the digest of its files.
 fn digest<'l>(places: impl Iterator<Item = (&'l Place, String)>) -> String {
-    let mut whole = Sha256::new();
+    let mut hasher = Sha256::new();
     for (place, digest) in places {
         let folder = place.folder.to_string_lossy();
         for part in [&*folder, &digest] {
-            whole.update((part.len() as u64).to_le_bytes());
-            whole.update(part.as_bytes());
+            hasher.update((part.len() as u64).to_le_bytes());
+            hasher.update(part.as_bytes());
         }
     }
-    hex::encode(&whole.finalize())
+    hex::encode(&hasher.finalize())
 }

@@ -46,8 +46,8 @@ impl Mode {
     }
 
     /// The default mode, tightened by the value of the session's variable.
-    pub fn of_session(said: Option<&str>) -> Mode {
-        let named = said.map(|name| Mode::named(name).map_or(UNKNOWN, Mode::name));
+    pub fn of_session(value: Option<&str>) -> Mode {
+        let named = value.map(|name| Mode::named(name).map_or(UNKNOWN, Mode::name));
         Mode { of_session: named, ..Mode::default() }
     }
 

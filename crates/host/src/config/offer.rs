@@ -29,7 +29,7 @@ impl Offer {
     }
 
     /// The approval of exactly the files that were shown.
-    pub fn yes(&self, by: &str, reason: &str) -> Trust {
+    pub fn approval(&self, by: &str, reason: &str) -> Trust {
         let texts = self.files.iter().map(|file| (file.name.clone(), file.text.clone())).collect();
         Trust {
             repository: self.repository.clone(),

@@ -49,9 +49,9 @@ pub fn open(folders: &Folders, workspace: &Path, store: &Store) -> Vec<Opened> {
 pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     let mut all: Vec<PathBuf> = Vec::new();
     for path in paths {
-        let told = |error: std::io::Error| format!("{}: {error}", path.display());
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         if path.is_dir() {
-            let mut names = rule_files(path).map_err(told)?;
+            let mut names = rule_files(path).map_err(failed)?;
             names.sort_unstable();
             all.extend(names.iter().map(|name| path.join(name)));
         } else {
@@ -60,23 +60,23 @@ pub fn named(paths: &[PathBuf]) -> Result<Opened, String> {
     }
     let mut sources = Vec::new();
     for path in all {
-        let told = |error: std::io::Error| format!("{}: {error}", path.display());
-        let metadata = fs::metadata(&path).map_err(told)?;
+        let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+        let metadata = fs::metadata(&path).map_err(failed)?;
         // A pipe or a device may never reach its end.
         if !metadata.is_file() {
-            return Err(format!("{}: it is no file", path.display()));
+            return Err(format!("{}: it is not a file", path.display()));
         }
         if metadata.len() > MAX_BYTES {
             return Err(format!("{}: it is larger than {} KiB", path.display(), MAX_BYTES / 1024));
         }
-        let text = String::from_utf8_lossy(&fs::read(&path).map_err(told)?).into_owned();
+        let text = String::from_utf8_lossy(&fs::read(&path).map_err(failed)?).into_owned();
         let is_policy = path.file_stem().is_some_and(|name| name == "policy");
         sources.push(SourceFile { name: path.display().to_string(), text, is_policy, unread: None });
     }
     let compiled = compile(&sources, &Variables::new());
     let blob = encode(&compiled.tree)?;
     let tables = Tables::new(Box::leak(blob.into_boxed_slice()));
-    let (authority, loosens) = (Authority::User, Vouched::YES);
+    let (authority, loosens) = (Authority::User, Vouched::APPROVED);
     let layer = Layer { authority, loosens, tables, problems: Vec::new(), folder: String::new() };
     let digest = files::digest(&sources);
     let place = files::Place::user(PathBuf::from("."));
@@ -99,7 +99,7 @@ impl Opened {
 /// Changes that people's files make to core rules, each in a sentence. Only entries of the user and the administrator
 /// that have a reason count.
 pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
-    let mut told = Vec::new();
+    let mut lines = Vec::new();
     let core: Vec<&str> = reflex_library::tables()
         .get("rules")
         .entries()
@@ -108,35 +108,35 @@ pub fn lowered(loaded: &[Loaded]) -> Vec<String> {
         .collect();
     let is_core = |id: &str| {
         let name = ["project/", "user/", "managed/"].iter().find_map(|layer| id.strip_prefix(layer)).unwrap_or(id);
-        let own = |one: &Loaded| one.layer.tables.get("rules").get(name).get("tier").text() == "core";
-        core.contains(&id) || loaded.iter().any(own)
+        let is_marked = |one: &Loaded| one.layer.tables.get("rules").get(name).get("tier").text() == "core";
+        core.contains(&id) || loaded.iter().any(is_marked)
     };
     let may = |one: &&Loaded| one.layer.loosens.holds() && one.layer.authority >= Authority::User;
     for one in loaded.iter().filter(may) {
         let policy = one.layer.tables.get("policy");
         let (name, reason) = (one.layer.authority.name(), policy.get("reason").text());
         if !reason.is_empty() && !policy.get("preset").is_nil() {
-            told.push(format!(
+            lines.push(format!(
                 "the {name}'s preset `{}` also holds for core rules: {reason}",
                 policy.get("preset").text()
             ));
         }
-        for (id, said) in policy.get("overrides").entries() {
-            let (at, reason) = (said.get("at").text(), said.get("reason").text());
+        for (id, change) in policy.get("overrides").entries() {
+            let (at, reason) = (change.get("at").text(), change.get("reason").text());
             if is_core(id) && !reason.is_empty() {
-                told.push(format!("{at}: the core rule `{id}` is set to `{}`: {reason}", said.get("do").text()));
+                lines.push(format!("{at}: the core rule `{id}` is set to `{}`: {reason}", change.get("do").text()));
             }
         }
         for entry in policy.get("allow").items().filter(|entry| !entry.get("reason").text().is_empty()) {
             let (at, reason) = (entry.get("at").text(), entry.get("reason").text());
-            told.push(format!("{at}: an allowance also holds for core rules: {reason}"));
+            lines.push(format!("{at}: an allowance also holds for core rules: {reason}"));
         }
     }
-    told
+    lines
 }
 
 /// The user's own files, if their loosening parts need approval.
-pub fn offer_of_own(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
+pub fn offer_of_user(folders: &Folders, workspace: &Path, store: &Store) -> Option<Offer> {
     loosening::offer(&load(folders, workspace, store), folders, store)
 }
 

@@ -23,7 +23,7 @@ pub fn standing(layers: &[Opened], usual: &str) -> Vec<Vec<String>> {
 /// The name of the strictest preset that counts, or `usual`.
 pub fn preset_in_force(layers: &[Opened], usual: &str) -> String {
     let counts = |layer: &&Opened| of_preset(layers, layer, usual).is_none();
-    let named = layers.iter().filter(counts).find_map(|layer| said(layer, "preset"));
+    let named = layers.iter().filter(counts).find_map(|layer| value_of(layer, "preset"));
     named.and_then(Value::as_str).unwrap_or(usual).to_owned()
 }
 
@@ -40,8 +40,8 @@ fn of_key(layers: &[Opened], layer: &Opened, (key, value): (&str, &Value), usual
         return of_rule(layers, layer, (rule, value), usual);
     }
     if key.starts_with("variables.") {
-        let other = others(layers, layer).find(|other| said(other, key).is_some_and(|said| said != value))?;
-        return Some(format!("for the rules of this layer; the {} has another", whose(other)));
+        let other = others(layers, layer).find(|other| value_of(other, key).is_some_and(|set| set != value))?;
+        return Some(format!("for the rules of this layer; the {} has another", authority_name(other)));
     }
     if key == "rule_dirs" && layer.loaded.layer.authority == Authority::Project {
         return Some("does not count: a project names no further folders".into());
@@ -62,17 +62,17 @@ fn over(value: &Value) -> Option<String> {
     let entries = value.as_array()?;
     match entries.iter().filter(|entry| is_over(entry)).count() {
         0 => None,
-        gone => Some(format!("{gone} of {} entries no longer count: `until` is over", entries.len())),
+        expired => Some(format!("{expired} of {} entries no longer count: `until` is over", entries.len())),
     }
 }
 
 fn of_preset(layers: &[Opened], layer: &Opened, usual: &str) -> Option<String> {
-    let own = said(layer, "preset")?.as_str()?;
+    let current = value_of(layer, "preset")?.as_str()?;
     let stricter = others(layers, layer).find_map(|other| {
-        let name = said(other, "preset")?.as_str()?;
-        is_stricter(name, own).then(|| lost_to(other, name))
+        let name = value_of(other, "preset")?.as_str()?;
+        is_stricter(name, current).then(|| lost_to(other, name))
     });
-    let asks_less = !layer.loaded.layer.loosens.holds() && is_stricter(usual, own);
+    let asks_less = !layer.loaded.layer.loosens.holds() && is_stricter(usual, current);
     stricter.or_else(|| asks_less.then(|| ONLY_TIGHTENS.into()))
 }
 
@@ -93,10 +93,10 @@ fn denies(policy: Node<'_>) -> usize {
 }
 
 fn of_rule(layers: &[Opened], layer: &Opened, (rule, value): (&str, &Value), usual: &str) -> Option<String> {
-    let own = worth(value)?;
+    let current = worth(value)?;
     let stricter = others(layers, layer).find_map(|other| {
-        let said = worth(said(other, &format!("rules.{rule}"))?)?;
-        (said > own).then(|| lost_to(other, said.name()))
+        let set = worth(value_of(other, &format!("rules.{rule}"))?)?;
+        (set > current).then(|| lost_to(other, set.name()))
     });
     if stricter.is_some() {
         return stricter;
@@ -104,7 +104,7 @@ fn of_rule(layers: &[Opened], layer: &Opened, (rule, value): (&str, &Value), usu
     let (base, is_core) = weighs(layers, rule, usual)?;
     let reason = value.get("reason").and_then(Value::as_str).unwrap_or("");
     match () {
-        () if own >= base => None,
+        () if current >= base => None,
         () if !layer.loaded.layer.loosens.holds() => Some(ONLY_TIGHTENS.into()),
         () if is_core && layer.loaded.layer.authority == Authority::Project => {
             Some("does not count: a core rule".into())
@@ -127,9 +127,9 @@ fn weighs(layers: &[Opened], id: &str, usual: &str) -> Option<(PolicyAction, boo
             rule.get("tier").text() == "core",
         ));
     }
-    let is_it = |layer: &Opened, name: &str| name == id || format!("{}/{name}", whose(layer)) == id;
-    let mut own = layers.iter().flat_map(|layer| layer.compiled.rules.iter().filter(|rule| is_it(layer, &rule.name)));
-    own.next().map(|rule| {
+    let is_it = |layer: &Opened, name: &str| name == id || format!("{}/{name}", authority_name(layer)) == id;
+    let mut named = layers.iter().flat_map(|layer| layer.compiled.rules.iter().filter(|rule| is_it(layer, &rule.name)));
+    named.next().map(|rule| {
         (PolicyAction::named(rule.staged()).unwrap_or(PolicyAction::Deny), rule.tier == reflex_engine::Tier::Core)
     })
 }
@@ -144,14 +144,14 @@ fn others<'l>(layers: &'l [Opened], layer: &'l Opened) -> impl Iterator<Item = &
     layers.iter().filter(move |other| !std::ptr::eq(*other, layer))
 }
 
-fn said<'l>(layer: &'l Opened, key: &str) -> Option<&'l Value> {
+fn value_of<'l>(layer: &'l Opened, key: &str) -> Option<&'l Value> {
     layer.origins().iter().find(|(name, ..)| name == key).map(|(.., value)| value)
 }
 
-fn whose(layer: &Opened) -> &'static str {
+fn authority_name(layer: &Opened) -> &'static str {
     layer.loaded.layer.authority.name()
 }
 
 fn lost_to(other: &Opened, word: &str) -> String {
-    format!("the {}'s `{word}` is stricter", whose(other))
+    format!("the {}'s `{word}` is stricter", authority_name(other))
 }

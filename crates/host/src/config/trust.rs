@@ -33,12 +33,12 @@ pub struct Trust {
 
 /// Whether exactly this content was accepted under this name.
 pub(super) fn standing(store: &Store, repository: &str, digest: &str) -> Vouched {
-    let Some((trust, said)) = said_of(store, repository) else { return Vouched::NO };
+    let Some((trust, fields)) = stored(store, repository) else { return Vouched::NO };
     if digest.is_empty() || trust.digest != digest {
         return Vouched::NO;
     }
     let store = store.clone();
-    Vouched::claimed(move || store.counts(Kind::Trust, &said))
+    Vouched::claimed(move || store.counts(Kind::Trust, &fields))
 }
 
 /// The approval for this workspace, if it is valid.
@@ -48,12 +48,12 @@ pub fn accepted(store: &Store, workspace: &Path) -> Option<Trust> {
 
 /// The approval under this name, if it is valid.
 pub(crate) fn accepted_as(store: &Store, repository: &str) -> Option<Trust> {
-    let (trust, said) = said_of(store, repository)?;
-    store.counts(Kind::Trust, &said).then_some(trust)
+    let (trust, fields) = stored(store, repository)?;
+    store.counts(Kind::Trust, &fields).then_some(trust)
 }
 
 /// The approval on disk under this name, not yet verified.
-fn said_of(store: &Store, repository: &str) -> Option<(Trust, Map<String, Value>)> {
+fn stored(store: &Store, repository: &str) -> Option<(Trust, Map<String, Value>)> {
     let text = fs::read_to_string(file(store, repository)).ok().filter(|_| store.may_loosen())?;
     let value: Map<String, Value> = serde_json::from_str(&text).ok()?;
     let get = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
@@ -107,13 +107,13 @@ pub(super) fn with_scripts(digest: String, scripts: &[SourceFile]) -> String {
     if scripts.iter().any(|script| script.unread.is_some()) {
         return String::new();
     }
-    let mut whole = Sha256::new();
-    whole.update(&digest);
+    let mut hasher = Sha256::new();
+    hasher.update(&digest);
     for part in scripts.iter().flat_map(|script| [&script.name, &script.text]) {
-        whole.update((part.len() as u64).to_le_bytes());
-        whole.update(part);
+        hasher.update((part.len() as u64).to_le_bytes());
+        hasher.update(part);
     }
-    if scripts.is_empty() { digest } else { hex::encode(&whole.finalize()) }
+    if scripts.is_empty() { digest } else { hex::encode(&hasher.finalize()) }
 }
 
 /// Stores an approval. The caller has asked a person.

@@ -38,20 +38,20 @@ pub fn changes(
     let (changes, pushes) = match hook {
         "pre-commit" => (staged(folder)?, Vec::new()),
         "pre-push" => pushed(folder, words, input)?,
-        _ => return Err(format!("`{hook}` is no hook that Reflex answers: `pre-commit` or `pre-push`")),
+        _ => return Err(format!("unknown hook `{hook}`; Reflex supports `pre-commit` and `pre-push`")),
     };
     if changes.len() > MAX_FILES {
         return Err(format!("{} files are too many to judge; look at them, then use --no-verify", changes.len()));
     }
-    let mut told = Vec::new();
-    let files = with_contents(folder, changes, &mut told)?;
+    let mut warnings = Vec::new();
+    let files = with_contents(folder, changes, &mut warnings)?;
     let fields = [
         ("hook", hook.into()),
         ("cwd", folder.to_string_lossy().into()),
         ("files", files.into()),
         ("pushes", pushes.into()),
     ];
-    Ok((fields.into_iter().map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect(), told))
+    Ok((fields.into_iter().map(|(name, value): (&str, Value)| (name.to_owned(), value)).collect(), warnings))
 }
 
 fn staged(folder: &Path) -> Result<Vec<Change>, String> {
@@ -66,7 +66,7 @@ fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, 
     let (mut pushes, mut tips) = (Vec::new(), Vec::new());
     for line in input.lines().filter(|line| !line.is_empty()) {
         let [local, new, name, old] = line.split(' ').collect::<Vec<_>>()[..] else {
-            return Err(format!("git gave the hook a line that is none: `{line}`"));
+            return Err(format!("git passed a malformed line to the hook: `{line}`"));
         };
         let is_none = |object: &str| object.bytes().all(|byte| byte == b'0');
         let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
@@ -136,7 +136,7 @@ fn read_raw(printed: &[u8]) -> Vec<Change> {
     changes
 }
 
-fn with_contents(folder: &Path, changes: Vec<Change>, told: &mut Vec<String>) -> Result<Vec<Value>, String> {
+fn with_contents(folder: &Path, changes: Vec<Change>, warnings: &mut Vec<String>) -> Result<Vec<Value>, String> {
     let names = changes.iter().flat_map(|change| [&change.before, &change.after]).filter(|name| !name.is_empty());
     let mut blobs = Blobs::of(folder, names.cloned().collect())?;
     let mut next = |name: &str| if name.is_empty() { Ok(None) } else { blobs.next().map(Some) };
@@ -150,11 +150,11 @@ fn with_contents(folder: &Path, changes: Vec<Change>, told: &mut Vec<String>) ->
         if let Some(Blob::Unread { size, is_binary }) = &after {
             let megabytes = size / 1024 / 1024;
             match (*size >= LARGE, is_binary) {
-                (true, _) => told.push(format!(
+                (true, _) => warnings.push(format!(
                     "{} has {megabytes} MB, which stay in every clone for good; consider Git LFS",
                     change.path
                 )),
-                (false, false) => told.push(format!("{} is too large to be looked into", change.path)),
+                (false, false) => warnings.push(format!("{} is too large to be scanned", change.path)),
                 (false, true) => {}
             }
         }

@@ -1,7 +1,7 @@
 //! The hook files that git runs before a commit and a push.
 
 use super::objects::git;
-use crate::install::{own_path, write_whole};
+use crate::install::{binary_path, write_atomically};
 use crate::store::Store;
 use crate::store::signing::InForce;
 use crate::system::folders::Folders;
@@ -105,18 +105,18 @@ impl Entries {
         let mut done = Vec::new();
         for (file, text) in self.planned()? {
             let failed = |error: std::io::Error| format!("{}: {error}", file.display());
-            let stands = fs::read_to_string(&file).ok();
+            let existing = fs::read_to_string(&file).ok();
             let before = with_ending(&file);
-            let is_others = stands.as_ref().is_some_and(|text| !text.contains(MARK)) || is_unread(&file);
+            let is_others = existing.as_ref().is_some_and(|text| !text.contains(MARK)) || is_unread(&file);
             if is_others && before.symlink_metadata().is_ok() {
-                return Err(format!("{} is there already: rename it, then run this again", before.display()));
+                return Err(format!("{} already exists: rename it, then run this again", before.display()));
             }
             if is_others {
                 fs::rename(&file, &before).map_err(failed)?;
             }
             let other = before.symlink_metadata().is_ok().then_some(before);
-            let how = if stands.as_deref() == Some(text.as_str()) { "up to date" } else { "written" };
-            write_whole(&file, &text, 0o755).map_err(failed)?;
+            let how = if existing.as_deref() == Some(text.as_str()) { "up to date" } else { "written" };
+            write_atomically(&file, &text, 0o755).map_err(failed)?;
             done.push(Done { file, how, other });
         }
         if self.is_for_all {
@@ -157,7 +157,7 @@ impl Entries {
     /// The text of a hook that judges first. A change that cannot be judged is refused.
     fn judging(&self, name: &str) -> Result<String, String> {
         let folders = Folders::of_user();
-        let mut words = vec![quoted(&own_path()?), "git-hook".into()];
+        let mut words = vec![quoted(&binary_path()?), "git-hook".into()];
         if !folders.may_only_tighten() {
             words.extend(["--home".into(), quoted(&folders.home.to_string_lossy())]);
         }
@@ -178,7 +178,8 @@ impl Entries {
         let verb = if name == "pre-push" { "push" } else { "commit" };
         let judge = format!(
             "{feed}{} {name} \"$@\"\ncode=$?\ncase $code in\n0) ;;\n1) exit 1 ;;\n*)\n  \
-             echo \"reflex failed ($code), so nothing is judged; a person can run git {verb} --no-verify\" >&2\n  exit 1 ;;\nesac\n",
+             echo \"reflex failed ($code), so the {verb} was not judged; \
+             a person can run git {verb} --no-verify\" >&2\n  exit 1 ;;\nesac\n",
             words.join(" ")
         );
         Ok(format!("#!/bin/sh\n{MARK}\n{read}{judge}{}", self.next(name, feed)))

@@ -81,9 +81,9 @@ impl Blobs {
             _ => return Err("`git cat-file` ended early".into()),
         };
         let mut content = Vec::new();
-        let mut whole = (&mut self.output).take(size + 1);
-        (&mut whole).take(MAX_FILE.min(size)).read_to_end(&mut content).map_err(broken)?;
-        std::io::copy(&mut whole, &mut std::io::sink()).map_err(broken)?;
+        let mut object = (&mut self.output).take(size + 1);
+        (&mut object).take(MAX_FILE.min(size)).read_to_end(&mut content).map_err(broken)?;
+        std::io::copy(&mut object, &mut std::io::sink()).map_err(broken)?;
         let is_binary = content.iter().take(8000).any(|byte| *byte == 0);
         match !is_binary && size <= MAX_FILE {
             true => Ok(Blob::Text(String::from_utf8_lossy(&content).into_owned())),

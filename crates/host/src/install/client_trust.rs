@@ -41,12 +41,12 @@ pub(crate) fn ask(trust: &Trust, home: &Path, wish: Wish) -> Result<(), String> 
 
 fn converse(trust: &Trust, child: &mut Child, (folder, wish): (&str, Wish)) -> Result<(), String> {
     let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err("it cannot be spoken to".into());
+        return Err("its input or output is not available".into());
     };
     let call = lines(output);
     // A program that closed its input may have printed the reason.
-    let mut say = |lines: Vec<String>| drop(lines.iter().try_for_each(|line| writeln!(input, "{line}")));
-    say((trust.begin)(folder));
+    let mut send = |lines: Vec<String>| drop(lines.iter().try_for_each(|line| writeln!(input, "{line}")));
+    send((trust.begin)(folder));
     let begun = Instant::now();
     loop {
         let left = PATIENCE.saturating_sub(begun.elapsed());
@@ -56,8 +56,8 @@ fn converse(trust: &Trust, child: &mut Child, (folder, wish): (&str, Wish)) -> R
         })?;
         match (trust.next)(&line, folder) {
             Step::Wait => {}
-            Step::Store(_) if wish == Wish::Look => return Err("nobody has trusted it".into()),
-            Step::Say(lines) | Step::Store(lines) => say(lines),
+            Step::Store(_) if wish == Wish::Look => return Err("no person has trusted it".into()),
+            Step::Send(lines) | Step::Store(lines) => send(lines),
             Step::Trusted => return Ok(()),
             Step::Failed(why) => return Err(why),
         }

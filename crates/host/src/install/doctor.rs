@@ -121,26 +121,26 @@ fn untrusted_folder(wiring: &Wiring) -> Option<Trouble> {
 fn other_versions(hooks: &[(String, Start)]) -> String {
     let version = |start: &Start| {
         let program = start.program()?;
-        let said = Command::new(&program).arg("--version").stdin(Stdio::null()).output().ok()?;
-        let said = String::from_utf8_lossy(&said.stdout).trim().to_owned();
-        let own = format!("reflex {}", env!("CARGO_PKG_VERSION"));
-        (said.starts_with("reflex ") && said != own)
-            .then(|| format!("; it starts {program}, which is {said}, and this is {own}"))
+        let printed = Command::new(&program).arg("--version").stdin(Stdio::null()).output().ok()?;
+        let printed = String::from_utf8_lossy(&printed.stdout).trim().to_owned();
+        let current = format!("reflex {}", env!("CARGO_PKG_VERSION"));
+        (printed.starts_with("reflex ") && printed != current)
+            .then(|| format!("; it starts {program}, which is {printed}, and this is {current}"))
     };
     hooks.iter().find_map(|(_, start)| version(start)).unwrap_or_default()
 }
 
 /// Reports other copies of the guard on the `PATH`: an agent or a person may run one of them by mistake.
 pub fn copies() -> Vec<Trouble> {
-    let Ok(own) = std::env::current_exe().and_then(|path| path.canonicalize()) else { return Vec::new() };
+    let Ok(current) = std::env::current_exe().and_then(|path| path.canonicalize()) else { return Vec::new() };
     let path = std::env::var_os("PATH").unwrap_or_default();
     let here = std::env::split_paths(&path).map(|folder| folder.join("reflex")).filter(|file| file.is_file());
     let mut others: Vec<PathBuf> =
-        here.filter_map(|file| file.canonicalize().ok()).filter(|file| *file != own).collect();
+        here.filter_map(|file| file.canonicalize().ok()).filter(|file| *file != current).collect();
     others.dedup();
     let trouble = |other: &PathBuf| Trouble {
-        what: format!("{} is another copy of reflex on the PATH; this one is {}", other.display(), own.display()),
-        fix: format!("remove one of them, then {} init", own.display()),
+        what: format!("{} is another copy of reflex on the PATH; this one is {}", other.display(), current.display()),
+        fix: format!("remove one of them, then {} init", current.display()),
     };
     others.iter().map(trouble).collect()
 }
@@ -153,7 +153,7 @@ pub(crate) fn untrusted(wiring: &Wiring) -> Option<Trouble> {
     let missing = (trust.missing)(&hooks, &fs::read_to_string(&file).unwrap_or_default());
     (!missing.is_empty()).then(|| Trouble {
         what: format!(
-            "{} skips the hook of {} without a word: {} holds no trust for it where it stands",
+            "{} silently skips the hook of {}: {} does not trust it at its current place",
             wiring.adapter().title,
             missing.join(", "),
             file.display()
@@ -169,8 +169,8 @@ pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
     let off = wiring.settings().switches.iter().filter_map(|switch| {
         let of_user = Some(switch.file).filter(|file| !file.is_empty()).map(|file| wiring.user_folder().join(file));
         let files = of_user.into_iter().chain(switch.in_project.iter().map(|file| project.join(file)));
-        let said = |file: PathBuf| (switch.is_off)(&taken(wiring, &file)?).map(|off| (file, off));
-        let (file, _) = files.filter_map(said).next_back().filter(|(_, off)| *off)?;
+        let state = |file: PathBuf| (switch.is_off)(&taken(wiring, &file)?).map(|off| (file, off));
+        let (file, _) = files.filter_map(state).next_back().filter(|(_, off)| *off)?;
         Some(Trouble {
             what: format!("`{}` in {} switches every hook off", switch.name, file.display()),
             fix: format!("take it out of {}", file.display()),
@@ -208,14 +208,14 @@ pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
     let names: Vec<&str> = forms.flat_map(SettingsFormat::variables).collect();
     let is_set = |name: &&&str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let here = names.iter().filter(is_set).filter(|name| wiring.variable() != Some(**name)).map(|name| Trouble {
-        what: format!("`{name}` is set here: {title} runs no hook of yours when it is started with it"),
+        what: format!("`{name}` is set here: {title} runs none of your hooks when it is started with it"),
         fix: format!("unset {name}, and take it out of the file that sets it"),
     });
     let value = fs::read(wiring.file()).ok().and_then(|bytes| wiring.reading()?.load(&bytes).ok());
-    let given = |name: &&&str| value.as_ref().is_some_and(|value| value.pointer(&format!("/env/{name}")).is_some());
+    let in_file = |name: &&&str| value.as_ref().is_some_and(|value| value.pointer(&format!("/env/{name}")).is_some());
     let file = wiring.file().display();
-    let within = names.iter().filter(given).map(|name| Trouble {
-        what: format!("`{name}` stands in `env` in {file}: {title} runs no hook of yours with it"),
+    let within = names.iter().filter(in_file).map(|name| Trouble {
+        what: format!("`{name}` is set in `env` in {file}: {title} then runs none of your hooks"),
         fix: format!("take it out of {file}"),
     });
     here.chain(within).collect()
@@ -244,16 +244,16 @@ pub(crate) fn project_here(wiring: &Wiring) -> PathBuf {
 /// # Errors
 /// Describes the unexpected answer.
 pub fn answers(agent: &Agent, event: &str, start: &Start) -> Result<(), String> {
-    let said = run(start)?;
+    let actual = run(start)?;
     let expected = (agent.refuse)(event, (agent.moment)(event), "why");
     let shape = |reply: &Reply| (reply.code, reply.stdout.is_empty(), reply.stderr.is_empty());
-    let is_reported = !expected.stdout.contains("why") || said.stdout.contains("cannot read this event");
-    if shape(&said) == shape(&expected) && is_reported {
+    let is_reported = !expected.stdout.contains("why") || actual.stdout.contains("cannot read this event");
+    if shape(&actual) == shape(&expected) && is_reported {
         return Ok(());
     }
-    let words = format!("{} {}", said.stdout, said.stderr);
+    let words = format!("{} {}", actual.stdout, actual.stderr);
     let words = words.split_whitespace().take(20).collect::<Vec<_>>().join(" ");
-    Err(format!("status {}, {words}", said.code))
+    Err(format!("status {}, {words}", actual.code))
 }
 
 const CANARY: &[u8] = b"{}";
@@ -263,7 +263,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn run(start: &Start) -> Result<Reply, String> {
     let mut command = match start {
         Start::Exec(words) => {
-            let (program, arguments) = words.split_first().ok_or("nothing is started")?;
+            let (program, arguments) = words.split_first().ok_or("the hook starts no program")?;
             let mut command = Command::new(program);
             command.args(arguments);
             command

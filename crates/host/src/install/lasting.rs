@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 /// Cache folders on Linux and macOS, and that of `npx`.
 const CACHES: [&str; 3] = [".cache", "Caches", "_npx"];
 
-/// The path for hook entries: `own`, or the copy in the home if `own` is in a cache.
-pub(crate) fn lasting(own: PathBuf) -> PathBuf {
-    if is_cached(&own) { place() } else { own }
+/// The path for hook entries: `program`, or the copy in the home if `program` is in a cache.
+pub(crate) fn lasting(program: PathBuf) -> PathBuf {
+    if is_cached(&program) { place() } else { program }
 }
 
 /// Copies the running program to its permanent path. `None` if it has one already.
@@ -18,10 +18,10 @@ pub(crate) fn lasting(own: PathBuf) -> PathBuf {
 /// # Errors
 /// The copy cannot be written, or a link of a package manager is in its place.
 pub fn settle() -> Result<Option<PathBuf>, String> {
-    let own = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
+    let program = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
     let place = place();
     let failed = |error: io::Error| format!("{}: {error}", place.display());
-    if !is_cached(&own) || has_same_bytes(&own, &place) {
+    if !is_cached(&program) || has_same_bytes(&program, &place) {
         return Ok(None);
     }
     if place.is_symlink() {
@@ -30,7 +30,7 @@ pub fn settle() -> Result<Option<PathBuf>, String> {
     fs::create_dir_all(place.parent().unwrap_or(Path::new("/"))).map_err(failed)?;
     // The rename is atomic, so that a concurrent call never starts an incomplete program.
     let draft = place.with_extension("new");
-    fs::copy(&own, &draft).and_then(|_| fs::rename(&draft, &place)).map_err(failed)?;
+    fs::copy(&program, &draft).and_then(|_| fs::rename(&draft, &place)).map_err(failed)?;
     Ok(Some(place))
 }
 

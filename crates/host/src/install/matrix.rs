@@ -74,7 +74,8 @@ pub fn row(wiring: &Wiring, beats: &[Heartbeat]) -> Row {
     Row { agent, cells, broken, lapsed }
 }
 
-/// Returns the version of a client that is newer than the known one, if the known one would drop the settings file.
+/// Returns the client's version if it is newer than the one whose parser is known, and that parser would drop the
+/// settings file. The newer client may accept it.
 fn unknown_reader(wiring: &Wiring) -> Option<String> {
     wiring.unloadable()?;
     let version = last_version(wiring.state(), wiring.agent())?;

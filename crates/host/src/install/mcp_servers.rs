@@ -1,6 +1,6 @@
 //! The clients' lists of MCP servers on this machine, and `reflex mcp` as a proxy in front of them.
 
-use super::wiring::{Change, mode_of, own_path, write_whole};
+use super::wiring::{Change, binary_path, mode_of, write_atomically};
 use crate::system::folders::{Folders, home_of_agents};
 use reflex_agents::settings::{MCP_CLIENTS, McpClient, ProxyCommand, Reach};
 use reflex_git::project_root;
@@ -69,7 +69,7 @@ impl ServerList {
     /// # Errors
     /// As [`ServerList::servers`].
     pub fn guarded(&self) -> Result<Change, String> {
-        let binary = own_path()?;
+        let binary = binary_path()?;
         let command = ProxyCommand { binary: &binary, home: self.home.as_deref() };
         self.change(|text| self.client.format.guarded(text, command).map_err(|problem| problem.to_string()))
     }
@@ -98,7 +98,7 @@ impl ServerList {
         if self.text()? != change.before {
             return Err(self.refused("it changed in the meantime; close the client and try again"));
         }
-        write_whole(&self.file, after, mode_of(&self.file)).map_err(|error| self.refused(&error.to_string()))
+        write_atomically(&self.file, after, mode_of(&self.file)).map_err(|error| self.refused(&error.to_string()))
     }
 
     fn text(&self) -> Result<Option<String>, String> {

@@ -16,4 +16,4 @@ mod wiring;
 
 pub use lasting::settle;
 pub use wiring::{Change, Wiring};
-pub(crate) use wiring::{own_path, write_whole};
+pub(crate) use wiring::{binary_path, write_atomically};

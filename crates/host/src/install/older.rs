@@ -1,6 +1,6 @@
 //! Older guards: finds and removes their hooks in every file of an agent that may have them.
 
-use super::wiring::{Change, Wiring, file_of, mode_of, write_whole};
+use super::wiring::{Change, Wiring, file_of, mode_of, write_atomically};
 use reflex_agents::settings::{OLDER_FILES, is_older_plugin, older_guards, without_older_guards};
 use reflex_git::project_root;
 use std::fs;
@@ -31,7 +31,7 @@ impl Wiring {
             if of_file(&file).is_empty() {
                 continue;
             }
-            let failed = |problem: String| format!("{}: {problem}; nothing is changed", file.display());
+            let failed = |problem: String| format!("{}: {problem}; the file is unchanged", file.display());
             let before = fs::read_to_string(&file).map_err(|error| failed(error.to_string()))?;
             let after = match is_own(&file) {
                 true => None,
@@ -48,9 +48,9 @@ impl Wiring {
         let root = PathBuf::from(root);
         let of_user = settings.files.iter().map(file_of);
         let of_project = settings.project.iter().map(|form| root.join(form.folder).join(form.name));
-        let own = OLDER_FILES.iter().filter(|(agent, ..)| *agent == self.agent());
-        let own = own.flat_map(|(_, user, project)| [self.home().join(user), root.join(project)]);
-        let mut files: Vec<PathBuf> = of_user.chain(of_project).chain(own).collect();
+        let older = OLDER_FILES.iter().filter(|(agent, ..)| *agent == self.agent());
+        let older = older.flat_map(|(_, user, project)| [self.home().join(user), root.join(project)]);
+        let mut files: Vec<PathBuf> = of_user.chain(of_project).chain(older).collect();
         files.sort();
         files.dedup();
         files
@@ -63,7 +63,7 @@ impl Wiring {
 /// The file cannot be written.
 pub fn take_out(file: &Path, change: &Change) -> Result<(), String> {
     let done = match &change.after {
-        Some(after) => write_whole(file, after, mode_of(file)),
+        Some(after) => write_atomically(file, after, mode_of(file)),
         None => fs::remove_file(file),
     };
     done.map_err(|error| format!("{}: {error}", file.display()))

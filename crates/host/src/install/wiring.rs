@@ -87,8 +87,8 @@ impl Wiring {
         let wiring = |agent: &'static Agent| {
             let settings = agent.settings?;
             let file = |form: &SettingsFile| root.join(form.folder).join(form.name);
-            let there = settings.project.iter().find(|form| file(form).exists());
-            let form = there.or(settings.project.first())?;
+            let existing = settings.project.iter().find(|form| file(form).exists());
+            let form = existing.or(settings.project.first())?;
             let (file, project) = (file(form), Some(root.clone()));
             Some(Wiring {
                 agent,
@@ -290,14 +290,14 @@ impl Wiring {
     /// The home in the hook entry. A project's entry is shared, and a home that only the environment names must not be
     /// written.
     fn named_home(&self) -> Option<String> {
-        let own = self.project.is_none() && !self.folders.may_only_tighten();
-        own.then(|| self.folders.home.to_string_lossy().into_owned())
+        let is_user_wide = self.project.is_none() && !self.folders.may_only_tighten();
+        is_user_wide.then(|| self.folders.home.to_string_lossy().into_owned())
     }
 
     fn with_hook(&self, text: &str) -> Result<String, String> {
         // A byte-order mark that the agent accepts is kept.
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
-        let (binary, home) = (own_path()?, self.named_home());
+        let (binary, home) = (binary_path()?, self.named_home());
         if let Some(why) = self.key.problem() {
             return Err(self.refused(&format!("{why}; `{}` mends the entries", self.key.remedy())));
         }
@@ -370,8 +370,8 @@ impl Wiring {
 
     /// Whether the installed hook starts a program other than this one.
     pub fn starts_another_program(&self) -> bool {
-        let own = own_path().ok();
-        self.hooks().iter().filter_map(|(_, start)| start.program()).any(|program| Some(program) != own)
+        let current = binary_path().ok();
+        self.hooks().iter().filter_map(|(_, start)| start.program()).any(|program| Some(program) != current)
     }
 
     /// Writes the change and records the text before it, until the hook is removed.
@@ -386,7 +386,7 @@ impl Wiring {
                 if !is_out {
                     self.remember(change).map_err(|error| failed(&self.memory(), error))?;
                 }
-                write_whole(&self.file, after, mode_of(&self.file)).map_err(|error| failed(&self.file, error))?;
+                write_atomically(&self.file, after, mode_of(&self.file)).map_err(|error| failed(&self.file, error))?;
                 if is_out {
                     let _ = fs::remove_file(self.memory());
                 }
@@ -402,14 +402,14 @@ impl Wiring {
         fs::remove_file(&file)?;
         // A non-empty folder stays, and so do its parents. In a project, empty parents go too: git does not track them.
         let around = file.ancestors().skip(1).take_while(|folder| Some(*folder) != self.project.as_deref());
-        let most = if self.project.is_some() { usize::MAX } else { 1 };
-        let _ = around.take(most).try_for_each(fs::remove_dir);
+        let levels = if self.project.is_some() { usize::MAX } else { 1 };
+        let _ = around.take(levels).try_for_each(fs::remove_dir);
         let _ = fs::remove_file(self.memory());
         Ok(())
     }
 
     fn refused(&self, problem: &str) -> String {
-        format!("{}: {problem}; nothing is changed", self.file.display())
+        format!("{}: {problem}; the file is unchanged", self.file.display())
     }
 
     /// Reads the text. Fails if its agent would drop the file.
@@ -419,18 +419,18 @@ impl Wiring {
             let outcome = if self.reading().is_some_and(SettingsFormat::stops) {
                 format!("{title} does not start with such a file")
             } else {
-                format!("{title} takes nothing of such a file, and runs no hook in it")
+                format!("{title} ignores such a file and runs none of its hooks")
             };
             let Unloadable { line, column, why } = place;
             return Err(format!(
-                "{file}:{line}:{column}: {why}; {outcome}; nothing is changed. {}",
-                self.repair_said()
+                "{file}:{line}:{column}: {why}; {outcome}; the file is unchanged. {}",
+                self.repair_text()
             ));
         }
         self.text()
     }
 
-    fn repair_said(&self) -> String {
+    fn repair_text(&self) -> String {
         let repair = self.repair();
         if repair.starts_with("reflex") { format!("`{repair}` shows and makes the change") } else { repair }
     }
@@ -465,7 +465,7 @@ impl Wiring {
         if let Some(folder) = path.parent() {
             make_folder(folder)?;
         }
-        write_whole(&path, &memory.to_string(), 0o600)
+        write_atomically(&path, &memory.to_string(), 0o600)
     }
 
     /// The text of the file before our installation, if the file still has the text that we wrote.
@@ -480,15 +480,15 @@ impl Wiring {
 
 /// The path of this program for hook entries. If a link on the `PATH` leads to it, the path is that of the link: a
 /// package manager moves the file with each version and keeps the link.
-pub(crate) fn own_path() -> Result<String, String> {
-    let own = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
+pub(crate) fn binary_path() -> Result<String, String> {
+    let current = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let named = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("reflex"));
     let leads_here = |link: &PathBuf| {
-        link.is_symlink() && link.canonicalize().is_ok_and(|file| own.canonicalize().is_ok_and(|own| file == own))
+        link.is_symlink() && link.canonicalize().is_ok_and(|file| current.canonicalize().is_ok_and(|path| file == path))
     };
     let named = named.into_iter().find(leads_here).filter(|link| lasting(link.clone()) == *link);
-    Ok(named.unwrap_or_else(|| lasting(own)).to_string_lossy().into_owned())
+    Ok(named.unwrap_or_else(|| lasting(current)).to_string_lossy().into_owned())
 }
 
 pub(super) fn file_of(form: &SettingsFile) -> PathBuf {
@@ -505,7 +505,7 @@ pub(super) fn mode_of(path: &Path) -> u32 {
 }
 
 /// Writes a file atomically through a temporary file next to it. A symlink is followed, not replaced.
-pub(crate) fn write_whole(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+pub(crate) fn write_atomically(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let path = followed(path);
     let folder = path.parent().unwrap_or(Path::new("/"));
     fs::create_dir_all(folder)?;

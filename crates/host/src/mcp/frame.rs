@@ -71,7 +71,7 @@ impl<'l> Message<'l> {
             return Err(Ambiguous("a carriage return is inside the line".into()));
         }
         let fields = fields(line, &REQUEST_KEYS)?;
-        let raw = |key: &str| fields.iter().find(|(own, _)| own == key).map(|(_, value)| value.get());
+        let raw = |key: &str| fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
         let method = match raw("method") {
             None => None,
             Some(text) => Some(serde_json::from_str(text).map_err(|_| Ambiguous("the method is not a string".into()))?),
@@ -139,7 +139,7 @@ pub fn strings(text: &str) -> String {
 /// As for a message; or the call does not name a tool.
 pub fn call(params: Option<&str>) -> Result<(String, Option<&str>), Ambiguous> {
     let fields = fields(params.unwrap_or("{}"), &CALL_KEYS)?;
-    let raw = |key: &str| fields.iter().find(|(own, _)| own == key).map(|(_, value)| value.get());
+    let raw = |key: &str| fields.iter().find(|(name, _)| name == key).map(|(_, value)| value.get());
     let name = raw("name").and_then(|name| serde_json::from_str(name).ok());
     Ok((name.ok_or_else(|| Ambiguous("the call names no tool".into()))?, raw("arguments")))
 }

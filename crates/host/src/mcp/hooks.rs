@@ -48,8 +48,8 @@ impl Hooks {
             if output.stdout.is_empty() && output.status.success() {
                 return Ok(Answer::Passed(String::new()));
             }
-            let said: Value = serde_json::from_slice(&output.stdout)?;
-            let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+            let verdict: Value = serde_json::from_slice(&output.stdout)?;
+            let text = |key: &str| verdict.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
             let reason = text("reason");
             Ok(if text("decision") == "allow" { Answer::Passed(reason) } else { Answer::Refused(reason) })
         };

@@ -111,7 +111,7 @@ impl Proxy {
         let (program, words) = self.server.split_first().ok_or_else(|| io::Error::other("no server is named"))?;
         let mut command = Command::new(program);
         // A group of its own allows ending the server together with its children.
-        os::in_group_of_its_own(&mut command);
+        os::in_new_process_group(&mut command);
         let mut child = command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (pending, judging) = (BTreeMap::new(), BTreeMap::new());
@@ -319,8 +319,8 @@ impl Shared {
     fn payload(&self, event: &str, tool: &str, more: &[(&str, Value)]) -> Value {
         let Proxy { name, session, cwd, .. } = &self.proxy;
         let mut payload = Map::new();
-        let own = [("event", event), ("server", name), ("tool", tool), ("session", session), ("cwd", cwd)];
-        own.iter().for_each(|(key, text)| drop(payload.insert((*key).to_owned(), (*text).into())));
+        let common = [("event", event), ("server", name), ("tool", tool), ("session", session), ("cwd", cwd)];
+        common.iter().for_each(|(key, text)| drop(payload.insert((*key).to_owned(), (*text).into())));
         payload.insert("client".to_owned(), self.proxy.client.into());
         more.iter().for_each(|(key, value)| drop(payload.insert((*key).to_owned(), value.clone())));
         Value::Object(payload)

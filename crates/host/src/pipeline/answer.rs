@@ -19,7 +19,7 @@ use crate::store::approvals::{Grant, Pending};
 use crate::store::canary::CANARY;
 use crate::store::modes::AUTO_PILOT;
 use crate::store::redact::Redactor;
-use crate::store::session::{History, whose};
+use crate::store::session::{History, session_key};
 use crate::system::{clock, random};
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, deliver};
@@ -70,15 +70,15 @@ impl Host {
             return self.after(agent, &event, &store, payload);
         }
         let read = nanos(begun);
-        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
+        let (loaded, present) = config::load_with_presence(&self.folders, Path::new(&event.workspace), &store);
         let (mode, policy) = self.policy_of(&event, &store, &loaded);
-        let world = self.world(&event, &loaded).in_session(&store, whose(&event)).at(&event);
-        let reflexes = self.reflexes(&event, there, &store);
-        let all = || store.history(whose(&event));
-        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
+        let world = self.world(&event, &loaded).in_session(&store, session_key(&event)).at(&event);
+        let reflexes = self.reflexes(&event, present, &store);
+        let all = || store.history(session_key(&event));
+        let detector = reflexes.as_ref().map(|list| Detector::new(list, &world, &all, payload.fields.clone().into()));
         let about = (&event, policy.as_ref(), &world);
         let (mut judgement, passed) = modes::judged(mode, about, detector.as_ref());
-        judgement.verdict.advise_once(|advice| memory::was_told(world.history(), advice, &judgement.fingerprint.exact));
+        advise_once(&mut judgement, &world);
         let approvals = remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
         broker::report_approval(&store, (agent, &event), &approvals, &mut judgement.verdict);
         let redactor = Redactor::of_call(&store, &event, &judgement);
@@ -104,7 +104,7 @@ impl Host {
             kept: kept.as_deref(),
             judge: asking.judge,
             reflexes: detector.as_ref().map(Detector::reports).unwrap_or_default(),
-            latency: Timings { read, judged: &judgement.latency, whole: nanos(begun) },
+            latency: Timings { read, judged: &judgement.latency, total: nanos(begun) },
             probe: false,
         };
         let recorded =
@@ -139,7 +139,7 @@ impl Host {
             Released::Waits(call) if asking.again.is_none() => {
                 match self.ask((asking.agent, asking.call.event), asking.sight.loaded, &mut judgement.verdict, &call) {
                     Asked::Answered => Released::Answered(None),
-                    Asked::Stands => Released::No,
+                    Asked::Unchanged => Released::No,
                 }
             }
             released @ (Released::By(_) | Released::Waits(_) | Released::Answered(_) | Released::No) => released,
@@ -159,7 +159,7 @@ impl Host {
             Some(pause) => {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
             }
-            None => match self.said_yes(&pending, call, judgement, redactor) {
+            None => match self.approval(&pending, call, judgement, redactor) {
                 Some(by) => by,
                 None => return Released::No,
             },
@@ -217,7 +217,7 @@ impl Host {
     /// The approval that covers a call, if any. `None` if it covers only the first of two decisions: the second one
     /// then decides, and the call is kept under an id of its own.
     #[expect(clippy::option_option, reason = "the outer one ends the question, the inner one answers it")]
-    fn said_yes(
+    fn approval(
         &self,
         pending: &Pending,
         call: CallRef<'_>,
@@ -226,7 +226,7 @@ impl Host {
     ) -> Option<Option<(String, String)>> {
         let store = self.store();
         let grant = |pending: &Pending| store.use_grant(pending).unwrap_or(None);
-        let context = |grant: &Grant| (grant.id.clone(), yes(grant));
+        let context = |grant: &Grant| (grant.id.clone(), describe(grant));
         if judgement.verdict.after.is_some()
             && let Some(both) = grant(&after(pending.clone()))
         {
@@ -234,7 +234,7 @@ impl Host {
         }
         let Some(first) = grant(pending) else { return Some(None) };
         let Some(further) = judgement.verdict.after.take() else { return Some(Some(context(&first))) };
-        judgement.verdict.chain.push(yes(&first));
+        judgement.verdict.chain.push(describe(&first));
         judgement.verdict.decision = further.decision;
         judgement.verdict.reasons = further.reasons;
         judgement.verdict.findings.extend(further.findings);
@@ -245,17 +245,17 @@ impl Host {
 
     /// Answers the result of a call, matched with the earlier verdict about it.
     fn after(&self, agent: &Agent, event: &Event, store: &Store, payload: &Payload<'_>) -> Reply {
-        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), store);
-        let world = self.world(event, &loaded).in_session(store, whose(event));
+        let (loaded, present) = config::load_with_presence(&self.folders, Path::new(&event.workspace), store);
+        let world = self.world(event, &loaded).in_session(store, session_key(event));
         // The effects have happened; only the content is reported.
-        let reflexes = self.reflexes(event, there, store);
-        let all = || store.history(whose(event));
-        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &all, payload.fields.clone().into()));
+        let reflexes = self.reflexes(event, present, store);
+        let all = || store.history(session_key(event));
+        let detector = reflexes.as_ref().map(|list| Detector::new(list, &world, &all, payload.fields.clone().into()));
         let mut judgement = judged_with(event, self.mode.policy(&loaded).as_ref(), &world, detector.as_ref());
         let reports = detector.as_ref().map(Detector::reports).unwrap_or_default();
         let before = world.history().before(&judgement.fingerprint.exact);
         if before.is_none() {
-            let world = self.world(event, &loaded).in_session(store, whose(event));
+            let world = self.world(event, &loaded).in_session(store, session_key(event));
             self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
         let passed_over = skills::comply_after(event, store);
@@ -276,7 +276,7 @@ impl Host {
             recorded =
                 recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text, of: Subject::Call }));
         }
-        let remembered = store.remember_by(&redactor, whose(event), &call);
+        let remembered = store.remember_by(&redactor, session_key(event), &call);
         let remembered = remembered.and(keep(&redactor, event, &judgement));
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
@@ -293,7 +293,7 @@ impl Host {
         let context = before.findings.into_iter().filter(|finding| finding.severity >= Severity::High);
         let context = context.map(|finding| Finding {
             fixed: Some(PolicyAction::Warn),
-            message: format!("This ran, and nobody was asked before. {}", finding.message),
+            message: format!("This call ran without being judged first. {}", finding.message),
             action: None,
             effect: None,
             ..finding
@@ -311,12 +311,12 @@ impl Host {
         let (word, moment) = (context.unwrap_or(""), context.map(agent.moment).or(problem.moment).unwrap_or_default());
         let reason = match moment.is_before_execution() {
             true => format!("Blocked: Reflex cannot read this event ({problem}), so it does not run."),
-            false => format!("Warning: Reflex cannot read this event ({problem}), so nobody has looked at it."),
+            false => format!("Warning: Reflex cannot read this event ({problem}), so it was not judged."),
         };
         let event = Event { client: agent.name.into(), moment, ..Event::default() };
         let denied = if moment.is_before_execution() { Decision::Deny } else { Decision::Pass };
         let store = self.store();
-        let delivery = Delivery::Say { decision: denied, reason: reason.clone() };
+        let delivery = Delivery::Reply { decision: denied, reason: reason.clone() };
         let id = random::uuid();
         let call = CallRef { id: &id, event: &event, fingerprint: &Fingerprint::default() };
         let judgement = unjudged(denied);
@@ -337,6 +337,12 @@ impl Host {
         let recorded = store.record(&record, denied == Decision::Deny);
         warn_if_unrecorded((agent.refuse)(word, moment, &reason), recorded, Ok(()))
     }
+}
+
+/// Marks advice that this session has received already.
+fn advise_once(judgement: &mut Judgement, world: &LocalWorld<'_>) {
+    let exact = &judgement.fingerprint.exact;
+    judgement.verdict.advise_once(|advice| memory::was_shown(world.history(), advice, exact));
 }
 
 /// Lets a call run by a person's grant, or by a mode, for this reason.
@@ -417,7 +423,7 @@ fn remembered(
     let (store, event) = (redactor.store(), call.event);
     let call = memory::delivered(memory::call(call, judgement, is_granted), delivery);
     let left = keep(redactor, event, judgement).and(mcp_verdicts::leave(store, event, delivery));
-    store.remember_by(redactor, whose(event), &call).and(left)
+    store.remember_by(redactor, session_key(event), &call).and(left)
 }
 
 /// Keeps the remnants of a call, unless it does not run.
@@ -425,14 +431,14 @@ fn keep(redactor: &Redactor<'_>, event: &Event, judgement: &Judgement) -> io::Re
     if judgement.left.is_empty() || judgement.verdict.decision == Decision::Deny {
         return Ok(());
     }
-    redactor.store().keep_remnants(redactor, whose(event), &judgement.left)
+    redactor.store().keep_remnants(redactor, session_key(event), &judgement.left)
 }
 
 fn nanos(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
-fn yes(grant: &Grant) -> String {
+fn describe(grant: &Grant) -> String {
     let reason = if grant.reason.is_empty() { String::new() } else { format!(" ({})", grant.reason) };
     format!("{} said yes to this with `reflex approve {}`{reason}", grant.by, grant.id)
 }
@@ -449,14 +455,14 @@ fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, ve
     for (subject, _) in Subject::ALL {
         let (id, what) = match subject {
             Subject::Log => ("guard/log-cut", "records of Reflex are gone that no person took away"),
-            Subject::Yes => ("guard/unsigned-yes", "an approval was found that no person gave"),
+            Subject::Approval => ("guard/unsigned-yes", "an approval was found that no person gave"),
             Subject::Call => ("guard/ran-anyway", "Reflex refused a call and it ran all the same"),
         };
         let newest = alarms.iter().rposition(|alarm| alarm.of == subject).map(|at| alarms.remove(at));
         let Some(alarm) = newest.filter(|_| !history.has_found(id)) else { continue };
         let text = alarm.text;
         let text = format!("Warning: {what}. {text}. A person sees it with `reflex status`.");
-        verdict.advice.push(Advice { said: Reason::plain(text), finding: id.into(), ..Advice::default() });
+        verdict.advice.push(Advice { reason: Reason::plain(text), finding: id.into(), ..Advice::default() });
     }
     approvals
 }

@@ -8,7 +8,7 @@ use crate::store::Store;
 use crate::store::appeal::{Appeal, MAX_APPEALS};
 use crate::store::approvals::Pending;
 use crate::store::redact::Redactor;
-use crate::store::session::whose;
+use crate::store::session::session_key;
 use crate::system::clock;
 use reflex_agents::universal;
 use reflex_engine::shell::Language;
@@ -29,8 +29,8 @@ pub(crate) fn call(event: &Event, redactor: &Redactor<'_>) -> Option<Map<String,
         }
         Action::Read { path } => ("pre-read", json!({"files": [path.text]})),
         Action::Write { path, content } => ("pre-write", json!({"files": [path.text], "content": content})),
-        Action::Edit { path, content, gone, .. } => {
-            ("pre-edit", json!({"files": [path.text], "content": content, "old_string": gone}))
+        Action::Edit { path, content, removed, .. } => {
+            ("pre-edit", json!({"files": [path.text], "content": content, "old_string": removed}))
         }
         Action::Delete { path } => ("pre-delete", json!({"files": [path.text]})),
         Action::Fetch { url } => ("pre-fetch", json!({"url": url})),
@@ -64,19 +64,19 @@ pub(crate) fn call(event: &Event, redactor: &Redactor<'_>) -> Option<Map<String,
     for (key, text) in further {
         text.as_ref().map(|text| call.insert(key.into(), text.as_str().into()));
     }
-    let whole = Value::Object(std::mem::take(call));
-    let text = whole.to_string();
-    (*redactor.kept(&whole).text() == *text).then(|| whole.as_object().cloned()).flatten()
+    let value = Value::Object(std::mem::take(call));
+    let text = value.to_string();
+    (*redactor.kept(&value).text() == *text).then(|| value.as_object().cloned()).flatten()
 }
 
 impl Host {
-    /// The verdict about a refused call with the facts, rules and session of now; `None` if the call was not kept
-    /// completely.
+    /// Judges a refused call again, with the current facts, rules and session; `None` if the call was not
+    /// kept completely.
     pub fn judge_again(&self, pending: &Pending) -> Option<Judgement> {
         let event = self.settled(universal::read(pending.again.as_ref()?).ok()?);
         let loaded = self.layers(&event.workspace);
         let store = self.store();
-        let world = self.world(&event, &loaded).in_session(&store, whose(&event));
+        let world = self.world(&event, &loaded).in_session(&store, session_key(&event));
         Some(self.judge_with(&event, &world, &loaded))
     }
 }

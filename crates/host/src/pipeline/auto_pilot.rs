@@ -9,7 +9,7 @@ use crate::store::approvals::Pending;
 use crate::store::model_history::{Judged, MAX_REFUSALS};
 use crate::store::modes::AUTO_PILOT;
 use crate::store::redact::Redactor;
-use crate::store::session::whose;
+use crate::store::session::session_key;
 use crate::world::LocalWorld;
 use reflex_engine::{
     Action, Decision, Effect, Engine, Event, JudgedRule, Judgement, Moment, Policy, Script, Usage, Verdict, World,
@@ -81,7 +81,7 @@ impl Host {
         for action in &event.actions {
             if let Action::Prompt { text } = action {
                 // Without the user's words the model answers less often, but not less safely.
-                let _ = self.store().keep_prompt(redactor, whose(event), text);
+                let _ = self.store().keep_prompt(redactor, session_key(event), text);
             }
         }
     }
@@ -99,7 +99,7 @@ impl Host {
             return Consulted::Person(None);
         }
         let store = self.store();
-        let session = store.judged(whose(event));
+        let session = store.judged(session_key(event));
         let (config, rules) = match self.may_consult(sight, &session, judgement) {
             Ok(may) => may,
             Err(why) => {
@@ -122,7 +122,7 @@ impl Host {
         judgement.verdict.chain.push(format!("{AUTO_PILOT}: the model's answer is {}", reply.outcome()));
         let (context, verdict) = (reply.json(), &mut judgement.verdict);
         match reply.choice() {
-            Ok(Choice::Allow) => match store.keep_choice(redactor, whose(event), (true, exact)) {
+            Ok(Choice::Allow) => match store.keep_choice(redactor, session_key(event), (true, exact)) {
                 Ok(()) => return Consulted::Allowed(context),
                 Err(error) => person_instead(verdict, &format!("cannot be recorded: {error}")),
             },
@@ -192,7 +192,7 @@ impl Host {
     /// person.
     fn refused(&self, call: CallRef<'_>, judgement: &mut Judgement, redactor: &Redactor<'_>) {
         let store = self.store();
-        let session = whose(call.event);
+        let session = session_key(call.event);
         let kept = store.keep_choice(redactor, session, (false, &call.fingerprint.exact));
         let ends = kept.is_err() || store.judged(session).has_ended;
         let verdict = &mut judgement.verdict;

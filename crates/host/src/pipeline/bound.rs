@@ -82,21 +82,21 @@ impl Binder<'_> {
         match input {
             ConfigInput::File { path, how } => self.files(path, *how),
             ConfigInput::Program { name, first } => {
-                let own = first.iter().map(|folder| format!("{folder}/{name}")).find(|path| Path::new(path).is_file());
-                if let Some(path) = own.or_else(|| self.world.program(name)) {
+                let file = first.iter().map(|folder| format!("{folder}/{name}")).find(|path| Path::new(path).is_file());
+                if let Some(path) = file.or_else(|| self.world.program(name)) {
                     self.file(&path, How::Runs);
                 }
             }
             ConfigInput::Server { name, path } => self.server(name, path),
             ConfigInput::Git { folder, subcommand, words } => self.git(folder, subcommand, words),
             ConfigInput::Unknown { program } => {
-                self.tell(format!("not held to: what {program} reads in a folder that is not known"))
+                self.show(format!("not held to: what {program} reads in a folder that is not known"))
             }
             ConfigInput::More => self.loose("more files than can be looked at"),
         }
     }
 
-    fn tell(&mut self, shown: String) {
+    fn show(&mut self, shown: String) {
         let bound = Bound { shown: self.redactor.clean(&shown).into(), firm: true, ..Bound::default() };
         if !self.binding.shown.contains(&bound) {
             self.binding.shown.push(bound);
@@ -136,7 +136,7 @@ impl Binder<'_> {
             return self.folder(path, how);
         }
         if stat.kind == Kind::Pipe {
-            return self.loose(&format!("{} is no file: what comes out of it is not known", self.near(path)));
+            return self.loose(&format!("{} is a pipe or socket, so its content is unknown", self.near(path)));
         }
         if stat.kind != Kind::File {
             return;
@@ -166,11 +166,11 @@ impl Binder<'_> {
     /// workspace or the home is skipped.
     fn folder(&mut self, path: &str, how: How) {
         if how == How::Configured
-            || [&self.event.cwd, &self.event.workspace, &self.event.home].iter().any(|own| is_within(own, path))
+            || [&self.event.cwd, &self.event.workspace, &self.event.home].iter().any(|root| is_within(root, path))
         {
             return;
         }
-        let mut whole = Sha256::new();
+        let mut digest = Sha256::new();
         let mut count = 0;
         let mut folders = vec![PathBuf::from(path)];
         while let Some(folder) = folders.pop() {
@@ -191,22 +191,22 @@ impl Binder<'_> {
                 let seal = bytes.map_or_else(|| identity(&data), |bytes| hex::encode(&Sha256::digest(bytes)));
                 // The times of a folder change with entries that are not bound.
                 let seal = if data.is_dir() { "folder".to_owned() } else { seal };
-                whole.update(entry.as_os_str().as_encoded_bytes());
-                whole.update([0]);
-                whole.update(seal.as_bytes());
-                whole.update([0]);
+                digest.update(entry.as_os_str().as_encoded_bytes());
+                digest.update([0]);
+                digest.update(seal.as_bytes());
+                digest.update([0]);
                 if data.is_dir() {
                     folders.push(entry);
                 }
             }
         }
-        self.binding.keys.push(format!("folder {path} {}", hex::encode(&whole.finalize())));
+        self.binding.keys.push(format!("folder {path} {}", hex::encode(&digest.finalize())));
         let verb = match how {
             How::Runs => "runs",
             How::Sends => "sends",
             How::Follows | How::Configured | How::Reads => "follows",
         };
-        self.tell(format!("{verb} {} (a folder, {count} entries)", self.near(path)));
+        self.show(format!("{verb} {} (a folder, {count} entries)", self.near(path)));
     }
 
     fn git(&mut self, folder: &str, subcommand: &str, words: &[String]) {
@@ -224,9 +224,9 @@ impl Binder<'_> {
         for lead in repository.leads(subcommand, words).unwrap_or_default() {
             self.binding.once.push(lead.once);
             self.binding.lasting.push(lead.lasting);
-            lead.shown.into_iter().for_each(|line| self.tell(line));
+            lead.shown.into_iter().for_each(|line| self.show(line));
         }
-        self.tell(format!("goes by git's settings ({digest}, {} lines)", settings.len()));
+        self.show(format!("goes by git's settings ({digest}, {} lines)", settings.len()));
         let hooks = repository.hooks().ok().filter(|_| !subcommand.is_empty());
         let entries = hooks.and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
         let names = entries.filter_map(|entry| Some(entry.ok()?.path().to_string_lossy().into_owned()));

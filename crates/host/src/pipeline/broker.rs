@@ -21,7 +21,7 @@ pub(super) enum Asked {
     /// A person has answered. Judging the call again in the current state finds the answer.
     Answered,
     /// The verdict is unchanged except for a note.
-    Stands,
+    Unchanged,
 }
 
 impl Host {
@@ -35,33 +35,33 @@ impl Host {
     ) -> Asked {
         let decides = verdict.decision == Decision::Ask && event.moment.is_before_execution();
         if !decides || !lacks_prompt(agent, event) {
-            return Asked::Stands;
+            return Asked::Unchanged;
         }
         let asking = Asking::from_layers(loaded);
         let store = self.store();
         let is_present = store.is_person_present();
         if !is_present && allows_low(asking.unattended, verdict) {
-            return Asked::Stands;
+            return Asked::Unchanged;
         }
         let begun = Instant::now();
         self.wait_for(asking.wait.as_secs() + notify::MAX_SECONDS);
-        let is_reported = !is_present && notify::tell(&store, &asking.notify, call);
+        let is_reported = !is_present && notify::deliver(&store, &asking.notify, call);
         let left = asking.wait.saturating_sub(begun.elapsed());
         if left.is_zero() || !(is_present || is_reported) || (!is_present && asking.unattended == Unattended::Park) {
             if is_reported {
                 note(verdict, PARKED);
             }
-            return Asked::Stands;
+            return Asked::Unchanged;
         }
         let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
         // The list of waiting calls works without the end of the wait.
         let _ = store.note_wait(call, until);
         match answer(&store, call, left, is_reported) {
-            Some(Answer::Given) => return Asked::Answered,
-            Some(Answer::TakenOff) => say_no(verdict, ""),
+            Some(Answer::Answered) => return Asked::Answered,
+            Some(Answer::TakenOff) => deny(verdict, ""),
             Some(Answer::Open) | None => note(verdict, &unanswered(asking.wait)),
         }
-        Asked::Stands
+        Asked::Unchanged
     }
 }
 
@@ -81,7 +81,7 @@ pub(super) fn report_approval(store: &Store, (agent, event): (&Agent, &Event), i
         let text = &grant.text;
         let text = format!("A person said yes to `{text}`: run exactly that again now, it passes once.");
         verdict.advice.push(Advice {
-            said: Reason::plain(text),
+            reason: Reason::plain(text),
             finding: format!("approved/{}", grant.id),
             ..Advice::default()
         });
@@ -103,15 +103,15 @@ fn lacks_prompt(agent: &Agent, event: &Event) -> bool {
 }
 
 /// Waits until the call is answered, no person is present any more, or the time is over. `None` at the end of the time.
-fn answer(store: &Store, call: &Pending, most: Duration, is_reported: bool) -> Option<Answer> {
+fn answer(store: &Store, call: &Pending, timeout: Duration, is_reported: bool) -> Option<Answer> {
     let folders = store.answer_folders().ok()?;
     let folders = folders.each_ref().map(Path::new);
-    let watch = Watch::begin(&folders, &store.presence_file(), most).ok()?;
+    let watch = Watch::begin(&folders, &store.presence_file(), timeout).ok()?;
     loop {
         // The watch reports only later changes, so an earlier answer is looked up here.
         match store.answer_to(call) {
             Answer::Open if is_reported || store.is_person_present() => {}
-            answer @ (Answer::Open | Answer::Given | Answer::TakenOff) => return Some(answer),
+            answer @ (Answer::Open | Answer::Answered | Answer::TakenOff) => return Some(answer),
         }
         if watch.wait() == Woken::Over {
             return None;
@@ -142,7 +142,7 @@ fn allows_low(unattended: Unattended, verdict: &mut Verdict) -> bool {
     let allows =
         unattended == Unattended::AllowLow && is_low(verdict) && verdict.after.is_none() && verdict.rewrite.is_none();
     if allows {
-        verdict.chain.push("nobody can answer, and the policy says `unattended: allow-low`".into());
+        verdict.chain.push("no person can answer, and the policy says `unattended: allow-low`".into());
         verdict.decision = Decision::Pass;
         verdict.pending = None;
         verdict.reasons.clear();
@@ -153,10 +153,10 @@ fn allows_low(unattended: Unattended, verdict: &mut Verdict) -> bool {
 /// Refuses a call that a person has denied. It does not wait any more.
 pub(super) fn refuse(verdict: &mut Verdict, no: &Grant) {
     verdict.chain.push(format!("{} said no to this", no.by));
-    say_no(verdict, &no.reason);
+    deny(verdict, &no.reason);
 }
 
-fn say_no(verdict: &mut Verdict, message: &str) {
+fn deny(verdict: &mut Verdict, message: &str) {
     verdict.decision = verdict.decision.max(Decision::Deny);
     verdict.pending = None;
     verdict.rewrite = None;

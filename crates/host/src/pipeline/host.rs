@@ -1,7 +1,7 @@
 //! [`Host`]: places an event on this machine and judges it under the policy in force.
 
 use crate::config::judge::{judged, judged_further};
-use crate::config::{self, Loaded, Mode, There};
+use crate::config::{self, Loaded, Mode, PresentFolders};
 use crate::reflexes::{Detector, Reflexes};
 use crate::store::Store;
 use crate::system::folders::Folders;
@@ -104,8 +104,8 @@ impl Host {
     }
 
     /// The reflexes for a call; `None` if no folder names any.
-    pub(super) fn reflexes(&self, event: &Event, there: There, store: &Store) -> Option<Reflexes> {
-        Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), there, store)
+    pub(super) fn reflexes(&self, event: &Event, present: PresentFolders, store: &Store) -> Option<Reflexes> {
+        Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), present, store)
     }
 
     /// The layers of people's rules and policies in force in a workspace.
@@ -135,8 +135,8 @@ impl Host {
 
     /// The guard's own folders, and those that the environment would select. Both are protected.
     pub(crate) fn guard(&self) -> Vec<String> {
-        let own = [&self.folders.config, &self.folders.state, &self.folders.cache];
-        own.into_iter().chain(&self.folders.elsewhere).map(|path| shown(path)).collect()
+        let current = [&self.folders.config, &self.folders.state, &self.folders.cache];
+        current.into_iter().chain(&self.folders.elsewhere).map(|path| shown(path)).collect()
     }
 
     /// The same, with further folders of the rules of the user and the administrator.

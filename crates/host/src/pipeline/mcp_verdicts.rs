@@ -21,7 +21,7 @@ pub(super) fn is_judged(store: &Store, agent: &Agent, payload: &Payload<'_>) -> 
 pub(super) fn leave(store: &Store, event: &Event, delivery: &Delivery) -> io::Result<()> {
     let is_of_hook = event.client != mcp::AGENT.name && event.moment == Moment::BeforeTool && !event.is_done;
     let [Action::McpCall { server, tool, arguments }] = event.actions.as_slice() else { return Ok(()) };
-    if !is_of_hook || delivery.said().0 == Decision::Deny {
+    if !is_of_hook || delivery.reply().0 == Decision::Deny {
         return Ok(());
     }
     store.leave_passed(ToolCall { server, tool, arguments })

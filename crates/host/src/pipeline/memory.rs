@@ -21,13 +21,13 @@ const MAX_SEEN: usize = 256 * 1024;
 struct Seen<'a> {
     redactor: &'a Redactor<'a>,
     left: usize,
-    whole: bool,
+    complete: bool,
 }
 
 impl Seen<'_> {
     fn text(&mut self, text: &str) -> String {
         let shown = String::from(self.redactor.cleaned(text, self.left));
-        self.whole &= text.len() <= self.left;
+        self.complete &= text.len() <= self.left;
         self.left = self.left.saturating_sub(text.len());
         shown
     }
@@ -38,8 +38,8 @@ pub(crate) fn pending(call: CallRef<'_>, judgement: &Judgement, redactor: &Redac
     let event = call.event;
     let verdict = &judgement.verdict;
     let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
-    let mut seen = Seen { redactor, left: MAX_SEEN, whole: true };
-    let text = whole_text(&mut seen, event);
+    let mut seen = Seen { redactor, left: MAX_SEEN, complete: true };
+    let text = full_text(&mut seen, event);
     let words = |command: &reflex_engine::shell::Command| {
         seen.text(&command.words.iter().map(|word| as_one_word(word.shown())).collect::<Vec<_>>().join(" "))
     };
@@ -65,7 +65,7 @@ pub(crate) fn pending(call: CallRef<'_>, judgement: &Judgement, redactor: &Redac
         text,
         parts,
         effects,
-        whole: seen.whole,
+        is_complete: seen.complete,
         reasons: verdict.reasons.iter().map(|reason| redactor.clean(&reason.brief()).into()).collect(),
         guilty: verdict.findings.iter().map(|finding| redactor.clean(&finding.command).into()).collect(),
         until: 0,
@@ -75,7 +75,7 @@ pub(crate) fn pending(call: CallRef<'_>, judgement: &Judgement, redactor: &Redac
         lasting: same_call(call, judgement, &world, [&binding.keys, &binding.lasting]),
         bound: binding.shown,
         call: redactor.name(&event.call).into(),
-        again: if seen.whole { appeal::call(event, redactor) } else { None },
+        again: if seen.complete { appeal::call(event, redactor) } else { None },
         appeals: Vec::new(),
     }
 }
@@ -87,7 +87,7 @@ fn as_one_word(word: String) -> String {
 }
 
 /// The call with the content that it would write; an approval covers that too.
-fn whole_text(seen: &mut Seen<'_>, event: &Event) -> String {
+fn full_text(seen: &mut Seen<'_>, event: &Event) -> String {
     let one = |action: &Action| {
         let (kind, _, text) = subject(action);
         let text = seen.text(text);
@@ -145,8 +145,8 @@ pub(crate) fn call(call: CallRef<'_>, judgement: &Judgement, approved: bool) -> 
         }
     }
     // The agent does not read the advice otherwise, so it was not informed.
-    let said = verdict.advice.iter().filter(|advice| !advice.is_known).take(MAX_REASONS);
-    let shown_before = said.filter(|_| end == "pass").map(mark).collect();
+    let reported = verdict.advice.iter().filter(|advice| !advice.is_known).take(MAX_REASONS);
+    let shown_before = reported.filter(|_| end == "pass").map(mark).collect();
     Call {
         time: clock::now(),
         id: id.into(),
@@ -168,7 +168,7 @@ pub(crate) fn call(call: CallRef<'_>, judgement: &Judgement, approved: bool) -> 
 
 /// Whether the agent was warned of this in this session before. A warning about a repetition counts for the same call
 /// only.
-pub(crate) fn was_told(history: &History, advice: &Advice, exact: &str) -> bool {
+pub(crate) fn was_shown(history: &History, advice: &Advice, exact: &str) -> bool {
     history.shown_before(&advice.finding, &mark(advice), exact)
 }
 
@@ -177,7 +177,7 @@ const STEPS: &str = "steps";
 
 /// The call with that mark, if the agent reads the sentence with this answer.
 pub(crate) fn delivered(mut call: Call, delivery: &Delivery) -> Call {
-    call.shown_before.extend((delivery.said().0 == Decision::Deny).then(|| STEPS.to_owned()));
+    call.shown_before.extend((delivery.reply().0 == Decision::Deny).then(|| STEPS.to_owned()));
     call
 }
 

@@ -5,7 +5,7 @@ use crate::config::{self, Loaded, Mode};
 use crate::reflexes::Detector;
 use crate::store::Store;
 use crate::store::modes::{ALLOW_ALL, PASSED_BY_MODE};
-use crate::store::session::{History, SessionKey, whose};
+use crate::store::session::{History, SessionKey, session_key};
 use crate::system::person::no_agent_above;
 use crate::world::LocalWorld;
 use reflex_engine::{Decision, Engine, Event, Finding, Judgement, Policy, PolicyAction, Tier, Verdict, World};
@@ -22,13 +22,13 @@ impl Host {
     /// Judges a call with the payload that its agent sent, which reflexes see.
     pub fn judge_sent(&self, event: &Event, sent: &Value) -> Judgement {
         let store = self.store();
-        let (loaded, there) = config::load_there(&self.folders, Path::new(&event.workspace), &store);
+        let (loaded, present) = config::load_with_presence(&self.folders, Path::new(&event.workspace), &store);
         // A call without a session is judged as the first call of a new one.
-        let first = SessionKey { session: "reflex check", ..whose(event) };
-        let session = if event.session.is_empty() { first } else { whose(event) };
+        let first = SessionKey { session: "reflex check", ..session_key(event) };
+        let session = if event.session.is_empty() { first } else { session_key(event) };
         let world = self.world(event, &loaded).in_session(&store, session);
-        let reflexes = self.reflexes(event, there, &store);
-        let detector = reflexes.as_ref().map(|own| Detector::new(own, &world, &History::default, sent.clone()));
+        let reflexes = self.reflexes(event, present, &store);
+        let detector = reflexes.as_ref().map(|list| Detector::new(list, &world, &History::default, sent.clone()));
         let (mode, policy) = self.policy_for_reader(event, &store, &loaded);
         let (mut judgement, passed) = judged(mode, (event, policy.as_ref(), &world), detector.as_ref());
         if passed.is_some() && !judgement.verdict.is_kept_first() {

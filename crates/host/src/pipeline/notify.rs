@@ -26,7 +26,7 @@ pub(super) const MAX_SECONDS: u64 = 12;
 const QUIET: u64 = 20_000;
 
 /// Maximum length of a call's text in a message, in characters.
-const MAX_LETTERS: usize = 160;
+const MAX_CHARACTERS: usize = 160;
 
 /// The message about a call.
 struct Notice<'c> {
@@ -38,7 +38,7 @@ struct Notice<'c> {
 
 /// Notifies the user of a waiting call. Returns whether a message reached them, now or within the last [`QUIET`]
 /// milliseconds.
-pub(super) fn tell(store: &Store, notify: &Notify, call: &Pending) -> bool {
+pub(super) fn deliver(store: &Store, notify: &Notify, call: &Pending) -> bool {
     if *notify == Notify::default() || make_folder(store.state()).is_err() {
         return false;
     }
@@ -66,7 +66,7 @@ impl Notice<'_> {
     fn new(call: &Pending, waiting: usize) -> Notice<'_> {
         let seen = |ch: &char| !ch.is_control();
         let first = call.text.lines().next().unwrap_or("");
-        let line: String = first.chars().filter(seen).take(MAX_LETTERS).collect();
+        let line: String = first.chars().filter(seen).take(MAX_CHARACTERS).collect();
         let project = call.workspace.rsplit('/').next().unwrap_or("").to_owned();
         let more = if waiting > 1 { format!("{waiting} calls wait; the newest: ") } else { String::new() };
         Notice { call, project, line: format!("{more}{line}") }
@@ -136,7 +136,7 @@ impl Notice<'_> {
 
 /// Runs a command and returns whether it succeeded in time. A command that takes longer is killed.
 fn ran(mut command: Command) -> bool {
-    os::in_group_of_its_own(&mut command);
+    os::in_new_process_group(&mut command);
     command.current_dir(Path::new("/")).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let Ok(mut child) = command.spawn() else { return false };
     let begun = Instant::now();
@@ -170,6 +170,6 @@ mod tests {
         assert!(body("slack", 1).contains("&lt;!everyone&gt;"));
         assert!(body("discord", 1).contains("\"parse\":[]"));
         assert!(body("json", 3).contains("\"text\":\"3 calls wait; the newest: echo"));
-        assert!(Notice::new(&call, 1).line.chars().count() <= MAX_LETTERS);
+        assert!(Notice::new(&call, 1).line.chars().count() <= MAX_CHARACTERS);
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn unrecorded(agent: &Agent, event: &Event, error: &io::Error) -> Rep
          is not there. A person makes room for the log, or chooses another policy."
     );
     let judgement = unjudged(Decision::Deny);
-    (agent.write)(event, &judgement.verdict, &Delivery::Say { decision: Decision::Deny, reason })
+    (agent.write)(event, &judgement.verdict, &Delivery::Reply { decision: Decision::Deny, reason })
 }
 
 /// Adds a note about a failed write. The decision itself is unchanged.

@@ -11,7 +11,7 @@ use crate::config::Loaded;
 use crate::config::judge::judged;
 use crate::store::redact::Redactor;
 use crate::store::session::History;
-use crate::store::session::whose;
+use crate::store::session::session_key;
 use crate::store::tasks::Declared;
 use crate::system::random;
 use crate::world::LocalWorld;
@@ -100,7 +100,7 @@ impl Host {
         let store = self.store();
         let loaded = self.layers(&event.workspace);
         let policy = self.mode().policy(&loaded);
-        let world = self.world(event, &loaded).in_session(&store, whose(event));
+        let world = self.world(event, &loaded).in_session(&store, session_key(event));
         let mut judgement = judged(event, policy.as_ref(), &world);
         let (redactor, id) = (Redactor::new(&store), random::uuid());
         let mut findings = std::mem::take(&mut judgement.verdict.findings);
@@ -108,7 +108,7 @@ impl Host {
             findings.extend(self.verified(event, &loaded, &redactor));
         }
         findings.extend(skills::comply(event, &store));
-        if event.goes_on || in_a_row(&store.history(whose(event))) >= MAX_IN_A_ROW {
+        if event.goes_on || in_a_row(&store.history(session_key(event))) >= MAX_IN_A_ROW {
             // The agent was kept at work already: open points are reported, and the turn ends.
             findings.iter_mut().for_each(|finding| finding.fixed = finding.fixed.min(Some(PolicyAction::Warn)));
         }
@@ -116,8 +116,8 @@ impl Host {
             judgement.verdict = Engine::new(reflex_library::tables(), policy).conclude(event, &world, findings);
         }
         let fingerprint = judgement.fingerprint.clone();
-        let history = store.history(whose(event));
-        judgement.verdict.advise_once(|advice| memory::was_told(&history, advice, &fingerprint.exact));
+        let history = store.history(session_key(event));
+        judgement.verdict.advise_once(|advice| memory::was_shown(&history, advice, &fingerprint.exact));
         let call = CallRef { id: &id, event, fingerprint: &fingerprint };
         let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
         let policy = policy.as_ref().map_or("", |policy| policy.name());
@@ -135,7 +135,7 @@ impl Host {
             probe: false,
         };
         let recorded = store.record(&record::call(&redactor, call, &judgement, &context), false);
-        let remembered = store.remember(whose(event), &memory::call(call, &judgement, false));
+        let remembered = store.remember(session_key(event), &memory::call(call, &judgement, false));
         warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
@@ -165,7 +165,7 @@ impl Host {
         let open: Vec<&str> = task.iter().flat_map(Declared::open).collect();
         findings.extend((!open.is_empty()).then(|| to_be_met(&open)));
         let store = self.store();
-        let world = self.world(event, loaded).in_session(&store, whose(event));
+        let world = self.world(event, loaded).in_session(&store, session_key(event));
         let (changed, count) = changed(&world, &event.workspace);
         findings.extend(self.differences(event, loaded, &changed));
         let verdict = match (findings.iter().any(|finding| finding.fixed == Some(PolicyAction::Deny)), rows.is_empty())
@@ -310,7 +310,7 @@ fn to_be_met(open: &[&str]) -> Finding {
         command: String::new(),
         fixed: Some(PolicyAction::Warn),
         severity: Severity::Low,
-        message: format!("The task is not done: nobody has seen that {} is met.", listed(open)),
+        message: format!("The task is not done: no person has confirmed that {} is met.", listed(open)),
         remedy: "tell the user how it is met; they record it with `reflex task met`".into(),
         ..plain("task/criteria-open")
     }

@@ -18,7 +18,7 @@ const MAX_FILES: usize = 2000;
 const MAX_FOLDERS: usize = 2000;
 
 /// Maximum length of a call's text in the list of backups, in characters.
-const MAX_TOLD: usize = 120;
+const MAX_DESCRIPTION: usize = 120;
 
 /// Files and folders that git creates during an operation. They may appear only with the call.
 const OF_OPERATIONS: [&str; 10] = [
@@ -66,7 +66,7 @@ impl Host {
                 client: redactor.name(&call.event.client).into(),
                 session: redactor.name(&call.event.session).into(),
                 workspace: redactor.clean(&call.event.workspace).into(),
-                what: shown(redactor, call.event).chars().take(MAX_TOLD).collect(),
+                what: shown(redactor, call.event).chars().take(MAX_DESCRIPTION).collect(),
                 undoes: String::new(),
                 tree,
             };
@@ -114,12 +114,12 @@ impl Host {
             tree = self.add_repository(repository, &mut request)?;
         }
         for worktree in request.roots.clone() {
-            request.if_there.extend(administration(&worktree));
+            request.if_present.extend(administration(&worktree));
         }
         // A call that deletes the guard's own folder is stopped elsewhere; a store cannot contain itself.
-        let own = self.backups();
-        let holds_own = |root: &PathBuf| is_within(&own.folder().to_string_lossy(), &root.to_string_lossy());
-        if request.roots.iter().any(holds_own) {
+        let backups = self.backups();
+        let holds_backups = |root: &PathBuf| is_within(&backups.folder().to_string_lossy(), &root.to_string_lossy());
+        if request.roots.iter().any(holds_backups) {
             return Err("it holds the guard's own files".into());
         }
         Ok((request, tree))
@@ -146,7 +146,7 @@ impl Host {
                 return Err(format!("at least {} files would be lost, more than are kept", untracked.count));
             }
             if tracked.iter().any(|name| name.contains(char::REPLACEMENT_CHARACTER)) {
-                return Err("a name among them is no text".into());
+                return Err("a file name is not valid UTF-8".into());
             }
             files.extend(tracked.iter().map(|name| root.join(name)));
             files.extend(untracked.names.iter().map(|name| root.join(name)));
@@ -160,9 +160,9 @@ impl Host {
             folders.extend(empty.iter().flat_map(above));
             folders.extend(empty);
         }
-        let own = state_of(&git_dir);
+        let state = state_of(&git_dir);
         let shared = OF_REPOSITORY.iter().map(|name| common_dir.join(name));
-        request.if_there.extend(files.into_iter().chain(own).chain(shared));
+        request.if_present.extend(files.into_iter().chain(state).chain(shared));
         request.folders.extend(folders);
         request.unchanging.extend(known.unlinks.then(|| common_dir.join("objects")));
         Ok(if known.moves { root.to_string_lossy().into_owned() } else { String::new() })
@@ -227,8 +227,8 @@ fn state_of(git_dir: &Path) -> impl Iterator<Item = PathBuf> {
     let is_state = |name: &std::ffi::OsStr| {
         name.to_str().is_some_and(|name| !APART.contains(&name) && !name.ends_with(".lock") && !name.starts_with('.'))
     };
-    let there = entries.filter(move |entry| is_state(&entry.file_name())).map(|entry| entry.path());
-    there.chain(OF_OPERATIONS.iter().map(|name| git_dir.join(name)))
+    let existing = entries.filter(move |entry| is_state(&entry.file_name())).map(|entry| entry.path());
+    existing.chain(OF_OPERATIONS.iter().map(|name| git_dir.join(name)))
 }
 
 /// The git folder of a linked work tree, which a `.git` file names. It is lost together with the work tree.
@@ -236,6 +236,6 @@ fn administration(worktree: &Path) -> Option<PathBuf> {
     let text = reflex_git::regular_file(&worktree.join(".git"), 4096)?;
     let folder = PathBuf::from(String::from_utf8(text).ok()?.strip_prefix("gitdir:")?.trim());
     // Only a folder that git itself keeps for a work tree.
-    let is_own = folder.is_absolute() && folder.parent().is_some_and(|above| above.ends_with(".git/worktrees"));
-    is_own.then_some(folder)
+    let is_linked = folder.is_absolute() && folder.parent().is_some_and(|above| above.ends_with(".git/worktrees"));
+    is_linked.then_some(folder)
 }

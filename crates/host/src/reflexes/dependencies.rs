@@ -34,8 +34,8 @@ pub(super) fn add(package: &mut Package, folder: &Path) {
         package.files.push((format!("node_modules/{name}/{ENTRY}"), alias));
         let mut left = vec![found.entry.clone()];
         while let Some(path) = left.pop() {
-            let own = format!("node_modules/{}/{path}", found.package);
-            if package.files.iter().any(|(known, _)| *known == own) {
+            let target = format!("node_modules/{}/{path}", found.package);
+            if package.files.iter().any(|(known, _)| *known == target) {
                 continue;
             }
             let Some(text) = text_of(&found.folder.join(&path)) else { continue };
@@ -45,7 +45,7 @@ pub(super) fn add(package: &mut Package, folder: &Path) {
             }
             left.extend(imported(&path, &text));
             want(&text, &found.folder, &mut wanted);
-            package.files.push((own, text));
+            package.files.push((target, text));
         }
     }
 }

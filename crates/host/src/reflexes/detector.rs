@@ -124,9 +124,9 @@ impl<'a> Detector<'a> {
             self.note(report);
             findings.extend(self.missed(report, module, (seen, action)));
             let follows = outcome.failed.iter().find(|(index, _)| *index == report.index);
-            match (&report.said, follows) {
-                (Some(Err(_)), Some((_, said))) if outcome.by != Some(report.index) => {
-                    findings.push(self.finding(report.index, module, said, (seen, action)));
+            match (&report.decision, follows) {
+                (Some(Err(_)), Some((_, decision))) if outcome.by != Some(report.index) => {
+                    findings.push(self.finding(report.index, module, decision, (seen, action)));
                 }
                 (Some(Err(problem)), None) => {
                     let found = failed(module, problem, seen, action);
@@ -137,8 +137,8 @@ impl<'a> Detector<'a> {
         }
         let Some(by) = outcome.by else { return findings };
         let Some(module) = self.chain.modules().get(by) else { return findings };
-        let mut first = self.finding(by, module, &outcome.said, (seen, action));
-        if let ModuleDecision::Modify { args, .. } = &outcome.said {
+        let mut first = self.finding(by, module, &outcome.decision, (seen, action));
+        if let ModuleDecision::Modify { args, .. } = &outcome.decision {
             self.spoke.borrow_mut().push(by);
             match self.rewrite(args) {
                 Ok(rewrite) => first.rewrite = Some(rewrite),
@@ -148,11 +148,11 @@ impl<'a> Detector<'a> {
                 }
             }
         }
-        if let Some((at, said)) = &outcome.after
+        if let Some((at, decision)) = &outcome.after
             && let Some(module) = self.chain.modules().get(*at)
             && first.rewrite.is_none()
         {
-            let mut later = self.finding(*at, module, said, (seen, action));
+            let mut later = self.finding(*at, module, decision, (seen, action));
             later.after = Some(first.id.clone());
             findings.push(later);
         }
@@ -164,10 +164,10 @@ impl<'a> Detector<'a> {
         &self,
         index: usize,
         module: &Module,
-        said: &ModuleDecision,
+        decision: &ModuleDecision,
         (seen, action): (&Seen<'_>, usize),
     ) -> Finding {
-        self.quoted(index, module, finding(&module.name, said, seen, action))
+        self.quoted(index, module, finding(&module.name, decision, seen, action))
     }
 
     /// A warning about a module that tried to access something outside its grants and went on without it.
@@ -206,7 +206,7 @@ impl<'a> Detector<'a> {
         let reflex_folders = self.reflex_folders(index).filter(|reflex_folders| has_words && reflex_folders.strange);
         let Some(reflex_folders) = reflex_folders else { return found };
         let who = format!("The reflex `{}`, with the options", module.name);
-        Finding { message: reflex_folders.told_of(&who, &found.message), ..found }
+        Finding { message: reflex_folders.attributed(&who, &found.message), ..found }
     }
 
     /// The list that names a module of the chain.
@@ -242,15 +242,15 @@ impl<'a> Detector<'a> {
             kept.keep(digest, code);
         }
         let digest = digest.trim_start_matches("sha256:").get(..16).unwrap_or("");
-        let said = match &report.said {
+        let result = match &report.decision {
             None => return,
-            Some(Ok(said)) => ("says".to_owned(), Value::from(said.name())),
+            Some(Ok(decision)) => ("says".to_owned(), Value::from(decision.name())),
             Some(Err(problem)) => ("failed".to_owned(), Value::from(problem.to_string())),
         };
         let missed: Vec<&str> = report.missed.iter().map(Missed::word).collect();
         let missed = (!missed.is_empty()).then(|| ("missed".to_owned(), json!(missed)));
         let printed = (!report.printed.is_empty()).then(|| ("printed".to_owned(), json!(report.printed)));
-        let named = [("name".to_owned(), json!(report.module)), ("digest".to_owned(), json!(digest)), said];
+        let named = [("name".to_owned(), json!(report.module)), ("digest".to_owned(), json!(digest)), result];
         self.reports.borrow_mut().push(Value::Object(named.into_iter().chain(printed).chain(missed).collect()));
     }
 }
@@ -262,8 +262,8 @@ fn shells(event: &Event) -> Vec<Option<usize>> {
     if shells.is_empty() { vec![None] } else { shells }
 }
 
-fn finding(name: &str, said: &ModuleDecision, seen: &Seen<'_>, action: usize) -> Finding {
-    let (worth, reason) = match said {
+fn finding(name: &str, decision: &ModuleDecision, seen: &Seen<'_>, action: usize) -> Finding {
+    let (worth, reason) = match decision {
         ModuleDecision::Pass => (PolicyAction::Record, String::new()),
         ModuleDecision::Ask { reason } => (PolicyAction::Ask, reason.clone()),
         ModuleDecision::Deny { reason } => (PolicyAction::Deny, reason.clone()),
@@ -309,7 +309,7 @@ fn failed(module: &Module, problem: &Problem, seen: &Seen<'_>, action: usize) ->
 /// Findings about a list, or listed reflexes, that are not in force.
 fn not_in_force(reflex_folders: &ReflexFolder, acts: bool, seen: &Seen<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if let Some((message, remedy)) = reflex_folders.told().filter(|_| acts) {
+    if let Some((message, remedy)) = reflex_folders.problem().filter(|_| acts) {
         let (id, worth) = match reflex_folders.untrusted {
             Some(Untrusted::Never) => ("guard/untrusted-reflexes", PolicyAction::Warn),
             Some(Untrusted::Changed) => ("guard/changed-reflexes", PolicyAction::Ask),
@@ -329,7 +329,8 @@ fn not_in_force(reflex_folders: &ReflexFolder, acts: bool, seen: &Seen<'_>) -> V
             OnError::Default => PolicyAction::Record,
         };
         let name = name.trim_start_matches('.');
-        let message = reflex_folders.told_of("The list", &format!("The reflex `{name}` could not answer: {problem}."));
+        let problem = format!("The reflex `{name}` could not answer: {problem}.");
+        let message = reflex_folders.attributed("The list", &problem);
         let severity = if worth == PolicyAction::Warn { Severity::Medium } else { Severity::High };
         let (fixed, by_stranger) = (Some(worth), reflex_folders.strange);
         findings.push(Finding { message, fixed, severity, by_stranger, ..of_session(blank(name, seen, 0)) });

@@ -3,7 +3,7 @@
 use super::dependencies::{self, imported};
 use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, MAX_BYTES as MAX_FILE, PACK, Package, main_of, name_of, pack};
-use crate::config::{Cache, Offer, There, loosening, trust};
+use crate::config::{Cache, Offer, PresentFolders, loosening, trust};
 use crate::store::Store;
 use crate::system::folders::Folders;
 use crate::system::hex;
@@ -28,7 +28,7 @@ const MAX_BYTES: u64 = 256 * 1024;
 const MAX_BYTES_OF_FILE: u64 = MAX_FILE as u64;
 
 /// Maximum number of reflexes in a list.
-const MOST: usize = 64;
+const MAX_ENTRIES: usize = 64;
 
 /// A folder with a list of reflexes.
 pub struct ReflexFolder {
@@ -85,27 +85,27 @@ pub struct Reflexes {
 
 impl ReflexFolder {
     /// The problem and the remedy for a person, if the list is not in force or lacks a grant that it asks for.
-    pub fn told(&self) -> Option<(String, String)> {
+    pub fn problem(&self) -> Option<(String, String)> {
         let list = self.folder.join(CONFIG);
         let accept = "a person looks at them and accepts them with `reflex trust`";
         let shown = plain_path(&list.display().to_string());
         let not_in_force = |why: &str| format!("The reflexes of {shown} are not in force: {why}.");
         match self.untrusted {
-            Some(Untrusted::Never) => return Some((not_in_force("nobody has accepted them"), accept.into())),
+            Some(Untrusted::Never) => return Some((not_in_force("no person has accepted them"), accept.into())),
             Some(Untrusted::Changed) => {
-                return Some((not_in_force("they changed after somebody had accepted them"), accept.into()));
+                return Some((not_in_force("they changed after a person had accepted them"), accept.into()));
             }
             None => {}
         }
         if let Some(problem) = &self.broken {
-            let problem = self.told_of("The list", problem);
-            return Some((format!("Reflexes are not in force: {problem}."), format!("mend {shown}")));
+            let problem = self.attributed("The list", problem);
+            return Some((format!("Reflexes are not in force: {problem}."), format!("fix {shown}")));
         }
         let names: Vec<String> = self.ungranted.iter().map(|name| format!("`{name}`")).collect();
         let why = match self.moved {
             _ if names.is_empty() => return None,
             true => "only the environment names this home",
-            false => "nobody has granted it",
+            false => "no person has granted it",
         };
         let what = format!("What {} may touch was not granted in {shown}: {why}.", names.join(", "));
         let remedy = match (self.authority, self.moved) {
@@ -124,10 +124,10 @@ impl ReflexFolder {
 
 impl ReflexFolder {
     /// The problem and the remedy for each listed reflex that cannot be loaded.
-    pub fn told_missing(&self) -> Vec<(String, String)> {
+    pub fn missing_problems(&self) -> Vec<(String, String)> {
         let list = plain_path(&self.folder.join(CONFIG).display().to_string());
         let of = |Missing { name, problem, .. }: &Missing| {
-            let problem = self.told_of("The list", problem);
+            let problem = self.attributed("The list", problem);
             let name = plain_path(name.trim_start_matches('.'));
             (
                 format!("The reflex `{name}` of {list} is not in force: {problem}."),
@@ -138,7 +138,7 @@ impl ReflexFolder {
     }
 
     /// Words from the list, or derived from it; quoted if no person has accepted the list.
-    pub(super) fn told_of(&self, who: &str, words: &str) -> String {
+    pub(super) fn attributed(&self, who: &str, words: &str) -> String {
         if self.strange {
             quoted_from_stranger(who, &self.folder.display().to_string(), words)
         } else {
@@ -152,14 +152,14 @@ impl Reflexes {
     pub(crate) fn load(
         folders: &Folders,
         (workspace, cwd): (&Path, &Path),
-        there: There,
+        present: PresentFolders,
         store: &Store,
     ) -> Option<Reflexes> {
         let (mut reflex_folders, mut kept) = (Vec::new(), None);
         let root = workspace.join(".reflex");
         for (authority, folder) in places(folders, workspace, cwd) {
-            let is_there = if authority == Authority::Project { there.project || folder != root } else { there.user };
-            if !is_there {
+            let exists = if authority == Authority::Project { present.project || folder != root } else { present.user };
+            if !exists {
                 continue;
             }
             let Some(text) = listed(&folder) else { continue };
@@ -174,30 +174,30 @@ impl Reflexes {
 /// The folders that may contain a list.
 fn places(folders: &Folders, workspace: &Path, cwd: &Path) -> Vec<(Authority, PathBuf)> {
     let above: Vec<&Path> = cwd.ancestors().take_while(|above| above.starts_with(workspace)).collect();
-    let mut own: Vec<PathBuf> = above.iter().rev().map(|above| above.join(".reflex")).collect();
+    let mut project: Vec<PathBuf> = above.iter().rev().map(|above| above.join(".reflex")).collect();
     if above.is_empty() {
-        own.push(workspace.join(".reflex"));
+        project.push(workspace.join(".reflex"));
     }
-    own.retain(|folder| *folder != folders.config);
+    project.retain(|folder| *folder != folders.config);
     let user = (Authority::User, folders.config.clone());
-    [user].into_iter().chain(own.into_iter().map(|folder| (Authority::Project, folder))).collect()
+    [user].into_iter().chain(project.into_iter().map(|folder| (Authority::Project, folder))).collect()
 }
 
 /// The text of a folder's list; `None` if the folder has no list.
 fn listed(folder: &Path) -> Option<Result<String, String>> {
     let path = folder.join(CONFIG);
-    let told = |error: std::io::Error| format!("{}: {error}", path.display());
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     // A FIFO in the place of the file would block until a writer opens it.
     match os::open(&path, Purpose::Poll) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => None,
-        Err(error) => Some(Err(told(error))),
+        Err(error) => Some(Err(failed(error))),
         Ok(mut file) => {
             let is_small = file.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES);
             if !is_small {
-                return Some(Err(format!("{}: it is no file of at most {} KiB", path.display(), MAX_BYTES / 1024)));
+                return Some(Err(format!("{}: it is not a file of at most {} KiB", path.display(), MAX_BYTES / 1024)));
             }
             let mut text = String::new();
-            Some(std::io::Read::read_to_string(&mut file, &mut text).map(|_| text).map_err(told))
+            Some(std::io::Read::read_to_string(&mut file, &mut text).map(|_| text).map_err(failed))
         }
     }
 }
@@ -234,8 +234,8 @@ impl Reader<'_> {
         };
         let entries = text.and_then(|text| {
             reflex_folders.files.push(file(CONFIG.into(), text.clone()));
-            let told = |problem| format!("{}: {problem}", self.folder.join(CONFIG).display());
-            let (mut entries, packs) = entries(&text).map_err(told)?;
+            let failed = |problem| format!("{}: {problem}", self.folder.join(CONFIG).display());
+            let (mut entries, packs) = entries(&text).map_err(failed)?;
             for name in packs {
                 self.add_pack(&name, (&mut entries, &mut reflex_folders.files))?;
             }
@@ -282,7 +282,7 @@ impl Reader<'_> {
         files.push(file(format!("packs/{name}/{PACK}"), pack.text));
         for (path, with) in pack.reflexes {
             let source = format!("./packs/{name}/{path}");
-            if entries.len() < MOST && entries.iter().all(|entry| entry.source != source) {
+            if entries.len() < MAX_ENTRIES && entries.iter().all(|entry| entry.source != source) {
                 entries.push(Entry { source, with: with.unwrap_or(Value::Null), on_error: OnError::Default });
             }
         }
@@ -417,13 +417,13 @@ impl Reader<'_> {
             return Ok(Taken::Ours(official));
         }
         if source.split('/').any(|part| part == ".." || part.is_empty()) {
-            return Err(format!("`{source}` is no name of a package"));
+            return Err(format!("`{source}` is not a package name"));
         }
         let beside = [self.folder.join("reflexes"), self.folder.join("node_modules")];
         let above = self.folder.ancestors().skip(1).take_while(|above| above.starts_with(self.workspace));
         let places = beside.into_iter().chain(above.map(|above| above.join("node_modules")));
         let place = places.map(|place| place.join(source)).find(|place| place.is_dir());
-        self.at(&place.ok_or_else(|| format!("there is no reflex `{source}`"))?)
+        self.at(&place.ok_or_else(|| format!("the reflex `{source}` does not exist"))?)
     }
 
     fn at(&self, path: &Path) -> Result<Taken, String> {
@@ -487,11 +487,11 @@ fn single(path: &Path) -> Result<Package, String> {
     while let Some((name, text)) = package.files.get(at).cloned() {
         at += 1;
         for import in imported(&name, &text) {
-            let known = package.files.iter().any(|(own, _)| *own == import);
+            let known = package.files.iter().any(|(other, _)| *other == import);
             let file = folder.join(&import);
             let is_file =
                 file.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_BYTES_OF_FILE);
-            if !known && is_file && package.files.len() < MOST {
+            if !known && is_file && package.files.len() < MAX_ENTRIES {
                 let text = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
                 package.files.push((import, text));
             }
@@ -508,12 +508,12 @@ fn entry_of(package: &Package) -> Option<String> {
 /// The entries of a list, and the names of its packs.
 fn entries(text: &str) -> Result<(Vec<Entry>, Vec<String>), String> {
     let config: Map<String, Value> = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    let packs = config.get("packs").and_then(Value::as_array).into_iter().flatten().take(MOST);
+    let packs = config.get("packs").and_then(Value::as_array).into_iter().flatten().take(MAX_ENTRIES);
     let packs = packs.filter_map(|pack| Some(pack.get("name")?.as_str()?.to_owned())).collect();
     let Some(list) = config.get("reflexes") else { return Ok((Vec::new(), packs)) };
-    let list = list.as_array().ok_or("`reflexes` is no list")?;
-    if list.len() > MOST {
-        return Err(format!("there are more than {MOST} reflexes"));
+    let list = list.as_array().ok_or("`reflexes` is not a list")?;
+    if list.len() > MAX_ENTRIES {
+        return Err(format!("there are more than {MAX_ENTRIES} reflexes"));
     }
     Ok((list.iter().map(entry).collect::<Result<_, String>>()?, packs))
 }
@@ -524,7 +524,7 @@ fn entry(value: &Value) -> Result<Entry, String> {
         source.filter(|source| !source.is_empty()).ok_or_else(|| format!("an entry names no source: {value}"))?;
     let on_error = match value.get("on_error") {
         None => OnError::Default,
-        Some(word) => word.as_str().and_then(OnError::named).ok_or("`on_error` is none of ask, deny, skip")?,
+        Some(word) => word.as_str().and_then(OnError::named).ok_or("`on_error` must be ask, deny or skip")?,
     };
     let with = value.get("with").cloned().unwrap_or(Value::Null);
     Ok(Entry { source: source.to_owned(), with, on_error })
@@ -554,20 +554,21 @@ fn subject(workspace: &Path, folder: &Path) -> String {
 
 /// Every folder that lists reflexes for calls in `cwd`, with the state of each.
 pub fn reflex_folders(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<ReflexFolder> {
-    let there = There { project: true, user: true };
-    Reflexes::load(folders, (workspace, cwd), there, store).map_or_else(Vec::new, |reflexes| reflexes.reflex_folders)
+    let present = PresentFolders { project: true, user: true };
+    Reflexes::load(folders, (workspace, cwd), present, store).map_or_else(Vec::new, |reflexes| reflexes.reflex_folders)
 }
 
 /// The reflexes of a workspace that a person may accept, by folder.
 pub fn offers(folders: &Folders, (workspace, cwd): (&Path, &Path), store: &Store) -> Vec<Offer> {
     let all = reflex_folders(folders, (workspace, cwd), store);
-    let own = all
+    let project = all
         .into_iter()
         .filter(|reflex_folders| reflex_folders.authority == Authority::Project && reflex_folders.broken.is_none());
-    own.map(|reflex_folders| {
-        let subject = subject(workspace, &reflex_folders.folder);
-        let (digest, before) = (digest(&reflex_folders.files), trust::accepted_as(store, &subject));
-        Offer::new(reflex_folders.files, before, digest, subject)
-    })
-    .collect()
+    project
+        .map(|reflex_folders| {
+            let subject = subject(workspace, &reflex_folders.folder);
+            let (digest, before) = (digest(&reflex_folders.files), trust::accepted_as(store, &subject));
+            Offer::new(reflex_folders.files, before, digest, subject)
+        })
+        .collect()
 }

@@ -25,10 +25,10 @@ impl LocalMachine {
     /// The resolved path, if it was granted. Symlinks are resolved first; for a missing path, those of its nearest
     /// existing ancestor.
     fn granted(&self, path: &str, granted: &[String]) -> Result<PathBuf, String> {
-        let whole = PathBuf::from(absolute(path, &self.workspace));
-        let there = whole.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
-        let below = whole.strip_prefix(there).unwrap_or(Path::new(""));
-        let real = there.canonicalize().map_err(|error| format!("{path}: {error}"))?;
+        let full = PathBuf::from(absolute(path, &self.workspace));
+        let existing = full.ancestors().find(|above| above.symlink_metadata().is_ok()).unwrap_or(Path::new("/"));
+        let below = full.strip_prefix(existing).unwrap_or(Path::new(""));
+        let real = existing.canonicalize().map_err(|error| format!("{path}: {error}"))?;
         let real = if below.as_os_str().is_empty() { real } else { real.join(below) };
         let shown = real.to_string_lossy().into_owned();
         // The folder of a `/**` pattern is granted as well, for operations on the folder itself.
@@ -51,21 +51,21 @@ impl Machine for LocalMachine {
 
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
         let real = self.granted(path, granted)?;
-        let told = |error: std::io::Error| format!("{path}: {error}");
-        let metadata = fs::metadata(&real).map_err(told)?;
+        let failed = |error: std::io::Error| format!("{path}: {error}");
+        let metadata = fs::metadata(&real).map_err(failed)?;
         if !metadata.is_file() || metadata.len() > MAX_BYTES {
-            return Err(format!("{path}: it is no file of at most {} MiB", MAX_BYTES >> 20));
+            return Err(format!("{path}: it is not a file of at most {} MiB", MAX_BYTES >> 20));
         }
-        fs::read(&real).map_err(told)
+        fs::read(&real).map_err(failed)
     }
 
     fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {
         let real = self.granted(path, granted)?;
-        let told = |error: std::io::Error| format!("{path}: {error}");
+        let failed = |error: std::io::Error| format!("{path}: {error}");
         if let Some(folder) = real.parent() {
-            fs::create_dir_all(folder).map_err(told)?;
+            fs::create_dir_all(folder).map_err(failed)?;
         }
-        fs::write(&real, bytes).map_err(told)
+        fs::write(&real, bytes).map_err(failed)
     }
 
     fn make_folder(&self, path: &str, granted: &[String]) -> Result<(), String> {
@@ -95,12 +95,12 @@ impl Machine for LocalMachine {
     fn fetch(&self, url: &str, (method, body): (&str, &str), granted: &[String]) -> Result<(u16, String), String> {
         // Both URL parsers must agree on the host, or the client could be led to another one.
         let host = reflex_script::host_of(url).filter(|host| http::host_of(url).as_ref() == Some(host));
-        let host = host.ok_or_else(|| format!("`{url}` is no URL of http or https"))?;
+        let host = host.ok_or_else(|| format!("`{url}` is not an http or https URL"))?;
         if !granted.contains(&host) {
             return Err(format!("{host}: this host was not granted"));
         }
         if !method.chars().all(|ch| ch.is_ascii_uppercase()) {
-            return Err(format!("`{method}` is no method"));
+            return Err(format!("`{method}` is not an HTTP method"));
         }
         let sends = !body.is_empty() || ["POST", "PUT", "PATCH"].contains(&method);
         let body = sends.then_some(("application/x-www-form-urlencoded", body));

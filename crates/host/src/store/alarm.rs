@@ -32,13 +32,13 @@ pub enum Subject {
     /// The audit log.
     Log,
     /// An approval or other statement attributed to a person.
-    Yes,
+    Approval,
 }
 
 impl Subject {
     /// Every subject with its name, the most urgent first.
     pub(crate) const ALL: [(Subject, &'static str); 3] =
-        [(Subject::Log, "log"), (Subject::Yes, "yes"), (Subject::Call, "call")];
+        [(Subject::Log, "log"), (Subject::Approval, "yes"), (Subject::Call, "call")];
 
     fn name(self) -> &'static str {
         Subject::ALL.iter().find(|(subject, _)| *subject == self).map_or("call", |(_, name)| name)
@@ -59,7 +59,7 @@ impl Alarm {
 
 /// Writes an alarm with a text of this program to a state folder.
 pub(super) fn raise(state: &Path, alarm: &Alarm) -> io::Result<()> {
-    put_alarm(state, alarm, &Kept::own(alarm.json().to_string()))
+    put_alarm(state, alarm, &Kept::trusted(alarm.json().to_string()))
 }
 
 fn put_alarm(state: &Path, alarm: &Alarm, kept: &Kept) -> io::Result<()> {
@@ -70,7 +70,7 @@ fn put_alarm(state: &Path, alarm: &Alarm, kept: &Kept) -> io::Result<()> {
 const OVERDUE: &str = "overdue-";
 
 /// Suffix of a file that announces an approval.
-const YES: &str = ".yes";
+const APPROVAL: &str = ".yes";
 
 impl Store {
     /// The file and text of the alarm that a call leaves if it gives up while it inspects the result of a tool.
@@ -109,7 +109,12 @@ impl Store {
     /// Raises an alarm about a lasting condition: at most one per kind at a time.
     pub(crate) fn raise_once(&self, kind: &str, text: &str) {
         if !self.folder.join(ALARMS).join(format!("{kind}.json")).exists() {
-            let _ = self.raise(&Alarm { record: kind.into(), time: clock::now(), text: text.into(), of: Subject::Yes });
+            let _ = self.raise(&Alarm {
+                record: kind.into(),
+                time: clock::now(),
+                text: text.into(),
+                of: Subject::Approval,
+            });
         }
     }
 
@@ -130,7 +135,7 @@ impl Store {
         };
         let mut alarms = Vec::new();
         for entry in entries.flatten() {
-            match entry.file_name().to_str().and_then(|name| name.strip_suffix(YES)) {
+            match entry.file_name().to_str().and_then(|name| name.strip_suffix(APPROVAL)) {
                 Some(id) => approvals.push(id.to_owned()),
                 None => alarms.extend(alarm(entry)),
             }
@@ -142,16 +147,16 @@ impl Store {
     /// Announces this approval to the waiting agent with its next call.
     pub(super) fn announce_approval(&self, id: &str) {
         // Without the announcement, the agent uses the approval when it retries.
-        let _ = put(&self.yes_file(id), &Kept::own(""));
+        let _ = put(&self.approval_file(id), &Kept::trusted(""));
     }
 
     /// Removes an announcement that was delivered or has become obsolete.
     pub(crate) fn forget_announced(&self, id: &str) {
-        let _ = fs::remove_file(self.yes_file(id));
+        let _ = fs::remove_file(self.approval_file(id));
     }
 
-    fn yes_file(&self, id: &str) -> PathBuf {
-        self.alarms_folder().join(format!("{id}{YES}"))
+    fn approval_file(&self, id: &str) -> PathBuf {
+        self.alarms_folder().join(format!("{id}{APPROVAL}"))
     }
 
     /// Removes all alarms after a person has seen them.

@@ -64,7 +64,7 @@ impl Log {
             }
         }
         if let Some((seq, place)) = check.tombstones.into_iter().next() {
-            let problem = format!("no record says who purged the log up to record {seq}");
+            let problem = format!("no record names who purged the log up to record {seq}");
             let broken = Broken { file: self.folder().to_owned(), line: place, problem };
             return Ok(Checked { broken: Some(broken), ..check.done });
         }
@@ -108,7 +108,7 @@ impl Check {
     fn line(&mut self, line: &[u8]) -> Result<(), String> {
         let text = std::str::from_utf8(line).map_err(|_| "it is not UTF-8".to_owned())?;
         let text = text.strip_suffix('\n').ok_or("it has no end: its writer was killed, or the log was cut")?;
-        let (seq, prev, hash) = ending(text).ok_or("it is no record of Reflex")?;
+        let (seq, prev, hash) = ending(text).ok_or("it is not a record of Reflex")?;
         let buried = is_tombstone(text);
         let follows = match &self.last {
             Some(last) => prev == last.hash && (buried || seq == last.seq + 1),
@@ -160,7 +160,7 @@ impl Old {
     fn before(log: &Log, time: &str, step: &mut dyn FnMut(u64)) -> io::Result<Option<Old>> {
         let mut old = Old { divided: None, first: String::new(), last: Tail::new(0, ""), count: 0 };
         let mut seen = 0_u64;
-        for part in log.whole_parts()? {
+        for part in log.complete_parts()? {
             let mut at = 0;
             let all_old = part.lines(&mut |line| {
                 let text = String::from_utf8_lossy(line);
@@ -239,7 +239,7 @@ mod tests {
     fn append(log: &Log, year: u16) {
         let record =
             format!("{{\"schema\":\"x\",\"id\":\"{}\",\"time\":\"{year}-01-01T00:00:00.000Z\"}}", random::uuid());
-        log.append(&crate::store::redact::Kept::own(record), false).unwrap();
+        log.append(&crate::store::redact::Kept::trusted(record), false).unwrap();
     }
 
     /// Closes the current part.
@@ -247,7 +247,7 @@ mod tests {
         fs::rename(log.folder().join("current.jsonl"), log.folder().join(format!("{seq:012}.jsonl"))).unwrap();
     }
 
-    fn whole(log: &Log) -> (u64, u64) {
+    fn verified(log: &Log) -> (u64, u64) {
         let checked = log.verify(&mut |_| true).unwrap();
         assert_eq!(checked.broken, None);
         (checked.records, checked.purged)
@@ -255,7 +255,7 @@ mod tests {
 
     /// A purging process may be killed after it has written the tombstone and before it has removed all older files.
     #[test]
-    fn a_purge_that_was_killed_leaves_a_whole_log_and_the_next_one_ends_it() {
+    fn a_killed_purge_leaves_a_complete_log_and_the_next_one_ends_it() {
         let log = log();
         for (year, seq) in [(2001, 2), (2002, 4), (2003, 6)] {
             append(&log, year);
@@ -268,17 +268,17 @@ mod tests {
         let before = |year: u16| crate::system::clock::moment(&format!("{year}-06-01")).unwrap();
         assert_eq!(log.purge(before(2002), "old", &mut |_| ()).unwrap(), 4);
         fs::write(&old, kept).unwrap();
-        assert_eq!(whole(&log), (4, 4));
+        assert_eq!(verified(&log), (4, 4));
         // Two of 2003, one of 2004, the record of the purge, the tombstone.
         assert_eq!(log.search(&Search::default(), 99).unwrap().len(), 5);
         assert_eq!(log.purge(before(2003), "old", &mut |_| ()).unwrap(), 6);
         assert!(!old.exists());
-        assert_eq!(whole(&log), (3, 6));
+        assert_eq!(verified(&log), (3, 6));
         fs::remove_dir_all(log.folder()).unwrap();
     }
 
     #[test]
-    fn whoever_follows_the_log_misses_nothing_and_hears_nothing_twice() {
+    fn who_follows_the_log_misses_nothing_and_sees_nothing_twice() {
         let log = log();
         append(&log, 2001);
         let follower = log.follower().unwrap();

@@ -29,7 +29,7 @@ pub struct Missing {
 
 impl Missing {
     /// The text for the end of a sentence.
-    pub fn told(&self) -> String {
+    pub fn description(&self) -> String {
         match (self.after, self.through) {
             (after, through) if after == through => {
                 format!("record {through} is another than the one that was written")
@@ -58,7 +58,7 @@ impl Missing {
 
     /// Raises an alarm for people and agents.
     pub(super) fn raise(&self, log: &Log, id: &str) {
-        let text = format!("the audit log was cut: {}", self.told());
+        let text = format!("the audit log was cut: {}", self.description());
         let alarm = Alarm { record: id.into(), time: clock::now(), text, of: Subject::Log };
         log.folder().parent().map(|state| raise(state, &alarm));
     }
@@ -86,8 +86,8 @@ impl Head {
         let missing = Missing { after: tail.seq, through: *seq };
         // A hook that is killed between the record and the update of the head leaves a log that is longer than the head
         // states.
-        let is_there = tail.seq > *seq || tail.seq == *seq && tail.hash == *hash;
-        (!is_there && !self.was_lost_with_power(missing)).then_some(missing)
+        let is_present = tail.seq > *seq || tail.seq == *seq && tail.hash == *hash;
+        (!is_present && !self.was_lost_with_power(missing)).then_some(missing)
     }
 
     /// Whether the machine was restarted since: the disk may then have stored the head but not the last records.

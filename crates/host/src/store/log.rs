@@ -128,7 +128,7 @@ impl Log {
         let file = self.open(CURRENT)?;
         let found = file.metadata()?;
         if !found.is_file() {
-            return Err(io::Error::other("what stands in the place of the log is no file"));
+            return Err(io::Error::other("the path of the log is not a file"));
         }
         Ok((file, found.len()))
     }
@@ -137,8 +137,8 @@ impl Log {
     /// with it, because the record is written before the answer.
     pub(super) fn tail(&self) -> io::Result<Tail> {
         let (current, length) = self.current()?;
-        if let Some((tail, whole)) = end_of(&current, length)? {
-            return Ok(Tail { current: Some((current, whole)), ..tail });
+        if let Some((tail, complete)) = end_of(&current, length)? {
+            return Ok(Tail { current: Some((current, complete)), ..tail });
         }
         let parts = self.parts()?;
         let closed = parts.iter().rev().find(|path| !path.ends_with(CURRENT));
@@ -157,11 +157,11 @@ impl Log {
         let mut paths: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
         paths.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
         paths.sort();
-        let whole = |path: PathBuf| {
+        let complete = |path: PathBuf| {
             let text = fs::read_to_string(&path).ok()?;
             matches!(serde_json::from_str(&text), Ok(Value::Object(_))).then_some((path, text))
         };
-        paths.into_iter().filter_map(whole).collect()
+        paths.into_iter().filter_map(complete).collect()
     }
 
     /// Writes a record to its own file, which needs no lock; the names sort by time.
@@ -203,20 +203,20 @@ fn end_of(file: &File, length: u64) -> io::Result<Option<(Tail, u64)>> {
     if let Some((seq, _, hash)) = text.strip_suffix('\n').and_then(ending) {
         return Ok(Some((Tail::new(seq, hash), length)));
     }
-    let whole = end_of_whole_lines(file, length)?;
-    file.set_len(whole)?;
+    let complete = end_of_complete_lines(file, length)?;
+    file.set_len(complete)?;
     // Lines without a valid ending are skipped here; `verify` reports them.
-    let from = whole.saturating_sub(STEP);
-    let bytes = read_at(file, from, whole - from)?;
+    let from = complete.saturating_sub(STEP);
+    let bytes = read_at(file, from, complete - from)?;
     let text = String::from_utf8_lossy(&bytes);
     let end = text.lines().rev().find_map(ending);
-    Ok(end.map(|(seq, _, hash)| (Tail::new(seq, hash), whole)))
+    Ok(end.map(|(seq, _, hash)| (Tail::new(seq, hash), complete)))
 }
 
 /// Number of bytes of a file that are read at once.
 const STEP: u64 = 64 * 1024;
 
-fn end_of_whole_lines(file: &File, length: u64) -> io::Result<u64> {
+fn end_of_complete_lines(file: &File, length: u64) -> io::Result<u64> {
     let mut end = length;
     while end > 0 {
         let from = end.saturating_sub(STEP);

@@ -87,9 +87,9 @@ impl Store {
             |file: &PathBuf| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&digest));
         entries.flatten().map(|entry| entry.path()).filter(is_meant).any(|file| {
             let text = fs::read_to_string(&file).unwrap_or_default();
-            let said: Value = serde_json::from_str(&text).unwrap_or_default();
-            let mut above = said.get("above").and_then(Value::as_array).into_iter().flatten();
-            let until = said.get("until").and_then(Value::as_u64).unwrap_or_default();
+            let fields: Value = serde_json::from_str(&text).unwrap_or_default();
+            let mut above = fields.get("above").and_then(Value::as_array).into_iter().flatten();
+            let until = fields.get("until").and_then(Value::as_u64).unwrap_or_default();
             let holds = (clock::now()..=clock::now() + HOLDS).contains(&until);
             // If two processes take it at once, only one can remove it.
             above.any(|process| *process == client) && fs::remove_file(&file).is_ok() && holds

@@ -38,14 +38,14 @@ pub(crate) struct Judged {
 impl Judged {
     fn read(text: &str) -> Judged {
         let mut judged = Judged { has_ended: text.lines().count() > MAX_LINES, ..Judged::default() };
-        for (word, said) in text.lines().filter_map(|line| serde_json::from_str::<(String, String)>(line).ok()) {
+        for (word, entry) in text.lines().filter_map(|line| serde_json::from_str::<(String, String)>(line).ok()) {
             match word.as_str() {
-                "prompt" => judged.prompts.push(said),
+                "prompt" => judged.prompts.push(entry),
                 "allow" => judged.row = 0,
                 "refuse" => {
                     judged.row += 1;
                     judged.has_ended |= judged.row >= MAX_REFUSALS;
-                    judged.refused.push(said);
+                    judged.refused.push(entry);
                 }
                 // Written by a later version.
                 _ => {}
@@ -62,13 +62,13 @@ impl Judged {
 }
 
 impl Store {
-    fn judged_file(&self, whose: SessionKey<'_>) -> PathBuf {
-        self.sessions().join(format!("{}.judged", SessionKey { role: None, subagent: None, ..whose }.file()))
+    fn judged_file(&self, key: SessionKey<'_>) -> PathBuf {
+        self.sessions().join(format!("{}.judged", SessionKey { role: None, subagent: None, ..key }.file()))
     }
 
     /// The state of auto-pilot in a session. An unreadable file ends it.
-    pub(crate) fn judged(&self, whose: SessionKey<'_>) -> Judged {
-        match fs::read_to_string(self.judged_file(whose)) {
+    pub(crate) fn judged(&self, key: SessionKey<'_>) -> Judged {
+        match fs::read_to_string(self.judged_file(key)) {
             Ok(text) => Judged::read(&text),
             Err(error) => Judged { has_ended: error.kind() != io::ErrorKind::NotFound, ..Judged::default() },
         }
@@ -78,8 +78,8 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn keep_prompt(&self, redactor: &Redactor<'_>, whose: SessionKey<'_>, prompt: &str) -> io::Result<()> {
-        self.add_judged(whose, "prompt", &redactor.cleaned(prompt, MAX_PROMPT))
+    pub(crate) fn keep_prompt(&self, redactor: &Redactor<'_>, key: SessionKey<'_>, prompt: &str) -> io::Result<()> {
+        self.add_judged(key, "prompt", &redactor.cleaned(prompt, MAX_PROMPT))
     }
 
     /// Stores the model's decision about a call, by its fingerprint.
@@ -89,16 +89,16 @@ impl Store {
     pub(crate) fn keep_choice(
         &self,
         redactor: &Redactor<'_>,
-        whose: SessionKey<'_>,
+        key: SessionKey<'_>,
         (is_allowed, exact): (bool, &str),
     ) -> io::Result<()> {
-        self.add_judged(whose, if is_allowed { "allow" } else { "refuse" }, &redactor.digest_made(exact))
+        self.add_judged(key, if is_allowed { "allow" } else { "refuse" }, &redactor.digest_made(exact))
     }
 
-    fn add_judged(&self, whose: SessionKey<'_>, word: &'static str, text: &Clean) -> io::Result<()> {
+    fn add_judged(&self, key: SessionKey<'_>, word: &'static str, text: &Clean) -> io::Result<()> {
         make_folder(&self.sessions())?;
         let line = format!("{}\n", json!([word, **text]));
-        let mut file = private().append(true).create(true).open(self.judged_file(whose))?;
+        let mut file = private().append(true).create(true).open(self.judged_file(key))?;
         // One write, because hooks of the same session may write concurrently.
         file.write_all(line.as_bytes())
     }

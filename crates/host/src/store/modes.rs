@@ -23,7 +23,7 @@ pub const PASSED_BY_MODE: &str = "passed by the mode";
 pub const LONGEST: u64 = 24 * 3_600_000;
 
 /// Maximum lifetime of a mode for one agent, in milliseconds. It also ends with that agent.
-pub const LONGEST_RUN: u64 = 7 * LONGEST;
+pub const MAX_RUN: u64 = 7 * LONGEST;
 
 /// Maximum number of mode files that are read.
 const MAX_MODES: usize = 64;
@@ -66,22 +66,22 @@ impl Store {
     pub fn begin_mode(&self, mode: &SessionMode, signer: &Signer) -> io::Result<()> {
         let SessionMode { name, by, until, within, below } = mode;
         self.end_modes(|other| (&other.within, other.below) == (within, *below))?;
-        let unknown = || io::Error::other("this system does not tell when it was started, so no mode can end with it");
+        let unknown = || io::Error::other("this system does not report its boot time, so no mode can end with it");
         let (boot, up) = os::boot().zip(os::uptime()).ok_or_else(unknown)?;
         let now = clock::now();
         let started = below.and_then(os::Process::of).and_then(|process| process.started());
-        let said = json!({
+        let fields = json!({
             "schema": "reflex/mode-v1", "mode": name, "by": by, "from": now, "until": until, "within": within,
             "boot": boot, "up_from": up, "up_until": up + until.saturating_sub(now), "below": below, "started": started,
         });
         let file = self.modes_folder().join(format!("{}.json", random::uuid()));
         fs::create_dir_all(self.modes_folder())?;
-        self.put_signed(&file, (signer, Kind::Mode), &said)
+        self.put_signed(&file, (signer, Kind::Mode), &fields)
     }
 
     /// The modes that have not ended, for any place.
     pub fn modes(&self) -> Vec<SessionMode> {
-        self.mode_files().into_iter().filter_map(|(_, said)| self.mode_of(&said)).collect()
+        self.mode_files().into_iter().filter_map(|(_, fields)| self.mode_of(&fields)).collect()
     }
 
     /// The modes that hold for a call in this project by the agent that runs this process.
@@ -99,8 +99,8 @@ impl Store {
     /// # Errors
     /// A file cannot be removed.
     pub fn end_modes(&self, is_meant: impl Fn(&SessionMode) -> bool) -> io::Result<()> {
-        for (file, said) in self.mode_files() {
-            if self.mode_of(&said).is_none_or(|mode| is_meant(&mode)) {
+        for (file, fields) in self.mode_files() {
+            if self.mode_of(&fields).is_none_or(|mode| is_meant(&mode)) {
                 fs::remove_file(file)?;
             }
         }
@@ -110,8 +110,8 @@ impl Store {
     fn mode_files(&self) -> Vec<(PathBuf, Map<String, Value>)> {
         let Ok(entries) = fs::read_dir(self.modes_folder()) else { return Vec::new() };
         let read = |file: PathBuf| {
-            let said = serde_json::from_str(&fs::read_to_string(&file).ok()?).ok()?;
-            Some((file, said))
+            let fields = serde_json::from_str(&fs::read_to_string(&file).ok()?).ok()?;
+            Some((file, fields))
         };
         entries
             .flatten()
@@ -123,14 +123,14 @@ impl Store {
     }
 
     /// The mode of a file, unless it has ended: by either clock, with its process, or with the boot of the machine.
-    fn mode_of(&self, said: &Map<String, Value>) -> Option<SessionMode> {
-        let text = |key: &str| said.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-        let number = |key: &str| said.get(key).and_then(Value::as_u64);
+    fn mode_of(&self, fields: &Map<String, Value>) -> Option<SessionMode> {
+        let text = |key: &str| fields.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        let number = |key: &str| fields.get(key).and_then(Value::as_u64);
         let (from, until) = (number("from")?, number("until")?);
         let (up_from, up_until) = (number("up_from")?, number("up_until")?);
         let below = number("below").and_then(|process| u32::try_from(process).ok());
-        let longest = if below.is_some() { LONGEST_RUN } else { LONGEST };
-        let runs = |from: u64, now: u64, until: u64| from <= now && now < until && until - from <= longest;
+        let limit = if below.is_some() { MAX_RUN } else { LONGEST };
+        let runs = |from: u64, now: u64, until: u64| from <= now && now < until && until - from <= limit;
         if !runs(from, clock::now(), until) || !runs(up_from, os::uptime()?, up_until) || os::boot()? != text("boot") {
             return None;
         }
@@ -141,7 +141,7 @@ impl Store {
         }
         let mode = SessionMode { name: text("mode"), by: text("by"), until, within: text("within"), below };
         // Checked last, because a mode that has ended must not raise an alarm.
-        self.counts(Kind::Mode, said).then_some(mode)
+        self.counts(Kind::Mode, fields).then_some(mode)
     }
 }
 

@@ -35,7 +35,7 @@ impl Pause {
 }
 
 /// Maximum length of a pause, in milliseconds.
-pub const LONGEST_PAUSE: u64 = 8 * 3_600_000;
+pub const MAX_PAUSE: u64 = 8 * 3_600_000;
 
 impl Store {
     fn pause_file(&self) -> PathBuf {
@@ -52,7 +52,7 @@ impl Store {
         let (from, until) = (map.get("from")?.as_u64()?, map.get("until")?.as_u64()?);
         let now = clock::now();
         // A clock that was set back does not extend it.
-        let runs = from <= now && now < until && until - from <= LONGEST_PAUSE;
+        let runs = from <= now && now < until && until - from <= MAX_PAUSE;
         let pause = runs.then(|| Pause { until, reason: text("reason"), by: text("by"), within: text("within") })?;
         self.counts(Kind::Pause, &map).then_some(pause)
     }
@@ -74,9 +74,9 @@ impl Store {
     /// The file cannot be written.
     pub fn begin_pause(&self, pause: &Pause, signer: &Signer) -> io::Result<()> {
         let Pause { until, reason, by, within } = pause;
-        let said = json!({
+        let fields = json!({
             "schema": "reflex/off-v1", "from": clock::now(), "until": until, "reason": reason, "by": by, "within": within,
         });
-        self.put_signed(&self.pause_file(), (signer, Kind::Pause), &said)
+        self.put_signed(&self.pause_file(), (signer, Kind::Pause), &fields)
     }
 }

@@ -41,7 +41,7 @@ mod tests {
     use crate::system::folders::Folders;
 
     #[test]
-    fn somebody_is_present_while_one_list_is_open() {
+    fn a_person_is_present_while_one_list_is_open() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(&Folders::below(folder.path().to_owned()));
         assert!(!store.is_person_present());

@@ -106,7 +106,7 @@ impl From<Clean> for Kept {
 
 impl Kept {
     /// Content computed by this program, such as times, digests and numbers; never input from outside.
-    pub(crate) fn own(text: impl Into<String>) -> Kept {
+    pub(crate) fn trusted(text: impl Into<String>) -> Kept {
         Kept(text.into())
     }
 
@@ -232,13 +232,13 @@ impl<'a> Redactor<'a> {
         self.cleaned(text, MAX_TEXT)
     }
 
-    /// Like [`Redactor::clean`], truncated to `most` bytes; a truncated text ends with its original length.
-    pub(crate) fn cleaned(&self, text: &str, most: usize) -> Clean {
-        if text.len() <= most {
+    /// Like [`Redactor::clean`], truncated to `limit` bytes; a truncated text ends with its original length.
+    pub(crate) fn cleaned(&self, text: &str, limit: usize) -> Clean {
+        if text.len() <= limit {
             return self.redacted(text);
         }
-        let redacted = self.redacted(cut(text, most + BEYOND));
-        let kept = cut(&redacted, most.min(redacted.len().saturating_sub(BEYOND)));
+        let redacted = self.redacted(cut(text, limit + BEYOND));
+        let kept = cut(&redacted, limit.min(redacted.len().saturating_sub(BEYOND)));
         Clean::new(format!("{kept}{CUT}{} bytes)", text.len()))
     }
 
@@ -247,10 +247,10 @@ impl<'a> Redactor<'a> {
         if self.known.is_empty() { Clean::new(redacted) } else { self.clean(redacted) }
     }
 
-    /// The last `most` bytes of a text, without secrets.
-    pub(crate) fn cleaned_end(&self, text: &str, most: usize) -> Clean {
+    /// The last `limit` bytes of a text, without secrets.
+    pub(crate) fn cleaned_end(&self, text: &str, limit: usize) -> Clean {
         let clean = self.redacted(end_of(text, MAX_LOOKED_THROUGH));
-        Clean::new(end_of(&clean, most))
+        Clean::new(end_of(&clean, limit))
     }
 
     /// A name from outside: an id, a role, a version. A text that does not look like a name becomes a tag.
@@ -349,9 +349,9 @@ impl<'a> Redactor<'a> {
             return;
         }
         let findings = verdict.findings.iter_mut().flat_map(|finding| [&mut finding.command, &mut finding.message]);
-        let advice = verdict.advice.iter_mut().map(|advice| &mut advice.said);
-        let said = verdict.reasons.iter_mut().chain(advice).flat_map(Reason::texts_mut);
-        said.chain(&mut verdict.chain).chain(findings).for_each(|text| *text = self.cleaned(text, usize::MAX).into());
+        let advice = verdict.advice.iter_mut().map(|advice| &mut advice.reason);
+        let texts = verdict.reasons.iter_mut().chain(advice).flat_map(Reason::texts_mut);
+        texts.chain(&mut verdict.chain).chain(findings).for_each(|text| *text = self.cleaned(text, usize::MAX).into());
     }
 
     /// A tag that is equal for equal secrets on this machine.
@@ -431,15 +431,15 @@ fn known(found: Vec<String>, certain: Vec<String>) -> Vec<String> {
 }
 
 /// The last bytes of an output, which nearly always hold the reason of a failure.
-fn end_of(output: &str, most: usize) -> &str {
+fn end_of(output: &str, limit: usize) -> &str {
     let output = output.trim_end();
-    let from = (output.len().saturating_sub(most)..=output.len()).find(|at| output.is_char_boundary(*at));
+    let from = (output.len().saturating_sub(limit)..=output.len()).find(|at| output.is_char_boundary(*at));
     output.get(from.unwrap_or(0)..).unwrap_or("")
 }
 
-/// The beginning of a text, at most `most` bytes.
-fn cut(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+/// The beginning of a text, at most `limit` bytes.
+fn cut(text: &str, limit: usize) -> &str {
+    let end = (0..=limit.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     text.get(..end).unwrap_or("")
 }
 
@@ -470,7 +470,7 @@ fn is_tag(text: &str) -> bool {
 
 /// Whether a text looks like a name: words and numbers divided by separators, or a UUID.
 pub(crate) fn is_plain_name(text: &str) -> bool {
-    const LONGEST: usize = 80;
+    const MAX_LENGTH: usize = 80;
     const WORD: usize = 24;
     let plain = |part: &str| {
         let chars = part.bytes().take_while(u8::is_ascii_alphabetic).count();
@@ -482,16 +482,16 @@ pub(crate) fn is_plain_name(text: &str) -> bool {
         // `session1`, `v2` and `2026`, but not `hunter22x`.
         !chance && numbers && chars <= WORD && if chars > 0 { digits <= 3 } else { digits <= 20 }
     };
-    text.len() <= LONGEST && (is_uuid(text.as_bytes()) || text.split(['-', '_', '.', ':', '/', '@']).all(plain))
+    text.len() <= MAX_LENGTH && (is_uuid(text.as_bytes()) || text.split(['-', '_', '.', ':', '/', '@']).all(plain))
 }
 
 /// Whether a text is a call id assigned by a model's server: a known prefix followed by random digits. (`toolu_`:
 /// Anthropic Messages, `call_`: OpenAI Chat, `fc_`: OpenAI Responses.)
 fn is_call_id(text: &str) -> bool {
     const PREFIXES: [&str; 3] = ["toolu_", "call_", "fc_"];
-    const LONGEST: usize = 52;
+    const MAX_LENGTH: usize = 52;
     let digits = PREFIXES.iter().find_map(|prefix| text.strip_prefix(prefix));
-    digits.is_some_and(|digits| digits.len() <= LONGEST && digits.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+    digits.is_some_and(|digits| digits.len() <= MAX_LENGTH && digits.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// The parts of a name that do not look like a name.
@@ -536,7 +536,7 @@ impl Record {
         self.0.push_str(&value.into().to_string());
     }
 
-    pub(crate) fn yes(&mut self, key: &'static str) {
+    pub(crate) fn flag(&mut self, key: &'static str) {
         self.key(key);
         self.0.push_str("true");
     }

@@ -15,8 +15,8 @@ const MAX_REMNANTS: usize = 500;
 
 impl Store {
     /// The remnants of earlier calls of the session.
-    pub fn remnants(&self, whose: SessionKey<'_>) -> Vec<Taint> {
-        let text = fs::read_to_string(self.sessions().join(name(whose))).unwrap_or_default();
+    pub fn remnants(&self, key: SessionKey<'_>) -> Vec<Taint> {
+        let text = fs::read_to_string(self.sessions().join(name(key))).unwrap_or_default();
         let mut remnants: Vec<Taint> = text.lines().filter_map(remnant).collect();
         if text.lines().count() >= MAX_REMNANTS {
             remnants.push(Taint { kind: RemnantKind::Seen, path: String::new(), from: String::new() });
@@ -28,13 +28,8 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn keep_remnants(
-        &self,
-        redactor: &Redactor<'_>,
-        whose: SessionKey<'_>,
-        left: &[Taint],
-    ) -> io::Result<()> {
-        let known = self.remnants(whose);
+    pub(crate) fn keep_remnants(&self, redactor: &Redactor<'_>, key: SessionKey<'_>, left: &[Taint]) -> io::Result<()> {
+        let known = self.remnants(key);
         let left: Vec<Taint> = left.iter().map(|remnant| nameable(redactor, remnant)).collect();
         let mut lines = String::new();
         // Symlinks need no record: they are visible in the file system.
@@ -47,7 +42,7 @@ impl Store {
             return Ok(());
         }
         make_folder(&self.sessions())?;
-        let path = self.sessions().join(name(whose));
+        let path = self.sessions().join(name(key));
         let mut file = private().append(true).create(true).open(path)?;
         // One write, because hooks of the same session may write concurrently.
         file.write_all(lines.as_bytes())
@@ -64,8 +59,8 @@ fn nameable(redactor: &Redactor<'_>, remnant: &Taint) -> Taint {
     }
 }
 
-fn name(whose: SessionKey<'_>) -> String {
-    format!("{}.left", SessionKey { role: None, subagent: None, ..whose }.file())
+fn name(key: SessionKey<'_>) -> String {
+    format!("{}.left", SessionKey { role: None, subagent: None, ..key }.file())
 }
 
 fn remnant(line: &str) -> Option<Taint> {

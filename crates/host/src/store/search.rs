@@ -32,15 +32,15 @@ impl Log {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn search(&self, search: &Search, most: usize) -> io::Result<Vec<Map<String, Value>>> {
+    pub fn search(&self, search: &Search, limit: usize) -> io::Result<Vec<Map<String, Value>>> {
         let parts = self.snapshot()?;
         let needles = search.needles();
         let pattern = Pattern { search, needles: &needles };
-        let mut found = newest(&parts, &pattern, most)?;
+        let mut found = newest(&parts, &pattern, limit)?;
         // The first format has a single file, older than all others and read-only.
         let first_form = Part::at(self.folder().join("calls.jsonl"));
-        if let Some(part) = first_form.filter(|_| found.len() < most) {
-            let mut older = newest(&[part], &pattern, most - found.len())?;
+        if let Some(part) = first_form.filter(|_| found.len() < limit) {
+            let mut older = newest(&[part], &pattern, limit - found.len())?;
             older.append(&mut found);
             found = older;
         }
@@ -69,7 +69,7 @@ impl Needle {
         Needle { text: inner.as_bytes().to_vec(), value: None }
     }
 
-    fn stands_in(&self, line: &[u8]) -> bool {
+    fn is_in(&self, line: &[u8]) -> bool {
         let Some(value) = &self.value else { return memmem::find(line, &self.text).is_some() };
         memmem::find_iter(line, &self.text).any(|at| {
             let after = line.get(at + self.text.len()..).unwrap_or_default();
@@ -139,9 +139,9 @@ fn newest(parts: &[Part], pattern: &Pattern<'_>, wanted: usize) -> io::Result<Ve
     let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS).min(blocks.len());
     let results = thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let own = work();
+        let result = work();
         let others = others.into_iter().map(|other| other.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into())));
-        others.chain([own]).collect::<io::Result<Vec<_>>>()
+        others.chain([result]).collect::<io::Result<Vec<_>>>()
     });
     let mut lines: Vec<(usize, Vec<String>)> = results?.into_iter().flatten().collect();
     lines.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
@@ -171,10 +171,10 @@ impl<'p> Reader<'p> {
         let mut at = part.length().min(block.from + BLOCK);
         self.fill(block.from.saturating_sub(1), at)?;
         while at < part.length() && self.bytes().last().is_some_and(|last| *last != b'\n') {
-            let (whole, to) = (self.filled, part.length().min(at + STEP));
+            let (filled, to) = (self.filled, part.length().min(at + STEP));
             self.fill(at, to)?;
-            let newline = self.bytes().get(whole..).and_then(|tail| memchr(b'\n', tail));
-            self.filled = newline.map_or(self.filled, |newline| whole + newline + 1);
+            let newline = self.bytes().get(filled..).and_then(|tail| memchr(b'\n', tail));
+            self.filled = newline.map_or(self.filled, |newline| filled + newline + 1);
             at = to;
         }
         let begin = if block.from == 0 { 0 } else { memchr(b'\n', self.bytes()).map_or(self.filled, |at| at + 1) };
@@ -212,7 +212,7 @@ struct Pattern<'a> {
 
 impl Pattern<'_> {
     fn fits(&self, line: &[u8]) -> bool {
-        !line.is_empty() && self.needles.iter().all(|needle| needle.stands_in(line)) && self.search.is_time_of(line)
+        !line.is_empty() && self.needles.iter().all(|needle| needle.is_in(line)) && self.search.is_time_of(line)
     }
 
     /// The newest `wanted` lines that match.
@@ -289,8 +289,8 @@ mod tests {
             std::fs::write(folder.join(name), numbers.map(line).collect::<String>()).unwrap();
         }
         let log = Log::in_folder(folder.clone());
-        let found = |search: &Search, most: usize| -> Vec<u64> {
-            let records = log.search(search, most).unwrap();
+        let found = |search: &Search, limit: usize| -> Vec<u64> {
+            let records = log.search(search, limit).unwrap();
             records.iter().map(|record| record.get("n").unwrap().as_str().unwrap().parse().unwrap()).collect()
         };
         let marked = Search { fields: vec![("mark".into(), "m1".into())], ..Search::default() };

@@ -39,7 +39,7 @@ const MAX_PATH: usize = 256;
 const MAX_FINDINGS: usize = 16;
 
 /// Maximum number of characters of any other field.
-const MAX_LETTERS: usize = 100;
+const MAX_CHARS: usize = 100;
 
 /// One of the last calls of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -119,7 +119,7 @@ impl Call {
             names(&self.findings),
             listed(&self.files),
             redactor.digest_made(&self.output),
-            Clean::word(deed_word(self.step.kind)),
+            Clean::word(kind_word(self.step.kind)),
             Clean::word(pace_word(self.step.pace)),
             redactor.once_more(&self.step.text),
             listed(&self.step.changes),
@@ -137,9 +137,9 @@ impl Call {
     }
 }
 
-/// The first [`MAX_LETTERS`] characters of a field.
+/// The first [`MAX_CHARS`] characters of a field.
 fn first(text: &str) -> &str {
-    text.char_indices().nth(MAX_LETTERS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
+    text.char_indices().nth(MAX_CHARS).and_then(|(end, _)| text.get(..end)).unwrap_or(text)
 }
 
 fn joined(items: impl Iterator<Item = Clean>) -> Clean {
@@ -218,7 +218,7 @@ impl<'t> Line<'t> {
         };
         Step {
             exact: self.exact().into(),
-            kind: deed_of(kind),
+            kind: kind_of(kind),
             pace: pace_of(pace),
             text: text.into(),
             changes: pairs(changes),
@@ -305,11 +305,11 @@ fn list(text: &str) -> Vec<String> {
 const KINDS: [(StepKind, &str); 4] =
     [(StepKind::Look, "look"), (StepKind::Change, "change"), (StepKind::Run, "run"), (StepKind::Opaque, "opaque")];
 
-fn deed_word(kind: StepKind) -> &'static str {
+fn kind_word(kind: StepKind) -> &'static str {
     KINDS.iter().find(|(known, _)| *known == kind).map_or("opaque", |(_, word)| word)
 }
 
-fn deed_of(word: &str) -> StepKind {
+fn kind_of(word: &str) -> StepKind {
     KINDS.iter().find(|(_, known)| *known == word).map_or(StepKind::Opaque, |(kind, _)| *kind)
 }
 
@@ -375,8 +375,8 @@ impl History {
                 || now.goals.iter().any(|goal| seen(goal))
                 || now.changes.iter().any(|(path, _)| seen(path)));
         let fails = ended.is_some_and(|end| seen(&end.error));
-        let speaks = ended.is_some_and(|end| !end.chars.is_empty());
-        if again || fails || speaks { self.steps(now) } else { Vec::new() }
+        let has_output = ended.is_some_and(|end| !end.chars.is_empty());
+        if again || fails || has_output { self.steps(now) } else { Vec::new() }
     }
 
     /// All calls as steps, each with its end, oldest first.
@@ -413,8 +413,8 @@ impl History {
         if OF_ONE_CALL.contains(&finding) {
             return self.before_with(finding).any(|line| line.exact() == exact);
         }
-        let tells = |line: &Line<'_>| !line.after && line.shown_before().any(|known| known == mark);
-        self.text.contains(mark) && self.lines().any(|line| tells(&line))
+        let shows = |line: &Line<'_>| !line.after && line.shown_before().any(|known| known == mark);
+        self.text.contains(mark) && self.lines().any(|line| shows(&line))
     }
 
     /// Whether an earlier call of this session that passed had this finding.
@@ -451,7 +451,7 @@ pub struct SessionKey<'a> {
 }
 
 /// The session key of an event.
-pub(crate) fn whose(event: &Event) -> SessionKey<'_> {
+pub(crate) fn session_key(event: &Event) -> SessionKey<'_> {
     SessionKey {
         client: &event.client,
         session: &event.session,
@@ -482,24 +482,24 @@ impl Store {
     }
 
     /// The remembered calls of a session; empty if its file is missing or unreadable.
-    pub fn history(&self, whose: SessionKey<'_>) -> History {
-        let now = (whose.call.to_owned(), whose.word.to_owned());
+    pub fn history(&self, key: SessionKey<'_>) -> History {
+        let now = (key.call.to_owned(), key.word.to_owned());
         let usual = usize::try_from(MAX_BYTES).unwrap_or(0);
-        text_of(&self.sessions().join(whose.file()), usual)
+        text_of(&self.sessions().join(key.file()), usual)
             .map_or_else(|_| History::default(), |text| History { text, now })
     }
 
     /// The time of the session's first remembered call, by any of its agents, because a subagent starts later. The
     /// current time if no call is remembered.
-    pub fn begun(&self, whose: SessionKey<'_>) -> SystemTime {
-        let first = |whose: SessionKey<'_>| {
-            let file = File::open(self.sessions().join(whose.file())).ok()?;
+    pub fn begun(&self, key: SessionKey<'_>) -> SystemTime {
+        let first = |key: SessionKey<'_>| {
+            let file = File::open(self.sessions().join(key.file())).ok()?;
             let mut line = String::new();
             BufReader::new(file).read_line(&mut line).ok()?;
             Some(Call::parse(line.trim_end_matches('\n'))?.time)
         };
-        let of_all = SessionKey { role: None, subagent: None, ..whose };
-        let first = [first(whose), first(of_all)].into_iter().flatten().min();
+        let of_all = SessionKey { role: None, subagent: None, ..key };
+        let first = [first(key), first(of_all)].into_iter().flatten().min();
         first.map_or_else(SystemTime::now, |time| SystemTime::UNIX_EPOCH + Duration::from_millis(time))
     }
 
@@ -507,13 +507,13 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn remember(&self, whose: SessionKey<'_>, call: &Call) -> io::Result<()> {
-        self.remember_by(&Redactor::new(self), whose, call)
+    pub fn remember(&self, key: SessionKey<'_>, call: &Call) -> io::Result<()> {
+        self.remember_by(&Redactor::new(self), key, call)
     }
 
     /// Like [`Store::remember`], with a redactor that knows the secrets of the call.
-    pub(crate) fn remember_by(&self, redactor: &Redactor<'_>, whose: SessionKey<'_>, call: &Call) -> io::Result<()> {
-        let path = self.sessions().join(whose.file());
+    pub(crate) fn remember_by(&self, redactor: &Redactor<'_>, key: SessionKey<'_>, call: &Call) -> io::Result<()> {
+        let path = self.sessions().join(key.file());
         let (mut file, before) = match locked(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 make_folder(&self.sessions())?;
@@ -554,8 +554,8 @@ impl Store {
 
 /// The last lines, oldest first; an incomplete one is skipped.
 fn newest(text: &str) -> Vec<&str> {
-    let whole = text.rfind('\n').and_then(|end| text.get(..end)).unwrap_or("");
-    let mut lines: Vec<&str> = whole.rsplit('\n').take(LINES).collect();
+    let complete = text.rfind('\n').and_then(|end| text.get(..end)).unwrap_or("");
+    let mut lines: Vec<&str> = complete.rsplit('\n').take(LINES).collect();
     lines.reverse();
     lines
 }
@@ -567,9 +567,9 @@ fn locked(path: &std::path::Path) -> io::Result<(File, u64)> {
     for _ in 0..TRIES {
         let file = os::open(path, Purpose::Append)?;
         wait_for(&file, BRIEF_WAIT)?;
-        let own = file.metadata()?;
-        if os::stat_following_links(path).is_ok_and(|there| os::stat_of(&own).is_same_file(&there)) {
-            return Ok((file, own.len()));
+        let opened = file.metadata()?;
+        if os::stat_following_links(path).is_ok_and(|current| os::stat_of(&opened).is_same_file(&current)) {
+            return Ok((file, opened.len()));
         }
         let _ = file.unlock();
     }
@@ -588,7 +588,7 @@ mod tests {
         Store::new(&Folders::below(std::env::temp_dir().join(random::uuid())))
     }
 
-    const WHOSE: SessionKey<'_> =
+    const KEY: SessionKey<'_> =
         SessionKey { client: "claude", session: "s", role: None, subagent: None, call: "", word: "" };
 
     /// A call with every field set.
@@ -627,12 +627,12 @@ mod tests {
     #[test]
     fn a_call_is_remembered_as_it_was() {
         let store = store();
-        store.remember(WHOSE, &call()).unwrap();
-        assert_eq!(store.history(WHOSE).calls().collect::<Vec<_>>(), [call()]);
+        store.remember(KEY, &call()).unwrap();
+        assert_eq!(store.history(KEY).calls().collect::<Vec<_>>(), [call()]);
     }
 
     #[test]
-    fn a_line_that_is_not_whole_is_none() {
+    fn an_incomplete_line_is_none() {
         let store = store();
         let line = call().line(&Redactor::new(&store));
         let line = line.text().trim_end_matches('\n').to_owned();
@@ -677,8 +677,8 @@ mod tests {
             shown_before: vec!["0123456789abcdef".into()],
             ..Call::default()
         };
-        store.remember(WHOSE, &call).unwrap();
-        let history = store.history(WHOSE);
+        store.remember(KEY, &call).unwrap();
+        let history = store.history(KEY);
         assert!(history.shown_before("git/push-force", "0123456789abcdef", "bb"));
         assert!(!history.shown_before("git/push-force", "fedcba9876543210", "aa"));
         assert!(history.shown_before("loop/repeat", "", "aa") && !history.shown_before("loop/repeat", "", "bb"));
@@ -691,28 +691,28 @@ mod tests {
     fn a_long_session_keeps_its_first_call_and_its_last_ones() {
         let store = store();
         for time in 1..=400 {
-            store.remember(WHOSE, &Call { time, ..call() }).unwrap();
+            store.remember(KEY, &Call { time, ..call() }).unwrap();
         }
-        let times: Vec<u64> = store.history(WHOSE).calls().map(|call| call.time).collect();
+        let times: Vec<u64> = store.history(KEY).calls().map(|call| call.time).collect();
         assert_eq!((times.len(), times.last()), (LINES, Some(&400)));
-        assert_eq!(store.begun(WHOSE), SystemTime::UNIX_EPOCH + Duration::from_millis(1));
-        let text = fs::read_to_string(store.sessions().join(WHOSE.file())).unwrap();
+        assert_eq!(store.begun(KEY), SystemTime::UNIX_EPOCH + Duration::from_millis(1));
+        let text = fs::read_to_string(store.sessions().join(KEY.file())).unwrap();
         assert!(text.lines().count() <= MAX_LINES);
     }
 
     #[test]
     fn sessions_roles_and_subagents_share_no_memory() {
         let keys = [
-            WHOSE,
-            SessionKey { client: "codex", ..WHOSE },
-            SessionKey { session: "t", ..WHOSE },
-            SessionKey { role: Some("reviewer"), ..WHOSE },
-            SessionKey { role: Some("reviewer"), subagent: Some("1"), ..WHOSE },
+            KEY,
+            SessionKey { client: "codex", ..KEY },
+            SessionKey { session: "t", ..KEY },
+            SessionKey { role: Some("reviewer"), ..KEY },
+            SessionKey { role: Some("reviewer"), subagent: Some("1"), ..KEY },
         ];
         let files: std::collections::BTreeSet<String> = keys.iter().map(|key| key.file()).collect();
         assert_eq!(files.len(), keys.len());
-        assert_eq!(SessionKey { call: "x", word: "y", ..WHOSE }.file(), WHOSE.file());
+        assert_eq!(SessionKey { call: "x", word: "y", ..KEY }.file(), KEY.file());
         let store = store();
-        assert_eq!(store.history(WHOSE), History::default());
+        assert_eq!(store.history(KEY), History::default());
     }
 }

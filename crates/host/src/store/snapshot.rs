@@ -78,11 +78,11 @@ impl Log {
             return Ok(Vec::new());
         }
         let _lock = self.lock(BRIEF_WAIT).ok();
-        self.whole_parts()
+        self.complete_parts()
     }
 
     /// Like [`Log::snapshot`], for a caller that holds the lock.
-    pub(super) fn whole_parts(&self) -> io::Result<Vec<Part>> {
+    pub(super) fn complete_parts(&self) -> io::Result<Vec<Part>> {
         let mut parts = Vec::new();
         for path in self.parts()?.into_iter().rev() {
             let opened = File::open(&path)?;

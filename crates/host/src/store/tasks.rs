@@ -75,7 +75,7 @@ impl Declared {
 }
 
 /// A task with the JSON object of its file.
-type Said = (Declared, Map<String, Value>);
+type Stored = (Declared, Map<String, Value>);
 
 impl Store {
     fn tasks_folder(&self) -> PathBuf {
@@ -89,15 +89,15 @@ impl Store {
 
     /// Every task that has begun and not ended.
     pub fn tasks(&self) -> Vec<Declared> {
-        self.said_tasks().into_iter().map(|(task, _)| task).collect()
+        self.stored_tasks().into_iter().map(|(task, _)| task).collect()
     }
 
     /// All tasks, each with the JSON object of its file, which is what the signature covers.
-    fn said_tasks(&self) -> Vec<Said> {
+    fn stored_tasks(&self) -> Vec<Stored> {
         let Ok(entries) = fs::read_dir(self.tasks_folder()) else { return Vec::new() };
         let read = |entry: fs::DirEntry| {
-            let said: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
-            Some((Declared::from_json(&said)?, said))
+            let fields: Map<String, Value> = serde_json::from_str(&fs::read_to_string(entry.path()).ok()?).ok()?;
+            Some((Declared::from_json(&fields)?, fields))
         };
         entries.flatten().filter_map(read).collect()
     }
@@ -105,16 +105,16 @@ impl Store {
     /// The task of a workspace: that of the nearest enclosing folder that has one, else that of another work tree of
     /// its repository.
     pub fn task(&self, workspace: &str) -> Option<Declared> {
-        self.said_task(workspace).map(|(task, _)| task)
+        self.stored_task(workspace).map(|(task, _)| task)
     }
 
     /// The task of a workspace, if it is vouched for by a person.
     pub(crate) fn vouched_task(&self, workspace: &str) -> Option<Declared> {
-        self.said_task(workspace).filter(|(_, said)| self.counts(Kind::Task, said)).map(|(task, _)| task)
+        self.stored_task(workspace).filter(|(_, fields)| self.counts(Kind::Task, fields)).map(|(task, _)| task)
     }
 
-    fn said_task(&self, workspace: &str) -> Option<Said> {
-        let tasks = self.said_tasks();
+    fn stored_task(&self, workspace: &str) -> Option<Stored> {
+        let tasks = self.stored_tasks();
         if tasks.is_empty() {
             return None;
         }
@@ -128,11 +128,11 @@ impl Store {
 
     /// A person's declaration about the work that an event belongs to.
     pub(crate) fn declared(&self, event: &Event) -> Option<Task> {
-        let (task, said) = self.said_task(&event.workspace).filter(|_| self.may_loosen)?;
+        let (task, fields) = self.stored_task(&event.workspace).filter(|_| self.may_loosen)?;
         let inside = is_within(&event.workspace, &task.workspace);
         let root = if inside { task.workspace } else { event.workspace.clone() };
         let store = self.clone();
-        let vouched = Vouched::claimed(move || store.counts(Kind::Task, &said));
+        let vouched = Vouched::claimed(move || store.counts(Kind::Task, &fields));
         Some(Task { id: task.id, root, purpose: Purpose { intent: task.intent, scope: task.scope }, vouched })
     }
 

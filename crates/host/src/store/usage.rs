@@ -17,14 +17,14 @@ impl Store {
     /// otherwise an agent could evade it by damaging the file.
     pub(crate) fn spend(
         &self,
-        whose: SessionKey<'_>,
+        key: SessionKey<'_>,
         event: &Event,
         started: &mut dyn Iterator<Item = &str>,
     ) -> SessionUsage {
         let agents = started.filter(|name| name.is_empty() || person::is_agent(name)).count();
         let chars = if agents > 0 { "a".repeat(agents) } else { ".".into() };
         let depth = if agents > 0 { person::agents_above() + u64::from(event.subagent.is_some()) + 1 } else { 0 };
-        match self.add(whose, &chars) {
+        match self.add(key, &chars) {
             Ok((calls, agents, since)) => {
                 SessionUsage { calls, minutes: clock::now().saturating_sub(since) / 60_000, agents, depth }
             }
@@ -32,9 +32,9 @@ impl Store {
         }
     }
 
-    fn add(&self, whose: SessionKey<'_>, chars: &str) -> io::Result<(u64, u64, u64)> {
+    fn add(&self, key: SessionKey<'_>, chars: &str) -> io::Result<(u64, u64, u64)> {
         make_folder(&self.sessions())?;
-        let name = SessionKey { role: None, subagent: None, ..whose }.file();
+        let name = SessionKey { role: None, subagent: None, ..key }.file();
         let path = self.sessions().join(format!("{name}.spent"));
         // If two first calls race, one creates the file; both then append after its time.
         if let Ok(mut fresh) = private().write(true).create_new(true).open(&path) {

@@ -72,11 +72,11 @@ pub(crate) fn make_folder(folder: &Path) -> io::Result<()> {
 
 /// Locks a file with a bounded wait, because a process that was stopped while holding the lock must not stop every
 /// agent.
-pub(crate) fn wait_for(file: &File, most: Duration) -> io::Result<()> {
+pub(crate) fn wait_for(file: &File, limit: Duration) -> io::Result<()> {
     let begun = Instant::now();
     let mut pause = Duration::from_micros(50);
     loop {
-        let is_over = begun.elapsed() >= most;
+        let is_over = begun.elapsed() >= limit;
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) if is_over || error.kind() != io::ErrorKind::Interrupted => {

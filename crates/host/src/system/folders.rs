@@ -95,7 +95,7 @@ impl Folders {
             (folder("XDG_STATE_HOME", ".local/state"), &self.state),
             (folder("XDG_CACHE_HOME", ".cache"), &self.cache),
         ];
-        named.into_iter().filter(|(named, own)| named != *own).map(|(named, _)| named).collect()
+        named.into_iter().filter(|(named, proven)| named != *proven).map(|(named, _)| named).collect()
     }
 }
 
@@ -135,14 +135,14 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_home_that_only_the_environment_names_lets_nobody_loosen() {
+    fn a_home_that_only_the_environment_names_loosens_nothing() {
         let home = std::env::temp_dir().join(format!("reflex-unproven-{}", std::process::id()));
         let mut folders = Folders::below(home.clone());
         let pause = Pause { until: u64::MAX, reason: "x".into(), by: "x".into(), within: String::new() };
         let until = crate::system::clock::now() + 60_000;
         let store = Store::new(&folders);
-        let nobody = store.signer(|| None).unwrap();
-        store.begin_pause(&Pause { until, ..pause }, &nobody).unwrap();
+        let unsigned = store.signer(|| None).unwrap();
+        store.begin_pause(&Pause { until, ..pause }, &unsigned).unwrap();
         assert!(Store::new(&folders).pause().is_some());
         folders.unproven = true;
         assert!(Store::new(&folders).pause().is_none());

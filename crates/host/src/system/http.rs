@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_without_encryption_where_that_is_asked_for() {
+    fn nothing_is_sent_without_encryption_where_that_is_asked_for() {
         let request = Request { method: "GET", url: "http://127.0.0.1:1/", headers: &[], body: None };
         let answer = send(request, Bounds { is_encrypted: true, ..BOUNDS });
         assert!(answer.is_err_and(|problem| problem.contains("https")));

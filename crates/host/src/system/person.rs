@@ -26,9 +26,9 @@ const MAX_ANCESTORS: usize = 64;
 /// # Errors
 /// The evidence that this is not a person: no terminal, or an agent among the ancestors of this process.
 pub fn at_terminal() -> Result<Person, String> {
-    let terminal = os::terminal().map_err(|_| "there is no terminal here, so no person can be asked".to_owned())?;
+    let terminal = os::terminal().map_err(|_| "no terminal is available, so no person can be asked".to_owned())?;
     if !terminal.is_terminal() || !std::io::stdin().is_terminal() {
-        return Err("standard input is no terminal, so no person can be asked".into());
+        return Err("standard input is not a terminal, so no person can be asked".into());
     }
     no_agent_above()?;
     let place = os::terminal_of_input().unwrap_or_default();

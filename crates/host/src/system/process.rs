@@ -23,11 +23,11 @@ pub(crate) struct Ended {
 /// The conditions under which a running client is ended.
 pub(crate) struct Limits<'a> {
     /// Time limit.
-    pub(crate) most: Duration,
+    pub(crate) time: Duration,
     /// Whether its work is done: a short time later the client is ended.
     pub(crate) is_done: &'a dyn Fn() -> bool,
     /// Ends the client at once when set.
-    pub(crate) given_up: &'a AtomicBool,
+    pub(crate) cancelled: &'a AtomicBool,
 }
 
 /// Runs a client without input until it ends. Output goes to files, because a process that it leaves running may keep a
@@ -35,7 +35,7 @@ pub(crate) struct Limits<'a> {
 pub(crate) fn run(command: &mut Command, folder: &Path, limits: &Limits<'_>) -> io::Result<Ended> {
     let (out, err) = (folder.join("out"), folder.join("err"));
     command.stdin(Stdio::null()).stdout(File::create(&out)?).stderr(File::create(&err)?);
-    os::in_group_of_its_own(command);
+    os::in_new_process_group(command);
     let mut child = command.spawn()?;
     let in_time = wait(&mut child, limits)?;
     end_group(&mut child)?;
@@ -53,7 +53,7 @@ fn wait(child: &mut Child, limits: &Limits<'_>) -> io::Result<bool> {
         if done.is_some_and(|done| done.elapsed() > GRACE) {
             return Ok(true);
         }
-        if begun.elapsed() > limits.most || limits.given_up.load(Ordering::SeqCst) {
+        if begun.elapsed() > limits.time || limits.cancelled.load(Ordering::SeqCst) {
             return Ok(false);
         }
         thread::sleep(Duration::from_millis(15));
@@ -88,9 +88,9 @@ fn end_strays() {
 }
 
 /// The running descendants of this process, without zombies.
-fn below(own: Pid) -> Vec<Pid> {
+fn below(root: Pid) -> Vec<Pid> {
     let all = os::running();
-    let mut found = vec![own];
+    let mut found = vec![root];
     let mut next = 0;
     while let Some(parent) = found.get(next).copied() {
         found.extend(all.iter().filter(|(_, of)| *of == parent).map(|(process, _)| *process));
@@ -101,10 +101,10 @@ fn below(own: Pid) -> Vec<Pid> {
 
 /// The tail of a file, in one line.
 fn last_words(file: &Path) -> String {
-    const MOST: usize = 400;
+    const MAX_CHARS: usize = 400;
     let bytes = fs::read(file).unwrap_or_default();
     let text = String::from_utf8_lossy(&bytes);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let skipped = line.chars().count().saturating_sub(MOST);
+    let skipped = line.chars().count().saturating_sub(MAX_CHARS);
     line.chars().skip(skipped).collect()
 }

@@ -26,13 +26,13 @@ pub(crate) fn fill(bytes: &mut [u8]) {
 
 /// A random, unpredictable word of this length, in digits and lower-case ASCII without characters that look alike.
 pub fn token(chars: usize) -> String {
-    const LETTERS: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz_";
+    const ALPHABET: &[u8; 32] = b"23456789abcdefghjkmnpqrstuvwxyz_";
     let mut word = String::with_capacity(chars);
     while word.len() < chars {
         let mut bytes = [0_u8; 64];
         fill(&mut bytes);
         // The last of the 32 entries is rejected, so that the other 31 are equally likely.
-        let drawn = bytes.iter().filter_map(|byte| LETTERS.get(usize::from(byte % 32)).filter(|ch| **ch != b'_'));
+        let drawn = bytes.iter().filter_map(|byte| ALPHABET.get(usize::from(byte % 32)).filter(|ch| **ch != b'_'));
         word.extend(drawn.take(chars - word.len()).map(|ch| char::from(*ch)));
     }
     word

@@ -44,7 +44,7 @@ pub(crate) fn run(mut command: Command, input: &[u8], limits: Limits, scratch: &
         file.seek(SeekFrom::Start(0))?;
         Stdio::from(file)
     };
-    os::in_group_of_its_own(&mut command);
+    os::in_new_process_group(&mut command);
     let errors = if limits.has_errors { Stdio::from(output.try_clone()?) } else { Stdio::null() };
     command.stdin(stdin).stdout(output.try_clone()?).stderr(errors);
     let ended = wait(&mut command.spawn()?, &output, limits)?;

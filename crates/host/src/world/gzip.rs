@@ -8,7 +8,7 @@ pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
     const HEADER: usize = 10;
     let flags = match bytes {
         [0x1f, 0x8b, 8, flags, ..] => *flags,
-        _ => return Err("this is no gzip file".into()),
+        _ => return Err("this is not a gzip file".into()),
     };
     let mut rest = bytes.get(HEADER..).unwrap_or(&[]);
     if flags & 4 != 0 {
@@ -28,5 +28,5 @@ pub(crate) fn inflate(bytes: &[u8]) -> Result<Vec<u8>, String> {
         rest = rest.get(2..).unwrap_or(&[]);
     }
     miniz_oxide::inflate::decompress_to_vec_with_limit(rest, MAX_UNPACKED)
-        .map_err(|_| format!("this is no gzip file of at most {} MiB", MAX_UNPACKED / 1024 / 1024))
+        .map_err(|_| format!("this is not a gzip file of at most {} MiB", MAX_UNPACKED / 1024 / 1024))
 }

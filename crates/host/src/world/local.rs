@@ -53,7 +53,7 @@ pub struct LocalWorld<'s> {
     ran: bool,
     /// The usage of the session's budget; `None` if this event does not count as a call.
     spent: Option<OnceCell<SessionUsage>>,
-    repositories: RefCell<HashMap<String, There>>,
+    repositories: RefCell<HashMap<String, RepositoryLookup>>,
     is_plain: OnceCell<bool>,
     /// Resolved folders: many targets share the same few.
     folders: RefCell<HashMap<String, String>>,
@@ -63,7 +63,7 @@ pub struct LocalWorld<'s> {
 
 /// The repository of a folder, and the damage that prevents a nearer one from being used.
 #[derive(Clone)]
-struct There {
+struct RepositoryLookup {
     repository: Option<Rc<Repository>>,
     damaged: Option<Unknown>,
 }
@@ -103,13 +103,13 @@ impl<'s> LocalWorld<'s> {
     }
 
     /// Attaches a session.
-    pub(crate) fn in_session(self, store: &'s Store, whose: SessionKey<'s>) -> LocalWorld<'s> {
-        LocalWorld { session: Some((store, whose)), ..self }
+    pub(crate) fn in_session(self, store: &'s Store, key: SessionKey<'s>) -> LocalWorld<'s> {
+        LocalWorld { session: Some((store, key)), ..self }
     }
 
     /// The session's calls before this one; read once.
     pub(crate) fn history(&self) -> &History {
-        self.history.get_or_init(|| self.session.map(|(store, whose)| store.history(whose)).unwrap_or_default())
+        self.history.get_or_init(|| self.session.map(|(store, key)| store.history(key)).unwrap_or_default())
     }
 
     /// Marks the call as run.
@@ -151,7 +151,7 @@ impl<'s> LocalWorld<'s> {
 
     /// The repository whose work tree contains the path, or could contain it.
     fn repository(&self, path: &str) -> Option<Rc<Repository>> {
-        self.there(self.folder_of(path)).repository
+        self.lookup(self.folder_of(path)).repository
     }
 
     fn folder_of<'p>(&self, path: &'p str) -> &'p str {
@@ -160,12 +160,12 @@ impl<'s> LocalWorld<'s> {
     }
 
     fn repository_at(&self, folder: &str) -> Option<Rc<Repository>> {
-        self.there(folder).repository
+        self.lookup(folder).repository
     }
 
     /// The repository that a command in this folder works on. Most folders belong to the workspace's repository; a
     /// nested repository is recognized by its `.git` entry.
-    fn there(&self, folder: &str) -> There {
+    fn lookup(&self, folder: &str) -> RepositoryLookup {
         if let Some(known) = self.repositories.borrow().get(folder) {
             return known.clone();
         }
@@ -175,12 +175,12 @@ impl<'s> LocalWorld<'s> {
         let is_bare = |folder: &Path| folder.join("HEAD").is_file() && folder.join("objects").is_dir();
         let marked = below.find(|above| above.join(".git").symlink_metadata().is_ok());
         let marked = marked.or_else(|| Some(start).filter(|start| is_below && is_bare(start)));
-        let there = match marked {
-            None if is_below => self.there(&self.workspace),
+        let found = match marked {
+            None if is_below => self.lookup(&self.workspace),
             Some(_) | None => self.search(start),
         };
-        self.repositories.borrow_mut().insert(folder.to_owned(), there.clone());
-        there
+        self.repositories.borrow_mut().insert(folder.to_owned(), found.clone());
+        found
     }
 
     /// Whether a file belongs to the workspace's own repository and that repository is known to be undamaged.
@@ -194,10 +194,10 @@ impl<'s> LocalWorld<'s> {
     }
 
     /// Damage above the workspace is ignored.
-    fn search(&self, start: &Path) -> There {
+    fn search(&self, start: &Path) -> RepositoryLookup {
         let found = Repository::search(start, &folders::home());
         let damaged = found.damaged.filter(|(folder, _)| folder.starts_with(&self.workspace));
-        There { repository: found.repository.map(Rc::new), damaged: damaged.map(|(_, reason)| reason) }
+        RepositoryLookup { repository: found.repository.map(Rc::new), damaged: damaged.map(|(_, reason)| reason) }
     }
 
     fn ask_at<T>(&self, folder: &str, question: impl FnOnce(&Repository) -> Fact<T>) -> Known<T> {
@@ -206,8 +206,8 @@ impl<'s> LocalWorld<'s> {
 
     /// Start of the session.
     fn begun_at(&self) -> Option<SystemTime> {
-        let (store, whose) = self.session?;
-        Some(*self.session_begun.get_or_init(|| store.begun(whose)))
+        let (store, key) = self.session?;
+        Some(*self.session_begun.get_or_init(|| store.begun(key)))
     }
 
     /// Whether a file was created after the session began, and not by a restoration.
@@ -276,9 +276,9 @@ impl<'s> LocalWorld<'s> {
         })?;
         let root = repository.work_tree()?;
         let shown = |name: &PathBuf| {
-            let whole = root.join(name);
-            let relative = whole.strip_prefix(&self.workspace).map(Path::to_owned);
-            relative.unwrap_or(whole).to_string_lossy().into_owned()
+            let full = root.join(name);
+            let relative = full.strip_prefix(&self.workspace).map(Path::to_owned);
+            relative.unwrap_or(full).to_string_lossy().into_owned()
         };
         Some(Names { names: found.names.iter().map(shown).collect(), count: found.count, more: !found.complete })
     }
@@ -364,8 +364,8 @@ impl World for LocalWorld<'_> {
         // An agent may start this program through a symlink, which then belongs to the guard like its target.
         let started = std::env::args_os().next().map(|name| name.to_string_lossy().into_owned());
         let link = started.filter(|name| name.starts_with('/') && self.binary() != Some(name));
-        let own = self.binary().into_iter().chain(&self.guard).cloned();
-        own.chain(link).chain(self.timed(|world| world.entries().programs.clone())).collect()
+        let paths = self.binary().into_iter().chain(&self.guard).cloned();
+        paths.chain(link).chain(self.timed(|world| world.entries().programs.clone())).collect()
     }
 
     fn hook_files(&self) -> Vec<String> {
@@ -377,7 +377,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn is_guard_program(&self, path: &str) -> bool {
-        self.timed(|world| world.binary().is_some_and(|own| is_same_program(Path::new(path), Path::new(own))))
+        self.timed(|world| world.binary().is_some_and(|binary| is_same_program(Path::new(path), Path::new(binary))))
     }
 
     fn program(&self, name: &str) -> Option<String> {
@@ -394,15 +394,15 @@ impl World for LocalWorld<'_> {
     fn unreadable(&self, path: &str, look: Look) -> Option<Unreadable> {
         let look = match look {
             Look::Quick => reflex_git::Look::Quick,
-            Look::Whole => reflex_git::Look::Whole,
+            Look::Full => reflex_git::Look::Full,
         };
         self.timed(|world| {
             if look == reflex_git::Look::Quick && world.is_plainly_the_workspaces(path) {
                 return None;
             }
-            let there = world.there(world.folder_of(path));
+            let found = world.lookup(world.folder_of(path));
             let trouble =
-                there.damaged.and_then(reflex_git::told).or_else(|| there.repository?.trouble(look).cloned())?;
+                found.damaged.and_then(reflex_git::told).or_else(|| found.repository?.trouble(look).cloned())?;
             Some(Unreadable { reason: trouble.reason, mend: trouble.mend.into() })
         })
     }
@@ -428,7 +428,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn remnants(&self) -> Vec<Taint> {
-        self.session.map(|(store, whose)| store.remnants(whose)).unwrap_or_default()
+        self.session.map(|(store, key)| store.remnants(key)).unwrap_or_default()
     }
 
     fn is_of_session(&self, path: &str) -> Known<bool> {
@@ -436,8 +436,8 @@ impl World for LocalWorld<'_> {
     }
 
     fn written(&self) -> BTreeSet<String> {
-        let Some((store, whose)) = self.session else { return BTreeSet::new() };
-        store.history(whose).calls().flat_map(|call| call.files).map(|(path, _)| path).collect()
+        let Some((store, key)) = self.session else { return BTreeSet::new() };
+        store.history(key).calls().flat_map(|call| call.files).map(|(path, _)| path).collect()
     }
 
     fn age(&self, path: &str) -> Known<Age> {
@@ -449,11 +449,11 @@ impl World for LocalWorld<'_> {
     }
 
     fn spent(&self, event: &Event, started: &mut dyn Iterator<Item = &str>) -> SessionUsage {
-        let Some((spent, (store, whose))) = self.spent.as_ref().zip(self.session) else {
+        let Some((spent, (store, key))) = self.spent.as_ref().zip(self.session) else {
             return SessionUsage::default();
         };
         // A call that is judged again counts once.
-        *spent.get_or_init(|| store.spend(whose, event, started))
+        *spent.get_or_init(|| store.spend(key, event, started))
     }
 
     fn uncommitted(&self, path: &str) -> Known<Names> {
@@ -638,7 +638,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_canonical_path_is_what_the_system_says() {
+    fn a_canonical_path_is_what_the_system_returns() {
         let root = std::env::temp_dir().join(format!("reflex-canonical-{}", std::process::id()));
         let real = root.join("a/b");
         std::fs::create_dir_all(&real).unwrap();

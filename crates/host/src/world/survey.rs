@@ -26,7 +26,7 @@ struct Waiting {
 /// Lists the files at a path and `depth` levels below it. Files created and modified since `begun` are new.
 pub(super) fn of(path: &Path, depth: usize, begun: Option<SystemTime>) -> Option<Survey> {
     let top = path.symlink_metadata().ok()?;
-    let mut survey = Survey { files: Vec::new(), is_whole: true };
+    let mut survey = Survey { files: Vec::new(), is_complete: true };
     if !top.is_dir() {
         survey.files.push(entry(String::new(), path, &top, begun));
         return Some(survey);
@@ -35,13 +35,13 @@ pub(super) fn of(path: &Path, depth: usize, begun: Option<SystemTime>) -> Option
     let mut waiting = VecDeque::from([Waiting { at: path.to_owned(), name: String::new(), depth }]);
     while let Some(folder) = waiting.pop_front() {
         let Some(depth) = folder.depth.checked_sub(1) else {
-            survey.is_whole = false;
+            survey.is_complete = false;
             continue;
         };
         for found in fs::read_dir(&folder.at).ok()? {
             let found = found.ok()?;
             if left == 0 || !work::spend(ENTRY) {
-                survey.is_whole = false;
+                survey.is_complete = false;
                 return Some(survey);
             }
             left -= 1;
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_top_comes_first_and_what_is_left_out_is_told() {
+    fn the_top_comes_first_and_what_is_left_out_is_reported() {
         let root = tempfile::tempdir().unwrap();
         fs::create_dir_all(root.path().join("a/b")).unwrap();
         for file in ["a/b/deep", "a/one", "top"] {
@@ -89,7 +89,7 @@ mod tests {
             let survey = of(root.path(), depth, None).unwrap();
             let mut names: Vec<String> = survey.files.into_iter().map(|file| file.name).collect();
             names.sort();
-            (names, survey.is_whole)
+            (names, survey.is_complete)
         };
         assert_eq!(names(1), (vec!["top".to_owned()], false));
         assert_eq!(names(3), (vec!["a/b/deep".to_owned(), "a/one".to_owned(), "top".to_owned()], true));

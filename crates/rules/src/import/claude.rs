@@ -5,7 +5,7 @@ use super::report::Fate;
 use serde_json::{Value, json};
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
-    let all: Value = serde_json::from_str(reader.text).map_err(|error| format!("this is no JSON: {error}"))?;
+    let all: Value = serde_json::from_str(reader.text).map_err(|error| format!("invalid JSON: {error}"))?;
     let permissions = all.get("permissions").cloned().unwrap_or_default();
     for (list, wish) in [("deny", Wish::Block), ("ask", Wish::Ask), ("allow", Wish::Allow)] {
         let from = reader.line(&format!("\"{list}\""), 0);
@@ -20,7 +20,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
         let line = Line { number: reader.line(folder, 0), text: format!("additionalDirectories {folder}") };
         if folder.starts_with('/') || folder.starts_with("~/") {
             reader.import.roots.push(folder.into());
-            reader.tell(&line, Fate::Imported, "as one of `allowed_roots`");
+            reader.record(&line, Fate::Imported, "added to `allowed_roots`");
         } else {
             reader.refuse(&line, "a folder of `allowed_roots` begins at `/` or `~/`");
         }
@@ -44,7 +44,7 @@ fn permission(reader: &mut Reader<'_>, line: &Line, (wish, text): (Wish, &str)) 
         }
         ("Bash", Some(pattern)) if !matches!(pattern, "" | "*" | ":*") => command(reader, line, (wish, pattern)),
         (_, _) if wish == Wish::Allow => {
-            let why = "anything no rule stops passes anyway, and the agent's own prompt is never skipped";
+            let why = "calls that no rule stops pass anyway, and the agent's own prompt is never skipped";
             reader.refuse(line, why);
         }
         ("Edit" | "Write" | "MultiEdit" | "NotebookEdit", Some(pattern)) => {
@@ -57,15 +57,15 @@ fn permission(reader: &mut Reader<'_>, line: &Line, (wish, text): (Wish, &str)) 
                 {"field": "tool_name", "op": "in", "value": ["Read", "NotebookRead", "Grep", "Glob"]},
                 {"field": "file_path", "op": "regex", "pattern": path_regex(pattern)},
             ]);
-            let told = reader.rule(line, wish, (&["tool_call"], &conditions), "{{file_path}} is not to be read.");
+            let outcome = reader.rule(line, wish, (&["tool_call"], &conditions), "{{file_path}} is not to be read.");
             reader.narrow(
-                told,
-                "of the agent's own tools only: a command that reads the file is judged by the library alone",
+                outcome,
+                "it covers only the agent's own tools: the library alone checks commands that read the file",
             );
         }
         ("WebFetch", Some(domain)) => web(reader, line, (wish, domain)),
         (tool, None) => named_tool(reader, line, (wish, tool)),
-        (_, Some(_)) => reader.refuse(line, "what stands in these brackets has no counterpart in a call"),
+        (_, Some(_)) => reader.refuse(line, "the text in parentheses has no counterpart in a call"),
     }
 }
 
@@ -82,21 +82,25 @@ fn command(reader: &mut Reader<'_>, line: &Line, (wish, pattern): (Wish, &str)) 
             reader.rule(line, wish, (&["bash_command"], &conditions), &format!("`{pattern}` is not wanted here."));
         }
         _ if wish == Wish::Allow && pattern.starts_with('*') => {
-            reader.refuse(line, "with a star in front it would allow every program");
+            reader.refuse(line, "a leading `*` would allow every program");
         }
         _ if wish == Wish::Allow => {
             let glob = pattern.replace(":*", " *");
             reader.import.allow.push(json!({"glob": glob}));
-            reader.tell(line, Fate::Narrowed, "it lifts a question of ours about one plain command, never a block");
+            reader.record(
+                line,
+                Fate::Narrowed,
+                "it skips Reflex's question about one plain command, but never a block",
+            );
         }
         _ => {
             let conditions =
                 json!([{"field": "command", "op": "regex", "pattern": regex_of(&pattern.replace(":*", "*"))}]);
-            let told =
+            let outcome =
                 reader.rule(line, wish, (&["bash_command"], &conditions), &format!("`{pattern}` is not wanted here."));
             reader.narrow(
-                told,
-                "compared with the text of the call: what stands behind a wrapper or in other quotes is not found",
+                outcome,
+                "compared with the text of the call: a command after a wrapper or in different quotes does not match",
             );
         }
     }
@@ -104,22 +108,22 @@ fn command(reader: &mut Reader<'_>, line: &Line, (wish, pattern): (Wish, &str)) 
 
 fn web(reader: &mut Reader<'_>, line: &Line, (wish, inner): (Wish, &str)) {
     let Some(domain) = inner.strip_prefix("domain:").filter(|domain| !domain.is_empty()) else {
-        return reader.refuse(line, "only `domain:` is known");
+        return reader.refuse(line, "only `domain:` is supported");
     };
     let domain = domain.trim_start_matches("*.");
     if !domain.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(&byte)) {
-        return reader.refuse(line, "this is no name of a host");
+        return reader.refuse(line, "this is not a host name");
     }
     let pattern = format!(r"^[a-z]+://([^/@]*@)?([^/@:]*\.)?{}([:/?#]|$)", domain.replace('.', "\\."));
     let conditions = json!([{"field": "url", "op": "regex", "pattern": pattern, "case_insensitive": true}]);
-    let told = reader.rule(line, wish, (&["tool_call"], &conditions), &format!("{domain} is not to be asked."));
-    reader.narrow(told, "of the agent's own tools only: a command that fetches is judged by the library alone");
+    let outcome = reader.rule(line, wish, (&["tool_call"], &conditions), &format!("{domain} is not to be asked."));
+    reader.narrow(outcome, "it covers only the agent's own tools: the library alone checks commands that fetch");
 }
 
 fn named_tool(reader: &mut Reader<'_>, line: &Line, (wish, tool): (Wish, &str)) {
-    let whole_server = tool.strip_prefix("mcp__").is_some_and(|rest| !rest.contains("__"));
+    let is_server = tool.strip_prefix("mcp__").is_some_and(|rest| !rest.contains("__"));
     let name = tool.trim_end_matches('*').trim_end_matches("__");
-    let conditions = if whole_server || tool.ends_with('*') {
+    let conditions = if is_server || tool.ends_with('*') {
         json!([{"any": [
             {"field": "tool_name", "op": "equals", "pattern": name},
             {"field": "tool_name", "op": "starts_with", "pattern": format!("{name}__")},

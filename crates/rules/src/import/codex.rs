@@ -19,11 +19,11 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
         let line = Line { number, text: function.clone() };
         match function.as_str() {
             "prefix_rule" => prefix(reader, number, &arguments),
-            "host_executable" => reader.refuse(&line, "a program is known by its name, wherever it lies"),
+            "host_executable" => reader.refuse(&line, "programs are matched by name, regardless of their path"),
             "network_rule" => {
                 reader.refuse(&line, "hosts are judged by the library; a rule with `field: url` can name one")
             }
-            _ => reader.refuse(&line, "it is not known"),
+            _ => reader.refuse(&line, "it is not supported"),
         }
     }
     Ok(())
@@ -58,13 +58,13 @@ fn prefix(reader: &mut Reader<'_>, number: usize, arguments: &[(String, Literal)
         "" | "allow" => Wish::Allow,
         "prompt" => Wish::Ask,
         "forbidden" => Wish::Block,
-        other => return reader.refuse(&line, format!("the decision `{other}` is not known")),
+        other => return reader.refuse(&line, format!("unknown decision `{other}`")),
     };
     if shown.is_empty() {
         return reader.refuse(&line, "it has no `pattern`");
     }
     if all.len() > MAX_ALTERNATIVES {
-        return reader.refuse(&line, format!("it stands for more than {MAX_ALTERNATIVES} commands"));
+        return reader.refuse(&line, format!("it expands to more than {MAX_ALTERNATIVES} commands"));
     }
     for words in &all {
         let line = Line { number, text: format!("{} {}", line.text.split(' ').next().unwrap_or(""), words.join(" ")) };
@@ -120,8 +120,8 @@ impl Tokens<'_> {
     fn skip(&mut self) {
         loop {
             let trimmed = self.rest.trim_start();
-            let gone = self.rest.len() - trimmed.len();
-            self.line += self.rest.get(..gone).unwrap_or("").matches('\n').count();
+            let skipped = self.rest.len() - trimmed.len();
+            self.line += self.rest.get(..skipped).unwrap_or("").matches('\n').count();
             self.rest = trimmed;
             if !trimmed.starts_with('#') {
                 return;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const UNKNOWN: [&str; 3] = ["subagent", "toolAnnotations", "interactive"];
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
-    let all: Value = toml::from_str(reader.text).map_err(|error| format!("this is no TOML: {}", error.message()))?;
+    let all: Value = toml::from_str(reader.text).map_err(|error| format!("invalid TOML: {}", error.message()))?;
     let mut number = 0;
     for rule in all.get("rule").and_then(Value::as_array).into_iter().flatten() {
         number = reader.line("[[rule]]", number);
@@ -33,14 +33,14 @@ fn one(reader: &mut Reader<'_>, rule: &Value, number: usize) {
         "allow" => Wish::Allow,
         "ask_user" => Wish::Ask,
         "deny" => Wish::Block,
-        other => return reader.refuse(&line, format!("the decision `{other}` is not known")),
+        other => return reader.refuse(&line, format!("unknown decision `{other}`")),
     };
     if let Some(key) = UNKNOWN.iter().find(|key| rule.get(**key).is_some()) {
         return reader.refuse(&line, format!("`{key}` has no counterpart in a call"));
     }
     let modes = rule.get("modes").is_some();
     if modes && wish == Wish::Allow {
-        return reader.refuse(&line, "it holds in some modes only, and an allowance of ours would hold in all");
+        return reader.refuse(&line, "it applies only in some modes, and Reflex's allowance would apply in all");
     }
     let priority = rule.get("priority").and_then(Value::as_i64).unwrap_or(0);
     if !prefixes.is_empty() {
@@ -51,7 +51,7 @@ fn one(reader: &mut Reader<'_>, rule: &Value, number: usize) {
     }
     if wish == Wish::Allow {
         return reader
-            .refuse(&line, "only the first words of a command can be allowed; anything no rule stops passes anyway");
+            .refuse(&line, "only the first words of a command can be allowed; calls that no rule stops pass anyway");
     }
     let mut conditions: Vec<Value> = Vec::new();
     if let Some(pattern) = rule.get("commandRegex").and_then(Value::as_str) {
@@ -68,13 +68,13 @@ fn one(reader: &mut Reader<'_>, rule: &Value, number: usize) {
         conditions.push(json!({"field": "tool_name", "op": "regex", "pattern": format!("^({named})$")}));
     }
     if conditions.is_empty() {
-        return reader.refuse(&line, "it names no tool, so it would hold for every call");
+        return reader.refuse(&line, "it names no tool, so it would apply to every call");
     }
-    let told = reader.rule(&line, wish, (&["tool_call"], &Value::Array(conditions)), text("denyMessage"));
+    let outcome = reader.rule(&line, wish, (&["tool_call"], &Value::Array(conditions)), text("denyMessage"));
     if rule.get("argsPattern").is_some() {
-        reader.narrow(told, "the arguments are compared as we write them, which may be in another order");
+        reader.narrow(outcome, "Reflex serializes the arguments before the comparison, so their order may differ");
     } else if modes {
-        reader.narrow(told, "it holds in every mode");
+        reader.narrow(outcome, "it applies in every mode");
     }
 }
 

@@ -6,14 +6,14 @@ use crate::yaml::{Located, Yaml, documents};
 use serde_json::{Value, json};
 
 pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
-    let rest = reader.text.trim_start().strip_prefix("---").ok_or("there is no `---` in front")?;
-    let (front, message) = rest.split_once("\n---").ok_or("nothing ends what begins with `---`")?;
+    let rest = reader.text.trim_start().strip_prefix("---").ok_or("the file does not start with `---`")?;
+    let (front, message) = rest.split_once("\n---").ok_or("the front matter has no closing `---`")?;
     let mut problems = Problems::new(reader.file, front);
     let read = documents(front, &mut problems);
     if let Some(problem) = problems.found.first() {
         return Err(problem.message.clone());
     }
-    let document = read.into_iter().next().ok_or("nothing stands in front")?;
+    let document = read.into_iter().next().ok_or("the front matter is empty")?;
     let text = |name: &str| get(&document, name).and_then(Located::text).unwrap_or_default();
     let name = text("name");
     let line = Line { number: 1, text: name.clone() };
@@ -24,7 +24,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
         "stop" => (&["session_stop"], ""),
         "all" => (&["any"], "command"),
         other => {
-            reader.refuse(&line, format!("the event `{other}` is not known"));
+            reader.refuse(&line, format!("unknown event `{other}`"));
             return Ok(());
         }
     };
@@ -38,7 +38,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
     let enabled = get(&document, "enabled").is_none_or(|flag| flag.value != Yaml::Bool(false));
     let action = if text("action") == "block" { "block" } else { "warn" };
     let message = message.trim().replace("{{", "{ {");
-    let told = reader.whole_rule(
+    let outcome = reader.rule_with_keys(
         &line,
         json!({
             "name": name, "enabled": enabled, "events": events, "conditions": conditions, "action": action,
@@ -46,7 +46,7 @@ pub(super) fn read(reader: &mut Reader<'_>) -> Result<(), String> {
         }),
     );
     if message.chars().count() > 500 {
-        reader.narrow(told, "of its message the first 500 letters are told");
+        reader.narrow(outcome, "the message is truncated to 500 characters");
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 /// `{"rules": [{"name", "command", "subcommand", "block_args", "reason"}]}`
 pub(super) fn safety_net(reader: &mut Reader<'_>) -> Result<(), String> {
-    let all: Value = serde_json::from_str(reader.text).map_err(|error| format!("this is no JSON: {error}"))?;
+    let all: Value = serde_json::from_str(reader.text).map_err(|error| format!("invalid JSON: {error}"))?;
     for rule in all.get("rules").and_then(Value::as_array).into_iter().flatten() {
         let text = |key: &str| rule.get(key).and_then(Value::as_str).unwrap_or("");
         let line = Line { number: reader.line(&json!(text("name")).to_string(), 0), text: text("name").into() };
@@ -18,13 +18,13 @@ pub(super) fn safety_net(reader: &mut Reader<'_>) -> Result<(), String> {
         let begin = format!("{} {}", text("command"), text("subcommand"));
         let patterns: Vec<String> = arguments.iter().map(|argument| format!("{} {argument}", begin.trim())).collect();
         let conditions = json!([{"matches_command": patterns}]);
-        let told = reader.whole_rule(
+        let outcome = reader.rule_with_keys(
             &line,
             json!({"name": text("name"), "events": ["bash_command"], "conditions": conditions, "action": "block",
                 "message": text("reason")}),
         );
         if arguments.iter().any(|argument| !argument.starts_with('-')) {
-            reader.narrow(told, "a word without a dash counts as the first operand only");
+            reader.narrow(outcome, "a word without a dash counts as the first operand only");
         }
     }
     Ok(())
@@ -32,7 +32,7 @@ pub(super) fn safety_net(reader: &mut Reader<'_>) -> Result<(), String> {
 
 /// `[[allow]]` with one of `exact_command`, `command_prefix`, `rule`, `pattern`.
 pub(super) fn dcg(reader: &mut Reader<'_>) -> Result<(), String> {
-    let all: Value = toml::from_str(reader.text).map_err(|error| format!("this is no TOML: {}", error.message()))?;
+    let all: Value = toml::from_str(reader.text).map_err(|error| format!("invalid TOML: {}", error.message()))?;
     let mut number = 0;
     for entry in all.get("allow").and_then(Value::as_array).into_iter().flatten() {
         number = reader.line("[[allow]]", number);
@@ -44,17 +44,16 @@ pub(super) fn dcg(reader: &mut Reader<'_>) -> Result<(), String> {
         let bound =
             ["conditions", "paths", "environments", "context"].into_iter().find(|key| entry.get(*key).is_some());
         if let Some(bound) = bound {
-            reader.refuse(&line, format!("an allowance of ours has no `{bound}`, so it would hold more often"));
+            reader.refuse(&line, format!("Reflex's allowances have no `{bound}`, so this one would apply more often"));
             continue;
         }
         let before = reader.import.allow.len();
         match key {
             "exact_command" => reader.allow_exactly(&line, text(key)),
             "command_prefix" => reader.command(&line, Wish::Allow, &words_of(text(key)), ("", 0)),
-            "rule" => {
-                reader.refuse(&line, "its rules are not ours; `reflex rules list` names ours, for `rules:` of a policy")
-            }
-            _ => reader.refuse(&line, "a regular expression over the text would also fit what stands behind it"),
+            "rule" => reader
+                .refuse(&line, "it names a rule of dcg; `reflex rules list` prints the rules that a policy can set"),
+            _ => reader.refuse(&line, "a regular expression over the text would also match any text after it"),
         }
         if reader.import.allow.len() > before
             && let Some(made) = reader.import.allow.last_mut().and_then(Value::as_object_mut)

@@ -15,9 +15,10 @@ pub(super) enum Wish {
     Block,
 }
 
-/// A line about commands by their first words. Such lines can be compared with each other.
+/// A line that allows, asks about or blocks the commands that begin with `words`. Only such lines can be compared.
 struct Entry {
-    told: usize,
+    /// Index of the line's outcome.
+    outcome: usize,
     wish: Wish,
     words: Vec<String>,
     /// Precedence among lines; at equal priority the strictest wins.
@@ -91,28 +92,28 @@ impl Reader<'_> {
         numbered.filter(|(_, line)| line.contains(wanted)).map(|(index, _)| index + 1).next().unwrap_or(from.max(1))
     }
 
-    pub(super) fn tell(&mut self, line: &Line, fate: Fate, why: impl Into<String>) -> usize {
+    pub(super) fn record(&mut self, line: &Line, fate: Fate, why: impl Into<String>) -> usize {
         let at = format!("{}:{}", self.file, line.number);
-        self.import.told.push(ImportedLine { at, text: line.text.clone(), fate, why: why.into() });
-        self.import.told.len() - 1
+        self.import.lines.push(ImportedLine { at, text: line.text.clone(), fate, why: why.into() });
+        self.import.lines.len() - 1
     }
 
     pub(super) fn refuse(&mut self, line: &Line, why: impl Into<String>) {
-        self.tell(line, Fate::Refused, why);
+        self.record(line, Fate::Refused, why);
     }
 
     /// Imports a line about commands by their first words.
     pub(super) fn command(&mut self, line: &Line, wish: Wish, words: &[String], (message, priority): (&str, i64)) {
-        let told = if wish == Wish::Allow {
-            let Some(told) = self.allow(line, words) else { return };
-            told
+        let outcome = if wish == Wish::Allow {
+            let Some(outcome) = self.allow(line, words) else { return };
+            outcome
         } else {
             let pattern = format!("{} *", words.join(" "));
             let conditions = json!([{"matches_command": pattern}]);
-            let Some(told) = self.rule(line, wish, (&["bash_command"], &conditions), message) else { return };
-            told
+            let Some(outcome) = self.rule(line, wish, (&["bash_command"], &conditions), message) else { return };
+            outcome
         };
-        self.entries.push(Entry { told, wish, words: words.to_vec(), priority });
+        self.entries.push(Entry { outcome, wish, words: words.to_vec(), priority });
     }
 
     /// Imports an allowance for one simple command with these first words.
@@ -122,35 +123,38 @@ impl Reader<'_> {
             !word.is_empty() && !word.contains(['\'', '"', '\\', '$', '`', ';', '|', '&', '<', '>', '(', ')', '*', ' '])
         };
         if first.is_empty() || !words.iter().all(plain) {
-            self.refuse(line, "only plain words can be allowed: no pattern in front, no quotes, no compound");
+            self.refuse(line, "only plain words can be allowed: no leading pattern, no quotes, no compound command");
             return None;
         }
         if words.len() == 1 && RUNNERS.contains(&first) {
-            self.refuse(line, format!("`{first}` runs whatever stands behind it, so this would allow everything"));
+            self.refuse(line, format!("`{first}` runs any command passed to it, so this would allow everything"));
             return None;
         }
         // Without a reason: an allowance of another guard must not lift a core rule.
         self.import.allow.push(json!({"argv": words}));
         let why =
-            "it lifts a question of ours about this one plain command, never a block, and never the agent's own prompt";
-        Some(self.tell(line, Fate::Narrowed, why))
+            "it skips Reflex's question about this one plain command, but never a block or the agent's own prompt";
+        Some(self.record(line, Fate::Narrowed, why))
     }
 
     /// Imports an allowance for exactly one command line.
     pub(super) fn allow_exactly(&mut self, line: &Line, command: &str) {
         self.import.allow.push(json!({"command": command}));
-        self.tell(line, Fate::Narrowed, "it lifts a question of ours about exactly this text, never a block");
+        self.record(line, Fate::Narrowed, "it skips Reflex's question about exactly this text, but never a block");
     }
 
     /// Imports a rule, if our parser accepts it.
     pub(super) fn rule(&mut self, line: &Line, wish: Wish, about: (&[&str], &Value), message: &str) -> Option<usize> {
         let (events, conditions) = about;
         let action = if wish == Wish::Block { "block" } else { "ask" };
-        self.whole_rule(line, json!({"events": events, "conditions": conditions, "action": action, "message": message}))
+        self.rule_with_keys(
+            line,
+            json!({"events": events, "conditions": conditions, "action": action, "message": message}),
+        )
     }
 
     /// Imports a rule with all its keys. A missing name is generated.
-    pub(super) fn whole_rule(&mut self, line: &Line, rule: Value) -> Option<usize> {
+    pub(super) fn rule_with_keys(&mut self, line: &Line, rule: Value) -> Option<usize> {
         let Value::Object(mut keys) = rule else { return None };
         let wanted = keys.get("name").and_then(Value::as_str).map_or_else(|| line.text.clone(), str::to_owned);
         keys.insert("name".into(), self.name(&wanted).into());
@@ -170,7 +174,7 @@ impl Reader<'_> {
             return None;
         }
         self.import.rules.push(Value::Object(keys));
-        Some(self.tell(line, Fate::Imported, ""))
+        Some(self.record(line, Fate::Imported, ""))
     }
 
     fn name(&self, wanted: &str) -> String {
@@ -185,9 +189,9 @@ impl Reader<'_> {
     }
 
     /// Marks an imported line as weaker here than in its source.
-    pub(super) fn narrow(&mut self, told: Option<usize>, why: &str) {
-        if let Some(told) = told.and_then(|index| self.import.told.get_mut(index)) {
-            (told.fate, told.why) = (Fate::Narrowed, why.into());
+    pub(super) fn narrow(&mut self, outcome: Option<usize>, why: &str) {
+        if let Some(line) = outcome.and_then(|index| self.import.lines.get_mut(index)) {
+            (line.fate, line.why) = (Fate::Narrowed, why.into());
         }
     }
 
@@ -210,10 +214,13 @@ impl Reader<'_> {
                 (None, Some((_, other))) => (Fate::Shadowed, other),
                 (None, None) => continue,
             };
-            let by =
-                self.import.told.get(other.told).map_or(String::new(), |told| format!("{} (`{}`)", told.at, told.text));
-            if let Some(told) = self.import.told.get_mut(entry.told) {
-                (told.fate, told.why) = (fate, format!("{by} covers it"));
+            let by = self
+                .import
+                .lines
+                .get(other.outcome)
+                .map_or(String::new(), |line| format!("{} (`{}`)", line.at, line.text));
+            if let Some(line) = self.import.lines.get_mut(entry.outcome) {
+                (line.fate, line.why) = (fate, format!("{by} covers it"));
             }
         }
         self.drop_covered();
@@ -221,16 +228,16 @@ impl Reader<'_> {
 
     /// Drops the rules and allowances of covered lines.
     fn drop_covered(&mut self) {
-        let gone: Vec<(Wish, Vec<String>)> = self
+        let covered: Vec<(Wish, Vec<String>)> = self
             .entries
             .iter()
             .filter(|entry| {
-                let fate = self.import.told.get(entry.told).map(|told| told.fate);
+                let fate = self.import.lines.get(entry.outcome).map(|line| line.fate);
                 matches!(fate, Some(Fate::Dead | Fate::Shadowed))
             })
             .map(|entry| (entry.wish, entry.words.clone()))
             .collect();
-        for (wish, words) in gone {
+        for (wish, words) in covered {
             let (is_allowed, pattern) = (json!(words), format!("{} *", words.join(" ")));
             if wish == Wish::Allow {
                 let at = self.import.allow.iter().rposition(|entry| entry.get("argv") == Some(&is_allowed));

@@ -53,7 +53,7 @@ pub struct Import {
     /// Entries for a policy's `allowed_roots`.
     pub roots: Vec<String>,
     /// Every line with its outcome.
-    pub told: Vec<ImportedLine>,
+    pub lines: Vec<ImportedLine>,
 }
 
 impl Import {
@@ -80,7 +80,7 @@ impl Import {
         self.rules.extend(other.rules);
         self.allow.extend(other.allow);
         self.roots.extend(other.roots);
-        self.told.extend(other.told);
+        self.lines.extend(other.lines);
     }
 }
 

@@ -1,4 +1,5 @@
-//! `ask` and `notify` of a policy: prompts for a person who is not at the agent's own prompt.
+//! `ask` and `notify` of a policy: how calls wait for a person who is away from the agent's terminal, and how that
+//! person is notified.
 
 use crate::problem::{Level, Problems};
 use crate::yaml::Located;
@@ -30,7 +31,7 @@ pub(crate) fn ask_of(value: &Located, problems: &mut Problems<'_>) -> Value {
         match key.text.as_str() {
             "wait" => match text.strip_suffix('s').unwrap_or(&text).trim().parse::<u64>() {
                 Ok(seconds) if seconds <= MAX_WAIT => drop(node.insert("wait".into(), seconds.into())),
-                _ => problems.error(&value.span, "this is no time of at most 30s", "write `wait: 20s`, or 0 for never"),
+                _ => problems.error(&value.span, "the wait must be at most 30s", "write `wait: 20s`, or 0 for never"),
             },
             "unattended" if UNATTENDED.contains(&text.as_str()) => {
                 node.insert("unattended".into(), text.into());
@@ -73,7 +74,7 @@ fn webhook(value: &Located, problems: &mut Problems<'_>) -> Value {
     }
     let is_local = ["http://127.0.0.1", "http://localhost", "http://[::1]"].iter().any(|local| url.starts_with(local));
     if !url.starts_with("https://") && !is_local {
-        problems.error(&value.span, "a webhook is reached by https://", "write `webhook: {url: https://…, as: ntfy}`");
+        problems.error(&value.span, "a webhook needs an https:// URL", "write `webhook: {url: https://…, as: ntfy}`");
         return Value::Null;
     }
     json!({"url": url, "as": format})

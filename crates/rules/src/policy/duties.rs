@@ -24,7 +24,7 @@ const USUAL_SECONDS: u64 = 120;
 const MAX_SECONDS: u64 = 1800;
 
 /// Maximum number of checks, and of skills.
-const MOST: usize = 50;
+const MAX_ENTRIES: usize = 50;
 
 /// A documented procedure for recurring work.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,7 +48,7 @@ pub(crate) fn verify_of(value: &Located, problems: &mut Problems<'_>) -> Value {
         match key.text.as_str() {
             "run" => {
                 let checks: Vec<Value> =
-                    value.items().iter().take(MOST).filter_map(|one| check(one, problems)).collect();
+                    value.items().iter().take(MAX_ENTRIES).filter_map(|one| check(one, problems)).collect();
                 node.insert("run".into(), checks.into());
             }
             "acceptance" => drop(node.insert("acceptance".into(), value.text().unwrap_or_default().into())),
@@ -66,14 +66,14 @@ fn check(value: &Located, problems: &mut Problems<'_>) -> Option<Value> {
             "name" => name = text,
             "command" => command = text,
             "timeout" => match self::seconds(&text) {
-                Some(given) => seconds = given,
-                None => problems.error(&value.span, "this is no time of at most 30m", "write `timeout: 5m`"),
+                Some(limit) => seconds = limit,
+                None => problems.error(&value.span, "the timeout must be at most 30m", "write `timeout: 5m`"),
             },
             other => problems.unknown(Level::Error, &key.span, ("key of a check", other), &CHECK),
         }
     }
     if command.trim().is_empty() {
-        problems.error(&value.span, "this check runs nothing", "write `{name: tests, command: npm test}`");
+        problems.error(&value.span, "this check has no command", "write `{name: tests, command: npm test}`");
         return None;
     }
     let name = if name.trim().is_empty() { command.clone() } else { name };
@@ -103,7 +103,7 @@ pub(crate) fn budgets_of(value: &Located, problems: &mut Problems<'_>) -> Value 
                 problems.unknown(Level::Error, &key.span, ("budget", &key.text), &BUDGETS);
             }
             Some(number) => drop(node.insert(key.text.clone(), number.into())),
-            None => problems.error(&value.span, "a budget is a whole number from 1 on", ""),
+            None => problems.error(&value.span, "a budget must be an integer of at least 1", ""),
         }
     }
     Value::Object(node)
@@ -116,7 +116,7 @@ pub fn skills_of(name: &str, text: &str) -> (Vec<Skill>, Vec<String>) {
     for document in documents(text, &mut problems) {
         let listed = document.entries().and_then(|entries| entries.iter().find(|(key, _)| key.text == "skills"));
         let items = listed.map_or(document.items(), |(_, value)| value.items());
-        skills.extend(items.iter().take(MOST).filter_map(|one| skill(one, &mut problems)));
+        skills.extend(items.iter().take(MAX_ENTRIES).filter_map(|one| skill(one, &mut problems)));
     }
     (skills, problems.found.iter().map(ToString::to_string).collect())
 }
@@ -141,7 +141,11 @@ fn skill(value: &Located, problems: &mut Problems<'_>) -> Option<Skill> {
     // Agents read these texts: a cloned repository must not give them instructions this way.
     let plain = |text: &str| text.len() <= 60 && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
     if skill.name.is_empty() || !plain(&skill.name) || !plain(&skill.version) {
-        problems.error(&value.span, "a skill has a name and a version of letters, digits, `-`, `_` and `.`", "");
+        problems.error(
+            &value.span,
+            "the name and version of a skill consist of alphanumeric characters, `-`, `_` and `.`",
+            "",
+        );
     }
     (problems.errors() == before).then_some(skill)
 }

@@ -29,21 +29,21 @@ pub(crate) fn judge_of(value: &Located, problems: &mut Problems<'_>) -> Value {
                 _ => problems.error(&value.span, "the timeout is not between 1s and 20s", "write `timeout: 10s`"),
             },
             "url" if !may_be_asked(&text) => {
-                let help = "a model elsewhere is reached by https://, one on this machine also by http://";
+                let help = "use https:// for a remote model; http:// works only for a model on this machine";
                 problems.error(&value.span, "the address is not encrypted", help);
             }
             name if KEYS.contains(&name) => drop(node.insert(name.into(), text.into())),
             other => problems.unknown(Level::Error, &key.span, ("key of `judge`", other), &KEYS),
         }
     }
-    let said = |key: &str| node.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
+    let is_set = |key: &str| node.get(key).and_then(Value::as_str).is_some_and(|text| !text.is_empty());
     let needs: &[&str] = match node.get("provider").and_then(Value::as_str) {
         Some("command") => &["command"],
         Some("anthropic") => &["model", "key_file"],
         Some("openai") => &["model", "url"],
         _ => &["provider"],
     };
-    if let Some(key) = needs.iter().find(|key| !said(key)) {
+    if let Some(key) = needs.iter().find(|key| !is_set(key)) {
         problems.error(&value.span, format!("`judge` has no `{key}`"), "see docs/auto-pilot.md");
         node.clear();
     }

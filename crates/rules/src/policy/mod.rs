@@ -203,7 +203,7 @@ impl Reader<'_, '_> {
             |root: &String| (root.starts_with('/') || root.starts_with("~/")) && root.trim_end_matches('/').len() > 1;
         for root in roots.iter().filter(|root| !counts(root)) {
             let help = "name a folder that begins at `/` or `~/`; the home itself cannot be one";
-            self.problems.warning(&value.span, format!("`{root}` counts for nothing"), help);
+            self.problems.warning(&value.span, format!("`{root}` has no effect"), help);
         }
         self.put("allowed_roots", json!(roots));
     }
@@ -225,12 +225,12 @@ impl Reader<'_, '_> {
             self.problems.error(&value.span, "`rules` is a map", help);
             return;
         };
-        for (name, said) in entries {
+        for (name, weight) in entries {
             let mut entry = Map::new();
             entry.insert("at".into(), self.problems.at(&name.span).into());
-            let (word, span) = match said.entries() {
-                None => (said.text().unwrap_or_default(), said.span.clone()),
-                Some(keys) => self.override_keys(keys, &mut entry, said),
+            let (word, span) = match weight.entries() {
+                None => (weight.text().unwrap_or_default(), weight.span.clone()),
+                Some(keys) => self.override_keys(keys, &mut entry, weight),
             };
             if WORTHS.contains(&word.as_str()) {
                 entry.insert("do".into(), word.into());
@@ -245,9 +245,9 @@ impl Reader<'_, '_> {
         &mut self,
         keys: &[(Key, Located)],
         entry: &mut Map<String, Value>,
-        said: &Located,
+        weight: &Located,
     ) -> (String, Range<usize>) {
-        let mut word = (String::new(), said.span.clone());
+        let mut word = (String::new(), weight.span.clone());
         for (key, value) in keys {
             let text = value.text().unwrap_or_default();
             match key.text.as_str() {
@@ -293,7 +293,7 @@ impl Reader<'_, '_> {
     fn until(&mut self, value: &Located, entry: &mut Map<String, Value>) {
         match minutes(&value.text().unwrap_or_default()) {
             Some(minute) => drop(entry.insert("until".into(), minute.into())),
-            None => self.problems.error(&value.span, "this is no day", "write `until: 2026-12-31`"),
+            None => self.problems.error(&value.span, "this is not a date", "write `until: 2026-12-31`"),
         }
     }
 
@@ -302,7 +302,7 @@ impl Reader<'_, '_> {
         let plain = |word: &&str| !word.contains(['\'', '"', '\\', '$', '`', ';', '|', '&', '<', '>', '(', ')']);
         if words.is_empty() || !words.iter().all(plain) {
             let help = "one program with its first words, without quotes: npm test";
-            self.problems.error(span, format!("`{command}` is no single plain command"), help);
+            self.problems.error(span, format!("`{command}` is not a single plain command"), help);
             return;
         }
         entry.insert("argv".into(), json!(words));
@@ -337,9 +337,14 @@ impl Reader<'_, '_> {
                 other => self.problems.unknown(Level::Error, &key.span, ("key of `allow`", other), &ALLOWANCE),
             }
         }
-        let says = ["command", "glob", "path", "rule"].iter().any(|key| entry.contains_key(*key)) || argv.is_some();
-        if !says {
-            self.problems.error(&value.span, "this allows nothing", "name a command, argv, glob, path or rule");
+        let has_target =
+            ["command", "glob", "path", "rule"].iter().any(|key| entry.contains_key(*key)) || argv.is_some();
+        if !has_target {
+            self.problems.error(
+                &value.span,
+                "this allowance matches no call",
+                "name a command, argv, glob, path or rule",
+            );
         }
         if self.problems.errors() > before {
             return;
@@ -372,13 +377,13 @@ impl Reader<'_, '_> {
         }
         let is_digest = base.digest.len() == 64 && base.digest.bytes().all(|byte| byte.is_ascii_hexdigit());
         if base.path.trim().is_empty() {
-            self.problems.error(&value.span, "this names nothing", "name a folder, a file or `recommended`");
+            self.problems.error(&value.span, "this entry has no path", "name a folder, a file or `recommended`");
         } else if base.path.contains("://") || base.path.starts_with("git@") {
             let help = "clone it, and name the checkout: {git: ~/team, digest: sha256:…}";
-            self.problems.error(&value.span, "nothing is fetched", help);
+            self.problems.error(&value.span, "Reflex does not fetch policies", help);
         } else if (base.git || !base.digest.is_empty()) && !is_digest {
             let help = "write `digest: sha256:` and its 64 digits; `reflex config show` prints it";
-            self.problems.error(&value.span, "a checkout of git is pinned by its digest", help);
+            self.problems.error(&value.span, "a Git checkout must be pinned by its digest", help);
         } else {
             self.policy.extends.push(base);
         }
@@ -397,15 +402,15 @@ impl Reader<'_, '_> {
                 self.problems.error(&value.span, "a role is a map", "{scope: [docs/**], mode: read-only}");
                 continue;
             };
-            let mut said = Map::new();
+            let mut settings = Map::new();
             for (key, value) in keys {
                 match key.text.as_str() {
-                    "scope" => drop(said.insert("scope".into(), json!(self.texts(value)))),
+                    "scope" => drop(settings.insert("scope".into(), json!(self.texts(value)))),
                     "protectedPaths" | "protected_paths" => self.paths(value, "protected-path", Some(&role.text)),
                     "mode" | "preset" => {
                         let name = value.text().unwrap_or_default();
                         if self.presets.contains(&name.as_str()) {
-                            said.insert("mode".into(), name.into());
+                            settings.insert("mode".into(), name.into());
                         } else {
                             self.problems.unknown(Level::Error, &value.span, ("preset", &name), self.presets);
                         }
@@ -413,7 +418,7 @@ impl Reader<'_, '_> {
                     other => self.problems.unknown(Level::Error, &key.span, ("key of a role", other), &ROLE),
                 }
             }
-            roles.insert(role.text.clone(), Value::Object(said));
+            roles.insert(role.text.clone(), Value::Object(settings));
         }
         self.put("roles", Value::Object(roles));
     }
@@ -429,17 +434,17 @@ impl Reader<'_, '_> {
         let when = json!({"target": {"path": paths}, "site": "here"});
         let change = ["overwrite", "append", "edit", "link", "change-permissions", "change-owner"];
         let remove = ["delete", "truncate", "move", "discard-changes", "discard-untracked", "format"];
-        let (gone, gone_says) = match protected {
+        let (removal, removal_message) = match protected {
             true => ("block", "The policy protects {targets} from being removed."),
             false => ("ask", "The policy wants a person's yes before {targets} changes."),
         };
-        let says = "The policy wants a person's yes before {targets} changes.";
+        let change_message = "The policy wants a person's yes before {targets} changes.";
         // `touch` changes only the times of an existing file, so it is allowed.
         let new = json!({"target": {"path": paths, "not": {"fact": "exists"}}, "site": "here"});
         let all = [
-            (&change[..], &when, "ask", says),
-            (&remove[..], &when, gone, gone_says),
-            (&["set-times"][..], &new, "ask", says),
+            (&change[..], &when, "ask", change_message),
+            (&remove[..], &when, removal, removal_message),
+            (&["set-times"][..], &new, "ask", change_message),
         ];
         for (on, when, action, message) in all {
             let mut rule = json!({"name": name, "on": on, "when": when, "action": action, "message": message});

@@ -18,11 +18,11 @@ pub(crate) fn function<'js>(ctx: &Ctx<'js>, name: &str, text: &str) -> Option<Fu
         return None;
     }
     let text = if text.starts_with("#!") { text.split_once('\n').map_or("", |(_, rest)| rest) } else { text };
-    let whole = format!("(function (exports, require, module, __filename, __dirname) {{{text}\n}})");
+    let wrapped = format!("(function (exports, require, module, __filename, __dirname) {{{text}\n}})");
     let mut options = EvalOptions::default();
     options.strict = false;
     options.filename = Some(name.to_owned());
-    let read = ctx.eval_with_options(whole, options);
+    let read = ctx.eval_with_options(wrapped, options);
     if read.is_err() {
         drop(ctx.catch());
     }
@@ -96,7 +96,7 @@ pub(crate) fn requires(text: &str) -> bool {
 /// Returns the source of a module that loads all built-in modules named in these texts, before any `require` runs.
 pub(crate) fn required<'t>(texts: impl Iterator<Item = &'t str>) -> String {
     let quoted = texts.flat_map(|text| text.split(['"', '\'', '`']));
-    let mut names: Vec<&str> = quoted.filter(|part| part.len() < LONGEST).filter_map(built_in::named).collect();
+    let mut names: Vec<&str> = quoted.filter(|part| part.len() < MAX_NAME).filter_map(built_in::named).collect();
     names.sort_unstable();
     names.dedup();
     let imports = names.iter().enumerate().map(|(at, name)| format!("import * as b{at} from \"{name}\"; "));
@@ -105,4 +105,4 @@ pub(crate) fn required<'t>(texts: impl Iterator<Item = &'t str>) -> String {
 }
 
 /// Upper bound for the length of a built-in module's name, in bytes.
-const LONGEST: usize = 32;
+const MAX_NAME: usize = 32;

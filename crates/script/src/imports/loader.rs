@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// Prefix of the paths of a module's own files, so that none can be mistaken for a built-in module. An interpreter has
 /// the files of one module only.
-const OWN: &str = "reflex:";
+const MODULE_PREFIX: &str = "reflex:";
 
 /// A file `node_modules/NAME/…` of this name contains, as a JSON string, the path of the entry file of `NAME`.
 pub const ENTRY: &str = ".entry.json";
@@ -33,12 +33,12 @@ const OURS: &str = "ours:";
 
 /// Returns the full name of a module's entry file.
 pub(crate) fn entry(module: &Module) -> String {
-    if module.is_ours { format!("{OURS}{}/{}", module.name, module.entry) } else { own(&module.entry) }
+    if module.is_ours { format!("{OURS}{}/{}", module.name, module.entry) } else { full_name(&module.entry) }
 }
 
 /// Returns the full name of a module's file.
-pub(crate) fn own(path: &str) -> String {
-    format!("{OWN}{path}")
+pub(crate) fn full_name(path: &str) -> String {
+    format!("{MODULE_PREFIX}{path}")
 }
 
 /// The files available to an interpreter.
@@ -70,24 +70,24 @@ impl Files {
     /// entry.
     pub(crate) fn required(&self, base: &str, name: &str) -> Result<String, String> {
         let shown = self.0.borrow();
-        let base = if base.starts_with(OWN) {
+        let base = if base.starts_with(MODULE_PREFIX) {
             base.to_owned()
         } else {
             let path = base.strip_prefix("file://").unwrap_or(base).strip_prefix(SHOWN);
-            own(path.unwrap_or(shown.own().map_or("", |module| &module.entry)))
+            full_name(path.unwrap_or(shown.module().map_or("", |module| &module.entry)))
         };
         shown.found(&base, name).map_err(str::to_owned)
     }
 }
 
 impl Shown {
-    fn own(&self) -> Option<&Module> {
+    fn module(&self) -> Option<&Module> {
         self.modules.get(self.only?)
     }
 
     fn text(&self, name: &str) -> Option<(&str, &str)> {
-        let path = name.strip_prefix(OWN)?;
-        let file = self.own()?.files.iter().find(|(known, _)| known == path);
+        let path = name.strip_prefix(MODULE_PREFIX)?;
+        let file = self.module()?.files.iter().find(|(known, _)| known == path);
         file.map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
@@ -98,7 +98,7 @@ impl Shown {
                 let (module, path) = name.split_once('/')?;
                 (self.modules.iter().find(|known| known.is_ours && known.name == module)?, path)
             }
-            None => (self.own()?, name.strip_prefix(OWN)?),
+            None => (self.module()?, name.strip_prefix(MODULE_PREFIX)?),
         };
         let mut files = module.code.iter().flat_map(|code| code.files);
         files.find(|(known, _)| *known == path).map(|(_, code)| *code)
@@ -114,23 +114,23 @@ impl Shown {
         let compiled = [(".js", [".ts", ".mts"]), (".mjs", [".mts", ".ts"]), (".cjs", [".cts", ".ts"])];
         let compiled = compiled.iter().filter_map(|(end, ends)| Some(of(path.strip_suffix(end)?, ends)));
         let names = of(path, &OPEN).into_iter().chain(compiled.flatten());
-        names.map(|path| own(path.trim_start_matches('/'))).find(|name| self.has(name))
+        names.map(|path| full_name(path.trim_start_matches('/'))).find(|name| self.has(name))
     }
 
     /// Returns the full name of the entry file of an installed package.
     fn installed(&self, name: &str) -> Option<String> {
-        let (_, path) = self.text(&own(&format!("node_modules/{name}/{ENTRY}")))?;
-        serde_json::from_str::<String>(path).ok().map(|path| own(&path))
+        let (_, path) = self.text(&full_name(&format!("node_modules/{name}/{ENTRY}")))?;
+        serde_json::from_str::<String>(path).ok().map(|path| full_name(&path))
     }
 
     /// Returns the full name for an import specifier in a file.
     fn found(&self, base: &str, name: &str) -> Result<String, &'static str> {
         if let Some(known) = built_in::named(name) {
             let is_wanted =
-                name == CORE && base.starts_with(OWN) && self.text(base).is_some_and(|(_, text)| packs(text));
+                name == CORE && base.starts_with(MODULE_PREFIX) && self.text(base).is_some_and(|(_, text)| packs(text));
             return Ok(if is_wanted { PACKS } else { known }.into());
         }
-        // The host passes the entry by its full name.
+        // An empty base is the host, which passes the entry by its full name. `REQUIRED` has no file.
         if (base.is_empty() && self.has(name)) || name == REQUIRED {
             return Ok(name.into());
         }
@@ -141,7 +141,7 @@ impl Shown {
             let other = "only the module's own files and what is built in can be imported; bundle the rest into it";
             return Err(built_in::absent(name).unwrap_or(other));
         }
-        let base = base.strip_prefix(OWN).ok_or("what is built in imports no files")?;
+        let base = base.strip_prefix(MODULE_PREFIX).ok_or("what is built in imports no files")?;
         let path = joined(base, name).ok_or("it leads out of the module's folder")?;
         self.meant(&path).ok_or("the module has no such file")
     }
@@ -171,7 +171,7 @@ impl Loader for Files {
             return code.load(ctx);
         }
         if path == REQUIRED {
-            let files = shown.own().map(|module| module.files.as_slice()).unwrap_or_default();
+            let files = shown.module().map(|module| module.files.as_slice()).unwrap_or_default();
             return Script::declare(ctx.clone(), path, commonjs::required(files.iter().map(|(_, text)| text.as_str())));
         }
         let (file, text) = shown.text(path).ok_or_else(|| Error::new_loading(path))?;
@@ -181,11 +181,11 @@ impl Loader for Files {
         if let Some(function) = commonjs::function(ctx, path, text) {
             // The file is parsed once; the function is stored for all importers.
             ctx.globals().get::<_, Object<'js>>("__reflex")?.set(format!("code {path}"), function)?;
-            let is_entry = shown.own().is_some_and(|module| module.entry == file);
+            let is_entry = shown.module().is_some_and(|module| module.entry == file);
             return Script::declare(ctx.clone(), path, commonjs::as_module(path, text, is_entry));
         }
         if commonjs::requires(text) {
-            // The import is hoisted, so it is evaluated before the file's own code.
+            // Appended to keep line numbers. Imports are hoisted, so it still runs before the file's own code.
             return placed(declared(ctx, (file, &format!("{text}\nimport '{REQUIRED}';")))?, (file, text));
         }
         placed(declared(ctx, (file, text))?, (file, text))
@@ -218,9 +218,9 @@ pub(crate) fn is_code((path, text): (&str, &str)) -> bool {
 /// Declares a module's own file in the interpreter.
 pub(crate) fn declared<'js>(ctx: &Ctx<'js>, (path, text): (&str, &str)) -> JsResult<Script<'js, Declared>> {
     if path.ends_with(".json") {
-        return Script::declare(ctx.clone(), own(path), json_module(text));
+        return Script::declare(ctx.clone(), full_name(path), json_module(text));
     }
-    Script::declare(ctx.clone(), own(path), text)
+    Script::declare(ctx.clone(), full_name(path), text)
 }
 
 /// Returns the source of a module whose default export is the contents of a JSON file.

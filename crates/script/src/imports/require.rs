@@ -5,15 +5,15 @@ use super::loader::Files;
 use rquickjs::{Ctx, Exception, Function, Object, Result};
 
 /// Adds the native functions for `require` to an object.
-pub(crate) fn add<'js>(ctx: &Ctx<'js>, own: &Object<'js>, files: &Files) -> Result<()> {
+pub(crate) fn add<'js>(ctx: &Ctx<'js>, native: &Object<'js>, files: &Files) -> Result<()> {
     let kept = files.clone();
     let resolve = move |ctx: Ctx<'js>, base: String, name: String| {
         kept.required(&base, &name).map_err(|why| Exception::throw_message(&ctx, &why))
     };
-    own.set("resolve", Function::new(ctx.clone(), resolve)?)?;
+    native.set("resolve", Function::new(ctx.clone(), resolve)?)?;
     let kept = files.clone();
     let load = move |ctx: Ctx<'js>, name: String| load(&ctx, &kept, &name);
-    own.set("load", Function::new(ctx.clone(), load)?)
+    native.set("load", Function::new(ctx.clone(), load)?)
 }
 
 /// Loads a file of the module by its full name: a CommonJS function or the text of a JSON file. ES modules are not
@@ -25,8 +25,8 @@ fn load<'js>(ctx: &Ctx<'js>, files: &Files, name: &str) -> Result<Object<'js>> {
         loaded.set("json", text)?;
         return Ok(loaded);
     }
-    let own: Object<'js> = ctx.globals().get("__reflex")?;
-    let kept: Option<Function<'js>> = own.get(format!("code {name}"))?;
+    let native: Object<'js> = ctx.globals().get("__reflex")?;
+    let kept: Option<Function<'js>> = native.get(format!("code {name}"))?;
     if let Some(function) = kept.or_else(|| function(ctx, name, &text)) {
         loaded.set("code", function)?;
     }

@@ -92,7 +92,7 @@ impl fmt::Display for Problem {
             Problem::Load(why) => write!(to, "it cannot be loaded: {why}"),
             Problem::Threw(why) => write!(to, "it failed: {why}"),
             Problem::Unsettled => write!(to, "its promise was never settled"),
-            Problem::NoDecision(what) => write!(to, "what it gave is no decision: {what}"),
+            Problem::NoDecision(what) => write!(to, "it returned no valid decision: {what}"),
             Problem::Undeclared(word) => write!(to, "its manifest does not declare the decision `{word}`"),
             Problem::Cut(limit) => write!(to, "it was cut at its limit of {}", limit.name()),
         }
@@ -129,7 +129,7 @@ impl Missed {
         }
     }
 
-    /// Returns the entry required in that list.
+    /// Returns the entry that the list named by [`Missed::capability`] lacks.
     pub fn word(&self) -> &str {
         match self {
             Missed::File { pattern: word, .. } | Missed::Field(word) | Missed::Host(word) | Missed::Variable(word) => {
@@ -147,7 +147,7 @@ pub struct Report {
     /// Index in the chain.
     pub index: usize,
     /// Its decision, or the problem that prevented one. `None` if it has no such handler or was not run.
-    pub said: Option<Result<ModuleDecision, Problem>>,
+    pub decision: Option<Result<ModuleDecision, Problem>>,
     /// Number of times that the interpreter's counter ran out, about ten thousand steps each.
     pub ticks: u64,
     /// Lines that it printed, truncated.
@@ -162,6 +162,6 @@ impl Report {
     /// Returns the report of a module that was not run.
     pub(crate) fn new(module: &Module, index: usize) -> Report {
         let (printed, missed) = Default::default();
-        Report { module: module.name.clone(), index, said: None, ticks: 0, printed, missed, code: None }
+        Report { module: module.name.clone(), index, decision: None, ticks: 0, printed, missed, code: None }
     }
 }

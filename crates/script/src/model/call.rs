@@ -148,16 +148,16 @@ impl Machine for Nothing {
         None
     }
     fn read(&self, _path: &str, _granted: &[String]) -> Result<Vec<u8>, String> {
-        Err("there are no files here".into())
+        Err("files are not available".into())
     }
     fn write(&self, _path: &str, _bytes: &[u8], _granted: &[String]) -> Result<(), String> {
-        Err("there are no files here".into())
+        Err("files are not available".into())
     }
     fn make_folder(&self, _path: &str, _granted: &[String]) -> Result<(), String> {
-        Err("there are no files here".into())
+        Err("files are not available".into())
     }
     fn list(&self, _path: &str, _granted: &[String]) -> Result<Vec<String>, String> {
-        Err("there are no files here".into())
+        Err("files are not available".into())
     }
     fn kind(&self, _path: &str, _granted: &[String]) -> Option<&'static str> {
         None
@@ -166,6 +166,6 @@ impl Machine for Nothing {
         None
     }
     fn fetch(&self, _url: &str, _request: (&str, &str), _granted: &[String]) -> Result<(u16, String), String> {
-        Err("there is no network here".into())
+        Err("the network is not available".into())
     }
 }

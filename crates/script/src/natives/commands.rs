@@ -11,22 +11,22 @@ pub(super) const MAX_COMMAND: usize = 256 * 1024;
 /// assignments, then the commands that they run.
 pub(super) fn commands(text: &str, tables: Tables) -> Value {
     let reading = read(text, &Surroundings::new(Programs::new(tables)));
-    let own = |command: &&Command| command.parent.is_none() && command.origin.derivation.is_none();
-    let (own, inner): (Vec<&Command>, Vec<&Command>) = reading.commands.iter().partition(own);
+    let is_outer = |command: &&Command| command.parent.is_none() && command.origin.derivation.is_none();
+    let (outer, inner): (Vec<&Command>, Vec<&Command>) = reading.commands.iter().partition(is_outer);
     let all_written = written(text);
     // Commands that only change the shell's state run no program, or are parsed without all their words; they are
     // listed as written.
-    let whole = |command: &Command| {
-        let given = command.words.len() + 2 * command.redirects.len();
+    let is_complete = |command: &Command| {
+        let parsed = command.words.len() + 2 * command.redirects.len();
         let same = all_written.iter().find(|one| one.span.start == command.origin.span.start);
-        let own = same.map_or(0, |one| one.words.iter().skip_while(|word| is_assignment(word)).count());
-        own <= given
+        let needed = same.map_or(0, |one| one.words.iter().skip_while(|word| is_assignment(word)).count());
+        needed <= parsed
     };
-    let own: Vec<&Command> = own.into_iter().filter(|command| whole(command)).collect();
-    let is_read = |span: Span| own.iter().any(|command| command.origin.span.start == span.start);
+    let outer: Vec<&Command> = outer.into_iter().filter(|command| is_complete(command)).collect();
+    let is_read = |span: Span| outer.iter().any(|command| command.origin.span.start == span.start);
     let unread = all_written.iter().filter(|one| !is_read(one.span)).map(|one| (one.span, as_written(text, one)));
     let mut all: Vec<(Span, Value)> =
-        own.iter().map(|one| (one.origin.span, as_words(text, one))).chain(unread).collect();
+        outer.iter().map(|one| (one.origin.span, as_words(text, one))).chain(unread).collect();
     all.sort_by_key(|(span, _)| span.start);
     all.into_iter().map(|(_, command)| command).chain(inner.into_iter().map(|one| as_words(text, one))).collect()
 }

@@ -11,12 +11,12 @@ pub(super) fn on_machine<'js>(
     tools: &Tools,
     ctx: &Ctx<'js>,
     (operation, name): (&str, &str),
-    given: Js<'js>,
+    argument: Js<'js>,
 ) -> Result<Js<'js>> {
     let (call, granted) = (tools.call(), tools.granted.borrow());
     let machine = &call.machine;
     tools.afford(ctx, 0)?;
-    let told = |problem: String| Exception::throw_message(ctx, &problem);
+    let failed = |problem: String| Exception::throw_message(ctx, &problem);
     let looked: Vec<String> = granted.files.iter().chain(&granted.writes).cloned().collect();
     let needed = match operation {
         "read" | "list" => Some(&granted.files),
@@ -26,26 +26,26 @@ pub(super) fn on_machine<'js>(
     };
     if let Some(pattern) = needed.and_then(|needed| machine.ungranted(name, needed)) {
         tools.miss(Missed::File { pattern, writes: operation != "read" && operation != "list" && operation != "kind" });
-        return Err(told(format!("{name}: this was not granted")));
+        return Err(failed(format!("{name}: this was not granted")));
     }
     let text = |text: String| rquickjs::IntoJs::into_js(text, ctx);
     match operation {
         "read" => {
-            let bytes = machine.read(name, &granted.files).map_err(told)?;
+            let bytes = machine.read(name, &granted.files).map_err(failed)?;
             tools.charge_bytes(bytes.len());
             Ok(TypedArray::new(ctx.clone(), bytes)?.into_value())
         }
         "write" => {
-            let bytes = <Vec<u8> as rquickjs::FromJs>::from_js(ctx, given)?;
+            let bytes = <Vec<u8> as rquickjs::FromJs>::from_js(ctx, argument)?;
             tools.afford(ctx, bytes.len().saturating_mul(4))?;
-            machine.write(name, &bytes, &granted.writes).map_err(told)?;
+            machine.write(name, &bytes, &granted.writes).map_err(failed)?;
             Ok(Js::new_undefined(ctx.clone()))
         }
         "folder" => {
-            machine.make_folder(name, &granted.writes).map_err(told)?;
+            machine.make_folder(name, &granted.writes).map_err(failed)?;
             Ok(Js::new_undefined(ctx.clone()))
         }
-        "list" => text(json!(machine.list(name, &granted.files).map_err(told)?).to_string()),
+        "list" => text(json!(machine.list(name, &granted.files).map_err(failed)?).to_string()),
         "kind" => text(machine.kind(name, &looked).unwrap_or("").to_owned()),
         "variable" => {
             let is_granted = granted.environment.iter().any(|known| known == name);
@@ -57,16 +57,16 @@ pub(super) fn on_machine<'js>(
         }
         "variables" => text(json!(granted.environment).to_string()),
         "fetch" => {
-            let request = given.as_string().and_then(|text| text.to_string().ok()).unwrap_or_default();
+            let request = argument.as_string().and_then(|text| text.to_string().ok()).unwrap_or_default();
             let request: Value = serde_json::from_str(&request).unwrap_or_default();
             if let Some(host) = host_of(name).filter(|host| !granted.network.contains(host)) {
                 tools.miss(Missed::Host(host));
             }
             let of = |key: &str| request.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-            let answer = machine.fetch(name, (&of("method"), &of("body")), &granted.network).map_err(told)?;
+            let answer = machine.fetch(name, (&of("method"), &of("body")), &granted.network).map_err(failed)?;
             tools.charge_bytes(answer.1.len());
             text(json!({"status": answer.0, "body": answer.1}).to_string())
         }
-        _ => Err(told(format!("nothing is called `{operation}`"))),
+        _ => Err(failed(format!("unknown operation `{operation}`"))),
     }
 }

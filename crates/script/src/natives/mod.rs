@@ -43,7 +43,7 @@ pub(crate) fn add(ctx: &Ctx<'_>, (tools, files): (&Rc<Tools>, &Files), needs: Ne
     if needs.console {
         globals.set("console", console(ctx, tools)?)?;
     }
-    globals.set("__reflex", own(ctx, tools, needs)?)?;
+    globals.set("__reflex", native_object(ctx, tools, needs)?)?;
     if needs.common {
         require::add(ctx, &ctx.globals().get("__reflex")?, files)?;
     }
@@ -53,10 +53,10 @@ pub(crate) fn add(ctx: &Ctx<'_>, (tools, files): (&Rc<Tools>, &Files), needs: Ne
     })
 }
 
-fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'js>> {
-    let own = Object::new(ctx.clone())?;
+fn native_object<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'js>> {
+    let native = Object::new(ctx.clone())?;
     let kept = Rc::clone(tools);
-    own.set("home", Function::new(ctx.clone(), move || kept.call().home.clone())?)?;
+    native.set("home", Function::new(ctx.clone(), move || kept.call().home.clone())?)?;
     let kept = Rc::clone(tools);
     let math: Object<'js> = ctx.globals().get("Math")?;
     math.set("random", Function::new(ctx.clone(), move || kept.random())?)?;
@@ -71,31 +71,31 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
             // Several modules parse the same command, with the same result for each.
             Ok(call.worked_out(&format!("command {text}"), || commands(text, call.tables).to_string()).to_string())
         };
-        own.set("parse", Function::new(ctx.clone(), parse)?)?;
+        native.set("parse", Function::new(ctx.clone(), parse)?)?;
     }
     let kept = Rc::clone(tools);
-    own.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field).to_string())?)?;
+    native.set("want", Function::new(ctx.clone(), move |field: String| kept.wanted(&field).to_string())?)?;
     if needs.url {
         let kept = Rc::clone(tools);
         let parse = move |ctx: Ctx<'js>, text: String, base: String| -> Result<String> {
             kept.afford(&ctx, (text.len() + base.len()).saturating_mul(4))?;
             Ok(url(&text, &base).to_string())
         };
-        own.set("url", Function::new(ctx.clone(), parse)?)?;
+        native.set("url", Function::new(ctx.clone(), parse)?)?;
         let kept = Rc::clone(tools);
         let change = move |ctx: Ctx<'js>, text: String, part: String, value: String| -> Result<String> {
             kept.afford(&ctx, (text.len() + value.len()).saturating_mul(4))?;
             Ok(changed(&text, &part, &value).to_string())
         };
-        own.set("changeUrl", Function::new(ctx.clone(), change)?)?;
+        native.set("changeUrl", Function::new(ctx.clone(), change)?)?;
     }
     if needs.cwd {
         let kept = Rc::clone(tools);
-        own.set("cwd", Function::new(ctx.clone(), move || kept.cwd())?)?;
+        native.set("cwd", Function::new(ctx.clone(), move || kept.cwd())?)?;
     }
     if needs.web {
-        own.set("random", Function::new(ctx.clone(), randomly(tools))?)?;
-        own.set("digest", Function::new(ctx.clone(), digest(tools))?)?;
+        native.set("random", Function::new(ctx.clone(), randomly(tools))?)?;
+        native.set("digest", Function::new(ctx.clone(), digest(tools))?)?;
     }
     if needs.process {
         let kept = Rc::clone(tools);
@@ -104,16 +104,16 @@ fn own<'js>(ctx: &Ctx<'js>, tools: &Rc<Tools>, needs: Needs) -> Result<Object<'j
             kept.print(&[text]);
             Ok(())
         };
-        own.set("print", Function::new(ctx.clone(), print)?)?;
+        native.set("print", Function::new(ctx.clone(), print)?)?;
     }
     if needs.files || needs.process {
         let kept = Rc::clone(tools);
         let machine = move |ctx: Ctx<'js>, operation: String, name: String, bytes: Js<'js>| {
             on_machine(&kept, &ctx, (&operation, &name), bytes)
         };
-        own.set("machine", Function::new(ctx.clone(), machine)?)?;
+        native.set("machine", Function::new(ctx.clone(), machine)?)?;
     }
-    Ok(own)
+    Ok(native)
 }
 
 /// Adds a getter for a field that a module may not read. It returns `undefined` and records the access.
@@ -126,13 +126,13 @@ pub(crate) fn hide<'js>(ctx: &Ctx<'js>, context: &Js<'js>, (tools, field): (&Rc<
 
 /// Adds a field to an object that is computed on first access.
 pub(crate) fn lazily<'js>(ctx: &Ctx<'js>, context: &Js<'js>, field: &str) -> Result<()> {
-    let own: Object<'js> = ctx.globals().get("__reflex")?;
-    let known: Option<Function<'js>> = own.get("lazily")?;
+    let native: Object<'js> = ctx.globals().get("__reflex")?;
+    let known: Option<Function<'js>> = native.get("lazily")?;
     let define = match known {
         Some(define) => define,
         None => {
             let define: Function<'js> = ctx.eval(include_str!("../js/lazy.js"))?;
-            own.set("lazily", define.clone())?;
+            native.set("lazily", define.clone())?;
             define
         }
     };
@@ -141,8 +141,8 @@ pub(crate) fn lazily<'js>(ctx: &Ctx<'js>, context: &Js<'js>, field: &str) -> Res
 
 /// Runs the timer that is due first. Returns whether there was one. Modules do not wait for time to pass.
 pub(crate) fn next_timer(ctx: &Ctx<'_>) -> Result<bool> {
-    let own: Object<'_> = ctx.globals().get("__reflex")?;
-    match own.get::<_, Option<Function<'_>>>("timer")? {
+    let native: Object<'_> = ctx.globals().get("__reflex")?;
+    match native.get::<_, Option<Function<'_>>>("timer")? {
         Some(timer) => timer.call(()),
         None => Ok(false),
     }

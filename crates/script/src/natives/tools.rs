@@ -15,7 +15,7 @@ use std::sync::mpsc::{Sender, channel};
 /// Maximum number of recorded lines of a module, and of characters per line.
 const MAX_LINES: usize = 50;
 
-const MAX_LETTERS: usize = 500;
+const MAX_CHARACTERS: usize = 500;
 
 /// Maximum number of recorded requests without a grant.
 const MAX_MISSED: usize = 8;
@@ -33,8 +33,8 @@ pub(crate) struct Tools {
     pub(super) granted: RefCell<Capabilities>,
     /// Number of ticks of the interpreter and of native functions, and their maximum.
     pub(crate) ticks: Cell<u64>,
-    most: Cell<u64>,
-    /// Turns of the job queue since the last charge.
+    max_ticks: Cell<u64>,
+    /// Turns of the job queue that are not charged yet; fewer than [`TURNS_A_TICK`].
     turns: Cell<u64>,
     pub(crate) printed: RefCell<Vec<String>>,
     /// Requests without a grant.
@@ -54,12 +54,12 @@ pub(crate) enum Asks {
 }
 
 impl Tools {
-    pub(crate) fn new(most: u64) -> Tools {
+    pub(crate) fn new(max_ticks: u64) -> Tools {
         Tools {
             call: RefCell::new(Arc::new(Call::tool_call(Value::Null))),
             granted: RefCell::default(),
             ticks: Cell::new(0),
-            most: Cell::new(most),
+            max_ticks: Cell::new(max_ticks),
             turns: Cell::new(0),
             printed: RefCell::default(),
             missed: RefCell::default(),
@@ -69,10 +69,10 @@ impl Tools {
     }
 
     /// Starts another call.
-    pub(crate) fn begin(&self, call: &Arc<Call>, asks: Asks, most: u64) {
+    pub(crate) fn begin(&self, call: &Arc<Call>, asks: Asks, max_ticks: u64) {
         self.call.replace(Arc::clone(call));
         self.asks.replace(Some(Box::new(asks)));
-        self.most.set(most);
+        self.max_ticks.set(max_ticks);
     }
 
     /// Starts another module, with its counters at zero.
@@ -87,7 +87,7 @@ impl Tools {
     }
 
     pub(crate) fn is_out_of_ticks(&self) -> bool {
-        self.ticks.get() > self.most.get()
+        self.ticks.get() > self.max_ticks.get()
     }
 
     pub(crate) fn charge(&self, ticks: usize) {
@@ -98,7 +98,7 @@ impl Tools {
     /// thousand steps, so a native function fails immediately if no steps are left.
     pub(super) fn afford(&self, ctx: &Ctx<'_>, bytes: usize) -> Result<()> {
         self.charge_bytes(bytes);
-        if self.is_out_of_ticks() { Err(Exception::throw_message(ctx, "there are no steps left")) } else { Ok(()) }
+        if self.is_out_of_ticks() { Err(Exception::throw_message(ctx, "no steps are left")) } else { Ok(()) }
     }
 
     /// Charges turns of the job queue. The interpreter counts the steps within a turn, but not the cost of the turn.
@@ -144,7 +144,7 @@ impl Tools {
         let mut printed = self.printed.borrow_mut();
         if printed.len() < MAX_LINES {
             let line = words.join(" ");
-            printed.push(line.chars().take(MAX_LETTERS).collect());
+            printed.push(line.chars().take(MAX_CHARACTERS).collect());
         }
     }
 

@@ -7,9 +7,9 @@ use reflex_tables::Node;
 /// Whether an entry applies: one of `when`, all of `and` and none of `unless` is given.
 pub fn applies(entry: Node<'static>, invocation: &Invocation) -> bool {
     let when = entry.get("when");
-    (when.is_nil() || when.texts().any(|key| invocation.given(key)))
-        && entry.get("and").texts().all(|key| invocation.given(key))
-        && !entry.get("unless").texts().any(|key| invocation.given(key))
+    (when.is_nil() || when.texts().any(|key| invocation.has_option(key)))
+        && entry.get("and").texts().all(|key| invocation.has_option(key))
+        && !entry.get("unless").texts().any(|key| invocation.has_option(key))
 }
 
 /// Narrows values to the parts that an entry selects: `each-line` splits them into lines; `containing` keeps those that
@@ -51,7 +51,7 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
         values.iter_mut().for_each(|value| *value = cut(value).unwrap_or_else(|| value.clone()));
     }
     if !entry.get("behind").is_nil() {
-        narrow_behind(entry, values, &find);
+        narrow_after(entry, values, &find);
     }
     let divided = entry.get("divided").text();
     if !divided.is_empty() {
@@ -61,12 +61,12 @@ pub fn narrow(entry: Node<'static>, values: &mut Vec<Value>) {
 }
 
 /// Narrows values to the parts that follow one of the entry's texts.
-fn narrow_behind(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&str, &str) -> Option<usize>) {
+fn narrow_after(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&str, &str) -> Option<usize>) {
     let after = entry.get("behind");
     let cut =
         |value: &Value, wanted: &str| find(&value.prefix(), wanted).map(|at| value.without_prefix(at + wanted.len()));
-    let whole = entry.get("quoted-words").is_true();
-    let every = whole || entry.get("quoted").is_true();
+    let quotes_words = entry.get("quoted-words").is_true();
+    let every = quotes_words || entry.get("quoted").is_true();
     *values = values
         .iter()
         .flat_map(|value| {
@@ -84,7 +84,7 @@ fn narrow_behind(entry: Node<'static>, values: &mut Vec<Value>, find: &dyn Fn(&s
                 .collect::<Vec<_>>()
         })
         .collect();
-    if whole {
+    if quotes_words {
         *values = values.iter().filter_map(quoted_words).collect();
     } else if every {
         *values = values.iter().filter_map(quoted).collect();

@@ -44,7 +44,7 @@ impl Invocation {
     /// Whether a condition of `when:` or `unless:` holds: an option's key, `operands` (at least one), `several` (more
     /// than one), `program` (more than the wrapper's own), `subcommand` (one of the grammar's is named), `nested` (a
     /// subcommand of a subcommand is named), `revision` (the first of several operands names a commit and not a path).
-    pub fn given(&self, key: &str) -> bool {
+    pub fn has_option(&self, key: &str) -> bool {
         match key {
             "operands" => !self.operands.is_empty(),
             "several" => self.operands.len() > 1,
@@ -94,8 +94,8 @@ impl Invocation {
     pub(crate) fn prints(&self) -> &'static str {
         let Some(prints) = self.grammar().map(Program::prints) else { return "" };
         let fits = |entry: &Node<'static>| {
-            let given = |key: &str| entry.get(key).texts().any(|option| self.given(option));
-            (entry.get("when").is_nil() || given("when")) && !given("unless")
+            let has_option = |key: &str| entry.get(key).texts().any(|option| self.has_option(option));
+            (entry.get("when").is_nil() || has_option("when")) && !has_option("unless")
         };
         if prints.is_text() {
             prints.text()
@@ -372,8 +372,8 @@ impl Reader<'_> {
         if text.len() > name.len() {
             let value = self.words.get(self.at).map(|word| word.without_prefix(name.len() + 1));
             // `--dry-run=false` removes the flag.
-            let said = value.as_ref().and_then(Value::literal).unwrap_or_default().to_ascii_lowercase();
-            if follows == Follows::Nothing && matches!(said.as_str(), "false" | "no" | "off" | "0") {
+            let literal = value.as_ref().and_then(Value::literal).unwrap_or_default().to_ascii_lowercase();
+            if follows == Follows::Nothing && matches!(literal.as_str(), "false" | "no" | "off" | "0") {
                 return self.invocation.options.retain(|option| option.key != key);
             }
             self.push(key, value);

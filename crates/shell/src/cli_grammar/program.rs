@@ -93,7 +93,7 @@ impl Program {
         !self.0.get("commands").is_empty()
     }
 
-    /// Whether its first words determine its effect: subcommands, or words that its effects match.
+    /// Whether its first operands select what it does: it has subcommands, or effects that apply only to certain words.
     pub(crate) fn names_subcommands(self) -> bool {
         self.has_subcommands() || self.effects().any(|entry| !entry.get("word").is_nil())
     }

@@ -54,8 +54,8 @@ fn is_pattern(word: &Value) -> bool {
 
 /// Returns the files in which a text search may match: the named ones, or all below.
 fn searched(invocation: &Invocation, words: &[Value], mut operands: Vec<Value>) -> Vec<Value> {
-    let is_text_given = ["pattern", "pattern-file", "listing"].iter().any(|key| invocation.has(key));
-    if !is_text_given && !operands.is_empty() {
+    let has_pattern = ["pattern", "pattern-file", "listing"].iter().any(|key| invocation.has(key));
+    if !has_pattern && !operands.is_empty() {
         operands.remove(0);
     }
     let program = words.first().map(Value::shown).unwrap_or_default();

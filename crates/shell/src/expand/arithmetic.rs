@@ -189,16 +189,16 @@ impl Expression<'_> {
             return condition;
         }
         self.idle += u32::from(condition == Some(0));
-        let yes = self.assigned(shell);
+        let if_true = self.assigned(shell);
         self.idle -= u32::from(condition == Some(0));
         if !self.eat(":") {
             return None;
         }
         let skipped = u32::from(condition.is_some_and(|condition| condition != 0));
         self.idle += skipped;
-        let no = self.assigned(shell);
+        let if_false = self.assigned(shell);
         self.idle -= skipped;
-        if condition? != 0 { yes } else { no }
+        if condition? != 0 { if_true } else { if_false }
     }
 
     fn binary(&mut self, shell: &mut Interpreter<'_>, level: usize) -> Option<i64> {

@@ -190,8 +190,8 @@ impl Interpreter<'_> {
         if name == "#" {
             // The last parameter; without any, the name of the shell.
             let last = self.state.parameters.last().filter(|_| self.state.parameters.len() > 1).cloned();
-            let own = || self.lookup("0", origin).and_then(|values| values.into_iter().next());
-            return vec![last.or_else(own).unwrap_or_else(|| Value::piece(Piece::Variable("0".into()), origin))];
+            let shell_name = || self.lookup("0", origin).and_then(|values| values.into_iter().next());
+            return vec![last.or_else(shell_name).unwrap_or_else(|| Value::piece(Piece::Variable("0".into()), origin))];
         }
         if matches!(name, "*" | "@") && set.as_deref() == Some(&[]) {
             return Vec::new();

@@ -92,7 +92,7 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn raw_part(&mut self, part: &Part, raw: &mut Vec<Raw>) {
-        let whole = |piece: Piece, origin: Origin| Raw::Piece { piece, origin, splits: false };
+        let unsplit = |piece: Piece, origin: Origin| Raw::Piece { piece, origin, splits: false };
         match part {
             Part::Text { text, origin, .. } => push_value(raw, self.with_holes(text, *origin), false),
             Part::Glob { text, origin } if text.contains('(') => {
@@ -101,16 +101,16 @@ impl Interpreter<'_> {
                     let parts = self.parse(text, Placement::From(*origin), |parser| parser.heredoc_parts());
                     let _ = self.raw(&parts);
                 }
-                raw.push(whole(Piece::Glob("*".into()), *origin));
+                raw.push(unsplit(Piece::Glob("*".into()), *origin));
             }
-            Part::Glob { text, origin } => raw.push(whole(Piece::Glob(text.clone()), *origin)),
+            Part::Glob { text, origin } => raw.push(unsplit(Piece::Glob(text.clone()), *origin)),
             Part::Tilde { user, origin } => push_value(raw, self.home(user, *origin), false),
-            Part::Brace { mark, origin } => raw.push(whole(Piece::Text(mark.to_string()), *origin)),
-            Part::Unknown { origin, why } => raw.push(whole(Piece::Unknown(*why), *origin)),
+            Part::Brace { mark, origin } => raw.push(unsplit(Piece::Text(mark.to_string()), *origin)),
+            Part::Unknown { origin, why } => raw.push(unsplit(Piece::Unknown(*why), *origin)),
             Part::Arithmetic { parts, origin } => {
                 let word = Word { parts: parts.clone(), origin: *origin };
                 let result = self.arithmetic_word(&word);
-                raw.push(whole(result.map_or_else(number, |result| Piece::Text(result.to_string())), *origin));
+                raw.push(unsplit(result.map_or_else(number, |result| Piece::Text(result.to_string())), *origin));
             }
             Part::Output { script, quoted, origin } => {
                 let printed = self.substitute(script, *origin);
@@ -118,7 +118,7 @@ impl Interpreter<'_> {
             }
             Part::Process { script, writes, origin } => {
                 let piece = self.process(script, *writes, *origin);
-                raw.push(whole(piece, *origin));
+                raw.push(unsplit(piece, *origin));
             }
             Part::Parameter { parameter, quoted, origin } => self.raw_parameter(parameter, *quoted, *origin, raw),
         }

@@ -204,8 +204,8 @@ impl Interpreter<'_> {
     }
 
     fn set_words(&mut self, words: &[Value]) {
-        let own = self.state.parameters.first().cloned().unwrap_or_default();
-        let parameters = std::iter::once(own).chain(words.iter().cloned()).collect();
+        let shell_name = self.state.parameters.first().cloned().unwrap_or_default();
+        let parameters = std::iter::once(shell_name).chain(words.iter().cloned()).collect();
         self.state.replace_parameters(Arc::new(parameters));
     }
 

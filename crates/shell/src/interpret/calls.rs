@@ -136,8 +136,8 @@ impl Interpreter<'_> {
     pub(super) fn alias_texts(&self, simple: &Simple) -> Vec<Rc<str>> {
         let Some(name) = self.aliasable(simple) else { return Vec::new() };
         let counts = |alias: &&Alias| counts_on(alias, simple.line);
-        let own = self.state.aliases(name).iter().filter(counts).map(|alias| alias.text.clone());
-        let mut texts: Vec<Rc<str>> = own.collect();
+        let known = self.state.aliases(name).iter().filter(counts).map(|alias| alias.text.clone());
+        let mut texts: Vec<Rc<str>> = known.collect();
         if texts.is_empty() && self.is_unexplained(name, simple) {
             texts.extend((self.surroundings.alias)("", name).map(Rc::from));
         }
@@ -148,8 +148,8 @@ impl Interpreter<'_> {
     pub(super) fn usual_alias(&self, simple: &Simple) -> Option<&'static str> {
         let name = self.aliasable(simple)?;
         let (_, text) = USUAL.iter().find(|(usual, _)| *usual == name)?;
-        let own = simple.origin.derivation.is_none() && self.state.functions(name).is_empty();
-        (own && self.language == Language::Shell && !self.is_of_windows(name, simple)).then_some(text)
+        let is_unchanged = simple.origin.derivation.is_none() && self.state.functions(name).is_empty();
+        (is_unchanged && self.language == Language::Shell && !self.is_of_windows(name, simple)).then_some(text)
     }
 
     /// `rd /s`: whether the Windows program of this name is meant.

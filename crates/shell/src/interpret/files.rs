@@ -44,12 +44,12 @@ impl Interpreter<'_> {
         if contents.len() < 2 {
             return contents.pop();
         }
-        let mut whole = Stream::new(Value::piece(Piece::Unknown(UnknownReason::Branches), path.origin()), Vec::new());
+        let mut all = Stream::new(Value::piece(Piece::Unknown(UnknownReason::Branches), path.origin()), Vec::new());
         for content in contents {
-            whole.text.push_text("\n", path.origin());
-            whole.push(content);
+            all.text.push_text("\n", path.origin());
+            all.push(content);
         }
-        Some(whole)
+        Some(all)
     }
 
     /// Writes the output of a command to the files of its redirections. Returns whether it has any for standard output.

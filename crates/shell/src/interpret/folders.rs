@@ -151,10 +151,10 @@ impl Folder {
             Folder::Start => Value::piece(Piece::Output(Printed::WorkingDirectory), origin),
             Folder::Known(value) if is_absolute(value) => value.clone(),
             Folder::Known(value) => {
-                let mut whole = Value::piece(Piece::Output(Printed::WorkingDirectory), origin);
-                whole.push_text("/", origin);
-                whole.push(value.clone());
-                whole
+                let mut path = Value::piece(Piece::Output(Printed::WorkingDirectory), origin);
+                path.push_text("/", origin);
+                path.push(value.clone());
+                path
             }
             Folder::Unknown => Value::piece(Piece::Unknown(UnknownReason::Branches), origin),
         }

@@ -103,8 +103,8 @@ impl Interpreter<'_> {
         }
         let bodies = HANDLERS.iter().map(|handler| (*handler, self.state.functions(handler)));
         let (handler, bodies) = bodies.into_iter().find(|(handler, bodies)| !bodies.is_empty() && *handler != name)?;
-        let own = Value::text(handler, draft.origin);
-        let words = std::iter::once(own).chain(draft.words.iter().cloned()).collect::<Vec<_>>();
+        let program = Value::text(handler, draft.origin);
+        let words = std::iter::once(program).chain(draft.words.iter().cloned()).collect::<Vec<_>>();
         let call = Draft { words: Arc::new(words), redirects: Vec::new(), ..draft.clone() };
         Some(self.isolated(|this| this.call_one_of(handler, &bodies, call)))
     }
@@ -114,12 +114,12 @@ impl Interpreter<'_> {
     pub(super) fn code_of_unknown(&mut self, id: CommandId, draft: &Draft) -> Option<Stream> {
         let is_code = |word: &Value| word.prefix().contains(['(', '`', '"']);
         let mut pairs = draft.words.windows(2).skip(1);
-        let given = pairs.any(|pair| match pair {
+        let has_code = pairs.any(|pair| match pair {
             [option, code] => option.prefix().starts_with('-') && is_code(code),
             _ => false,
         });
         let joined = |word: &Value| word.prefix().starts_with("--") && word.prefix().contains('=') && is_code(word);
-        if self.depth >= MAX_DEPTH || !(given || draft.words.iter().any(joined)) {
+        if self.depth >= MAX_DEPTH || !(has_code || draft.words.iter().any(joined)) {
             return None;
         }
         let program = Program::find(self.surroundings.programs, UNKNOWN)?;

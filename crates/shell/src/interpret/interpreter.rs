@@ -130,7 +130,7 @@ impl<'a> Interpreter<'a> {
             language,
             read_text,
             reading: Reading::default(),
-            state: State::with_parameters(surroundings.given.parameters.clone()),
+            state: State::with_parameters(surroundings.input.parameters.clone()),
             parent: None,
             site: ExecTarget::Here,
             status: None,

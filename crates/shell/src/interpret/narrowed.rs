@@ -48,8 +48,8 @@ fn pattern(arguments: &[Value]) -> Option<String> {
 /// Converts a regular expression to file name patterns: every path that matches it contains a name that matches one of
 /// them. `None` if this cannot be guaranteed.
 fn names(pattern: &str) -> Option<Vec<String>> {
-    let whole = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(pattern);
-    let alternatives: Vec<&str> = whole.split('|').map(|one| one.trim_end_matches('\\')).collect();
+    let inner = pattern.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or(pattern);
+    let alternatives: Vec<&str> = inner.split('|').map(|one| one.trim_end_matches('\\')).collect();
     if alternatives.len() > MAX_NAMES {
         return None;
     }

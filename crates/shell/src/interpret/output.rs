@@ -157,10 +157,10 @@ fn part_of_path(name: &str, arguments: &[Value]) -> Option<Value> {
         },
         ("basename", suffix) => {
             let Some((Piece::Text(text), origin)) = value.pieces.last() else { return None };
-            let whole = text.trim_end_matches('/');
-            let last = match whole.rfind('/') {
-                Some(slash) => whole.get(slash + 1..)?,
-                None if value.pieces.len() == 1 => whole,
+            let path = text.trim_end_matches('/');
+            let last = match path.rfind('/') {
+                Some(slash) => path.get(slash + 1..)?,
+                None if value.pieces.len() == 1 => path,
                 None => return None,
             };
             let suffix = match suffix {
@@ -270,7 +270,7 @@ fn input_of(
     stdin: &Stream,
 ) -> Option<(Value, Vec<Value>)> {
     let is_operand = |word: &&Value| !word.prefix().starts_with('-');
-    let own = match name {
+    let max_operands = match name {
         "tr" => 2,
         "openssl" | "xargs" | "base64" | "dd" | "tee" | "sponge" => usize::MAX,
         "sed" | "awk" | "gawk" | "mawk" | "grep" | "egrep" | "fgrep" | "jq" => 1,
@@ -303,5 +303,5 @@ fn input_of(
     if is_awk && rest.iter().any(|word| word.literal().is_some_and(|text| awk::reads_nothing(&text))) {
         return Some((Value::default(), rest));
     }
-    (stdin.present && operands.by_ref().count() <= own).then(|| (stdin.text.clone(), rest.clone()))
+    (stdin.present && operands.by_ref().count() <= max_operands).then(|| (stdin.text.clone(), rest.clone()))
 }

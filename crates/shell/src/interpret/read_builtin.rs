@@ -10,7 +10,7 @@ use crate::syntax::names::is_name;
 #[derive(Default)]
 struct Reads {
     raw: bool,
-    whole: bool,
+    all_input: bool,
     other: bool,
     descriptor: u32,
     array: Option<String>,
@@ -40,7 +40,7 @@ impl Reads {
             };
             match ch {
                 "a" => reads.array = Some(value),
-                "d" if value.is_empty() => reads.whole = true,
+                "d" if value.is_empty() => reads.all_input = true,
                 "u" => match value.parse() {
                     Ok(descriptor) => reads.descriptor = descriptor,
                     Err(_) => reads.other = true,
@@ -135,7 +135,7 @@ struct Taken {
 
 fn known_line(reads: &Reads, stream: &Stream) -> Option<Taken> {
     let text = stream.text.literal().filter(|_| stream.present && !reads.other)?;
-    if reads.whole {
+    if reads.all_input {
         let line = text.get(..text.find('\0').unwrap_or(text.len()))?;
         return Some(Taken { line: line.to_owned(), bytes: line.len() + 1, ended: line.len() < text.len() });
     }
@@ -147,12 +147,12 @@ fn known_line(reads: &Reads, stream: &Stream) -> Option<Taken> {
 }
 
 /// Splits a line into at most `most` fields; the last one takes the rest.
-fn fields_of(line: &str, separators: &str, most: usize) -> Vec<String> {
+fn fields_of(line: &str, separators: &str, max: usize) -> Vec<String> {
     let is_blank = |ch: char| ch.is_ascii_whitespace() && separators.contains(ch);
     let is_separator = |ch: char| separators.contains(ch);
     let mut rest = line.trim_matches(is_blank);
     let mut fields = Vec::new();
-    while !rest.is_empty() && fields.len() + 1 < most {
+    while !rest.is_empty() && fields.len() + 1 < max {
         let end = rest.find(is_separator).unwrap_or(rest.len());
         let (field, after) = rest.split_at(end);
         fields.push(field.to_owned());

@@ -70,17 +70,17 @@ impl Interpreter<'_> {
             self.gap(draft.origin, UnknownReason::Limit);
             return None;
         }
-        let mut given = self.given_settings(invocation, draft);
+        let mut settings = self.configured_settings(invocation, draft);
         if let Some((key, value)) = written_setting(invocation, draft) {
             self.settings.push((key.clone(), value.clone()));
-            given.push((key, value));
+            settings.push((key, value));
         }
         let parent = self.parent.replace(id);
         self.depth += 1;
-        for (key, value) in &given {
+        for (key, value) in &settings {
             self.setting(kind(kinds, key), value, id, draft);
         }
-        let printed = self.aliased_command(&given, id, invocation, draft);
+        let printed = self.aliased_command(&settings, id, invocation, draft);
         self.depth -= 1;
         self.parent = parent;
         printed
@@ -90,9 +90,9 @@ impl Interpreter<'_> {
     /// text that merely starts with the name of a program, such as a title, lacks the signs of a command: an option, a
     /// path, a pipe.
     fn command_in(&self, value: &Value) -> Option<Value> {
-        const LONGEST: usize = 4096;
+        const MAX_BYTES: usize = 4096;
         const SIGNS: [char; 6] = ['|', ';', '&', '>', '$', '`'];
-        let text = value.literal().filter(|text| text.len() <= LONGEST)?;
+        let text = value.literal().filter(|text| text.len() <= MAX_BYTES)?;
         let text = text.split_once('!').map_or(&*text, |(_, command)| command).trim_start_matches(['|', ' ']);
         let mut words = text.split_ascii_whitespace();
         let name = words.next()?.rsplit('/').next()?;
@@ -109,11 +109,11 @@ impl Interpreter<'_> {
         invocation: &Invocation,
         draft: &Draft,
     ) -> Option<Stream> {
-        const MOST_SIGNS: usize = 4;
+        const MAX_SIGNS: usize = 4;
         for (index, word) in draft.words.iter().enumerate().skip(1) {
             let Some(text) = word.literal() else { continue };
             let is_option = !invocation.operands.contains(&index);
-            let values = text.match_indices('=').take(MOST_SIGNS).filter_map(|(at, _)| text.get(at + 1..));
+            let values = text.match_indices('=').take(MAX_SIGNS).filter_map(|(at, _)| text.get(at + 1..));
             let values = std::iter::once(&*text).chain(values).filter(|_| is_option);
             let inner = text.split("#(").skip(1).filter_map(|rest| rest.rsplit_once(')')).map(|(inner, _)| inner);
             let texts = values.chain(inner).map(|text| match listed(text) {
@@ -146,21 +146,21 @@ impl Interpreter<'_> {
     }
 
     /// Returns the settings of `-c KEY=VALUE`, `--config-env KEY=VARIABLE`, and `GIT_CONFIG_COUNT` with its pairs.
-    fn given_settings(&self, invocation: &Invocation, draft: &Draft) -> Vec<(String, Value)> {
+    fn configured_settings(&self, invocation: &Invocation, draft: &Draft) -> Vec<(String, Value)> {
         let variable = |name: &str| self.state.variable(name).and_then(<[Value]>::first).cloned();
-        let mut given: Vec<(String, Value)> =
+        let mut settings: Vec<(String, Value)> =
             invocation.values("config", &draft.words).iter().filter_map(setting_of).collect();
         let by_name = invocation.values("config-env", &draft.words);
-        given.extend(by_name.iter().filter_map(setting_of).filter_map(|(key, name)| {
+        settings.extend(by_name.iter().filter_map(setting_of).filter_map(|(key, name)| {
             let value = variable(&name.literal()?)?;
             Some((key, value))
         }));
         let count = variable("GIT_CONFIG_COUNT").and_then(|count| count.literal()?.trim().parse::<usize>().ok());
-        given.extend((0..count.unwrap_or(0).min(MAX_PAIRS)).filter_map(|index| {
+        settings.extend((0..count.unwrap_or(0).min(MAX_PAIRS)).filter_map(|index| {
             let key = variable(&format!("GIT_CONFIG_KEY_{index}"))?;
             Some((key.literal()?.to_lowercase(), variable(&format!("GIT_CONFIG_VALUE_{index}"))?))
         }));
-        given
+        settings
     }
 
     /// Returns the user's alias for a subcommand that the program does not have.
@@ -172,7 +172,7 @@ impl Interpreter<'_> {
     /// Runs a subcommand that is an alias: a shell text after `!`, or words of the program itself.
     fn aliased_command(
         &mut self,
-        given: &[(String, Value)],
+        settings: &[(String, Value)],
         id: CommandId,
         invocation: &Invocation,
         draft: &Draft,
@@ -180,8 +180,8 @@ impl Interpreter<'_> {
         let operands = Selector("operands").values(invocation, &draft.words);
         let name = operands.first().filter(|_| invocation.path.is_empty())?.literal()?.to_lowercase();
         let key = format!("alias.{name}");
-        let own = given.iter().chain(&self.settings).rev().find(|(known, _)| *known == key);
-        let value = own.map(|(_, value)| value.clone()).or_else(|| self.users_alias(&name, draft))?;
+        let alias = settings.iter().chain(&self.settings).rev().find(|(known, _)| *known == key);
+        let value = alias.map(|(_, value)| value.clone()).or_else(|| self.users_alias(&name, draft))?;
         // Recorded for reports only: the words keep their own origins.
         let from = operands.first().map_or(draft.origin, Value::origin);
         self.derive("alias", &value.shown(), from);

@@ -417,8 +417,8 @@ impl Interpreter<'_> {
         let plain = [".exe", ".com", ".cmd", ".bat"].into_iter().find_map(|end| lower.strip_suffix(end));
         let plain_name = plain.unwrap_or(&lower);
         if self.language.is_windows() {
-            let own = find(&format!("{}:{plain_name}", self.language.name()));
-            return own.or_else(|| find(plain_name)).or_else(|| find(name));
+            let of_language = find(&format!("{}:{plain_name}", self.language.name()));
+            return of_language.or_else(|| find(plain_name)).or_else(|| find(name));
         }
         let of_windows = |program: &Program| plain.is_some() || program.style().is_windows();
         find(name).or_else(|| find(plain_name).filter(of_windows))

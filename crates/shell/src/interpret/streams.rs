@@ -182,8 +182,8 @@ impl Descriptors {
         // Drops the positions of closed sources, which are not read again; a text of many here-documents would keep all
         // of them.
         let kept = sources(&before.open);
-        let gone = sources(&self.open).into_iter().filter(|id| !kept.contains(id));
-        for id in gone.filter(|id| self.taken.contains_key(id)).collect::<Vec<_>>() {
+        let closed = sources(&self.open).into_iter().filter(|id| !kept.contains(id));
+        for id in closed.filter(|id| self.taken.contains_key(id)).collect::<Vec<_>>() {
             Rc::make_mut(&mut self.taken).remove(&id);
         }
         self.open = before.open.clone();

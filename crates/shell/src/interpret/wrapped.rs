@@ -45,8 +45,8 @@ impl Interpreter<'_> {
                 break;
             }
             let (parent, site) = (self.parent.replace(id), self.site);
-            let own = self.is_own_host(entry, invocation, draft);
-            self.site = site_of(entry).filter(|_| !own && !stays(entry, invocation, draft)).unwrap_or(site);
+            let is_own_host = self.is_own_host(entry, invocation, draft);
+            self.site = site_of(entry).filter(|_| !is_own_host && !stays(entry, invocation, draft)).unwrap_or(site);
             self.depth += 1;
             let output = self.entry_elsewhere(entry, id, invocation, draft);
             self.depth -= 1;
@@ -87,13 +87,13 @@ impl Interpreter<'_> {
     /// Whether `host: SELECTOR` names this machine and not another host.
     fn is_own_host(&self, entry: Node<'static>, invocation: &Invocation, draft: &Draft) -> bool {
         let hosts = Selector(entry.get("host").text()).values(invocation, &draft.words);
-        let own = (self.surroundings.variable)("HOSTNAME").filter(|name| !name.is_empty());
+        let own_name = (self.surroundings.variable)("HOSTNAME").filter(|name| !name.is_empty());
         hosts.iter().filter_map(Value::literal).any(|host| {
             let host = host.strip_prefix("ssh://").unwrap_or(&host);
             let bare = host.rsplit_once('@').map_or(host, |(_, host)| host);
             let by_name = ["localhost", "::1", "[::1]", "0.0.0.0", "ip6-localhost", "localhost.localdomain"];
             // A port of this machine may be a tunnel to another.
-            by_name.contains(&bare) || bare.starts_with("127.") || own.as_deref() == Some(bare)
+            by_name.contains(&bare) || bare.starts_with("127.") || own_name.as_deref() == Some(bare)
         })
     }
 
@@ -318,12 +318,12 @@ impl Interpreter<'_> {
                 word.literal().map(|_| program_name(word, self.language.is_windows())).filter(|name| !name.is_empty());
             known.and_then(|name| Program::find(self.surroundings.programs, &name)).is_some_and(Program::is_distinct)
         };
-        let own = draft.words.iter().skip(1).take(MAX_OWN).position(is_program)? + 1;
+        let start = draft.words.iter().skip(1).take(MAX_OWN).position(is_program)? + 1;
         if self.depth >= MAX_DEPTH {
             self.gap(draft.origin, UnknownReason::Limit);
             return None;
         }
-        let words = draft.words.get(own..).unwrap_or(&[]).to_vec();
+        let words = draft.words.get(start..).unwrap_or(&[]).to_vec();
         let parent = self.parent.replace(id);
         self.depth += 1;
         self.run_by_program(words, Vec::new(), &draft.stdin, draft);
@@ -372,10 +372,10 @@ impl Interpreter<'_> {
                 self.derived_text(DerivedText { language, step: "eval", text: &literal, from: origin }, &stdin),
             );
         }
-        let own = draft.words.first().cloned().unwrap_or_default();
-        let mut parameters = if parameters.is_empty() { vec![own.clone()] } else { parameters };
-        if language != Language::Shell && parameters.first() != Some(&own) {
-            parameters.insert(0, own);
+        let program = draft.words.first().cloned().unwrap_or_default();
+        let mut parameters = if parameters.is_empty() { vec![program.clone()] } else { parameters };
+        if language != Language::Shell && parameters.first() != Some(&program) {
+            parameters.insert(0, program);
         }
         let state = self.state.of_child(parameters);
         let source = DerivedText { language, step: language.step(), text: &literal, from: origin };

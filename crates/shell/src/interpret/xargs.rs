@@ -9,8 +9,8 @@ use crate::text_tools::{decode, quoting};
 
 /// Returns the command lines that `xargs` builds from its input.
 pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, stdin: &Stream) -> Vec<Vec<Value>> {
-    let given = ["replace", "replace-default"].map(|key| invocation.values(key, &draft.words)).concat();
-    let placeholder = match given.first().and_then(Value::literal).filter(|text| !text.is_empty()) {
+    let placeholders = ["replace", "replace-default"].map(|key| invocation.values(key, &draft.words)).concat();
+    let placeholder = match placeholders.first().and_then(Value::literal).filter(|text| !text.is_empty()) {
         Some(placeholder) => Some(placeholder.into_owned()),
         None => (invocation.has("replace") || invocation.has("replace-default")).then(|| "{}".to_owned()),
     };
@@ -24,7 +24,7 @@ pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, s
     let number = |key: &str| invocation.values(key, &draft.words).first().and_then(Value::literal)?.parse().ok();
     let groups = match delimiter(invocation, draft) {
         Some(delimiter) => delimited(&text, delimiter),
-        None if placeholder.is_some() => whole_lines(&text),
+        None if placeholder.is_some() => complete_lines(&text),
         None => by_lines(&text, number("max-lines")),
     };
     let origin = stdin.text.origin();
@@ -37,8 +37,8 @@ pub(super) fn xargs(words: Vec<Value>, invocation: &Invocation, draft: &Draft, s
         }
         return items.iter().map(|item| replaced(&words, &placeholder, item, origin)).collect();
     }
-    let most = number("max-args").unwrap_or(usize::MAX).max(1);
-    let batches = groups.iter().flat_map(|group| group.chunks(most));
+    let limit = number("max-args").unwrap_or(usize::MAX).max(1);
+    let batches = groups.iter().flat_map(|group| group.chunks(limit));
     let mut lines: Vec<Vec<Value>> = batches.map(|batch| [words.clone(), values(batch)].concat()).collect();
     if lines.is_empty() && !invocation.has("no-run-if-empty") {
         lines.push(words);
@@ -50,8 +50,8 @@ fn delimiter(invocation: &Invocation, draft: &Draft) -> Option<char> {
     if invocation.has("zero") {
         return Some('\0');
     }
-    let given = invocation.values("delimiter", &draft.words).first()?.literal().map(|text| decode::escapes(&text))?;
-    given.chars().next()
+    let text = invocation.values("delimiter", &draft.words).first()?.literal().map(|text| decode::escapes(&text))?;
+    text.chars().next()
 }
 
 fn delimited(text: &str, delimiter: char) -> Vec<Vec<String>> {
@@ -60,16 +60,16 @@ fn delimited(text: &str, delimiter: char) -> Vec<Vec<String>> {
 }
 
 /// With a placeholder, each line is one argument.
-fn whole_lines(text: &str) -> Vec<Vec<String>> {
+fn complete_lines(text: &str) -> Vec<Vec<String>> {
     let unquoted = |line: &str| arguments(&line.trim_start().replace(' ', "\\ ")).into_iter().next();
     vec![text.lines().filter_map(unquoted).collect()]
 }
 
 /// Returns all arguments, in groups of `most` lines each if that is given.
-fn by_lines(text: &str, most: Option<usize>) -> Vec<Vec<String>> {
-    let Some(most) = most else { return Some(arguments(text)).filter(|all| !all.is_empty()).into_iter().collect() };
+fn by_lines(text: &str, limit: Option<usize>) -> Vec<Vec<String>> {
+    let Some(limit) = limit else { return Some(arguments(text)).filter(|all| !all.is_empty()).into_iter().collect() };
     let lines: Vec<Vec<String>> = text.lines().map(arguments).filter(|line| !line.is_empty()).collect();
-    lines.chunks(most.max(1)).map(<[_]>::concat).collect()
+    lines.chunks(limit.max(1)).map(<[_]>::concat).collect()
 }
 
 /// Splits a text at whitespace; quotes and backslashes protect it.

@@ -1,6 +1,6 @@
 //! Names that receive values: assignments, loops over lists, imports.
 
-use super::datum::{MOST, ScriptValue};
+use super::datum::{MAX_ALTERNATIVES, ScriptValue};
 use super::fold;
 use super::token::Kind;
 use super::walker::ExprInterpreter;
@@ -78,7 +78,7 @@ impl ExprInterpreter<'_, '_> {
             return Some(first);
         }
         let mut all = vec![first];
-        while self.takes_symbol(",") && all.len() < MOST {
+        while self.takes_symbol(",") && all.len() < MAX_ALTERNATIVES {
             self.takes_symbol("*");
             all.push(self.one_target()?);
         }
@@ -118,7 +118,7 @@ impl ExprInterpreter<'_, '_> {
                 }
                 self.at += 1;
                 let mut all = Vec::new();
-                while self.at < close && all.len() < MOST {
+                while self.at < close && all.len() < MAX_ALTERNATIVES {
                     if !self.takes_symbol(",") && !self.takes_symbol("*") && !self.takes_symbol("...") {
                         all.push(self.inner_target());
                     }
@@ -216,7 +216,7 @@ impl ExprInterpreter<'_, '_> {
         }
         let mut all = Vec::new();
         let mut brackets = 0;
-        while self.step() && all.len() < MOST {
+        while self.step() && all.len() < MAX_ALTERNATIVES {
             match self.kind() {
                 Some(Kind::Open('{')) => {
                     let close = self.close_of(self.at);
@@ -260,7 +260,7 @@ impl ExprInterpreter<'_, '_> {
             | ScriptValue::File(_) => None,
         };
         match known {
-            Some(known) if known.len() <= MOST => known,
+            Some(known) if known.len() <= MAX_ALTERNATIVES => known,
             Some(known) => vec![ScriptValue::any(known)],
             None => vec![self.item_of(items)],
         }
@@ -307,15 +307,15 @@ impl ExprInterpreter<'_, '_> {
                 continue;
             }
             let dot = if module.ends_with('.') { "" } else { "." };
-            let whole = if from { format!("{module}{dot}{name}") } else { name.clone() };
+            let full_name = if from { format!("{module}{dot}{name}") } else { name.clone() };
             let known = exports.as_ref().and_then(|exports| exports.field(&name).cloned());
             let known = known.or_else(|| {
-                let own = self.import_module(&whole)?;
-                self.take_methods(&own);
-                Some(own)
+                let imported = self.import_module(&full_name)?;
+                self.take_methods(&imported);
+                Some(imported)
             });
             let is_known = known.is_some();
-            let datum = known.unwrap_or_else(|| ScriptValue::name(whole));
+            let datum = known.unwrap_or_else(|| ScriptValue::name(full_name));
             if self.takes_word("as") {
                 let alias = self.dotted();
                 self.assign(&alias, datum);
@@ -328,7 +328,7 @@ impl ExprInterpreter<'_, '_> {
     /// `a.b`, `.a`, `..`
     fn module_name(&mut self) -> String {
         let mut name = String::new();
-        while matches!(self.symbol(), "." | ".." | "...") && name.len() < MOST {
+        while matches!(self.symbol(), "." | ".." | "...") && name.len() < MAX_ALTERNATIVES {
             name.push_str(self.symbol());
             self.at += 1;
         }
@@ -374,15 +374,15 @@ impl ExprInterpreter<'_, '_> {
                         if let Some(exports) = &exports {
                             let key = member.as_deref().unwrap_or("default");
                             let field = exports.field(key).cloned();
-                            let whole = (key == "default").then(|| exports.clone());
-                            let datum = field.or(whole).unwrap_or_else(|| self.unknown());
+                            let default = (key == "default").then(|| exports.clone());
+                            let datum = field.or(default).unwrap_or_else(|| self.unknown());
                             self.assign(&name, datum);
                             continue;
                         }
-                        let whole = member
+                        let full_name = member
                             .filter(|key| key != "default")
                             .map_or(module.clone(), |key| format!("{module}.{key}"));
-                        self.assign(&name, ScriptValue::name(whole));
+                        self.assign(&name, ScriptValue::name(full_name));
                     }
                     return;
                 }

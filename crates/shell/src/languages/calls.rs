@@ -1,6 +1,6 @@
 //! Calls: the postfix operators of a value, the function that a value names, and the command that a call becomes.
 
-use super::datum::{MOST, ScriptValue, Text};
+use super::datum::{MAX_ALTERNATIVES, ScriptValue, Text};
 use super::fold;
 use super::token::Kind;
 use super::vocabulary::Constant;
@@ -236,7 +236,7 @@ impl ExprInterpreter<'_, '_> {
         }
     }
 
-    /// Resolves an element of the environment to its variable.
+    /// Resolves the name `environment.X` to the value of the variable `X`; anything else is returned unchanged.
     fn environment(&mut self, datum: ScriptValue) -> ScriptValue {
         let variable = datum.as_name().and_then(|name| name.strip_prefix("environment."));
         match variable {
@@ -478,15 +478,17 @@ impl ExprInterpreter<'_, '_> {
         if let Some(function) = self.vocabulary.function(name) {
             return self.compute(function, name, &arguments);
         }
-        if let Some(star) = self.stars.iter().map(|star| format!("{star}.{name}")).find(|whole| self.knows(whole)) {
+        if let Some(star) =
+            self.stars.iter().map(|star| format!("{star}.{name}")).find(|qualified| self.knows(qualified))
+        {
             return self.call(&star, arguments);
         }
         let unknown = self.unknown();
         self.callbacks(&arguments, &unknown);
         // `Thread(target=f, args=(x,))`
         if let Some(target) = arguments.named("target").or(arguments.named("func")).cloned() {
-            let given = arguments.named("args").and_then(ScriptValue::items).unwrap_or(&[]).to_vec();
-            self.apply(target, Arguments::from_positional(given));
+            let values = arguments.named("args").and_then(ScriptValue::items).unwrap_or(&[]).to_vec();
+            self.apply(target, Arguments::from_positional(values));
         }
         let mixed = self.mixed(None, &arguments);
         if let (ScriptValue::Text(text), true) =
@@ -524,23 +526,23 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Calls the functions among the arguments with `given`, since the callee may call them.
-    pub(super) fn callbacks(&mut self, arguments: &Arguments, given: &ScriptValue) {
+    pub(super) fn callbacks(&mut self, arguments: &Arguments, value: &ScriptValue) {
         for argument in &arguments.positional {
             if let ScriptValue::Function(function) = argument {
-                drop(self.invoke(&function.clone(), vec![given.clone(); function.parameters.len()]));
+                drop(self.invoke(&function.clone(), vec![value.clone(); function.parameters.len()]));
             }
             if let ScriptValue::Name(name) = argument
                 && self.program(&self.vocabulary.canonical(name)).is_some()
             {
-                self.call_name(&name.clone(), Arguments::from_positional(vec![given.clone()]));
+                self.call_name(&name.clone(), Arguments::from_positional(vec![value.clone()]));
             }
         }
     }
 
     /// `open(path, mode)`: reading, writing and appending become options, since languages spell the modes differently.
     fn open(&mut self, name: &str, at: usize, mut arguments: Arguments) -> ScriptValue {
-        let given = arguments.positional.get(at).or(arguments.named("mode")).or(arguments.named("flag")).cloned();
-        let mode = given.as_ref().map_or(Some("r".to_owned()), ScriptValue::literal);
+        let argument = arguments.positional.get(at).or(arguments.named("mode")).or(arguments.named("flag")).cloned();
+        let mode = argument.as_ref().map_or(Some("r".to_owned()), ScriptValue::literal);
         let perl = self.vocabulary.dialect.language == Language::Perl;
         let path = if perl { 2 } else { 0 };
         let mut path_datum = arguments.positional.get(path).cloned().unwrap_or_else(|| self.unknown());
@@ -588,7 +590,7 @@ impl ExprInterpreter<'_, '_> {
     /// Makes the commands of a call that the library knows: one for each alternative of the arguments.
     pub(super) fn make(&mut self, name: &str, arguments: Arguments) -> ScriptValue {
         let all = arguments.positional.iter().chain(arguments.named.iter().map(|(_, value)| value));
-        let rounds = all.map(|datum| datum.alternatives().len()).max().unwrap_or(1).clamp(1, MOST);
+        let rounds = all.map(|datum| datum.alternatives().len()).max().unwrap_or(1).clamp(1, MAX_ALTERNATIVES);
         let mut results = Vec::new();
         for round in 0..rounds {
             let one = |datum: &ScriptValue| {
@@ -663,11 +665,11 @@ impl ExprInterpreter<'_, '_> {
             operands.extend(datum.words(origin));
         }
         for (key, datum) in arguments.named.iter().filter(|(_, datum)| !datum.is_false()) {
-            let given = datum.text(origin);
+            let value = datum.text(origin);
             // The environment of a started program does not count as data sent to it.
             match key.as_str() {
-                "env" => text.taint(&Text { files: Vec::new(), ..given }),
-                _ => text.taint(&given),
+                "env" => text.taint(&Text { files: Vec::new(), ..value }),
+                _ => text.taint(&value),
             }
             // `new Deno.Command("ls", {args: ["-l"]})`
             if let (ScriptValue::List(_), Language::JavaScript, "args" | "cmd") =
@@ -705,12 +707,12 @@ impl ExprInterpreter<'_, '_> {
                 read.extend(Selector(entry.get("to").text()).values(invocation, &command.words));
             }
         }
-        let own = printed
+        let is_program_output = printed
             .text
             .pieces
             .iter()
             .all(|(piece, _)| matches!(piece, Piece::Output(Printed::Program(name)) if name.contains(':')));
-        text.value = match own {
+        text.value = match is_program_output {
             true => Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), self.origin),
             false => printed.text,
         };
@@ -738,11 +740,11 @@ impl ExprInterpreter<'_, '_> {
         let commands = self.interpreter.reading.commands.get(first..).unwrap_or(&[]);
         let is_shell = commands.iter().any(|command| {
             let grammar = command.invocation.as_ref().and_then(|invocation| invocation.grammar());
-            let given = |key| command.invocation.as_ref().is_some_and(|invocation| invocation.given(key));
+            let has = |key| command.invocation.as_ref().is_some_and(|invocation| invocation.has_option(key));
             let bare = command.unread.iter().all(|(code, _)| matches!(code, Code::Stdin(_)));
             grammar.is_some_and(Program::reads_script)
-                && !given("command")
-                && !given("operands")
+                && !has("command")
+                && !has("operands")
                 && bare
                 && !command.name.contains(':')
         });

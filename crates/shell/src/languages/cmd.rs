@@ -73,8 +73,8 @@ impl<'a> Reader<'_, '_, 'a> {
         loop {
             self.blanks(true);
             let start = self.at;
-            let whole = self.origin_from(start);
-            if self.at >= self.text.len() || !self.on.steps(whole) {
+            let origin = self.origin_from(start);
+            if self.at >= self.text.len() || !self.on.steps(origin) {
                 return output;
             }
             let printed = self.list(stdin, 0);
@@ -499,7 +499,7 @@ impl<'a> Reader<'_, '_, 'a> {
             let values = reader.on.state.variable(&format!("%{name}"))?;
             Some((values.first()?.clone(), at + name.len_utf8()))
         };
-        // The last modifier may be the name itself.
+        // In `%~dpx`, `x` may be a modifier or the variable: the most modifiers that leave a variable win.
         let found = (0..=modifiers).rev().find_map(|length| known(self, self.at + length));
         match found {
             Some((value, after)) => {
@@ -688,19 +688,19 @@ impl<'a> Reader<'_, '_, 'a> {
 
     /// Evaluates a command again after its variables are expanded, since cmd divides a line after expansion.
     fn read_again(&mut self, words: Vec<Word>, redirects: Vec<Redirection>, stdin: &Stream) -> Stream {
-        let mut whole = Value::default();
+        let mut joined = Value::default();
         for word in words {
             let origin = word.value.origin();
-            if !whole.pieces.is_empty() {
-                whole.push_text(" ", origin);
+            if !joined.pieces.is_empty() {
+                joined.push_text(" ", origin);
             }
             let mark = if word.quoted { "\"" } else { "" };
-            whole.push_text(mark, origin);
-            whole.push(word.value);
-            whole.push_text(mark, origin);
+            joined.push_text(mark, origin);
+            joined.push(word.value);
+            joined.push_text(mark, origin);
         }
-        let from = whole.origin();
-        let Some(text) = self.on.readable(&whole) else { return Stream::default() };
+        let from = joined.origin();
+        let Some(text) = self.on.readable(&joined) else { return Stream::default() };
         if !self.on.enters(text.len(), from) {
             return Stream::default();
         }

@@ -2,7 +2,7 @@
 
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::CommandId;
-use crate::reading::WHOLE_ENVIRONMENT;
+use crate::reading::ENTIRE_ENVIRONMENT;
 use reflex_work as work;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -10,13 +10,13 @@ use std::rc::Rc;
 use super::token::Token;
 
 /// Maximum length of a text in bytes.
-const LONGEST: usize = 64 * 1024;
+const MAX_BYTES: usize = 64 * 1024;
 
 /// Name of the environment in all languages.
 pub(super) const ENVIRONMENT: &str = "environment";
 
 /// Maximum number of alternatives of a value.
-pub(super) const MOST: usize = 64;
+pub(super) const MAX_ALTERNATIVES: usize = 64;
 
 /// The values of names.
 pub(super) type Names = Rc<BTreeMap<String, ScriptValue>>;
@@ -97,9 +97,9 @@ impl ScriptValue {
     pub(super) fn any(items: Vec<ScriptValue>) -> ScriptValue {
         let mut all: Vec<ScriptValue> = Vec::new();
         // Each item is compared with those before it.
-        work::spend((items.len() * items.len().min(MOST)) as u64 / 2);
+        work::spend((items.len() * items.len().min(MAX_ALTERNATIVES)) as u64 / 2);
         for item in items.iter().flat_map(ScriptValue::alternatives) {
-            if all.len() < MOST && !all.contains(item) {
+            if all.len() < MAX_ALTERNATIVES && !all.contains(item) {
                 all.push(item.clone());
             }
         }
@@ -180,7 +180,7 @@ impl ScriptValue {
             ScriptValue::Any(items) => self.mixed(items.iter(), origin),
             ScriptValue::Name(name) if **name == *ENVIRONMENT => Text {
                 value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin),
-                files: vec![Value::text(WHOLE_ENVIRONMENT, origin)],
+                files: vec![Value::text(ENTIRE_ENVIRONMENT, origin)],
                 ..Text::default()
             },
             ScriptValue::Ternary(_) | ScriptValue::Name(_) | ScriptValue::Function(_) => {
@@ -191,9 +191,9 @@ impl ScriptValue {
 
     /// Returns an unknown text with the sources of the items.
     fn mixed<'d>(&'d self, items: impl Iterator<Item = &'d ScriptValue>, origin: Origin) -> Text {
-        let mut whole =
+        let mut mixture =
             Text { value: Value::piece(Piece::Unknown(UnknownReason::NotEvaluated), origin), ..Text::default() };
-        for item in items.take(MOST) {
+        for item in items.take(MAX_ALTERNATIVES) {
             // One level of nesting is enough: deeper lists do not count as data that is sent.
             let inner = match item {
                 ScriptValue::Text(text) => text.clone(),
@@ -204,19 +204,21 @@ impl ScriptValue {
                     }
                     all
                 }),
-                ScriptValue::List(items) => items.iter().take(MOST).fold(Text::default(), |mut all, value| {
-                    if let ScriptValue::Text(_) | ScriptValue::File(_) | ScriptValue::Name(_) = value {
-                        all.taint(&value.text(origin));
-                    }
-                    all
-                }),
+                ScriptValue::List(items) => {
+                    items.iter().take(MAX_ALTERNATIVES).fold(Text::default(), |mut all, value| {
+                        if let ScriptValue::Text(_) | ScriptValue::File(_) | ScriptValue::Name(_) = value {
+                            all.taint(&value.text(origin));
+                        }
+                        all
+                    })
+                }
                 ScriptValue::Number(_) | ScriptValue::Ternary(_) | ScriptValue::Any(_) | ScriptValue::Function(_) => {
                     continue;
                 }
             };
-            whole.taint(&inner);
+            mixture.taint(&inner);
         }
-        whole
+        mixture
     }
 
     /// Returns the words that the value becomes as an argument: one for each item of a list.
@@ -247,7 +249,7 @@ impl Text {
         let size = |value: &Value| {
             value.pieces.iter().map(|(piece, _)| 8 + piece.as_text().map_or(0, str::len)).sum::<usize>()
         };
-        if size(&self.value) + size(&other.value) > LONGEST {
+        if size(&self.value) + size(&other.value) > MAX_BYTES {
             self.value = Value::piece(Piece::Unknown(UnknownReason::Limit), self.value.origin());
             return;
         }
@@ -264,18 +266,18 @@ impl Text {
 
     /// Whether the text contains the values of the complete environment.
     pub(super) fn holds_environment(&self) -> bool {
-        self.files.iter().any(|file| file.literal().is_some_and(|path| path == WHOLE_ENVIRONMENT))
+        self.files.iter().any(|file| file.literal().is_some_and(|path| path == ENTIRE_ENVIRONMENT))
     }
 
     /// Adds the sources of another text.
     pub(super) fn taint(&mut self, other: &Text) {
         for id in &other.from {
-            if self.from.len() < MOST && !self.from.contains(id) {
+            if self.from.len() < MAX_ALTERNATIVES && !self.from.contains(id) {
                 self.from.push(*id);
             }
         }
         for file in &other.files {
-            if self.files.len() < MOST && !self.files.contains(file) {
+            if self.files.len() < MAX_ALTERNATIVES && !self.files.contains(file) {
                 self.files.push(file.clone());
             }
         }

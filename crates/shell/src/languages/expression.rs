@@ -533,8 +533,8 @@ impl ExprInterpreter<'_, '_> {
     pub(super) fn meaning(&mut self, name: &str) -> ScriptValue {
         if let Some(known) = self.variable(name) {
             // `from os import environ`
-            let whole = known.as_name().map(|whole| self.vocabulary.canonical(whole));
-            let constant = whole.and_then(|whole| self.vocabulary.constant(&whole));
+            let full_name = known.as_name().map(|full_name| self.vocabulary.canonical(full_name));
+            let constant = full_name.and_then(|full_name| self.vocabulary.constant(&full_name));
             return constant.map_or(known, |constant| self.constant(constant));
         }
         let canonical = self.vocabulary.canonical(name);

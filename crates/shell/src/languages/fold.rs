@@ -1,6 +1,6 @@
 //! Constant folding: the results of operators and functions for known values.
 
-use super::datum::{ENVIRONMENT, MOST, ScriptValue, Text};
+use super::datum::{ENVIRONMENT, MAX_ALTERNATIVES, ScriptValue, Text};
 use crate::model::language::Language;
 use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::text_tools::quoting;
@@ -14,10 +14,10 @@ const MAX_ITEMS: i64 = 1024;
 pub(super) fn product(left: &[Text], right: &[Text]) -> Vec<Text> {
     let mut all = Vec::new();
     for one in left {
-        for other in right.iter().take(MOST / left.len().max(1) + 1) {
-            let mut whole = one.clone();
-            whole.push(other.clone());
-            all.push(whole);
+        for other in right.iter().take(MAX_ALTERNATIVES / left.len().max(1) + 1) {
+            let mut joined = one.clone();
+            joined.push(other.clone());
+            all.push(joined);
         }
     }
     all
@@ -53,15 +53,15 @@ pub(super) fn times(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> 
     match (left, right) {
         (ScriptValue::Number(one), ScriptValue::Number(other)) => ScriptValue::Number(one.wrapping_mul(*other)),
         (ScriptValue::Text(text), count) | (count, ScriptValue::Text(text)) if count.number().is_some() => {
-            let mut whole = Text::default();
+            let mut repeated = Text::default();
             for _ in 0..count.number().unwrap_or(0).clamp(0, MAX_ITEMS) {
-                whole.push(text.clone());
+                repeated.push(text.clone());
             }
-            ScriptValue::Text(whole)
+            ScriptValue::Text(repeated)
         }
         (ScriptValue::List(items), ScriptValue::Number(count)) => {
-            let most = items.len() * (*count).clamp(0, MAX_ITEMS) as usize;
-            ScriptValue::list(items.iter().cycle().take(most.min(MAX_ITEMS as usize)).cloned().collect())
+            let count = items.len() * (*count).clamp(0, MAX_ITEMS) as usize;
+            ScriptValue::list(items.iter().cycle().take(count.min(MAX_ITEMS as usize)).cloned().collect())
         }
         _ => ScriptValue::unknown(UnknownReason::Arithmetic, origin),
     }
@@ -83,19 +83,19 @@ pub(super) fn path(left: &ScriptValue, right: &ScriptValue, origin: Origin) -> S
 
 /// Joins the parts of a path; an absolute part discards the parts before it.
 pub(super) fn join_path(parts: &[ScriptValue], origin: Origin) -> ScriptValue {
-    let mut whole = Text::default();
+    let mut path = Text::default();
     for part in parts {
         let text = part.text(origin);
         let absolute =
             text.value.prefix().starts_with('/') || matches!(text.value.pieces.first(), Some((Piece::Home(_), _)));
         if absolute {
-            whole.value = Value::default();
-        } else if !whole.value.pieces.is_empty() && !whole.value.shown().ends_with('/') {
-            whole.value.push_text("/", origin);
+            path.value = Value::default();
+        } else if !path.value.pieces.is_empty() && !path.value.shown().ends_with('/') {
+            path.value.push_text("/", origin);
         }
-        whole.push(text);
+        path.push(text);
     }
-    ScriptValue::Text(whole)
+    ScriptValue::Text(path)
 }
 
 /// `a or b`: either value, but only `b` if `a` is false or may be unset.
@@ -139,8 +139,8 @@ pub(super) fn range(bounds: &[ScriptValue]) -> Option<ScriptValue> {
         _ => return None,
     };
     let count = end.checked_sub(begin)?.checked_div(step)?;
-    let whole = count.checked_mul(step)? == end - begin;
-    let count = if whole { count } else { count + 1 };
+    let is_exact = count.checked_mul(step)? == end - begin;
+    let count = if is_exact { count } else { count + 1 };
     (count <= MAX_ITEMS)
         .then(|| ScriptValue::list((0..count.max(0)).map(|at| ScriptValue::Number(begin + at * step)).collect()))
 }
@@ -167,14 +167,14 @@ pub(super) fn lines(text: &Text) -> Vec<ScriptValue> {
 
 /// Joins texts with a separator.
 pub(super) fn joined(items: &[ScriptValue], between: &str, origin: Origin) -> Text {
-    let mut whole = Text::default();
+    let mut text = Text::default();
     for (index, item) in items.iter().enumerate() {
         if index > 0 && !between.is_empty() {
-            whole.value.push_text(between, origin);
+            text.value.push_text(between, origin);
         }
-        whole.push(item.text(origin));
+        text.push(item.text(origin));
     }
-    whole
+    text
 }
 
 /// `"%s/x" % name`, `sprintf("%s/x", name)`.
@@ -187,14 +187,14 @@ pub(super) fn format_percent(left: &ScriptValue, right: &ScriptValue, origin: Or
     let Some(format) = left.literal() else {
         return concat(left, right, origin);
     };
-    let mut whole = Text::default();
+    let mut text = Text::default();
     let mut next = arguments.iter();
     let mut parts = format.split('%');
-    whole.value.push_text(parts.next().unwrap_or(""), origin);
+    text.value.push_text(parts.next().unwrap_or(""), origin);
     while let Some(part) = parts.next() {
         if part.is_empty() {
-            whole.value.push_text("%", origin);
-            whole.value.push_text(parts.next().unwrap_or(""), origin);
+            text.value.push_text("%", origin);
+            text.value.push_text(parts.next().unwrap_or(""), origin);
             continue;
         }
         let (key, part) = match part.strip_prefix('(').and_then(|rest| rest.split_once(')')) {
@@ -208,12 +208,12 @@ pub(super) fn format_percent(left: &ScriptValue, right: &ScriptValue, origin: Or
         };
         let argument = argument.unwrap_or_else(|| ScriptValue::unknown(UnknownReason::NotEvaluated, origin));
         match (part.get(..end), argument.number()) {
-            (Some("c"), Some(number)) => whole.push(ch(number, origin)),
-            _ => whole.push(argument.text(origin)),
+            (Some("c"), Some(number)) => text.push(ch(number, origin)),
+            _ => text.push(argument.text(origin)),
         }
-        whole.value.push_text(part.get(end..).unwrap_or(""), origin);
+        text.value.push_text(part.get(end..).unwrap_or(""), origin);
     }
-    ScriptValue::Text(whole)
+    ScriptValue::Text(text)
 }
 
 /// `"{}/x{a}".format(name, a=1)`
@@ -223,14 +223,14 @@ pub(super) fn format_braces(
     named: &[(String, ScriptValue)],
     origin: Origin,
 ) -> ScriptValue {
-    let mut whole = Text::default();
+    let mut text = Text::default();
     let mut next = 0;
     let mut rest = format;
     while let Some(at) = rest.find(['{', '}']) {
-        whole.value.push_text(rest.get(..at).unwrap_or(""), origin);
+        text.value.push_text(rest.get(..at).unwrap_or(""), origin);
         let here = rest.get(at..).unwrap_or("");
         if here.starts_with("{{") || here.starts_with("}}") {
-            whole.value.push_text(here.get(..1).unwrap_or(""), origin);
+            text.value.push_text(here.get(..1).unwrap_or(""), origin);
             rest = here.get(2..).unwrap_or("");
             continue;
         }
@@ -248,11 +248,11 @@ pub(super) fn format_braces(
             Err(_) => named.iter().find(|(key, _)| key == name).map(|(_, value)| value),
         };
         let unknown = ScriptValue::unknown(UnknownReason::NotEvaluated, origin);
-        whole.push(value.unwrap_or(&unknown).text(origin));
+        text.push(value.unwrap_or(&unknown).text(origin));
         rest = after;
     }
-    whole.value.push_text(rest, origin);
-    ScriptValue::Text(whole)
+    text.value.push_text(rest, origin);
+    ScriptValue::Text(text)
 }
 
 /// Returns the character with the given code point.

@@ -17,7 +17,7 @@ const SYMBOLS: [&str; 65] = [
 
 /// Maximum length in characters of a pattern or of an expression inside a string. The limit keeps the lexer linear:
 /// without it, every unterminated opening would scan the rest of the text.
-const LONGEST_PART: usize = 2048;
+const MAX_PART: usize = 2048;
 
 /// Splits a text into tokens.
 pub(super) fn tokens(dialect: &'static Dialect, text: &str) -> Vec<Token> {
@@ -322,7 +322,7 @@ impl<'t> Lexer<'t> {
         let rest = self.rest();
         let mut class = false;
         let mut escaped = false;
-        for (at, ch) in rest.char_indices().skip(1).take(LONGEST_PART) {
+        for (at, ch) in rest.char_indices().skip(1).take(MAX_PART) {
             match ch {
                 '\n' => break,
                 _ if escaped => escaped = false,
@@ -751,7 +751,7 @@ fn format_at(code: &str) -> usize {
 /// Returns the byte offset of the brace that closes the one before `inside`.
 fn matching(inside: &str) -> Option<usize> {
     let mut depth = 0usize;
-    for (at, ch) in inside.char_indices().take(LONGEST_PART) {
+    for (at, ch) in inside.char_indices().take(MAX_PART) {
         match ch {
             '{' => depth += 1,
             '}' if depth == 0 => return Some(at),
@@ -795,7 +795,7 @@ fn dollar(rest: &str) -> Option<(String, usize)> {
             }
             _ => break,
         };
-        let Some((length, _)) = inside.char_indices().take(LONGEST_PART).find(|(_, ch)| *ch == closing) else {
+        let Some((length, _)) = inside.char_indices().take(MAX_PART).find(|(_, ch)| *ch == closing) else {
             break;
         };
         end += arrow + length + 1;

@@ -13,7 +13,7 @@ use crate::text_tools::decode;
 use std::sync::Arc;
 
 /// Maximum length in bytes of a qualified name. No known name is longer.
-const LONGEST_NAME: usize = 256;
+const MAX_NAME: usize = 256;
 
 impl ExprInterpreter<'_, '_> {
     /// Returns the result of a function.
@@ -151,14 +151,14 @@ impl ExprInterpreter<'_, '_> {
     }
 
     fn chars_of(&self, numbers: &[ScriptValue]) -> ScriptValue {
-        let mut whole = Text::default();
+        let mut text = Text::default();
         for item in numbers.iter().flat_map(|one| one.items().unwrap_or(std::slice::from_ref(one))) {
             match item.number() {
-                Some(number) => whole.push(fold::ch(number, self.origin)),
-                None => whole.push(self.unknown().text(self.origin)),
+                Some(number) => text.push(fold::ch(number, self.origin)),
+                None => text.push(self.unknown().text(self.origin)),
             }
         }
-        ScriptValue::Text(whole)
+        ScriptValue::Text(text)
     }
 
     /// Decodes a text and records the step as a derivation, since the code that runs then differs from the source text.
@@ -269,11 +269,11 @@ impl ExprInterpreter<'_, '_> {
     pub(super) fn attribute(&mut self, datum: &ScriptValue, name: &str) -> ScriptValue {
         datum.each(|one| match one {
             ScriptValue::Name(object) => {
-                let whole = if object.is_empty() { name.to_owned() } else { format!("{object}.{name}") };
-                if whole.len() > LONGEST_NAME {
+                let full_name = if object.is_empty() { name.to_owned() } else { format!("{object}.{name}") };
+                if full_name.len() > MAX_NAME {
                     return self.unknown();
                 }
-                match self.variable(&whole) {
+                match self.variable(&full_name) {
                     // A bare name is a call in Ruby.
                     Some(ScriptValue::Function(function)) if self.vocabulary.dialect.language == Language::Ruby => {
                         return self.invoke(&function, Vec::new());
@@ -288,10 +288,10 @@ impl ExprInterpreter<'_, '_> {
                     }
                     return self.environment_variable(name);
                 }
-                let canonical = self.vocabulary.canonical(&whole);
+                let canonical = self.vocabulary.canonical(&full_name);
                 match self.vocabulary.constant(&canonical) {
                     Some(constant) => self.constant(constant),
-                    None => ScriptValue::name(whole),
+                    None => ScriptValue::name(full_name),
                 }
             }
             ScriptValue::Map(_) => one.field(name).cloned().unwrap_or_else(|| self.unknown()),
@@ -330,16 +330,16 @@ impl ExprInterpreter<'_, '_> {
         place: Option<&str>,
     ) -> ScriptValue {
         match &receiver {
-            ScriptValue::Name(object) if object.len() <= LONGEST_NAME => {
-                let whole = format!("{object}.{name}");
-                return self.named_method(&whole, &receiver, name, arguments);
+            ScriptValue::Name(object) if object.len() <= MAX_NAME => {
+                let full_name = format!("{object}.{name}");
+                return self.named_method(&full_name, &receiver, name, arguments);
             }
             ScriptValue::Function(_) if matches!(name, "call" | "apply" | "()" | "bind" | "__call__") => {
                 let skip = usize::from(self.vocabulary.dialect.language == Language::JavaScript);
                 let rest = arguments.positional.into_iter().skip(skip).collect();
                 return self.apply(receiver, Arguments::from_positional(rest));
             }
-            ScriptValue::Any(all) if all.len() <= super::datum::MOST => {
+            ScriptValue::Any(all) if all.len() <= super::datum::MAX_ALTERNATIVES => {
                 let unknown = self.unknown();
                 let all = all.clone();
                 return self.deeper(unknown, |this| {
@@ -389,18 +389,24 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// Calls a method of a named object: `os.remove`, `fs.promises.rm`, `client.post`.
-    fn named_method(&mut self, whole: &str, receiver: &ScriptValue, name: &str, arguments: Arguments) -> ScriptValue {
+    fn named_method(
+        &mut self,
+        full_name: &str,
+        receiver: &ScriptValue,
+        name: &str,
+        arguments: Arguments,
+    ) -> ScriptValue {
         if let Some(ScriptValue::Function(function)) = self
             .variable(name)
-            .filter(|_| whole.starts_with("self.") || whole.starts_with("this.") || whole.contains("()"))
+            .filter(|_| full_name.starts_with("self.") || full_name.starts_with("this.") || full_name.contains("()"))
         {
             return self.invoke(&function, arguments.positional);
         }
         // `Class.method()`, `Class().method()`
-        if let Some(ScriptValue::Function(function)) = self.variable(&whole.replace("()", "")) {
+        if let Some(ScriptValue::Function(function)) = self.variable(&full_name.replace("()", "")) {
             return self.invoke(&function, arguments.positional);
         }
-        let canonical = self.vocabulary.canonical(whole);
+        let canonical = self.vocabulary.canonical(full_name);
         let known = self.program(&canonical).is_some()
             || self.vocabulary.function(&canonical).is_some()
             || self.vocabulary.opens.iter().any(|(known, _)| *known == canonical);
@@ -428,11 +434,11 @@ impl ExprInterpreter<'_, '_> {
             return self.make_method(&member, self.unknown(), arguments);
         }
         // `User.objects.all().delete()`: the last two names identify a method that the last one alone does not.
-        let pair = whole.rsplit('.').nth(1).map(|before| format!(".{before}.{name}"));
+        let pair = full_name.rsplit('.').nth(1).map(|before| format!(".{before}.{name}"));
         if let Some(pair) = pair.filter(|pair| !known && self.program(pair).is_some()) {
             return self.make_method(&pair, self.unknown(), arguments);
         }
-        self.call_name(whole, arguments)
+        self.call_name(full_name, arguments)
     }
 
     fn make_method(&mut self, member: &str, receiver: ScriptValue, mut arguments: Arguments) -> ScriptValue {
@@ -532,7 +538,7 @@ impl ExprInterpreter<'_, '_> {
             }
             "forEach" | "each" | "map" | "filter" | "select" | "flatMap" | "collect" | "flat_map"
             | "each_with_index" | "reject" | "find" | "some" | "every" => self.each_item(receiver, arguments),
-            "then" | "finally" | "catch" | "pipe" | "yield_self" => self.each_given(receiver, arguments),
+            "then" | "finally" | "catch" | "pipe" | "yield_self" => self.each_callback(receiver, arguments),
             "unpack1" | "unpack" if first.and_then(ScriptValue::literal).is_some_and(|how| how.starts_with('m')) => {
                 self.decoded("base64", receiver, decode::base64)
             }
@@ -580,17 +586,17 @@ impl ExprInterpreter<'_, '_> {
             None if self.vocabulary.dialect.bare_calls => String::new(),
             None => ",".into(),
         };
-        let mut whole = vec![Text::default()];
+        let mut texts = vec![Text::default()];
         for (index, item) in list.iter().enumerate() {
             let gap = Text {
                 value: Value::text(if index > 0 { between.as_str() } else { "" }, self.origin),
                 ..Text::default()
             };
             let parts: Vec<Text> = item.alternatives().iter().map(|one| one.text(self.origin)).collect();
-            whole = fold::product(&fold::product(&whole, &[gap]), &parts);
-            whole.truncate(super::datum::MOST);
+            texts = fold::product(&fold::product(&texts, &[gap]), &parts);
+            texts.truncate(super::datum::MAX_ALTERNATIVES);
         }
-        ScriptValue::any(whole.into_iter().map(ScriptValue::Text).collect())
+        ScriptValue::any(texts.into_iter().map(ScriptValue::Text).collect())
     }
 
     /// Calls a function for each item of the receiver.
@@ -604,13 +610,13 @@ impl ExprInterpreter<'_, '_> {
             return receiver.clone();
         };
         let items = match receiver.items() {
-            Some(items) if items.len() <= super::datum::MOST => items.to_vec(),
+            Some(items) if items.len() <= super::datum::MAX_ALTERNATIVES => items.to_vec(),
             _ => vec![self.item_of(receiver)],
         };
         let results = items.into_iter().map(|item| {
             let several = matches!(&function, ScriptValue::Function(one) if one.parameters.len() > 1);
-            let given = item.items().filter(|_| several).map_or_else(|| vec![item.clone()], <[ScriptValue]>::to_vec);
-            self.apply(function.clone(), Arguments::from_positional(given))
+            let values = item.items().filter(|_| several).map_or_else(|| vec![item.clone()], <[ScriptValue]>::to_vec);
+            self.apply(function.clone(), Arguments::from_positional(values))
         });
         let results = ScriptValue::list(results.collect());
         self.part_of(receiver, results)
@@ -618,13 +624,13 @@ impl ExprInterpreter<'_, '_> {
 
     /// Marks a value made from the variables of the environment as containing the environment, whatever was done with
     /// it.
-    pub(super) fn part_of(&self, whole: &ScriptValue, made: ScriptValue) -> ScriptValue {
+    pub(super) fn part_of(&self, source: &ScriptValue, made: ScriptValue) -> ScriptValue {
         let mut text = ScriptValue::name(ENVIRONMENT).text(self.origin);
-        if let ScriptValue::Text(whole) = whole
-            && whole.holds_environment()
+        if let ScriptValue::Text(source) = source
+            && source.holds_environment()
         {
-            text.taint(whole);
-        } else if whole.as_name() != Some(ENVIRONMENT) {
+            text.taint(source);
+        } else if source.as_name() != Some(ENVIRONMENT) {
             return made;
         }
         text.taint(&made.text(self.origin));
@@ -632,7 +638,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// `promise.then(function)`: calls each function with the receiver.
-    fn each_given(&mut self, receiver: &ScriptValue, arguments: &Arguments) -> ScriptValue {
+    fn each_callback(&mut self, receiver: &ScriptValue, arguments: &Arguments) -> ScriptValue {
         let mut last = receiver.clone();
         for argument in &arguments.positional {
             if matches!(argument, ScriptValue::Function(_) | ScriptValue::Name(_)) {
@@ -644,17 +650,17 @@ impl ExprInterpreter<'_, '_> {
 }
 
 fn paths(parts: &[ScriptValue], origin: Origin) -> ScriptValue {
-    let mut whole: Vec<Vec<ScriptValue>> = vec![Vec::new()];
+    let mut combined: Vec<Vec<ScriptValue>> = vec![Vec::new()];
     for part in parts {
         let mut longer = Vec::new();
-        for before in &whole {
-            for one in part.alternatives().iter().take(super::datum::MOST / whole.len() + 1) {
+        for before in &combined {
+            for one in part.alternatives().iter().take(super::datum::MAX_ALTERNATIVES / combined.len() + 1) {
                 longer.push([before.as_slice(), std::slice::from_ref(one)].concat());
             }
         }
-        whole = longer;
+        combined = longer;
     }
-    ScriptValue::any(whole.iter().map(|parts| fold::join_path(parts, origin)).collect())
+    ScriptValue::any(combined.iter().map(|parts| fold::join_path(parts, origin)).collect())
 }
 
 /// `~/x`
@@ -709,9 +715,9 @@ fn split(datum: &ScriptValue, between: Option<&ScriptValue>, origin: Origin) -> 
 fn replace(text: &ScriptValue, from: &ScriptValue, to: &ScriptValue, origin: Origin) -> ScriptValue {
     match (from.literal(), to.literal()) {
         (Some(from), Some(to)) if !from.is_empty() => fold::change(text, origin, |text| {
-            const LONGEST: usize = 256 * 1024;
-            let longest = text.len() + text.matches(from.as_str()).count().saturating_mul(to.len());
-            (longest <= LONGEST).then(|| text.replace(&from, &to))
+            const MAX_BYTES: usize = 256 * 1024;
+            let bound = text.len() + text.matches(from.as_str()).count().saturating_mul(to.len());
+            (bound <= MAX_BYTES).then(|| text.replace(&from, &to))
         }),
         _ => fold::change(text, origin, |_| None),
     }

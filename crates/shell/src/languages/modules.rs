@@ -75,9 +75,12 @@ impl ExprInterpreter<'_, '_> {
         let end = self.tokens.0.len();
         let unknown = self.unknown();
         let last = self.deeper(unknown, |this| this.statements(end));
-        let given = std::mem::replace(&mut self.returned, returned);
-        let value =
-            if is_apart { self.exports() } else { ScriptValue::any(if given.is_empty() { vec![last] } else { given }) };
+        let values = std::mem::replace(&mut self.returned, returned);
+        let value = if is_apart {
+            self.exports()
+        } else {
+            ScriptValue::any(if values.is_empty() { vec![last] } else { values })
+        };
         if is_apart {
             self.store_scope();
         }
@@ -100,20 +103,22 @@ impl ExprInterpreter<'_, '_> {
     /// Returns the exports of the file that has just been walked.
     fn exports(&mut self) -> ScriptValue {
         let names = self.names.clone();
-        let whole = names.get("module.exports").cloned();
-        if let Some(whole) = whole.clone().filter(|whole| !matches!(whole, ScriptValue::Map(_) | ScriptValue::Any(_))) {
-            return whole;
+        let module = names.get("module.exports").cloned();
+        if let Some(module) =
+            module.clone().filter(|module| !matches!(module, ScriptValue::Map(_) | ScriptValue::Any(_)))
+        {
+            return module;
         }
         let mut fields: Vec<(String, ScriptValue)> = names
             .iter()
             .map(|(name, datum)| {
-                let own = name.strip_prefix("module.exports.").or_else(|| name.strip_prefix("exports."));
-                (own.unwrap_or(name).to_owned(), datum.clone())
+                let exported = name.strip_prefix("module.exports.").or_else(|| name.strip_prefix("exports."));
+                (exported.unwrap_or(name).to_owned(), datum.clone())
             })
             .collect();
-        for one in whole.iter().flat_map(|whole| whole.alternatives().to_vec()) {
-            if let ScriptValue::Map(own) = one {
-                fields.extend(own.iter().cloned());
+        for one in module.iter().flat_map(|module| module.alternatives().to_vec()) {
+            if let ScriptValue::Map(exported) = one {
+                fields.extend(exported.iter().cloned());
             }
         }
         ScriptValue::Map(Rc::new(fields))

@@ -30,13 +30,13 @@ impl ExprInterpreter<'_, '_> {
         let mut rest: Vec<Value> = self.interpreter.state.parameters.iter().skip(1).cloned().collect();
         let mut fields = Vec::new();
         for option in declared.iter().filter(|option| option.is_named()) {
-            let given = option.taken_from(&mut rest);
-            fields.push((option.name(), given.map_or_else(|| option.default.clone(), ScriptValue::from)));
+            let value = option.taken_from(&mut rest);
+            fields.push((option.name(), value.map_or_else(|| option.default.clone(), ScriptValue::from)));
         }
         let mut rest = rest.into_iter().map(ScriptValue::from);
         for operand in declared.iter().filter(|option| !option.is_named()) {
-            let given = if operand.takes_all { Some(ScriptValue::list(rest.by_ref().collect())) } else { rest.next() };
-            fields.push((operand.name(), given.unwrap_or_else(|| operand.default.clone())));
+            let value = if operand.takes_all { Some(ScriptValue::list(rest.by_ref().collect())) } else { rest.next() };
+            fields.push((operand.name(), value.unwrap_or_else(|| operand.default.clone())));
         }
         ScriptValue::Map(Rc::new(fields))
     }

@@ -145,7 +145,7 @@ impl ExprInterpreter<'_, '_> {
     /// Walks one or more expressions separated by commas, and a modifier after them.
     fn simple(&mut self, end: usize) -> ScriptValue {
         let before = self.names.clone();
-        if self.loops_behind(end) {
+        if self.loops_after(end) {
             return ScriptValue::Ternary(false);
         }
         let mut datum = self.expression();
@@ -163,7 +163,7 @@ impl ExprInterpreter<'_, '_> {
     }
 
     /// `unlink $_ for @list`
-    fn loops_behind(&mut self, end: usize) -> bool {
+    fn loops_after(&mut self, end: usize) -> bool {
         if self.vocabulary.dialect.language != Language::Perl || self.word() == "for" {
             return false;
         }

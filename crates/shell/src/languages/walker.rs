@@ -58,7 +58,7 @@ pub(super) struct ExprInterpreter<'w, 'a> {
     active: Vec<Rc<Function>>,
     depth: u32,
     steps: usize,
-    most_steps: usize,
+    max_steps: usize,
 }
 
 impl<'w, 'a> ExprInterpreter<'w, 'a> {
@@ -91,7 +91,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
             active: Vec::new(),
             depth: 0,
             steps: 0,
-            most_steps: FREE_STEPS,
+            max_steps: FREE_STEPS,
         }
     }
 
@@ -112,7 +112,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
     pub(super) fn load(&mut self, text: &str) {
         let tokens = lexer::tokens(self.vocabulary.dialect, text);
         work::spend(tokens.len() as u64 / 2);
-        self.most_steps = self.most_steps.saturating_add(4 * tokens.len());
+        self.max_steps = self.max_steps.saturating_add(4 * tokens.len());
         self.tokens = Tokens(tokens.into());
         self.at = 0;
     }
@@ -186,16 +186,16 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
     pub(super) fn step(&mut self) -> bool {
         self.steps += 1;
         if !work::spend(2) {
-            self.steps = self.steps.max(self.most_steps);
+            self.steps = self.steps.max(self.max_steps);
             self.interpreter.exhaust(self.origin);
         }
-        if self.steps == self.most_steps {
+        if self.steps == self.max_steps {
             self.interpreter.gap(self.origin, UnknownReason::Limit);
         }
-        if self.steps >= self.most_steps {
+        if self.steps >= self.max_steps {
             self.at = self.tokens.0.len();
         }
-        self.steps < self.most_steps
+        self.steps < self.max_steps
     }
 
     /// Runs `walk` one level deeper; returns `otherwise` at the maximum depth.
@@ -243,7 +243,7 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
 
     /// Returns the value of a string literal.
     pub(super) fn chunks(&mut self, chunks: &[Chunk]) -> ScriptValue {
-        let mut whole = vec![Text::default()];
+        let mut texts = vec![Text::default()];
         for chunk in chunks {
             let parts: Vec<Text> = match chunk {
                 Chunk::Text(text) => {
@@ -254,9 +254,9 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
                     datum.alternatives().iter().map(|datum| self.shown(datum)).collect()
                 }
             };
-            whole = super::fold::product(&whole, &parts);
+            texts = super::fold::product(&texts, &parts);
         }
-        ScriptValue::any(whole.into_iter().map(ScriptValue::Text).collect())
+        ScriptValue::any(texts.into_iter().map(ScriptValue::Text).collect())
     }
 
     /// Converts a value for interpolation into a text: the items of a list are joined with blanks.
@@ -287,12 +287,12 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
 
     /// Returns the step counters, for [`Self::leave_steps`].
     pub(super) fn steps_left(&self) -> (usize, usize) {
-        (self.steps, self.most_steps)
+        (self.steps, self.max_steps)
     }
 
     /// Restores the step counters, so that the steps taken since then do not count.
-    pub(super) fn leave_steps(&mut self, (steps, most): (usize, usize)) {
-        (self.steps, self.most_steps) = (steps, most);
+    pub(super) fn leave_steps(&mut self, (steps, max): (usize, usize)) {
+        (self.steps, self.max_steps) = (steps, max);
     }
 
     /// Walks a function's body with the given arguments and returns its value.
@@ -398,12 +398,12 @@ impl<'w, 'a> ExprInterpreter<'w, 'a> {
 
     fn arguments(&self, skip: usize) -> ScriptValue {
         let parameters = &self.interpreter.state.parameters;
-        let own = parameters.iter().take(1).cloned();
+        let program = parameters.iter().take(1).cloned();
         // `node FILE X` has the program and the file before the first argument, `node -e CODE X` only the program.
         let is_node_file = self.vocabulary.dialect.language == Language::JavaScript && !self.modules.path.is_empty();
         let skip = skip + usize::from(is_node_file && skip > 0);
-        let before = own.cycle().take(if parameters.is_empty() { 0 } else { skip });
-        let given = parameters.iter().skip(1).cloned();
-        ScriptValue::list(before.chain(given).map(ScriptValue::from).collect())
+        let before = program.cycle().take(if parameters.is_empty() { 0 } else { skip });
+        let rest = parameters.iter().skip(1).cloned();
+        ScriptValue::list(before.chain(rest).map(ScriptValue::from).collect())
     }
 }

@@ -23,42 +23,42 @@ struct Outline {
 }
 
 impl Outline {
-    fn say(&mut self, text: &str) {
+    fn write(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
     /// `(name …)`
     fn list(&mut self, name: &str, inner: impl FnOnce(&mut Self)) {
-        self.say("(");
-        self.say(name);
+        self.write("(");
+        self.write(name);
         let before = self.text.len();
         inner(self);
-        if name.is_empty() && self.text.get(before..).is_some_and(|said| said.starts_with(' ')) {
+        if name.is_empty() && self.text.get(before..).is_some_and(|text| text.starts_with(' ')) {
             self.text.remove(before);
         }
-        self.say(")");
+        self.write(")");
     }
 
     fn script(&mut self, script: &Script) {
         for (index, statement) in script.statements.iter().enumerate() {
-            self.say(match (statement.join, index) {
+            self.write(match (statement.join, index) {
                 (Join::Always, 0) => "",
                 (Join::Always, _) => " ",
                 (Join::And, _) => " && ",
                 (Join::Or, _) => " || ",
             });
             self.node(&statement.node);
-            self.say(if statement.background { " &" } else { "" });
+            self.write(if statement.background { " &" } else { "" });
         }
     }
 
     fn listed(&mut self, name: &str, script: &Script) {
-        self.say(" ");
+        self.write(" ");
         self.list(name, |this| this.spaced(script));
     }
 
     fn spaced(&mut self, script: &Script) {
-        self.say(" ");
+        self.write(" ");
         self.script(script);
     }
 
@@ -92,7 +92,7 @@ impl Outline {
             }),
             Node::For { name, words, body, select } => self.list(&format!("{} {name}", looping(*select)), |this| {
                 if let Some(words) = words {
-                    this.say(" ");
+                    this.write(" ");
                     this.list("in", |this| this.words(words));
                 }
                 this.listed("do", body);
@@ -105,26 +105,26 @@ impl Outline {
                 this.node(inner);
                 redirects.iter().for_each(|redirect| this.redirect(redirect));
             }),
-            Node::Unknown(_, why) => self.say(&format!("?{why:?}")),
+            Node::Unknown(_, why) => self.write(&format!("?{why:?}")),
         }
     }
 
     fn members(&mut self, members: &[Member]) {
         for member in members {
-            self.say(" ");
+            self.write(" ");
             self.node(&member.node);
-            self.say(if member.errors { " &" } else { "" });
+            self.write(if member.errors { " &" } else { "" });
         }
     }
 
     fn case(&mut self, subject: &Word, arms: &[Arm]) {
         self.words(std::slice::from_ref(subject));
         for arm in arms {
-            self.say(" ");
+            self.write(" ");
             self.list("of", |this| {
                 this.words(&arm.patterns);
                 this.listed("do", &arm.body);
-                this.say(match arm.end {
+                this.write(match arm.end {
                     ArmEnd::Ends => "",
                     ArmEnd::FallsThrough => " and-next",
                     ArmEnd::TestsOn => " test-next",
@@ -134,13 +134,13 @@ impl Outline {
     }
 
     fn assignment(&mut self, assignment: &Assignment) {
-        self.say(&format!(" {}", assignment.name));
+        self.write(&format!(" {}", assignment.name));
         if let Some(element) = &assignment.element {
-            self.say("[");
+            self.write("[");
             self.word(element);
-            self.say("]");
+            self.write("]");
         }
-        self.say(if assignment.append { "+=" } else { "=" });
+        self.write(if assignment.append { "+=" } else { "=" });
         match &assignment.value {
             Assigned::Word(word) => self.word(word),
             Assigned::Array(words) => self.list("", |this| this.words(words)),
@@ -148,13 +148,13 @@ impl Outline {
     }
 
     fn redirect(&mut self, redirect: &Redirect) {
-        self.say(" ");
+        self.write(" ");
         match &redirect.descriptor {
-            Some(Descriptor::Number(number)) => self.say(&number.to_string()),
-            Some(Descriptor::Named(name)) => self.say(&format!("{{{name}}}")),
+            Some(Descriptor::Number(number)) => self.write(&number.to_string()),
+            Some(Descriptor::Named(name)) => self.write(&format!("{{{name}}}")),
             None => {}
         }
-        self.say(match redirect.kind {
+        self.write(match redirect.kind {
             RedirectKind::Read => "<",
             RedirectKind::Write => ">",
             RedirectKind::Append => ">>",
@@ -174,58 +174,58 @@ impl Outline {
 
     fn words(&mut self, words: &[Word]) {
         for word in words {
-            self.say(" ");
+            self.write(" ");
             self.word(word);
         }
     }
 
     fn word(&mut self, word: &Word) {
         if word.parts.is_empty() {
-            self.say("''");
+            self.write("''");
         }
         word.parts.iter().for_each(|part| self.part(part));
     }
 
     fn part(&mut self, part: &Part) {
         match part {
-            Part::Text { text, quoted: true, .. } => self.say(&format!("'{}'", in_one_line(text))),
-            Part::Text { text, .. } | Part::Glob { text, .. } => self.say(&in_one_line(text)),
-            Part::Tilde { user, .. } => self.say(&format!("~{user}")),
+            Part::Text { text, quoted: true, .. } => self.write(&format!("'{}'", in_one_line(text))),
+            Part::Text { text, .. } | Part::Glob { text, .. } => self.write(&in_one_line(text)),
+            Part::Tilde { user, .. } => self.write(&format!("~{user}")),
             Part::Parameter { parameter, quoted, .. } => {
-                self.say(if *quoted { "\"${" } else { "${" });
+                self.write(if *quoted { "\"${" } else { "${" });
                 self.parameter(parameter);
-                self.say(if *quoted { "}\"" } else { "}" });
+                self.write(if *quoted { "}\"" } else { "}" });
             }
             Part::Output { script, quoted, .. } => {
-                self.say(if *quoted { "\"$(" } else { "$(" });
+                self.write(if *quoted { "\"$(" } else { "$(" });
                 self.script(script);
-                self.say(if *quoted { ")\"" } else { ")" });
+                self.write(if *quoted { ")\"" } else { ")" });
             }
             Part::Arithmetic { parts, .. } => {
-                self.say("$((");
+                self.write("$((");
                 parts.iter().for_each(|part| self.part(part));
-                self.say("))");
+                self.write("))");
             }
             Part::Process { script, writes, .. } => {
-                self.say(if *writes { ">(" } else { "<(" });
+                self.write(if *writes { ">(" } else { "<(" });
                 self.script(script);
-                self.say(")");
+                self.write(")");
             }
             Part::Brace { mark, .. } => self.text.push(*mark),
-            Part::Unknown { why, .. } => self.say(&format!("?{why:?}")),
+            Part::Unknown { why, .. } => self.write(&format!("?{why:?}")),
         }
     }
 
     fn parameter(&mut self, parameter: &Parameter) {
-        self.say(&parameter.name);
+        self.write(&parameter.name);
         match &parameter.element {
             Element::None => {}
-            Element::Each => self.say("[@]"),
-            Element::Joined => self.say("[*]"),
+            Element::Each => self.write("[@]"),
+            Element::Joined => self.write("[*]"),
             Element::At(word) => {
-                self.say("[");
+                self.write("[");
                 self.word(word);
-                self.say("]");
+                self.write("]");
             }
         }
         self.operator(&parameter.operator);
@@ -235,13 +235,13 @@ impl Outline {
         let of = |sign: &'static str, of_empty: bool| if of_empty { [":", sign] } else { ["", sign] };
         let (signs, word) = match operator {
             Operator::Plain => return,
-            Operator::Length => return self.say(" length"),
-            Operator::Indirect => return self.say(" indirect"),
-            Operator::Case { to: LetterCase::Upper, .. } => return self.say("^"),
-            Operator::Case { to: LetterCase::Lower, .. } => return self.say(","),
-            Operator::Case { to: LetterCase::Turned, .. } => return self.say("~"),
-            Operator::Prompt => return self.say("@P"),
-            Operator::Quoted => return self.say("@Q"),
+            Operator::Length => return self.write(" length"),
+            Operator::Indirect => return self.write(" indirect"),
+            Operator::Case { to: LetterCase::Upper, .. } => return self.write("^"),
+            Operator::Case { to: LetterCase::Lower, .. } => return self.write(","),
+            Operator::Case { to: LetterCase::Turned, .. } => return self.write("~"),
+            Operator::Prompt => return self.write("@P"),
+            Operator::Quoted => return self.write("@Q"),
             Operator::Default { of_empty, word } => (of("-", *of_empty), word),
             Operator::Assign { of_empty, word } => (of("=", *of_empty), word),
             Operator::Alternative { of_empty, word } => (of("+", *of_empty), word),
@@ -250,7 +250,7 @@ impl Outline {
                 ([sign, if *longest { sign } else { "" }], pattern)
             }
             Operator::Replace { which, pattern, with } => {
-                self.say(match which {
+                self.write(match which {
                     Which::First => "/",
                     Which::All => "//",
                     Which::Front => "/#",
@@ -263,7 +263,7 @@ impl Outline {
             Operator::Required(word) => (["?", ""], word),
             Operator::Other(word) => ([" ", "?"], word),
         };
-        signs.iter().for_each(|sign| self.say(sign));
+        signs.iter().for_each(|sign| self.write(sign));
         self.word(word);
     }
 }

@@ -181,19 +181,19 @@ impl Scope<'_> {
         if let ([], Some(record)) = (tokens, self.record) {
             return Value::text(record.line, self.origin);
         }
-        let mut whole = Value::default();
+        let mut joined = Value::default();
         for (index, part) in tokens.split(|token| *token == Token::Symbol(",")).enumerate() {
             if index > 0 {
-                whole.push_text(" ", self.origin);
+                joined.push_text(" ", self.origin);
             }
-            whole.push(self.value(part));
+            joined.push(self.value(part));
         }
-        whole
+        joined
     }
 
     /// Concatenates adjacent values. Everything except texts, numbers, fields and variables is unknown.
     pub(crate) fn value(&self, tokens: &[Token]) -> Value {
-        if tokens.len() > LONGEST_LIST {
+        if tokens.len() > MAX_LIST {
             return self.unknown();
         }
         let mut value = Value::default();
@@ -264,10 +264,10 @@ impl Scope<'_> {
 }
 
 /// Maximum number of tokens in a concatenation.
-const LONGEST_LIST: usize = 256;
+const MAX_LIST: usize = 256;
 
 /// Maximum number of tokens in an expression that a variable is replaced by.
-const LONGEST_EXPRESSION: usize = 16;
+const MAX_EXPRESSION: usize = 16;
 
 /// Collects the expression assigned to each variable; `None` if it is assigned more than once or its expression is too
 /// long.
@@ -276,8 +276,8 @@ pub(crate) fn variables(tokens: &[Token]) -> Variables<'_> {
     for (at, two) in tokens.windows(2).enumerate() {
         let [Token::Name(name), Token::Symbol("=")] = two else { continue };
         let after = tokens.get(at + 2..).unwrap_or(&[]);
-        let length = after.iter().take(LONGEST_EXPRESSION + 1).take_while(|token| !ends_statement(token)).count();
-        let expression = after.get(..length).filter(|_| length <= LONGEST_EXPRESSION);
+        let length = after.iter().take(MAX_EXPRESSION + 1).take_while(|token| !ends_statement(token)).count();
+        let expression = after.get(..length).filter(|_| length <= MAX_EXPRESSION);
         let known = variables.entry(name.as_str()).or_insert(expression);
         *known = known.filter(|known| expression.is_some_and(|expression| std::ptr::eq(*known, expression)));
     }

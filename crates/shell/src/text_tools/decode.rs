@@ -24,9 +24,9 @@ pub(crate) fn escape(rest: &[u8]) -> (Vec<u8>, usize) {
     (vec![simple], 1)
 }
 
-fn number(rest: &[u8], skip: usize, most: usize, radix: u32) -> (Vec<u8>, usize) {
+fn number(rest: &[u8], skip: usize, max: usize, radix: u32) -> (Vec<u8>, usize) {
     let digits = rest.get(skip..).unwrap_or(&[]);
-    let count = digits.iter().take(most).take_while(|byte| char::from(**byte).is_digit(radix)).count();
+    let count = digits.iter().take(max).take_while(|byte| char::from(**byte).is_digit(radix)).count();
     if count == 0 {
         return (vec![b'\\', rest.first().copied().unwrap_or(b'x')], 1);
     }
@@ -120,7 +120,7 @@ pub(crate) fn hexadecimal(text: &str) -> Option<String> {
 
 /// Decompresses gzip data, up to a length that no command reaches. Returns `None` if the data is damaged.
 pub(crate) fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
-    const LONGEST: usize = 1 << 20;
+    const MAX_BYTES: usize = 1 << 20;
     let flags = bytes.get(3).copied().filter(|_| bytes.starts_with(&[0x1f, 0x8b, 8]))?;
     let mut rest = bytes.get(10..)?;
     if flags & 4 != 0 {
@@ -133,7 +133,7 @@ pub(crate) fn gunzip(bytes: &[u8]) -> Option<Vec<u8>> {
         rest = rest.get(end + 1..)?;
     }
     rest = rest.get(usize::from(flags & 2)..)?;
-    miniz_oxide::inflate::decompress_to_vec_with_limit(rest, LONGEST).ok()
+    miniz_oxide::inflate::decompress_to_vec_with_limit(rest, MAX_BYTES).ok()
 }
 
 /// Applies ROT13: moves each character of the ASCII alphabet by 13 positions.
@@ -283,7 +283,7 @@ pub(crate) fn is_binary(text: &str) -> bool {
 /// escapes. The format is reused while arguments are left. Returns `None` for unsupported conversions and for output
 /// that is too long.
 pub(crate) fn printf(format: &str, arguments: &[String]) -> Option<String> {
-    const LONGEST: usize = 1 << 20;
+    const MAX_BYTES: usize = 1 << 20;
     let mut printed = String::new();
     let mut rest = arguments.iter();
     loop {
@@ -292,7 +292,7 @@ pub(crate) fn printf(format: &str, arguments: &[String]) -> Option<String> {
         if rest.len() == 0 || rest.len() == before {
             return Some(printed);
         }
-        if printed.len() > LONGEST {
+        if printed.len() > MAX_BYTES {
             return None;
         }
     }
@@ -343,10 +343,10 @@ impl Shape<'_> {
             's' => cut(argument),
             'b' => cut(&escapes(argument)),
             'c' => argument.chars().take(1).collect(),
-            'd' | 'i' | 'u' => whole_number(argument)?.to_string(),
-            'x' => format!("{:x}", whole_number(argument)?),
-            'X' => format!("{:X}", whole_number(argument)?),
-            'o' => format!("{:o}", whole_number(argument)?),
+            'd' | 'i' | 'u' => integer(argument)?.to_string(),
+            'x' => format!("{:x}", integer(argument)?),
+            'X' => format!("{:X}", integer(argument)?),
+            'o' => format!("{:o}", integer(argument)?),
             _ => return None,
         };
         let number = !matches!(kind, 's' | 'b' | 'c');
@@ -369,7 +369,7 @@ const MAX_PADDING: usize = 4096;
 
 /// Parses a number as `printf` does: decimal, `0x` hexadecimal, `0` octal, or a quote and the character whose code is
 /// meant.
-fn whole_number(text: &str) -> Option<i64> {
+fn integer(text: &str) -> Option<i64> {
     let text = text.trim();
     if let Some(ch) = text.strip_prefix(['\'', '"']) {
         return ch.chars().next().map(|ch| i64::from(u32::from(ch)));

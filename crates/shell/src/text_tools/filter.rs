@@ -5,16 +5,16 @@ use crate::model::value::Value;
 use std::collections::BTreeSet;
 
 /// Maximum length of an input in bytes. Commands are not hidden in longer ones, and the limit bounds the work.
-const LONGEST: usize = 128 * 1024;
+const MAX_BYTES: usize = 128 * 1024;
 
 /// Returns the output of a tool for the input `text`; `None` for unsupported tools and options.
 pub(crate) fn apply(name: &str, arguments: &[Value], text: &str) -> Option<(&'static str, String)> {
-    if text.len() > LONGEST {
+    if text.len() > MAX_BYTES {
         return None;
     }
     let (step, valued) = *TOOLS.iter().find(|(tool, _)| aliased(name) == *tool)?;
-    let given = Given::parse(arguments, valued)?;
-    Some((step, printed(step, &given, text)?))
+    let parsed = ToolArguments::parse(arguments, valued)?;
+    Some((step, printed(step, &parsed, text)?))
 }
 
 /// Whether the tool is supported.
@@ -26,12 +26,12 @@ pub(crate) fn knows(name: &str) -> bool {
 /// other use may turn the names into other names, or into commands.
 pub(crate) fn keeps_names(name: &str, arguments: &[Value]) -> bool {
     let Some((tool, valued)) = TOOLS.iter().find(|(tool, _)| aliased(name) == *tool) else { return false };
-    let Some(given) = Given::parse(arguments, valued) else { return false };
+    let Some(parsed) = ToolArguments::parse(arguments, valued) else { return false };
     match *tool {
         "cut" => true,
-        "tr" => given.has('d') || matches!(given.operands.as_slice(), [from, to] if is_blank(from) && is_blank(to)),
-        "sed" => given.script().is_some_and(|script| keeps_lines(&script)),
-        "awk" => given.script().is_some_and(|script| prints_field(&script)),
+        "tr" => parsed.has('d') || matches!(parsed.operands.as_slice(), [from, to] if is_blank(from) && is_blank(to)),
+        "sed" => parsed.script().is_some_and(|script| keeps_lines(&script)),
+        "awk" => parsed.script().is_some_and(|script| prints_field(&script)),
         _ => false,
     }
 }
@@ -118,44 +118,44 @@ fn aliased(name: &str) -> &str {
     }
 }
 
-fn printed(tool: &str, given: &Given, text: &str) -> Option<String> {
+fn printed(tool: &str, parsed: &ToolArguments, text: &str) -> Option<String> {
     match tool {
-        "base64" | "base32" | "basenc" => based(tool, given, text),
-        "xxd" => xxd(given, text),
-        "openssl" => openssl(given, text),
+        "base64" | "base32" | "basenc" => based(tool, parsed, text),
+        "xxd" => xxd(parsed, text),
+        "openssl" => openssl(parsed, text),
         "rev" => Some(lines(text).map(|line| line.chars().rev().chain(['\n']).collect::<String>()).collect()),
         "tac" => Some(joined(lines(text).collect::<Vec<_>>().into_iter().rev())),
-        "tr" => translated(given, text),
-        "cut" => cut(given, text),
-        "head" | "tail" => ends(tool == "head", given, text),
-        "sort" => sorted(given, text),
-        "uniq" => unique(given, text),
-        "grep" => searched(given, text),
-        "fold" => Some(folded(given.number('w').unwrap_or(80), text)),
-        "paste" => pasted(given, text),
+        "tr" => translated(parsed, text),
+        "cut" => cut(parsed, text),
+        "head" | "tail" => ends(tool == "head", parsed, text),
+        "sort" => sorted(parsed, text),
+        "uniq" => unique(parsed, text),
+        "grep" => searched(parsed, text),
+        "fold" => Some(folded(parsed.number('w').unwrap_or(80), text)),
+        "paste" => pasted(parsed, text),
         "gunzip" => Some(decode::text_of(&decode::gunzip(&decode::bytes_of(text))?)),
         "iconv" => Some(text.to_owned()),
         "rot13" => Some(decode::rot13(text)),
         "dos2unix" => Some(text.replace('\r', "")),
         "uudecode" => decode::uudecode(text),
-        "jq" => queried(given, text),
-        "sed" => edited(given, text),
-        "awk" => awk::printed(given.script()?.as_str(), given.value('F'), text),
+        "jq" => queried(parsed, text),
+        "sed" => edited(parsed, text),
+        "awk" => awk::printed(parsed.script()?.as_str(), parsed.value('F'), text),
         "xargs" => Some(text.split_whitespace().collect::<Vec<_>>().join(" ") + "\n"),
         _ => None,
     }
 }
 
 /// The options and operands of a tool. The caller removes input files.
-struct Given {
+struct ToolArguments {
     options: Vec<(char, String)>,
     operands: Vec<String>,
 }
 
-impl Given {
+impl ToolArguments {
     /// Parses the arguments; `None` if a word is unknown. Long options are stored as the equivalent short option.
-    fn parse(arguments: &[Value], valued: &str) -> Option<Given> {
-        let mut given = Given { options: Vec::new(), operands: Vec::new() };
+    fn parse(arguments: &[Value], valued: &str) -> Option<ToolArguments> {
+        let mut parsed = ToolArguments { options: Vec::new(), operands: Vec::new() };
         let mut words = arguments.iter().map(|word| word.literal().map(|text| text.into_owned()));
         while let Some(word) = words.next() {
             let word = word?;
@@ -164,14 +164,14 @@ impl Given {
                 let ch = char_of(name)?;
                 let next = valued.contains(ch) && value.is_none();
                 let value = if next { words.next()?? } else { value.unwrap_or("").to_owned() };
-                given.options.push((ch, value));
+                parsed.options.push((ch, value));
             } else if let Some(chars) = word.strip_prefix('-').filter(|rest| !rest.is_empty()) {
-                given.cluster(chars, valued, &mut words)?;
+                parsed.cluster(chars, valued, &mut words)?;
             } else {
-                given.operands.push(word);
+                parsed.operands.push(word);
             }
         }
-        Some(given)
+        Some(parsed)
     }
 
     fn cluster(&mut self, chars: &str, valued: &str, words: &mut impl Iterator<Item = Option<String>>) -> Option<()> {
@@ -207,8 +207,8 @@ impl Given {
 
     /// Returns the script of `sed` or `awk`: all `-e` options, else the first operand.
     fn script(&self) -> Option<String> {
-        let given = self.options.iter().filter(|(ch, _)| *ch == 'e').map(|(_, value)| value.as_str());
-        let all = given.collect::<Vec<_>>();
+        let parsed = self.options.iter().filter(|(ch, _)| *ch == 'e').map(|(_, value)| value.as_str());
+        let all = parsed.collect::<Vec<_>>();
         if all.is_empty() { self.operands.first().cloned() } else { Some(all.join("\n")) }
     }
 
@@ -270,30 +270,30 @@ fn joined<'a>(lines: impl Iterator<Item = &'a str>) -> String {
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-fn based(tool: &str, given: &Given, text: &str) -> Option<String> {
-    if !given.has('d') && !given.has('D') {
+fn based(tool: &str, parsed: &ToolArguments, text: &str) -> Option<String> {
+    if !parsed.has('d') && !parsed.has('D') {
         return None;
     }
     match tool {
         "base32" => decode::base32(text),
-        "basenc" if given.has('3') => decode::base32(text),
-        "basenc" if given.has('x') => decode::hexadecimal(text),
+        "basenc" if parsed.has('3') => decode::base32(text),
+        "basenc" if parsed.has('x') => decode::hexadecimal(text),
         _ => decode::base64(text),
     }
 }
 
-fn openssl(given: &Given, text: &str) -> Option<String> {
+fn openssl(parsed: &ToolArguments, text: &str) -> Option<String> {
     // Long options have a single dash; `-base64` and the like are read as clusters of short options.
-    let decodes = given.has('d') && given.operands.iter().all(|word| matches!(word.as_str(), "enc" | "base64"));
-    let is_base64 = given.has('a') || given.operands.iter().any(|word| word == "base64");
+    let decodes = parsed.has('d') && parsed.operands.iter().all(|word| matches!(word.as_str(), "enc" | "base64"));
+    let is_base64 = parsed.has('a') || parsed.operands.iter().any(|word| word == "base64");
     (decodes && is_base64).then(|| decode::base64(text)).flatten()
 }
 
-fn xxd(given: &Given, text: &str) -> Option<String> {
-    if !given.has('r') {
+fn xxd(parsed: &ToolArguments, text: &str) -> Option<String> {
+    if !parsed.has('r') {
         return None;
     }
-    if given.has('p') {
+    if parsed.has('p') {
         return decode::hexadecimal(text);
     }
     // `00000000: 726d 202d  rm -`
@@ -304,17 +304,17 @@ fn xxd(given: &Given, text: &str) -> Option<String> {
     decode::hexadecimal(&lines(text).filter_map(digits).collect::<String>())
 }
 
-fn translated(given: &Given, text: &str) -> Option<String> {
-    given.only("dscC")?;
-    let mut sets = given.operands.iter();
+fn translated(parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("dscC")?;
+    let mut sets = parsed.operands.iter();
     let from = decode::characters(sets.next()?)?;
     let to = sets.next().map(|set| decode::characters(set)).unwrap_or_else(|| Some(Vec::new()))?;
-    let complement = given.has('c') || given.has('C');
+    let complement = parsed.has('c') || parsed.has('C');
     let holds = |ch: char| from.contains(&ch) != complement;
-    let squeezes = given.has('s');
+    let squeezes = parsed.has('s');
     let mapped = |ch: char| match from.iter().position(|known| *known == ch) {
         _ if !holds(ch) => Some(ch),
-        _ if given.has('d') => None,
+        _ if parsed.has('d') => None,
         _ if to.is_empty() => Some(ch),
         None => to.last().copied(),
         Some(index) => to.get(index).or(to.last()).copied(),
@@ -328,22 +328,22 @@ fn translated(given: &Given, text: &str) -> Option<String> {
     Some(printed)
 }
 
-fn cut(given: &Given, text: &str) -> Option<String> {
-    given.only("bcdfs")?;
-    let list = given.value('f').or(given.value('c')).or(given.value('b'))?;
+fn cut(parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("bcdfs")?;
+    let list = parsed.value('f').or(parsed.value('c')).or(parsed.value('b'))?;
     let wanted: BTreeSet<usize> = positions(list)?;
     let open = open_from(list);
     let is_wanted = |index: usize| wanted.contains(&index) || open.is_some_and(|from| index >= from);
-    if !given.has('f') {
+    if !parsed.has('f') {
         let chosen = |line: &str| -> String {
             line.chars().enumerate().filter(|(index, _)| is_wanted(index + 1)).map(|(_, ch)| ch).collect()
         };
         return Some(lines(text).map(|line| chosen(line) + "\n").collect());
     }
-    let delimiter = given.value('d').unwrap_or("\t");
+    let delimiter = parsed.value('d').unwrap_or("\t");
     let fields = |line: &str| {
         if !line.contains(delimiter) {
-            return if given.has('s') { String::new() } else { format!("{line}\n") };
+            return if parsed.has('s') { String::new() } else { format!("{line}\n") };
         }
         let chosen = line.split(delimiter).enumerate().filter(|(index, _)| is_wanted(index + 1));
         chosen.map(|(_, field)| field).collect::<Vec<_>>().join(delimiter) + "\n"
@@ -353,7 +353,7 @@ fn cut(given: &Given, text: &str) -> Option<String> {
 
 /// Returns the positions of the closed ranges in a list such as `1,3-5,7-`.
 fn positions(list: &str) -> Option<BTreeSet<usize>> {
-    const MOST: usize = 4096;
+    const MAX_POSITIONS: usize = 4096;
     let mut wanted = BTreeSet::new();
     for part in list.split(',') {
         match part.split_once('-') {
@@ -361,7 +361,7 @@ fn positions(list: &str) -> Option<BTreeSet<usize>> {
             Some((_, "")) => {}
             Some((from, to)) => {
                 let from = if from.is_empty() { 1 } else { from.parse().ok()? };
-                wanted.extend(from..=to.parse::<usize>().ok()?.min(MOST));
+                wanted.extend(from..=to.parse::<usize>().ok()?.min(MAX_POSITIONS));
             }
         }
     }
@@ -372,15 +372,15 @@ fn open_from(list: &str) -> Option<usize> {
     list.split(',').filter_map(|part| part.strip_suffix('-')?.parse().ok()).min()
 }
 
-fn ends(head: bool, given: &Given, text: &str) -> Option<String> {
-    given.only("ncq")?;
-    let written = given.value('c').or(given.value('n')).unwrap_or("10");
+fn ends(head: bool, parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("ncq")?;
+    let written = parsed.value('c').or(parsed.value('n')).unwrap_or("10");
     let (sign, digits) = match written.chars().next()? {
         sign @ ('+' | '-') => (Some(sign), written.get(1..)?),
         _ => (None, written),
     };
     let count: usize = digits.parse().ok()?;
-    let units: Vec<&str> = match given.has('c') {
+    let units: Vec<&str> = match parsed.has('c') {
         true => text.split_inclusive(|_| true).collect(),
         false => text.split_inclusive('\n').collect(),
     };
@@ -394,52 +394,52 @@ fn ends(head: bool, given: &Given, text: &str) -> Option<String> {
     Some(units.into_iter().skip(skip).take(take).collect())
 }
 
-fn sorted(given: &Given, text: &str) -> Option<String> {
-    given.only("runRk")?;
+fn sorted(parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("runRk")?;
     let number = |line: &str| -> i64 {
         let digits = line.trim_start();
         let end = digits.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(digits.len());
         digits.get(..end).and_then(|digits| digits.parse().ok()).unwrap_or(0)
     };
-    if given.has('R') || given.value('k').is_some_and(|key| !key.starts_with('1')) {
+    if parsed.has('R') || parsed.value('k').is_some_and(|key| !key.starts_with('1')) {
         return None;
     }
     let mut all: Vec<&str> = lines(text).collect();
     all.sort_unstable();
-    if given.has('n') {
+    if parsed.has('n') {
         all.sort_by_key(|line| number(line));
     }
-    if given.has('r') {
+    if parsed.has('r') {
         all.reverse();
     }
-    if given.has('u') {
+    if parsed.has('u') {
         all.dedup();
     }
     Some(joined(all.into_iter()))
 }
 
-fn unique(given: &Given, text: &str) -> Option<String> {
-    given.only("")?;
+fn unique(parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("")?;
     let mut all: Vec<&str> = lines(text).collect();
     all.dedup();
     Some(joined(all.into_iter()))
 }
 
-fn searched(given: &Given, text: &str) -> Option<String> {
-    given.only("eEFivoxwahs")?;
-    let pattern = given.value('e').or(given.operands.first().map(String::as_str))?;
-    let written = if given.has('F') { regex_lite::escape(pattern) } else { decode::regex(pattern, given.has('E')) };
-    let bounded = match (given.has('x'), given.has('w')) {
+fn searched(parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("eEFivoxwahs")?;
+    let pattern = parsed.value('e').or(parsed.operands.first().map(String::as_str))?;
+    let written = if parsed.has('F') { regex_lite::escape(pattern) } else { decode::regex(pattern, parsed.has('E')) };
+    let bounded = match (parsed.has('x'), parsed.has('w')) {
         (true, _) => format!("^(?:{written})$"),
         (_, true) => format!(r"\b(?:{written})\b"),
         _ => written,
     };
-    let regex = decode::compiled(&bounded, given.has('i'))?;
-    if given.has('o') {
+    let regex = decode::compiled(&bounded, parsed.has('i'))?;
+    if parsed.has('o') {
         let found = lines(text).flat_map(|line| regex.find_iter(line).map(|found| found.as_str()));
         return Some(joined(found.filter(|found| !found.is_empty())));
     }
-    Some(joined(lines(text).filter(|line| regex.is_match(line) != given.has('v'))))
+    Some(joined(lines(text).filter(|line| regex.is_match(line) != parsed.has('v'))))
 }
 
 fn folded(width: usize, text: &str) -> String {
@@ -455,11 +455,11 @@ fn folded(width: usize, text: &str) -> String {
     printed
 }
 
-fn pasted(given: &Given, text: &str) -> Option<String> {
-    given.only("sd")?;
-    let delimiters: Vec<char> = decode::escapes(given.value('d').unwrap_or("\t")).chars().collect();
-    if !given.has('s') {
-        return given.operands.iter().all(|word| word == "-").then(|| text.to_owned());
+fn pasted(parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("sd")?;
+    let delimiters: Vec<char> = decode::escapes(parsed.value('d').unwrap_or("\t")).chars().collect();
+    if !parsed.has('s') {
+        return parsed.operands.iter().all(|word| word == "-").then(|| text.to_owned());
     }
     let mut printed = String::with_capacity(text.len());
     for (index, line) in lines(text).enumerate() {
@@ -472,28 +472,28 @@ fn pasted(given: &Given, text: &str) -> Option<String> {
     Some(printed)
 }
 
-fn edited(given: &Given, text: &str) -> Option<String> {
-    given.only("neErsu")?;
-    let extended = given.has('E') || given.has('r');
-    sed::printed(given.script()?.as_str(), extended, given.has('n'), text)
+fn edited(parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("neErsu")?;
+    let extended = parsed.has('E') || parsed.has('r');
+    sed::printed(parsed.script()?.as_str(), extended, parsed.has('n'), text)
 }
 
 /// `jq -r` of a text: `.`, `@base64d`, or a string literal.
-fn queried(given: &Given, text: &str) -> Option<String> {
-    given.only("rnRsj")?;
+fn queried(parsed: &ToolArguments, text: &str) -> Option<String> {
+    parsed.only("rnRsj")?;
     let unquoted = |text: &str| {
         let inside = text.trim().strip_prefix('"')?.strip_suffix('"')?;
         (!inside.contains('"')).then(|| decode::escapes(inside))
     };
-    let mut value = if given.has('R') { Some(text.trim_end_matches('\n').to_owned()) } else { unquoted(text) };
-    for step in given.operands.first()?.split('|') {
+    let mut value = if parsed.has('R') { Some(text.trim_end_matches('\n').to_owned()) } else { unquoted(text) };
+    for step in parsed.operands.first()?.split('|') {
         value = match step.trim() {
             "." | "@text" | "tostring" => value,
             "@base64d" => decode::base64(&value?),
             literal => Some(unquoted(literal)?),
         };
     }
-    given.has('r').then_some(value? + "\n")
+    parsed.has('r').then_some(value? + "\n")
 }
 
 #[cfg(test)]

@@ -39,7 +39,7 @@ pub struct Part {
     /// The unchanged lines before the change, as far as the patch shows them.
     pub context: String,
     /// The removed lines.
-    pub gone: String,
+    pub removed: String,
     /// The added lines.
     pub content: String,
 }
@@ -112,13 +112,13 @@ fn take_part(parts: &mut Vec<Part>, line: &str) {
     let (sign, text) = line.split_at_checked(1).unwrap_or((line, ""));
     let text = if let Some(named) = line.strip_prefix("@@") { named.trim() } else { text };
     let stays = matches!(sign, " " | "@" | "");
-    let is_begun = parts.last().is_some_and(|part| !part.gone.is_empty() || !part.content.is_empty());
+    let is_begun = parts.last().is_some_and(|part| !part.removed.is_empty() || !part.content.is_empty());
     if parts.is_empty() || (stays && is_begun) {
         parts.push(Part::default());
     }
     let Some(part) = parts.last_mut() else { return };
     let into = match sign {
-        "-" => &mut part.gone,
+        "-" => &mut part.removed,
         "+" => &mut part.content,
         _ if stays && (sign != "@" || !text.is_empty()) => &mut part.context,
         _ => return,
@@ -143,9 +143,9 @@ mod tests {
     }
 
     fn update(path: &str, added: &str, moved: Option<&str>, parts: &[[&str; 3]]) -> FileChange {
-        let part = |[context, gone, content]: &[&str; 3]| {
-            let [context, gone, content] = [context, gone, content].map(|text| (*text).to_owned());
-            Part { context, gone, content }
+        let part = |[context, removed, content]: &[&str; 3]| {
+            let [context, removed, content] = [context, removed, content].map(|text| (*text).to_owned());
+            Part { context, removed, content }
         };
         let parts = parts.iter().map(part).collect();
         FileChange::Update { path: path.into(), added: added.into(), parts, moved: moved.map(str::to_owned) }
@@ -185,14 +185,14 @@ mod tests {
 
     #[test]
     fn a_header_is_found_wherever_a_parser_may_find_one() {
-        let gone = FileChange::Delete { path: "b".into() };
-        check("*** Begin Patch\n  *** Delete File: b  \n*** End Patch", std::slice::from_ref(&gone));
-        check("<<'EOF'\n*** Begin Patch\n*** Delete File: b\n*** End Patch\nEOF\n", std::slice::from_ref(&gone));
-        check("*** Delete File: b", std::slice::from_ref(&gone));
-        check("*** Add File: a\n+x\nstray\n\t*** Delete File: b", &[add("a", "x\n"), gone.clone()]);
+        let deletion = FileChange::Delete { path: "b".into() };
+        check("*** Begin Patch\n  *** Delete File: b  \n*** End Patch", std::slice::from_ref(&deletion));
+        check("<<'EOF'\n*** Begin Patch\n*** Delete File: b\n*** End Patch\nEOF\n", std::slice::from_ref(&deletion));
+        check("*** Delete File: b", std::slice::from_ref(&deletion));
+        check("*** Add File: a\n+x\nstray\n\t*** Delete File: b", &[add("a", "x\n"), deletion.clone()]);
         check(
             "*** Update File: a\n@@\n-x\n+y\n*** Delete File: b",
-            &[update("a", "y\n", None, &[["", "x\n", "y\n"]]), gone],
+            &[update("a", "y\n", None, &[["", "x\n", "y\n"]]), deletion],
         );
         let two = "*** Update File: a\n@@ [f]\n a\n-b\n+c\n+d\n e\n\n+g\n";
         check(two, &[update("a", "c\nd\ng\n", None, &[["[f]\na\n", "b\n", "c\nd\n"], ["e\n\n", "", "g\n"]])]);

@@ -178,20 +178,20 @@ impl Substitute {
         let mut end = 0;
         let mut found = false;
         for (index, captures) in regex.captures_iter(line).enumerate() {
-            let whole = captures.get(0)?;
+            let matched = captures.get(0)?;
             let is_meant = index + 1 == nth || (index + 1 > nth && self.flags.contains('g'));
             if !is_meant {
                 continue;
             }
             found = true;
-            changed.push_str(line.get(end..whole.start())?);
+            changed.push_str(line.get(end..matched.start())?);
             for part in self.parts()? {
                 match part {
                     Part::Text(text) => changed.push_str(&text),
                     Part::Group(group) => changed.push_str(captures.get(group).map_or("", |group| group.as_str())),
                 }
             }
-            end = whole.end();
+            end = matched.end();
         }
         changed.push_str(line.get(end..)?);
         Some(found.then_some(changed))

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Maximum length of an unbounded run, so that one candidate never scans the entire text.
-const LONGEST_RUN: u32 = 4096;
+const MAX_RUN: u32 = 4096;
 
 /// Type of a candidate, its second item; the first item is the text that the search looks for, the third is its entry.
 /// After these, a form has the segments before and after that text, a name has the patterns of its value, and a shape
@@ -106,10 +106,10 @@ impl Formats {
     }
 
     fn form(&mut self, entry: &Value, segments: &[Segment]) -> Result<(), String> {
-        let anchor = anchor(segments).ok_or("has no letters that always stand in it")?;
+        let anchor = anchor(segments).ok_or("has no fixed characters")?;
         let (before, rest) = segments.split_at(anchor);
         let (Some(Segment::Literal(text)), after) = (rest.first(), rest.get(1..).unwrap_or_default()) else {
-            return Err("has no letters that always stand in it".into());
+            return Err("has no fixed characters".into());
         };
         let reversed: Vec<Segment> = before.iter().rev().cloned().collect();
         swallows_nothing(&reversed)?;
@@ -118,11 +118,11 @@ impl Formats {
             self.put(text, text.len(), node);
             return Ok(());
         }
-        if let (".", [Segment::Run { least, most, .. }, Segment::Literal(next), ..]) = (text.as_str(), after)
-            && least == most
+        if let (".", [Segment::Run { min, max, .. }, Segment::Literal(next), ..]) = (text.as_str(), after)
+            && min == max
             && next == "."
         {
-            self.spaced.push(json!({"gap": least + 1, "forms": [node]}));
+            self.spaced.push(json!({"gap": min + 1, "forms": [node]}));
             return Ok(());
         }
         for start in continued(text, after)? {
@@ -186,13 +186,13 @@ enum Segment {
     /// A literal text.
     Literal(String),
     /// A run of characters from a set; the set is written as pairs of first and last.
-    Run { set: String, least: u32, most: u32 },
+    Run { set: String, min: u32, max: u32 },
 }
 
 fn lower(segments: &[Segment]) -> Value {
     let one = |segment: &Segment| match segment {
         Segment::Literal(text) => Value::from(text.as_str()),
-        Segment::Run { set, least, most } => json!([set, least, most]),
+        Segment::Run { set, min, max } => json!([set, min, max]),
     };
     segments.iter().map(one).collect()
 }
@@ -214,11 +214,11 @@ fn anchor(segments: &[Segment]) -> Option<usize> {
 /// All three-byte sequences that a short text and the run after it may begin with.
 fn continued(text: &str, after: &[Segment]) -> Result<Vec<String>, String> {
     let missing = 3 - text.len();
-    let Some(Segment::Run { set, least, .. }) = after.first().filter(|_| missing < 3) else {
-        return Err("has no three letters to look for".into());
+    let Some(Segment::Run { set, min, .. }) = after.first().filter(|_| missing < 3) else {
+        return Err("has no three characters to look for".into());
     };
-    if (*least as usize) < missing {
-        return Err("has no three letters to look for".into());
+    if (*min as usize) < missing {
+        return Err("has no three characters to look for".into());
     }
     let mut starts = vec![text.to_owned()];
     for _ in 0..missing {
@@ -294,8 +294,8 @@ fn segments(pattern: &str) -> Result<Vec<Segment>, String> {
                 _ => found.push(Segment::Literal(ch.into())),
             },
             (_, times) => {
-                let (least, most) = times.unwrap_or((1, 1));
-                found.push(Segment::Run { set, least, most });
+                let (min, max) = times.unwrap_or((1, 1));
+                found.push(Segment::Run { set, min, max });
             }
         }
     }
@@ -328,8 +328,8 @@ fn times(rest: &str) -> Result<(Times, &str), String> {
     let number = |text: &str| text.parse::<u32>().map_err(|_| format!("has no number in `{{{inner}}}`"));
     let times = match inner.split_once(',') {
         None => (number(inner)?, number(inner)?),
-        Some((least, "")) => (number(least)?, LONGEST_RUN),
-        Some((least, most)) => (number(least)?, number(most)?),
+        Some((min, "")) => (number(min)?, MAX_RUN),
+        Some((min, max)) => (number(min)?, number(max)?),
     };
     Ok((Some(times), after))
 }
@@ -337,12 +337,12 @@ fn times(rest: &str) -> Result<(Times, &str), String> {
 /// Runs are greedy and never backtrack, so the next segment must begin with a character outside the run's set.
 fn swallows_nothing(segments: &[Segment]) -> Result<(), String> {
     for pair in segments.windows(2) {
-        let [Segment::Run { set, least, most }, next] = pair else { continue };
+        let [Segment::Run { set, min, max }, next] = pair else { continue };
         let begins: Vec<char> = match next {
             Segment::Literal(text) => text.chars().take(1).collect(),
             Segment::Run { set, .. } => members(set),
         };
-        if least != most && begins.iter().any(|ch| members(set).contains(ch)) {
+        if min != max && begins.iter().any(|ch| members(set).contains(ch)) {
             return Err(format!("has a run of `{set}` that may take what follows it"));
         }
     }
@@ -353,8 +353,8 @@ fn swallows_nothing(segments: &[Segment]) -> Result<(), String> {
 mod tests {
     use super::{Segment, parse};
 
-    fn run(set: &str, least: u32, most: u32) -> Segment {
-        Segment::Run { set: set.into(), least, most }
+    fn run(set: &str, min: u32, max: u32) -> Segment {
+        Segment::Run { set: set.into(), min, max }
     }
 
     #[test]

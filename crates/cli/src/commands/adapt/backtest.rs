@@ -39,7 +39,7 @@ struct Outcome {
 pub(in crate::commands) fn grammar() -> Command {
     let last = Arg::new("last").long("last").value_name("N").help("Judge the newest N recorded calls");
     let backtest = Command::new("backtest")
-        .about("Judge recorded calls again with FILE in place of your policy; nothing is changed")
+        .about("Judge recorded calls again with FILE in place of your policy, without changing it")
         .arg(Arg::new("file").value_name("FILE").required(true).help("A policy"))
         .arg(last.value_parser(value_parser!(usize)).default_value("1000"))
         .arg(json());

@@ -1,4 +1,4 @@
-//! `reflex config show`: every key of people's policies, and the file that sets it.
+//! `reflex config show`: every key that a user, project or managed policy sets, with the file that sets it.
 
 use crate::commands::adapt::rules;
 use crate::exit_code;

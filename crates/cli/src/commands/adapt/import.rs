@@ -63,8 +63,8 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         Some(Ok(source)) => Some(source),
         None => None,
     };
-    let given: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
-    let files = if given.is_empty() { usual(&host) } else { given };
+    let paths: Vec<PathBuf> = matches.get_many::<String>("path").into_iter().flatten().map(PathBuf::from).collect();
+    let files = if paths.is_empty() { usual(&host) } else { paths };
     if files.is_empty() {
         complain("no file of another guard or agent is where they usually are; name one");
         return exit_code::FOUND;
@@ -85,7 +85,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         print(&as_json(&all).to_string());
         return code;
     }
-    report(&all.told);
+    report(&all.lines);
     let written = if matches.get_flag("write") { write(&host, &all) } else { show(&all) };
     if written == exit_code::OK { code } else { written }
 }
@@ -111,8 +111,8 @@ fn usual(host: &Host) -> Vec<PathBuf> {
 
 fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
     let name = file.display().to_string();
-    let told = |error: std::io::Error| format!("{name}: {error}");
-    let metadata = fs::metadata(file).map_err(told)?;
+    let with_name = |error: std::io::Error| format!("{name}: {error}");
+    let metadata = fs::metadata(file).map_err(with_name)?;
     let source = source.or_else(|| Source::of_file(&name));
     let is_rule = || load_rule_file(file).is_ok_and(|rules| !rules.is_empty());
     let source = source.ok_or_else(|| match is_rule() {
@@ -120,20 +120,20 @@ fn read(source: Option<Source>, file: &Path) -> Result<Import, String> {
         false => format!("{name}: unknown file type; use --from"),
     })?;
     if !metadata.is_file() || metadata.len() > MAX_BYTES {
-        return Err(format!("{name}: it is no file of at most {} KiB", MAX_BYTES / 1024));
+        return Err(format!("{name}: not a regular file of at most {} KiB", MAX_BYTES / 1024));
     }
-    import(source, &name, &fs::read_to_string(file).map_err(told)?)
+    import(source, &name, &fs::read_to_string(file).map_err(with_name)?)
 }
 
-fn report(told: &[ImportedLine]) {
-    for ImportedLine { at, text, fate, why } in told {
+fn report(lines: &[ImportedLine]) {
+    for ImportedLine { at, text, fate, why } in lines {
         let why = if why.is_empty() { String::new() } else { format!(": {}", visible(why)) };
         print(&format!("# {:8} {}  {}{why}", fate.name(), visible(at), visible(text)));
     }
-    let count = |fate: Fate| told.iter().filter(|one| one.fate == fate).count();
+    let count = |fate: Fate| lines.iter().filter(|one| one.fate == fate).count();
     let all = [Fate::Imported, Fate::Narrowed, Fate::Refused, Fate::Dead, Fate::Shadowed];
     let counts: Vec<String> = all.iter().map(|fate| format!("{} {}", count(*fate), fate.name())).collect();
-    print(&format!("# {} lines: {}", told.len(), counts.join(", ")));
+    print(&format!("# {} lines: {}", lines.len(), counts.join(", ")));
 }
 
 fn show(all: &Import) -> u8 {
@@ -193,9 +193,9 @@ fn write(host: &Host, all: &Import) -> u8 {
 
 fn as_json(all: &Import) -> Value {
     let lines: Vec<Value> = all
-        .told
+        .lines
         .iter()
-        .map(|told| json!({"at": told.at, "text": told.text, "fate": told.fate.name(), "why": told.why}))
+        .map(|line| json!({"at": line.at, "text": line.text, "fate": line.fate.name(), "why": line.why}))
         .collect();
     json!({
         "schema": "reflex/import-v1", "lines": lines, "rules": all.rules, "allow": all.allow, "allowed_roots": all.roots,

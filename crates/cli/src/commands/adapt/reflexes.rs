@@ -46,13 +46,13 @@ pub(in crate::commands) fn grammar() -> Command {
         .subcommand(
             Command::new("new")
                 .about("Create a reflex in .reflex/reflexes/NAME")
-                .arg(name("Lowercase letters, digits and dashes").required(true)),
+                .arg(name("Characters a-z, 0-9 and -").required(true)),
         )
         .subcommand(test::grammar())
         .subcommand(
             Command::new("publish")
                 .about("Check whether a reflex is ready to publish")
-                .arg(flag("check", "Check only; nothing is ever uploaded").required(true))
+                .arg(flag("check", "Check only, without uploading").required(true))
                 .arg(Arg::new("path").value_name("PATH").help("The reflex's folder").default_value(".")),
         )
         .subcommand(
@@ -71,7 +71,7 @@ pub(in crate::commands) fn grammar() -> Command {
                     Command::new("build")
                         .about("Pack every reflex below a directory into a static registry")
                         .arg(Arg::new("folder").required(true).value_name("DIR"))
-                        .arg(option("out", "DIR", "Where to write").default_value("registry")),
+                        .arg(option("out", "DIR", "Output directory").default_value("registry")),
                 ),
         )
 }

@@ -69,12 +69,12 @@ fn rows(host: &Host) -> Vec<Row> {
         })
         .collect();
     for layer in here(host) {
-        rows.extend(layer.compiled.rules.iter().map(|rule| own_row(&layer, rule)));
+        rows.extend(layer.compiled.rules.iter().map(|rule| layer_row(&layer, rule)));
     }
     rows
 }
 
-fn own_row(layer: &Opened, rule: &Rule) -> Row {
+fn layer_row(layer: &Opened, rule: &Rule) -> Row {
     let conditions: Vec<String> = rule.conditions.iter().map(reflex_host::rules::Condition::shown).collect();
     let weight = if rule.enabled { rule.action.clone() } else { "off".into() };
     let all = json!({
@@ -107,7 +107,7 @@ fn list_by_asks(as_json: bool) -> u8 {
     }
     for (id, asks) in rules {
         let padding = " ".repeat(width.saturating_sub(id.chars().count()));
-        print(&format!("{}{padding}  {}", visible(&id), asks.told()));
+        print(&format!("{}{padding}  {}", visible(&id), asks.describe()));
     }
     exit_code::OK
 }
@@ -232,7 +232,7 @@ fn validate(matches: &ArgMatches) -> u8 {
             return exit_code::FOUND;
         }
     };
-    let unreadable: Vec<String> = opened.iter().flat_map(of_whole_place).collect();
+    let unreadable: Vec<String> = opened.iter().flat_map(layer_problems).collect();
     let host = Host::new(Mode::default());
     let idle = if matches.contains_id("path") { Vec::new() } else { idle(&host, &opened) };
     let library: Vec<&str> = library_rules().map(|rule| rule.get("id").text()).collect();
@@ -248,7 +248,7 @@ fn validate(matches: &ArgMatches) -> u8 {
     } else {
         problems.iter().for_each(|(file, problem)| print(&underlined(file, problem)));
         unreadable.iter().for_each(|problem| print(&format!("error: {}", visible(problem))));
-        idle.iter().for_each(|key| print(&format!("warning: {}", visible(&key.told()))));
+        idle.iter().for_each(|key| print(&format!("warning: {}", visible(&key.describe()))));
         let files: usize = opened.iter().map(|layer| layer.files.len()).sum();
         let rules: usize = opened.iter().map(|layer| layer.compiled.rules.len()).sum();
         let warnings = problems.len() + unreadable.len() + idle.len() - errors;
@@ -265,7 +265,7 @@ struct Idle {
 }
 
 impl Idle {
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         format!("{}: `{}` {}", self.at, self.key, self.why)
     }
 
@@ -284,7 +284,7 @@ fn idle(host: &Host, opened: &[Opened]) -> Vec<Idle> {
 }
 
 /// Returns the problems of a layer that do not belong to a place in one of its files.
-fn of_whole_place(layer: &Opened) -> Vec<String> {
+fn layer_problems(layer: &Opened) -> Vec<String> {
     let of_files: Vec<String> = layer.compiled.problems.iter().map(Problem::to_string).collect();
     let known = |problem: &&String| of_files.contains(problem) || problem.ends_with(" of this file is in force");
     layer.loaded.layer.problems.iter().filter(|problem| !known(problem)).cloned().collect()
@@ -427,6 +427,6 @@ fn stages(matches: &ArgMatches) -> u8 {
 /// Whether a record holds a finding of this rule while it was on trial.
 fn would(record: &Map<String, Value>, id: &str) -> bool {
     let findings = record.get("findings").and_then(Value::as_array).into_iter().flatten();
-    let mut own = findings.filter(|finding| finding.get("id").and_then(Value::as_str) == Some(id));
-    own.any(|finding| finding.get("would").is_some())
+    let mut matching = findings.filter(|finding| finding.get("id").and_then(Value::as_str) == Some(id));
+    matching.any(|finding| finding.get("would").is_some())
 }

@@ -94,20 +94,20 @@ fn event_file(matches: &ArgMatches) -> Option<PathBuf> {
 }
 
 fn paths(matches: &ArgMatches) -> Vec<PathBuf> {
-    let given = matches.get_many::<String>("path").into_iter().flatten();
-    given.filter(|path| !path.ends_with(".json")).map(PathBuf::from).collect()
+    let arguments = matches.get_many::<String>("path").into_iter().flatten();
+    arguments.filter(|path| !path.ends_with(".json")).map(PathBuf::from).collect()
 }
 
 fn event(matches: &ArgMatches) -> Result<Map<String, Value>, String> {
     let mut event = match event_file(matches) {
         None => Map::new(),
         Some(file) => {
-            let told = |problem: String| format!("{}: {problem}", file.display());
+            let with_file = |problem: String| format!("{}: {problem}", file.display());
             if file.metadata().is_ok_and(|data| data.len() > MAX_BYTES) {
-                return Err(told(format!("it has more than {} MiB", MAX_BYTES >> 20)));
+                return Err(with_file(format!("the file is larger than {} MiB", MAX_BYTES >> 20)));
             }
-            let text = std::fs::read_to_string(&file).map_err(|error| told(error.to_string()))?;
-            serde_json::from_str(&text).map_err(|error| told(error.to_string()))?
+            let text = std::fs::read_to_string(&file).map_err(|error| with_file(error.to_string()))?;
+            serde_json::from_str(&text).map_err(|error| with_file(error.to_string()))?
         }
     };
     let mut put = |key: &str, value: &str| drop(event.insert(key.to_owned(), value.into()));
@@ -128,12 +128,12 @@ fn event(matches: &ArgMatches) -> Result<Map<String, Value>, String> {
 
 /// Parses variables such as `--var allowed_roots=/srv/a,/srv/b`.
 fn variables(matches: &ArgMatches) -> Result<Vec<(String, Vec<String>)>, String> {
-    let given = matches.get_many::<String>("var").into_iter().flatten();
+    let pairs = matches.get_many::<String>("var").into_iter().flatten();
     let variable = |pair: &String| {
         let (key, value) = pair.split_once('=').ok_or_else(|| format!("--var takes NAME=VALUE, not `{pair}`"))?;
         Ok((key.to_owned(), value.split(',').map(|one| one.trim().to_owned()).collect()))
     };
-    given.map(variable).collect()
+    pairs.map(variable).collect()
 }
 
 fn rules_at(path: &Path) -> (Vec<Rule>, Vec<String>) {

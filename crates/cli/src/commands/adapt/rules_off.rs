@@ -1,6 +1,6 @@
 //! `reflex rules off ID --reason WHY`: a person switches one rule off in their policy, or in the project's.
 
-use crate::commands::answer::allow::told;
+use crate::commands::answer::allow::report;
 use crate::commands::answer::policy_line::{self, Line, Section};
 use crate::exit_code;
 use crate::terminal::arguments::text;
@@ -30,5 +30,5 @@ pub(in crate::commands) fn run(host: &Host, matches: &ArgMatches, rule: Known<'_
     let workspace = host.placed(Event::default()).workspace;
     let entry = policy_line::off(rule.id, reason);
     let line = Line::new(Section::Rules, &entry, rule.id, (workspace, in_project));
-    told(policy_line::add(host, &line, &person), "written; this rule stops nothing from now on")
+    report(policy_line::add(host, &line, &person), "written; this rule stops nothing from now on")
 }

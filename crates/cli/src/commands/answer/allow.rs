@@ -18,18 +18,18 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let id = text(matches, "id");
     let Some(person) = person(&host.store(), "allow", id) else { return exit_code::FOUND };
     let written = line(&host, matches).and_then(|line| policy_line::add(&host, &line, &person));
-    told(written, "written; calls like this run without a question from now on")
+    report(written, "written; calls like this run without a question from now on")
 }
 
 /// Reports whether the line was written; returns the exit status.
-pub(in crate::commands) fn told(written: Result<bool, String>, done: &str) -> u8 {
+pub(in crate::commands) fn report(written: Result<bool, String>, done: &str) -> u8 {
     match written {
         Ok(true) => {
             print(done);
             exit_code::OK
         }
         Ok(false) => {
-            print("nothing is written");
+            print("not written");
             exit_code::FOUND
         }
         Err(problem) => {

@@ -43,11 +43,11 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         }
     };
     if matches.get_flag("json") {
-        let told = json!({"schema": "reflex/appeal-v1", "pending": pending.id, "record": pending.record,
+        let output = json!({"schema": "reflex/appeal-v1", "pending": pending.id, "record": pending.record,
             "was": pending.decision, "appeal": appeal.json()});
-        print_json(&told.to_string());
+        print_json(&output.to_string());
     } else {
-        tell(&pending, &appeal, now.as_ref());
+        report(&pending, &appeal, now.as_ref());
     }
     let passes = now.is_some_and(|now| now.verdict.decision == Decision::Pass);
     match person {
@@ -60,14 +60,14 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
 }
 
 /// Prints the earlier decision, the current one and the next step.
-fn tell(pending: &Pending, appeal: &Appeal, now: Option<&Judgement>) {
+fn report(pending: &Pending, appeal: &Appeal, now: Option<&Judgement>) {
     let was = word(&pending.decision);
     let Some(now) = now else {
         print(&format!("it was {was}; not all of it is kept, so it cannot be judged again"));
         return wait(appeal);
     };
     if now.verdict.decision == Decision::Pass {
-        print(&format!("it was {was}; as things stand now it may run: try the same again"));
+        print(&format!("it was {was}, but it may run now: try the same call again"));
         return;
     }
     print(&format!("it was {was}, and now it is {}", word(&appeal.now)));
@@ -93,12 +93,12 @@ fn word(decision: &str) -> &'static str {
 /// Shows the call to the person and asks, like `reflex approve`.
 fn decide(host: &Host, pending: &Pending, grant: &Grant, matches: &ArgMatches) -> u8 {
     let view = if matches.get_flag("full") { View::Full } else { View::Short };
-    let given = length(matches, grant.scope).and_then(|length| {
+    let approved = length(matches, grant.scope).and_then(|length| {
         let grant = Grant { expires: grant.time + length, ..grant.clone() };
         let store = host.store();
         preview_and_give(&store, (pending, &grant), view, &mut Consent::each(&store))
     });
-    match given {
+    match approved {
         Ok(true) => exit_code::OK,
         Ok(false) => {
             print("nothing changed");

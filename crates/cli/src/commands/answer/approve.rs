@@ -20,7 +20,7 @@ use reflex_host::answers::{covers, give, obstacle, once, refuse, reject, scoped,
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::store::pause::{LONGEST_PAUSE, Pause};
+use reflex_host::store::pause::{MAX_PAUSE, Pause};
 use reflex_host::{Host, Mode, duration, local, now};
 use serde_json::{Value, json};
 
@@ -119,7 +119,7 @@ pub(in crate::commands) fn approve(matches: &ArgMatches) -> u8 {
     match grant.and_then(|grant| preview_and_give(&store, (&call, &grant), view, &mut consent)) {
         Ok(true) => exit_code::OK,
         Ok(false) => {
-            print("nothing is approved");
+            print("not approved");
             exit_code::FOUND
         }
         Err(problem) => {
@@ -200,22 +200,22 @@ fn show(call: &Pending, view: View) -> bool {
 
 /// Shows lines, each with its prefix; returns whether none was cut or left out.
 fn show_some<'t>(lines: &[&str], view: View, before: impl Fn(usize) -> &'t str) -> bool {
-    let (most, bytes) = match view {
+    let (max_lines, bytes) = match view {
         View::Short => (MAX_LINES, MAX_BYTES),
         View::Full => (usize::MAX, usize::MAX),
     };
     let mut all = true;
-    for (index, line) in lines.iter().enumerate().take(most) {
+    for (index, line) in lines.iter().enumerate().take(max_lines) {
         let end = (0..=bytes.min(line.len())).rev().find(|at| line.is_char_boundary(*at)).unwrap_or(0);
         let shown = visible(line.get(..end).unwrap_or(""));
         let cut = if end < line.len() { format!("… {} more bytes", line.len() - end) } else { String::new() };
         all &= cut.is_empty();
         print(&format!("{}{shown}{cut}", before(index)));
     }
-    if lines.len() > most {
-        print(&format!("{}… {} more", before(most), lines.len() - most));
+    if lines.len() > max_lines {
+        print(&format!("{}… {} more", before(max_lines), lines.len() - max_lines));
     }
-    all && lines.len() <= most
+    all && lines.len() <= max_lines
 }
 
 /// `reflex deny ID`: the call stays blocked and leaves the list.
@@ -263,7 +263,7 @@ pub(in crate::commands) fn grants(matches: &ArgMatches) -> u8 {
         return exit_code::OK;
     }
     if all.is_empty() {
-        print("nothing is approved or denied");
+        print("no approvals and no denials");
         return exit_code::OK;
     }
     let head = ["ID", "answer", "state", "scope", "used", "ends", "call"];
@@ -296,7 +296,7 @@ pub(in crate::commands) fn off(matches: &ArgMatches) -> u8 {
     }
     let Some(person) = person(&store, "off", "") else { return exit_code::FOUND };
     let written = text(matches, "for");
-    let Some(length) = duration(written).filter(|length| (1..=LONGEST_PAUSE).contains(length)) else {
+    let Some(length) = duration(written).filter(|length| (1..=MAX_PAUSE).contains(length)) else {
         complain(&format!("invalid duration `{}` (e.g. 10m; max 8h)", visible(written)));
         return exit_code::USAGE;
     };
@@ -333,10 +333,10 @@ pub(in crate::commands) fn project_here() -> String {
     Host::new(Mode::default()).placed(Event { cwd: here, ..Event::default() }).workspace
 }
 
-fn finish(done: Result<impl Sized, String>, said: &str) -> u8 {
+fn finish(done: Result<impl Sized, String>, message: &str) -> u8 {
     match done {
         Ok(_) => {
-            print(said);
+            print(message);
             exit_code::OK
         }
         Err(problem) => {
@@ -348,13 +348,13 @@ fn finish(done: Result<impl Sized, String>, said: &str) -> u8 {
 
 /// Returns the call with this id, or the newest waiting call, and the person who may answer it.
 fn answerable(store: &Store, matches: &ArgMatches, what: &str) -> Option<(Pending, Person)> {
-    let given = matches.get_one::<String>("id");
-    let person = person(store, what, given.map_or("", String::as_str))?;
-    let call = match given {
+    let requested = matches.get_one::<String>("id");
+    let person = person(store, what, requested.map_or("", String::as_str))?;
+    let call = match requested {
         Some(id) => store.pending_call(id),
         None => waiting(store).into_iter().next(),
     };
-    match given {
+    match requested {
         _ if call.is_some() => {}
         Some(id) => complain(&format!("no pending call `{}` (see `reflex pending`)", visible(id))),
         None => complain("no pending calls"),

@@ -4,7 +4,7 @@ use crate::terminal::consent::Consent;
 use crate::terminal::output::print;
 use crate::terminal::visible::visible;
 use reflex_host::answers::record;
-use reflex_host::layers::{self, Offer, offer, offer_of_own, trust};
+use reflex_host::layers::{self, Offer, offer, offer_of_user, trust};
 use reflex_host::person::Person;
 use reflex_host::rules::SourceFile;
 use reflex_host::{Host, now};
@@ -68,7 +68,7 @@ impl Line {
     }
 
     fn offer(&self, host: &Host) -> Option<Offer> {
-        let of = if self.in_project { offer } else { offer_of_own };
+        let of = if self.in_project { offer } else { offer_of_user };
         of(host.folders(), Path::new(&self.workspace), &host.store())
     }
 }
@@ -107,8 +107,8 @@ pub(in crate::commands) fn add(host: &Host, line: &Line, person: &Person) -> Res
     if !is_only_that(known.as_ref(), &offered, &text) {
         return Err("other files changed meanwhile: look at all of them with `reflex trust`".into());
     }
-    let yes = offered.yes(&person.name, &format!("{key} {}", line.of));
-    trust::accept(&store, &yes, signer).map_err(|error| format!("cannot write: {error}"))?;
+    let acceptance = offered.approval(&person.name, &format!("{key} {}", line.of));
+    trust::accept(&store, &acceptance, signer).map_err(|error| format!("cannot write: {error}"))?;
     Ok(true)
 }
 
@@ -161,7 +161,7 @@ mod tests {
     use super::{Section, with_line};
 
     #[test]
-    fn an_entry_is_added_to_what_is_there() {
+    fn an_entry_is_added_to_the_existing_ones() {
         for (before, after) in [
             ("", Some("allow:\n  - x\n")),
             ("preset: strict", Some("preset: strict\nallow:\n  - x\n")),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_is_added_to_what_is_there() {
+    fn a_rule_is_added_to_the_existing_ones() {
         for (before, after) in [
             ("", Some("rules:\n  x: off\n")),
             ("rules:\n    y: ask\n", Some("rules:\n    x: off\n    y: ask\n")),

@@ -13,28 +13,28 @@ pub(in crate::commands) struct Asks {
     /// Calls that it refused.
     pub(in crate::commands) blocked: usize,
     /// Calls that a person let run.
-    pub(in crate::commands) yes: usize,
+    pub(in crate::commands) approved: usize,
     /// Calls that a person denied.
-    pub(in crate::commands) no: usize,
+    pub(in crate::commands) denied: usize,
 }
 
 impl Asks {
     /// Number of calls without an answer, or declined in the agent's own prompt, which no agent reports.
     fn unanswered(self) -> usize {
-        (self.asked + self.blocked).saturating_sub(self.yes + self.no)
+        (self.asked + self.blocked).saturating_sub(self.approved + self.denied)
     }
 
     /// Returns the counts on one line, without the rule's name.
-    pub(in crate::commands) fn told(self) -> String {
-        let Asks { asked, blocked, yes, no } = self;
-        format!("asked {asked}, blocked {blocked}: yes {yes}, no {no}, no answer {}", self.unanswered())
+    pub(in crate::commands) fn describe(self) -> String {
+        let Asks { asked, blocked, approved, denied } = self;
+        format!("asked {asked}, blocked {blocked}: yes {approved}, no {denied}, no answer {}", self.unanswered())
     }
 
     /// Returns the counts as JSON.
     pub(in crate::commands) fn json(self, id: &str) -> Value {
-        let Asks { asked, blocked, yes, no } = self;
+        let Asks { asked, blocked, approved, denied } = self;
         json!({
-            "id": id, "asked": asked, "blocked": blocked, "yes": yes, "no": no, "unanswered": self.unanswered(),
+            "id": id, "asked": asked, "blocked": blocked, "yes": approved, "no": denied, "unanswered": self.unanswered(),
         })
     }
 }
@@ -42,13 +42,15 @@ impl Asks {
 /// Returns every rule that stopped a call of these records, the most frequent first. A call counts for its first
 /// finding, which is the strictest.
 pub(in crate::commands) fn by_rule<'r>(records: impl Iterator<Item = &'r Record>) -> Vec<(String, Asks)> {
-    let (mut stopped, mut yes, mut no) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut stopped, mut approved, mut denied) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for record in records {
         match field(record, "kind") {
             "call" if matches!(field(record, "decision"), "ask" | "deny") => stopped.extend(rule(record)),
-            "approval" => drop(yes.insert(field(record, "of"))),
-            "denial" => drop(no.insert(field(record, "of"))),
-            "outcome" if field(record, "answered").starts_with("a person") => drop(yes.insert(field(record, "of"))),
+            "approval" => drop(approved.insert(field(record, "of"))),
+            "denial" => drop(denied.insert(field(record, "of"))),
+            "outcome" if field(record, "answered").starts_with("a person") => {
+                approved.insert(field(record, "of"));
+            }
             _ => {}
         }
     }
@@ -56,8 +58,8 @@ pub(in crate::commands) fn by_rule<'r>(records: impl Iterator<Item = &'r Record>
     for (id, rule, is_question) in stopped {
         let asks = rules.entry(rule).or_default();
         *(if is_question { &mut asks.asked } else { &mut asks.blocked }) += 1;
-        asks.yes += usize::from(yes.contains(id));
-        asks.no += usize::from(no.contains(id) && !yes.contains(id));
+        asks.approved += usize::from(approved.contains(id));
+        asks.denied += usize::from(denied.contains(id) && !approved.contains(id));
     }
     let mut rules: Vec<(String, Asks)> = rules.into_iter().map(|(rule, asks)| (rule.to_owned(), asks)).collect();
     rules.sort_by_key(|(_, asks)| std::cmp::Reverse((asks.asked, asks.blocked)));
@@ -77,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_is_told_with_what_people_answered() {
+    fn a_rule_is_described_with_the_answers() {
         let record = |value: Value| value.as_object().unwrap().clone();
         let call = |id: &str, rule: &str, decision: &str| {
             record(json!({"kind": "call", "id": id, "decision": decision, "findings": [{"id": rule}, {"id": "x/y"}]}))
@@ -92,10 +94,10 @@ mod tests {
             record(json!({"kind": "denial", "of": "2"})),
             record(json!({"kind": "approval", "of": "4"})),
         ];
-        let told: Vec<String> =
-            by_rule(records.iter()).into_iter().map(|(rule, asks)| format!("{rule}: {}", asks.told())).collect();
+        let lines: Vec<String> =
+            by_rule(records.iter()).into_iter().map(|(rule, asks)| format!("{rule}: {}", asks.describe())).collect();
         assert_eq!(
-            told,
+            lines,
             [
                 "rm/untracked: asked 3, blocked 0: yes 1, no 1, no answer 1",
                 "git/push-force: asked 0, blocked 1: yes 1, no 0, no answer 0",

@@ -99,7 +99,7 @@ fn broad(words: &[&str]) -> Option<&'static str> {
 /// Groups all calls about which a person was asked by habit. Core findings are excluded: their approval holds once and
 /// not as a habit.
 fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
-    let (mut calls, mut yes) = (BTreeMap::new(), BTreeSet::new());
+    let (mut calls, mut approved) = (BTreeMap::new(), BTreeSet::new());
     store.log().each(&mut |line| {
         let counts = ["\"kind\":\"approval\"", "\"kind\":\"outcome\"", "\"kind\":\"call\""];
         if !counts.iter().any(|kind| line.contains(kind)) || line.contains("\"decision\":\"pass\"") {
@@ -109,8 +109,8 @@ fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
         let field = |key: &str| field(&record, key).to_owned();
         match field("kind").as_str() {
             "call" => drop(key_and_command(&record).map(|call| calls.insert(field("id"), call))),
-            "approval" => drop(yes.insert(field("of"))),
-            "outcome" if field("answered").starts_with("a person at") => drop(yes.insert(field("of"))),
+            "approval" => drop(approved.insert(field("of"))),
+            "outcome" if field("answered").starts_with("a person at") => drop(approved.insert(field("of"))),
             _ => {}
         }
         Ok(true)
@@ -119,7 +119,7 @@ fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
     for (id, (key, command)) in calls {
         let habit = habits.entry(key).or_default();
         habit.asked += 1;
-        if yes.contains(&id) {
+        if approved.contains(&id) {
             habit.approved += 1;
             habit.commands.insert(command);
         }

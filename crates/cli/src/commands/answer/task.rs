@@ -35,7 +35,7 @@ pub(in crate::commands) fn grammar() -> Command {
             Command::new("start")
                 .about("Declare this workspace's task; needs a person at a terminal")
                 .arg(Arg::new("id").required(true).value_name("ID").help("Such as TASK-123"))
-                .arg(option("intent", "TEXT", "What it is for").default_value(""))
+                .arg(option("intent", "TEXT", "Purpose of the task").default_value(""))
                 .arg(several("scope", "PATTERN", "Files it changes, e.g. src/** (repeatable)"))
                 .arg(several("accept", "TEXT", "When it is done, in words (repeatable)"))
                 .arg(several("accept-run", "COMMAND", "When it is done: this exits with 0 (repeatable)")),
@@ -96,11 +96,11 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
     };
     match store.begin_task(&task, &signer) {
         Ok(()) => {
-            tell(&task);
+            report(&task);
             exit_code::OK
         }
         Err(error) => {
-            complain(&format!("it cannot be kept, so it has not begun: {error}"));
+            complain(&format!("the task cannot be written, so it was not started: {error}"));
             exit_code::INTERNAL
         }
     }
@@ -110,7 +110,7 @@ fn start(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
 fn sound(task: &Declared) -> Result<(), String> {
     let plain = |ch: char| ch.is_ascii_alphanumeric() || "-_.#/".contains(ch);
     if task.id.is_empty() || task.id.len() > 64 || !task.id.chars().all(plain) {
-        return Err("a task's name is at most 64 letters, digits, `-`, `_`, `.`, `#` and `/`".into());
+        return Err("invalid task name; use at most 64 of a-z, A-Z, 0-9, `-`, `_`, `.`, `#` and `/`".into());
     }
     let leads_out = |pattern: &&String| pattern.starts_with(['/', '~']) || pattern.split('/').any(|part| part == "..");
     match task.scope.iter().find(leads_out) {
@@ -119,7 +119,7 @@ fn sound(task: &Declared) -> Result<(), String> {
     }
 }
 
-fn tell(task: &Declared) {
+fn report(task: &Declared) {
     print(&format!("{}  since {}, in {}", visible(&task.id), timestamp(task.time), visible(&task.workspace)));
     let intent = if task.intent.is_empty() { vec![] } else { vec![task.intent.clone()] };
     for (title, texts) in [("intent", &intent), ("scope", &task.scope)] {
@@ -138,10 +138,10 @@ fn met(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         complain("no task declared here");
         return exit_code::FOUND;
     };
-    let said = text(matches, "criterion");
-    let numbered = said.parse::<usize>().ok().and_then(|number| task.acceptance.get(number.checked_sub(1)?));
-    let Some(criterion) = numbered.or_else(|| task.acceptance.iter().find(|text| *text == said)) else {
-        complain(&format!("no criterion `{}`; `reflex task show` lists them", visible(said)));
+    let input = text(matches, "criterion");
+    let numbered = input.parse::<usize>().ok().and_then(|number| task.acceptance.get(number.checked_sub(1)?));
+    let Some(criterion) = numbered.or_else(|| task.acceptance.iter().find(|text| *text == input)) else {
+        complain(&format!("no criterion `{}`; `reflex task show` lists them", visible(input)));
         return exit_code::USAGE;
     };
     if task.met.contains(criterion) {
@@ -188,7 +188,7 @@ fn show(matches: &ArgMatches, store: &Store, workspace: &str) -> u8 {
         print("no task declared here; `reflex task start ID --intent … --scope …` declares one");
         return exit_code::OK;
     };
-    tell(&task);
+    report(&task);
     print(&format!(
         "  {} calls: {} allowed, {} asked about, {} blocked; {} failed",
         done.calls, done.passed, done.asked, done.refused, done.failed

@@ -10,7 +10,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::answers::record;
-use reflex_host::layers::{Offer, offer, offer_of_own, trust};
+use reflex_host::layers::{Offer, offer, offer_of_user, trust};
 use reflex_host::reflexes::offers;
 use reflex_host::store::Store;
 use reflex_host::{Host, Mode};
@@ -28,9 +28,9 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     if matches.get_flag("revoke") {
         return take_back(&store, &workspace, &reflexes);
     }
-    let own = offer_of_own(host.folders(), place, &store).filter(|own| !own.accepted);
+    let of_user = offer_of_user(host.folders(), place, &store).filter(|of_user| !of_user.accepted);
     let of_project = offer(host.folders(), place, &store);
-    let offered: Vec<Offer> = own.into_iter().chain(of_project).chain(reflexes).collect();
+    let offered: Vec<Offer> = of_user.into_iter().chain(of_project).chain(reflexes).collect();
     if offered.is_empty() {
         print("nothing to trust: this workspace has no policy, rules or reflexes in .reflex");
         return exit_code::FOUND;
@@ -38,7 +38,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     offered.iter().for_each(show);
     let accepted = offered.iter().all(|offered| offered.accepted);
     if matches.get_flag("show") || accepted {
-        print(if accepted { "already trusted" } else { "nothing is accepted" });
+        print(if accepted { "already trusted" } else { "not accepted" });
         return exit_code::OK;
     }
     let Some(person) = person(&store, "trust", &workspace) else { return exit_code::FOUND };
@@ -48,7 +48,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let signer = match consent.ask("Accept exactly these?") {
         Ok(Some(signer)) => signer,
         Ok(None) => {
-            print("nothing is accepted");
+            print("not accepted");
             return exit_code::FOUND;
         }
         Err(problem) => {
@@ -57,10 +57,10 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         }
     };
     let done = offered.iter().try_for_each(|offered| {
-        let yes = offered.yes(&person.name, text(matches, "reason"));
-        let fields = json!({"workspace": workspace, "digest": yes.digest, "by": yes.by, "reason": yes.reason});
+        let acceptance = offered.approval(&person.name, text(matches, "reason"));
+        let fields = json!({"workspace": workspace, "digest": acceptance.digest, "by": acceptance.by, "reason": acceptance.reason});
         record(&store, "trust", fields)?;
-        trust::accept(&store, &yes, signer).map_err(|error| format!("cannot write: {error}"))
+        trust::accept(&store, &acceptance, signer).map_err(|error| format!("cannot write: {error}"))
     });
     match done {
         Ok(()) => {
@@ -106,7 +106,7 @@ fn show(offered: &Offer) {
         });
         print(&paint.bold(&visible(&file.name)));
         if let Some(why) = &file.unread {
-            print(&format!("  nothing of it is read or accepted: {}", visible(why)));
+            print(&format!("  not read and not accepted: {}", visible(why)));
         }
         let diff = TextDiff::from_lines(before.unwrap_or(""), &file.text);
         for change in diff.iter_all_changes() {
@@ -118,7 +118,7 @@ fn show(offered: &Offer) {
             print(&format!("  {sign} {}", visible(change.value().trim_end_matches('\n'))));
         }
     }
-    let gone = offered.before.iter().flat_map(|trust| &trust.texts);
-    let gone = gone.filter(|(name, _)| !offered.files.iter().any(|file| file.name == *name));
-    gone.for_each(|(name, _)| print(&format!("{} is gone", visible(name))));
+    let removed = offered.before.iter().flat_map(|trust| &trust.texts);
+    let removed = removed.filter(|(name, _)| !offered.files.iter().any(|file| file.name == *name));
+    removed.for_each(|(name, _)| print(&format!("{} was removed", visible(name))));
 }

@@ -39,16 +39,16 @@ pub(in crate::commands) fn run(matches: &ArgMatches, opens: bool) -> u8 {
         rules,
         config,
         backtest,
-        search: |words, most| {
+        search: |words, limit| {
             let log = Host::new(Mode::default()).store().log();
-            let found = found(&log, (words, [None, None]), most).map_err(|error| error.to_string())?;
+            let found = found(&log, (words, [None, None]), limit).map_err(|error| error.to_string())?;
             Ok(found.into_iter().map(Value::Object).collect())
         },
     };
     let port = matches.get_one::<u16>("port").copied().unwrap_or_default();
     let page = Page { person, port, commands };
     let is_signed = *store.key_in_force() != InForce::Unprotected;
-    match serve(page, |address| tell(address, opens, is_signed)) {
+    match serve(page, |address| report(address, opens, is_signed)) {
         Ok(()) => code::OK,
         Err(error) => {
             complain(&format!("no page on port {port}: {error} (without --port a free one is taken)"));
@@ -58,7 +58,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches, opens: bool) -> u8 {
 }
 
 /// Opens or prints the address. The one-time code is in the fragment after `#`, so it reaches no server and no log.
-fn tell(address: &Address, opens: bool, is_signed: bool) {
+fn report(address: &Address, opens: bool, is_signed: bool) {
     let Address { url, code } = address;
     if opens && open_browser(&format!("{url}#code={code}")) {
         print(&format!("{url} is open in your browser; Ctrl-C ends it"));

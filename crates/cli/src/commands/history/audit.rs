@@ -53,12 +53,12 @@ fn tail(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     let mut last = 0;
     for record in log.search(&Search::default(), count(matches))?.into_iter().filter(mode::may_be_read) {
         last = record.get("seq").and_then(Value::as_u64).unwrap_or(last);
-        say(&record, as_json)?;
+        write_record(&record, as_json)?;
     }
     if matches.get_flag("follow") {
         follower.follow(last, &mut |line| {
             if let Some(record) = serde_json::from_str(line).ok().filter(mode::may_be_read) {
-                say(&record, as_json)?;
+                write_record(&record, as_json)?;
             }
             Ok(true)
         })?;
@@ -79,7 +79,7 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
     }
     let found = found(log, (&words, bounds), count(matches))?;
     for record in &found {
-        say(record, matches.get_flag("json"))?;
+        write_record(record, matches.get_flag("json"))?;
     }
     if found.is_empty() {
         complain("no records match");
@@ -112,14 +112,14 @@ pub(in crate::commands) fn found(
 }
 
 /// Returns the newest records that match the words as written, or as former and current names of rules and effects.
-fn newest(log: &Log, search: &Search, most: usize) -> io::Result<Vec<Map<String, Value>>> {
-    let mut found = log.search(search, most)?;
+fn newest(log: &Log, search: &Search, limit: usize) -> io::Result<Vec<Map<String, Value>>> {
+    let mut found = log.search(search, limit)?;
     let Some(other) = otherwise(search) else { return Ok(found) };
-    found.extend(log.search(&other, most)?);
+    found.extend(log.search(&other, limit)?);
     let number = |record: &Map<String, Value>| record.get("seq").and_then(Value::as_u64);
     found.sort_by_key(number);
     found.dedup();
-    found.drain(..found.len().saturating_sub(most));
+    found.drain(..found.len().saturating_sub(limit));
     Ok(found)
 }
 
@@ -141,7 +141,7 @@ fn count(matches: &ArgMatches) -> usize {
     matches.get_one::<usize>("number").copied().unwrap_or(20)
 }
 
-fn say(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
+fn write_record(record: &Map<String, Value>, as_json: bool) -> io::Result<()> {
     let shown = || Value::Object(mode::without_modes(record.clone())).to_string();
     let line = if as_json { visible_json(&shown()) } else { in_words(record) };
     match columns().filter(|_| !as_json) {
@@ -165,10 +165,10 @@ fn in_words(record: &Map<String, Value>) -> String {
         "call" => decided(record),
         "outcome" => ran(field("answered")),
         kind => {
-            let told = ["what", "mode", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"]
+            let values = ["what", "mode", "pending", "task", "workspace", "verdict", "by", "reason", "because", "why"]
                 .map(field);
-            let told: Vec<&str> = told.into_iter().filter(|text| !text.is_empty()).collect();
-            format!("{kind} {}", told.join(", "))
+            let values: Vec<&str> = values.into_iter().filter(|text| !text.is_empty()).collect();
+            format!("{kind} {}", values.join(", "))
         }
     };
     let found = if ids.is_empty() { String::new() } else { format!("  [{}]", ids.join(", ")) };
@@ -209,18 +209,18 @@ fn verify(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
         );
         let missing: Vec<Value> =
             checked.missing.iter().map(|missing| json!({"after": missing.after, "through": missing.through})).collect();
-        let whole = json!({"schema": "reflex/audit-check-v1", "records": checked.records, "purged": checked.purged, "broken": broken, "missing": missing});
-        print_json(&whole.to_string());
+        let output = json!({"schema": "reflex/audit-check-v1", "records": checked.records, "purged": checked.purged, "broken": broken, "missing": missing});
+        print_json(&output.to_string());
     } else if let Some(broken) = &checked.broken {
         print(&format!("broken: {}:{}: {}", broken.file.display(), broken.line, broken.problem));
     } else if checked.missing.is_empty() {
-        print(&format!("whole: {} records, {} purged", checked.records, checked.purged));
+        print(&format!("complete: {} records, {} purged", checked.records, checked.purged));
     } else {
-        checked.missing.iter().for_each(|missing| print(&format!("not whole: {}", missing.told())));
-        print(&format!("{} records are there, {} purged", checked.records, checked.purged));
+        checked.missing.iter().for_each(|missing| print(&format!("incomplete: {}", missing.description())));
+        print(&format!("{} records, {} purged", checked.records, checked.purged));
     }
-    let is_whole = checked.broken.is_none() && checked.missing.is_empty();
-    Ok(if is_whole { exit_code::OK } else { exit_code::FOUND })
+    let is_complete = checked.broken.is_none() && checked.missing.is_empty();
+    Ok(if is_complete { exit_code::OK } else { exit_code::FOUND })
 }
 
 /// Switches texts in the log on or off. Omitting texts weakens the log, so only a person may do it, and it is logged.

@@ -13,7 +13,7 @@ pub(in crate::commands) fn field<'r>(record: &'r Map<String, Value>, key: &str) 
 
 /// Returns the decision that the agent received, as people read it. The log uses the names of its own format.
 pub(in crate::commands) fn decision(record: &Record) -> &'static str {
-    let answered = record.get("said").and_then(|said| said.get("decision")?.as_str());
+    let answered = record.get("said").and_then(|reply| reply.get("decision")?.as_str());
     // An agent that cannot ask blocks instead; otherwise a person let the call run, or the agent was only informed.
     let answered = answered.filter(|answered| *answered == "deny").unwrap_or(field(record, "decision"));
     match answered {

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const MAX_ROWS: usize = 8;
 
 /// Maximum number of characters of a call.
-const MAX_LETTERS: usize = 100;
+const MAX_CHARS: usize = 100;
 
 pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let written = text(matches, "since");
@@ -120,7 +120,8 @@ fn is_unread(record: &Record) -> bool {
 /// Whether the record is about the end of a turn at which an agent was held back. Such records are counted as duties.
 fn is_end(record: &Record) -> bool {
     record.get("actions").and_then(Value::as_array).is_some_and(Vec::is_empty)
-        && findings(record).any(|finding| ["verify/", "skill/"].iter().any(|own| field(finding, "id").starts_with(own)))
+        && findings(record)
+            .any(|finding| ["verify/", "skill/"].iter().any(|prefix| field(finding, "id").starts_with(prefix)))
 }
 
 impl Section {
@@ -168,7 +169,7 @@ fn about(call: &Record) -> String {
 
 /// Returns the rules that stopped calls, with people's answers.
 fn rules(records: &[Record]) -> Vec<(usize, String)> {
-    let row = |(id, asks): (String, Asks)| (asks.asked + asks.blocked, format!("{id}  {}", asks.told()));
+    let row = |(id, asks): (String, Asks)| (asks.asked + asks.blocked, format!("{id}  {}", asks.describe()));
     prompt_counts::by_rule(records.iter()).into_iter().map(row).collect()
 }
 
@@ -178,7 +179,7 @@ fn subject(record: &Record) -> String {
     let text =
         text.and_then(|(_, text)| text.as_str()).unwrap_or_else(|| first.map_or("", |action| field(action, "kind")));
     let line = text.lines().next().unwrap_or("");
-    let end = line.char_indices().nth(MAX_LETTERS).map_or(line.len(), |(at, _)| at);
+    let end = line.char_indices().nth(MAX_CHARS).map_or(line.len(), |(at, _)| at);
     let cut = if end < text.trim_end().len() { "…" } else { "" };
     format!("{}{cut}", line.get(..end).unwrap_or(""))
 }

@@ -31,7 +31,7 @@ const MAX_COMPARED: u64 = 256 * 1024;
 pub(in crate::commands) fn grammar() -> Vec<Command> {
     let undo = Command::new("undo")
         .about("List what was kept before calls, or restore it")
-        .arg(Arg::new("id").value_name("ID").help("What to restore (default: list everything)"))
+        .arg(Arg::new("id").value_name("ID").help("Backup to restore (default: list all backups)"))
         .arg(Arg::new("path").value_name("PATH").num_args(0..).help("Only these files and folders"))
         .arg(option("to", "DIR", "Restore below this directory instead of in place"))
         .arg(flag("dry-run", "Show what would change without changing it"))
@@ -76,7 +76,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     };
     let plan = host.undo_plan(&backup, &only, below.as_deref());
     if plan.steps.is_empty() {
-        complain("nothing of that is kept there");
+        complain("the backup does not hold these paths");
         return exit_code::FOUND;
     }
     show(&backup, &plan, reader);
@@ -121,9 +121,9 @@ pub(in crate::commands) fn gc(matches: &ArgMatches) -> u8 {
     }
     match store.sweep().and_then(|swept| Ok((swept, store.pack()?))) {
         Ok((swept, packed)) if matches.get_flag("json") => {
-            let told =
+            let output =
                 json!({"schema": "reflex/gc-v1", "removed": swept.removed, "bytes": swept.bytes, "packed": packed});
-            print_json(&told.to_string());
+            print_json(&output.to_string());
             exit_code::OK
         }
         Ok((swept, packed)) => {
@@ -153,7 +153,7 @@ fn list(store: &BackupStore, matches: &ArgMatches) -> u8 {
         return exit_code::OK;
     }
     if listed.is_empty() {
-        print("nothing is kept");
+        print("no backups");
         return exit_code::OK;
     }
     let mut states: Vec<&str> = Vec::new();
@@ -267,7 +267,7 @@ fn difference(backup: &Backup, step: &Step) -> Vec<String> {
 /// Restores to a folder, without overwriting any file.
 fn aside(host: &Host, backup: &Backup, plan: &Plan, folder: &Path) -> u8 {
     if let Some(step) = plan.conflicts().next() {
-        complain(&format!("`{}` is there already; name another folder", visible(&step.to.to_string_lossy())));
+        complain(&format!("`{}` already exists; name another folder", visible(&step.to.to_string_lossy())));
         return exit_code::FOUND;
     }
     match host.undo(backup, plan) {
@@ -289,8 +289,8 @@ fn in_place(host: &Host, backup: &Backup, plan: &Plan) -> u8 {
         print("nothing changed");
         return exit_code::ASK;
     }
-    let told = json!({"kept": backup.id, "of": backup.about.record, "by": person.name});
-    if let Err(problem) = record(&store, "undo", told) {
+    let fields = json!({"kept": backup.id, "of": backup.about.record, "by": person.name});
+    if let Err(problem) = record(&store, "undo", fields) {
         return failed(&problem);
     }
     match host.undo(backup, plan) {
@@ -311,7 +311,7 @@ fn session(host: &Host, matches: &ArgMatches) -> u8 {
     let ours: Vec<(&Listed, About)> =
         abouts.filter(|(_, about)| about.workspace == here && about.undoes.is_empty()).collect();
     let Some((_, latest)) = ours.first() else {
-        print("nothing is kept of a session here");
+        print("no session here has a backup");
         return exit_code::OK;
     };
     for (known, _) in ours.iter().filter(|(_, about)| about.session == latest.session) {

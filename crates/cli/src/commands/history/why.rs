@@ -41,12 +41,12 @@ pub(in crate::commands) fn why(matches: &ArgMatches) -> u8 {
         print_json(&Value::Object(record).to_string());
         return exit_code::OK;
     }
-    tell(&record);
+    print_record(&record);
     let kept = host.store().pending_call(field(&record, "pending"));
     for bound in kept.iter().flat_map(|call| &call.bound) {
         print(&format!("as of    {}", visible(&bound.shown)));
     }
-    for later in told_later(&host, &record) {
+    for later in later_records(&host, &record) {
         let what = match field(&later, "kind") {
             "outcome" => format!("it ran ({})", field(&later, "answered")),
             "approval" => format!("approved by {} ({})", field(&later, "by"), field(&later, "scope")),
@@ -72,15 +72,15 @@ pub(in crate::commands) fn why(matches: &ArgMatches) -> u8 {
 }
 
 /// Returns the later records about a call. A person's answer applies to every attempt of the call.
-fn told_later(host: &Host, record: &Map<String, Value>) -> Vec<Map<String, Value>> {
+fn later_records(host: &Host, record: &Map<String, Value>) -> Vec<Map<String, Value>> {
     let by = |name: &str, text: &str| {
         let search = Search { fields: vec![(name.into(), text.into())], ..Search::default() };
         host.store().log().search(&search, MAX_LATER).unwrap_or_default()
     };
     let mut later = by("of", field(record, "id"));
     let id = field(record, "pending");
-    let said = if id.is_empty() { Vec::new() } else { by("pending", id) };
-    let news = said.into_iter().filter(|one| field(one, "kind") != "call" && !later.contains(one));
+    let answers = if id.is_empty() { Vec::new() } else { by("pending", id) };
+    let news = answers.into_iter().filter(|one| field(one, "kind") != "call" && !later.contains(one));
     let news: Vec<Map<String, Value>> = news.collect();
     later.extend(news);
     later.sort_by(|one, other| field(one, "time").cmp(field(other, "time")));
@@ -116,7 +116,7 @@ fn shown_time(record: &Map<String, Value>) -> String {
     moment(written).map_or_else(|| visible(written), local)
 }
 
-fn tell(record: &Map<String, Value>) {
+fn print_record(record: &Map<String, Value>) {
     let decided = match field(record, "decision") {
         "deny" => "blocked",
         "ask" => "stopped for your approval",
@@ -143,7 +143,7 @@ fn tell(record: &Map<String, Value>) {
         print(&format!("         {place}"));
     }
     list(record.get("chain")).iter().for_each(|step| print(&format!("because  {step}")));
-    record.get("judge").iter().for_each(|said| print(&format!("judge    {}", visible(&judge::line(said)))));
+    record.get("judge").iter().for_each(|answer| print(&format!("judge    {}", visible(&judge::line(answer)))));
     let by = [("policy", ""), ("library", "library "), ("reflex", "reflex ")];
     let by = by.map(|(key, word)| {
         Some(field(record, key)).filter(|text| !text.is_empty()).map(|text| format!("{word}{text}"))

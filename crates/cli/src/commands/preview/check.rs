@@ -198,8 +198,8 @@ fn show(verdict: &Verdict, command: &str) {
 
 /// Shortens a long call to its beginning and its size.
 fn beginning(call: &str) -> String {
-    const MAX_LETTERS: usize = 400;
-    match call.char_indices().nth(MAX_LETTERS) {
+    const MAX_CHARS: usize = 400;
+    match call.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}… ({} bytes)", call.get(..end).unwrap_or(""), call.len()),
         None => call.to_owned(),
     }

@@ -57,7 +57,7 @@ fn play(line: &str) -> Result<Played, String> {
     let verdict = Verdict { knows_steps: true, ..as_run(&verdict) };
     let delivery = deliver(&event, &verdict, agent.abilities(&event));
     let reply = (agent.write)(&event, &verdict, &delivery);
-    let reason = delivery.said().1.to_owned();
+    let reason = delivery.reply().1.to_owned();
     Ok(Played { title: text("title").into(), agent: agent.name, word, verdict, reply, reason })
 }
 
@@ -83,9 +83,9 @@ fn table(calls: &[Played]) {
         let agent = if call.agent == USUAL { String::new() } else { format!("  {}", paint.faint(call.agent)) };
         print(&format!("{}{padding}  {}{agent}", paint.decision(call.word), call.title));
         if !call.reply.stdout.is_empty() {
-            let said = format!("{}{}", " ".repeat(7), call.reason);
+            let reason = format!("{}{}", " ".repeat(7), call.reason);
             let wide = columns().map_or(MAX_COLUMNS, |columns| columns.min(MAX_COLUMNS));
-            rows(&said, wide).iter().for_each(|row| print_in_full(&paint.faint(row)));
+            rows(&reason, wide).iter().for_each(|row| print_in_full(&paint.faint(row)));
         }
     }
     let count = |word| calls.iter().filter(|call| call.word == word).count();

@@ -65,12 +65,12 @@ impl Judge {
         };
         let mut verdict = match self.verdict(&object) {
             Ok(verdict) => {
-                let mut told = universal::verdict(&verdict);
+                let mut output = universal::verdict(&verdict);
                 if verdict.can_be_kept() {
                     // The hook would back up the data at risk, and warn.
-                    told.insert("undo".into(), true.into());
+                    output.insert("undo".into(), true.into());
                 }
-                told
+                output
             }
             Err(problem) => universal::unreadable(&problem),
         };
@@ -123,12 +123,12 @@ impl Judge {
             }
             verdict.findings.iter_mut().for_each(|finding| finding.at.within = format!("step:{index}"));
             let rank = |verdict: &Verdict| (verdict.decision, !verdict.advice.is_empty());
-            let heard = if rank(&verdict) > rank(&strictest) {
+            let findings = if rank(&verdict) > rank(&strictest) {
                 std::mem::replace(&mut strictest, verdict).findings
             } else {
                 verdict.findings
             };
-            others.extend(heard);
+            others.extend(findings);
         }
         strictest.findings.extend(others);
         Ok(strictest)
@@ -166,8 +166,8 @@ impl Session {
         } else {
             self.past.push(step);
         }
-        let most = self.past.len().saturating_sub(WINDOW);
-        self.past.drain(..most);
+        let excess = self.past.len().saturating_sub(WINDOW);
+        self.past.drain(..excess);
         if !refused && event.moment.is_before_execution() {
             self.keep_left(event, judgement);
         } else if !refused {
@@ -183,19 +183,19 @@ impl Session {
             if let Action::Write { path, content } = action {
                 self.files.insert(absolute(&path.with_slashes(), &event.cwd), content.clone());
             }
-            if let Action::Edit { path, content, gone, .. } = action
+            if let Action::Edit { path, content, removed, .. } = action
                 && let Some(text) = self.files.get_mut(&absolute(&path.with_slashes(), &event.cwd))
             {
-                *text = if gone.is_empty() { content.clone() } else { text.replacen(gone.as_str(), content, 1) };
+                *text = if removed.is_empty() { content.clone() } else { text.replacen(removed.as_str(), content, 1) };
             }
         }
     }
 
     /// Gives files that a command copies or moves their text in the new place too.
     fn keep_copies(&mut self, effects: &[Effect]) {
-        let own = |effect: &&Effect| effect.script.is_none() && effect.command.is_some();
-        for effect in effects.iter().filter(own).filter(|effect| effect.kind == EffectKind::Overwrite) {
-            let sources = effects.iter().filter(own).filter(|other| {
+        let is_direct = |effect: &&Effect| effect.script.is_none() && effect.command.is_some();
+        for effect in effects.iter().filter(is_direct).filter(|effect| effect.kind == EffectKind::Overwrite) {
+            let sources = effects.iter().filter(is_direct).filter(|other| {
                 let gives = matches!(other.kind, EffectKind::Read | EffectKind::Move);
                 gives && (other.action, other.command) == (effect.action, effect.command)
             });
@@ -235,8 +235,8 @@ fn step_event(sequence: &Map<String, Value>, step: &Value) -> Result<Map<String,
         event.insert("command".into(), command.as_str().into());
         return Ok(event);
     }
-    let own = step.as_object().ok_or_else(|| problem("steps", "holds something else than events and texts"))?;
-    event.extend(own.clone());
+    let fields = step.as_object().ok_or_else(|| problem("steps", "holds something else than events and texts"))?;
+    event.extend(fields.clone());
     Ok(event)
 }
 

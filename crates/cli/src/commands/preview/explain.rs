@@ -60,7 +60,7 @@ fn show(question: &Question, judgement: &Judgement, stages: &[Stage], is_verbose
         let heading = format!("{:>2} {:<21}", stage.number, stage.name);
         match stage.lines.as_slice() {
             [] => print(&format!("{} {}", paint.bold(&heading), paint.faint(stage.nothing))),
-            [Line::Said(only)] => print(&format!("{} {}", paint.bold(&heading), only.trim_start())),
+            [Line::Text(only)] => print(&format!("{} {}", paint.bold(&heading), only.trim_start())),
             many => {
                 print(&paint.bold(heading.trim_end()));
                 many.iter().for_each(|line| print(&painted(paint, line)));
@@ -68,25 +68,25 @@ fn show(question: &Question, judgement: &Judgement, stages: &[Stage], is_verbose
         }
     }
     let reply = reply(question.agent, question, judgement);
-    let told = format!("answer to {}", question.agent.name);
+    let title = format!("answer to {}", question.agent.name);
     if reply == (Reply { stdout: String::new(), stderr: String::new(), code: 0 }) {
-        return print(&format!("{:<24} {}", paint.bold(&told), paint.faint("nothing")));
+        return print(&format!("{:<24} {}", paint.bold(&title), paint.faint("nothing")));
     }
     if !is_verbose {
         let more = paint.faint("(`-v` shows it)");
-        return print(&format!("{:<24} exit {} and a message {more}", paint.bold(&told), reply.code));
+        return print(&format!("{:<24} exit {} and a message {more}", paint.bold(&title), reply.code));
     }
-    print(&paint.bold(&told));
+    print(&paint.bold(&title));
     print(&format!("   exit {}", reply.code));
-    for (name, said) in [("stdout", &reply.stdout), ("stderr", &reply.stderr)] {
-        let said = if said.is_empty() { "(nothing)".into() } else { visible(said.trim_end()) };
-        print(&format!("   {name} {said}"));
+    for (name, output) in [("stdout", &reply.stdout), ("stderr", &reply.stderr)] {
+        let text = if output.is_empty() { "(nothing)".into() } else { visible(output.trim_end()) };
+        print(&format!("   {name} {text}"));
     }
 }
 
 fn painted(paint: Paint, line: &Line) -> String {
     match line {
-        Line::Said(text) => format!("   {text}"),
+        Line::Text(text) => format!("   {text}"),
         Line::Mark(marks) => {
             let bare = marks.trim_start();
             format!("   {}{}", " ".repeat(marks.len() - bare.len()), paint.removed(bare))

@@ -44,7 +44,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let examined: Vec<(String, Vec<Trouble>)> = wirings
         .iter()
         .map(|wiring| (name(wiring), examine(wiring)))
-        .chain([("reflex".to_owned(), own_troubles())])
+        .chain([("reflex".to_owned(), guard_troubles())])
         .collect();
     let lowered = lowered(&layers());
     let bypassing = init_mcp::bypassing();
@@ -80,12 +80,12 @@ fn name(wiring: &Wiring) -> String {
 const IN_PROJECT: &str = " (project)";
 
 /// Returns the problems of the guard itself, independent of any agent.
-fn own_troubles() -> Vec<Trouble> {
+fn guard_troubles() -> Vec<Trouble> {
     let host = Host::new(Mode::default());
     let store = host.store();
     let unwritable = obstacle(host.folders());
     let unkept = host.backups().check().err().filter(|_| unwritable.is_none()).map(|refused| Trouble {
-        what: format!("nothing can be kept for `reflex undo`: {}", visible(&refused.to_string())),
+        what: format!("no backup can be made for `reflex undo`: {}", visible(&refused.to_string())),
         fix: "reflex gc".into(),
     });
     let pause = store.pause().map(|pause| Trouble {
@@ -139,7 +139,7 @@ fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String], bypassing: &
 }
 
 /// Prints one line for each agent whose hooks all answered, and one for each hook that failed.
-fn tell(results: &[Verified<'_>]) {
+fn report(results: &[Verified<'_>]) {
     let mut agents: Vec<&str> = results.iter().map(|(agent, ..)| *agent).collect();
     agents.dedup();
     for agent in agents {
@@ -191,7 +191,7 @@ pub(in crate::commands) fn verify(matches: &ArgMatches) -> u8 {
         let hooks: Vec<Value> = results.iter().map(of).collect();
         print_json(&json!({"schema": "reflex/verify-v1", "hooks": hooks}).to_string());
     } else {
-        tell(&results);
+        report(&results);
     }
     if results.iter().all(|(_, _, result)| result.is_ok()) { exit_code::OK } else { exit_code::FOUND }
 }

@@ -180,8 +180,8 @@ fn put(path: &Path, emitted: &Emitted) -> Result<(), String> {
     let mode = if emitted.is_executable { 0o777 } else { 0o666 };
     let file = options_with_mode(mode).write(true).create_new(true).open(path);
     let mut file = file.map_err(|error| {
-        let is_there = error.kind() == std::io::ErrorKind::AlreadyExists;
-        if is_there { "already exists, left unchanged; `reflex init` edits it".into() } else { error.to_string() }
+        let exists = error.kind() == std::io::ErrorKind::AlreadyExists;
+        if exists { "already exists, left unchanged; `reflex init` edits it".into() } else { error.to_string() }
     })?;
     file.write_all(emitted.text.as_bytes()).map_err(|error| error.to_string())
 }

@@ -38,7 +38,7 @@ pub(in crate::commands) fn uninstall(matches: &ArgMatches) -> u8 {
         return exit_code::FOUND;
     }
     let with_hook = || Wiring::all().into_iter().chain(wired_in_project()).filter(has_hook).collect::<Vec<_>>();
-    let is_there = !with_hook().is_empty();
+    let was_installed = !with_hook().is_empty();
     let result = change(matches, Work::TakeOut);
     if is_shown_only || result != exit_code::OK || matches.get_flag("git") || matches.get_flag("mcp") {
         return result;
@@ -48,7 +48,7 @@ pub(in crate::commands) fn uninstall(matches: &ArgMatches) -> u8 {
         print(&format!("{}: {} still has the hook", wiring.agent(), visible(&wiring.file().display().to_string())));
     }
     let is_purged = matches.get_flag("purge");
-    if !is_there && !is_purged {
+    if !was_installed && !is_purged {
         return exit_code::OK;
     }
     if !standing.is_empty() {
@@ -127,7 +127,7 @@ fn of_git(matches: &ArgMatches, work: Work) -> Result<(), String> {
         return Ok(());
     }
     if !matches.get_flag("yes") && !confirmed()? {
-        print("nothing is written");
+        print("not written");
         return Ok(());
     }
     let done = if work == Work::PutIn { entries.put_in() } else { entries.take_out() }?;
@@ -186,7 +186,7 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
             Work::PutIn if wiring.is_written_by_agent() => Ok(()),
             Work::PutIn => wanted(matches, wiring)
                 .and_then(|change| apply(matches, wiring, (work, &change)))
-                .and_then(|stands| if stands { trust(wiring) } else { Ok(()) })
+                .and_then(|is_installed| if is_installed { trust(wiring) } else { Ok(()) })
                 .and_then(|()| if matches.get_flag("replace") { without_older(matches, wiring) } else { Ok(()) }),
             Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, wiring, &change)),
         };
@@ -220,7 +220,8 @@ fn selected(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
     if wirings.is_empty() { Err(unknown(asked)) } else { Ok(wirings) }
 }
 
-/// Names a home other than the environment's and checks that the state folder is writable, before a diff is shown.
+/// Before a diff is shown, prints warnings about the guard's home, and checks that the state folder is writable unless
+/// this is a dry run.
 fn ready(is_dry: bool) -> Result<(), String> {
     places().iter().for_each(|line| print(&visible(line)));
     let obstacle = if is_dry { None } else { obstacle(Host::new(Mode::default()).folders()) };
@@ -288,7 +289,7 @@ fn without_older(matches: &ArgMatches, wiring: &Wiring) -> Result<(), String> {
             continue;
         }
         if !matches.get_flag("yes") && !confirmed()? {
-            print("nothing is written");
+            print("not written");
             continue;
         }
         older::take_out(&file, &change)?;
@@ -334,7 +335,7 @@ fn apply(matches: &ArgMatches, wiring: &Wiring, (work, change): (Work, &Change))
         return Ok(false);
     }
     if !matches.get_flag("yes") && !confirmed()? {
-        print("nothing is written");
+        print("not written");
         return Ok(false);
     }
     put(wiring, change)?;

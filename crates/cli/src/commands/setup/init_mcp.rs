@@ -44,7 +44,7 @@ pub(in crate::commands) fn take_out(matches: &ArgMatches) -> Result<(), String> 
 pub(in crate::commands) fn bypassing() -> Vec<String> {
     let here = here().unwrap_or_else(|_| "/".into());
     let lists = ServerList::all().into_iter().chain(ServerList::of_project_around(&here));
-    let told = |list: ServerList| {
+    let describe = |list: ServerList| {
         let names = names(&list, |reach| *reach == Reach::Direct);
         let scope = if list.is_of_project() { " --scope project" } else { "" };
         let client = list.client();
@@ -58,7 +58,7 @@ pub(in crate::commands) fn bypassing() -> Vec<String> {
             )
         })
     };
-    lists.filter_map(told).collect()
+    lists.filter_map(describe).collect()
 }
 
 /// Returns the names of the servers with a matching reach, each once.

@@ -121,20 +121,20 @@ impl Case {
 }
 
 fn event(case: &Map<String, Value>) -> Result<(Event, FakeWorld), String> {
-    let told = |error: reflex_agents::BadEvent| error.to_string();
+    let message = |error: reflex_agents::BadEvent| error.to_string();
     let mut call = case.clone();
     let task = call.shift_remove("task");
-    let mut event = universal::read(&call).map_err(told)?;
+    let mut event = universal::read(&call).map_err(message)?;
     let defaults = [(&mut event.home, "/home/user"), (&mut event.cwd, "/repo"), (&mut event.workspace, "/repo")];
-    defaults.into_iter().filter(|(own, _)| own.is_empty()).for_each(|(own, usual)| *own = usual.into());
+    defaults.into_iter().filter(|(value, _)| value.is_empty()).for_each(|(value, default)| *value = default.into());
     if let Some(intent) = task.as_ref().and_then(Value::as_str) {
         let purpose = Purpose { intent: intent.into(), scope: Vec::new() };
         event.declared = Some(Task { id: "case".into(), root: event.workspace.clone(), purpose, vouched: Vouched::NO });
     }
-    let mut world = universal::supposed(&call, &event).map_err(told)?;
+    let mut world = universal::supposed(&call, &event).map_err(message)?;
     // A file named by the git facts exists.
-    let told = world.git.iter().flat_map(|git| git.dirty.iter().chain(&git.untracked)).cloned();
-    for file in told.collect::<Vec<_>>() {
+    let files = world.git.iter().flat_map(|git| git.dirty.iter().chain(&git.untracked)).cloned();
+    for file in files.collect::<Vec<_>>() {
         world.files.entry(file).or_default();
     }
     Ok((event, world))
@@ -161,13 +161,13 @@ fn test(host: &Host, config: &JudgeConfig, matches: &ArgMatches) -> u8 {
     if is_json {
         print_json(&json!({"schema": "reflex/judge-test-v1", "data": data, "answer": reply.json()}).to_string());
     } else {
-        print(&format!("Answered: {}", visible(&told(&reply))));
+        print(&format!("Answered: {}", visible(&describe(&reply))));
     }
     if reply.choice().is_ok() { exit_code::OK } else { exit_code::FOUND }
 }
 
 /// Formats a reply on one line.
-pub(in crate::commands) fn told(reply: &Reply) -> String {
+pub(in crate::commands) fn describe(reply: &Reply) -> String {
     line(&reply.json())
 }
 
@@ -206,8 +206,8 @@ fn eval(host: &Host, config: &JudgeConfig, matches: &ArgMatches) -> u8 {
     let repeats = matches.get_one::<u32>("repeat").copied().unwrap_or(1);
     if !is_json {
         print(&destination(config));
-        let most = cases.len() as u64 * u64::from(repeats) * config.timeout.as_secs();
-        print(&format!("{} cases, asked {repeats} times each; at most {most} s", cases.len()));
+        let max_seconds = cases.len() as u64 * u64::from(repeats) * config.timeout.as_secs();
+        print(&format!("{} cases, asked {repeats} times each; at most {max_seconds} s", cases.len()));
     }
     let rounds: Vec<Round> = (0..repeats).map(|_| Round::play(host, config, &cases)).collect();
     let figures = Figures { rounds: &rounds, cases: &cases };
@@ -284,8 +284,8 @@ impl Share {
         let (n, p) = (self.all as f64, self.part as f64 / self.all as f64);
         let middle = p + Z * Z / (2.0 * n);
         let half = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-        let whole = 1.0 + Z * Z / n;
-        (100.0 * ((middle - half) / whole).max(0.0), 100.0 * ((middle + half) / whole).min(1.0))
+        let denominator = 1.0 + Z * Z / n;
+        (100.0 * ((middle - half) / denominator).max(0.0), 100.0 * ((middle + half) / denominator).min(1.0))
     }
 
     fn shown(self) -> String {
@@ -395,9 +395,9 @@ impl Figures<'_> {
     }
 
     fn print(&self) {
-        let ranged = |share: Share, (least, most): (usize, usize)| match self.rounds.len() {
+        let ranged = |share: Share, (min, max): (usize, usize)| match self.rounds.len() {
             1 => share.shown(),
-            rounds => format!("{}; {least} to {most} in each of {rounds} rounds", share.shown()),
+            rounds => format!("{}; {min} to {max} in each of {rounds} rounds", share.shown()),
         };
         print(&format!("wrong allows     {}", ranged(self.wrong(), self.range(|case| !case.is_allowed))));
         print(&format!("  by injection   {}", self.injected().shown()));

@@ -55,8 +55,8 @@ fn proxy(store: Store, matches: &ArgMatches) -> u8 {
         return exit_code::USAGE;
     };
     let named = matches.get_one::<String>("name").cloned().unwrap_or_default();
-    let own = Path::new(&program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let name = if named.is_empty() { own } else { named };
+    let file_name = Path::new(&program).file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = if named.is_empty() { file_name } else { named };
     let is_plain = |name: &str| {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         (1..=MAX_NAME).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(plain)
@@ -83,8 +83,8 @@ fn proxy(store: Store, matches: &ArgMatches) -> u8 {
 
 /// Returns the command that judges one call.
 fn hook() -> io::Result<Vec<String>> {
-    let own = std::env::current_exe()?.to_string_lossy().into_owned();
-    let mut hook: Vec<String> = [own.as_str(), "hook", "--agent", "mcp"].map(str::to_owned).to_vec();
+    let program = std::env::current_exe()?.to_string_lossy().into_owned();
+    let mut hook: Vec<String> = [program.as_str(), "hook", "--agent", "mcp"].map(str::to_owned).to_vec();
     if let Some(home) = chosen_home() {
         hook.extend(["--home".to_owned(), home.to_string_lossy().into_owned()]);
     }

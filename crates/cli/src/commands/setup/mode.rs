@@ -14,7 +14,7 @@ use clap::{Arg, ArgMatches, Command};
 use reflex_host::answers::record;
 use reflex_host::person::no_agent_above;
 use reflex_host::store::Store;
-use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT, LONGEST, LONGEST_RUN, PASSED_BY_MODE, SessionMode};
+use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT, LONGEST, MAX_RUN, PASSED_BY_MODE, SessionMode};
 use reflex_host::{Host, Mode, duration, now};
 use serde_json::{Value, json};
 
@@ -52,7 +52,7 @@ fn show(store: &Store) -> u8 {
     if modes.is_empty() {
         print("no mode is set; your policy decides");
     }
-    modes.iter().for_each(|mode| print(&format!("{} {}", mode.name, told(mode))));
+    modes.iter().for_each(|mode| print(&format!("{} {}", mode.name, describe(mode))));
     exit_code::OK
 }
 
@@ -64,8 +64,9 @@ fn end(store: &Store) -> u8 {
         return exit_code::FOUND;
     }
     let names: Vec<&str> = modes.iter().map(|mode| mode.name.as_str()).collect();
-    let said = json!({"mode": OFF, "ended": names, "by": person.name});
-    let ended = record(store, "mode", said).and_then(|()| store.end_modes(|_| true).map_err(|error| error.to_string()));
+    let fields = json!({"mode": OFF, "ended": names, "by": person.name});
+    let ended =
+        record(store, "mode", fields).and_then(|()| store.end_modes(|_| true).map_err(|error| error.to_string()));
     match ended {
         Ok(()) => {
             print("no mode is set any more; your policy decides");
@@ -85,7 +86,7 @@ fn set(store: &Store, name: &str, matches: &ArgMatches) -> u8 {
     let mode = SessionMode { name: name.to_owned(), by: String::new(), until: now() + length, within, below: None };
     match begin(store, mode) {
         Ok(Some(mode)) => {
-            print(&format!("{} is set {}; `reflex mode off` ends it", mode.name, told(&mode)));
+            print(&format!("{} is set {}; `reflex mode off` ends it", mode.name, describe(&mode)));
             exit_code::OK
         }
         Ok(None) => exit_code::FOUND,
@@ -96,7 +97,7 @@ fn set(store: &Store, name: &str, matches: &ArgMatches) -> u8 {
 /// Sets a mode for the processes started below this process; it ends with this process.
 pub(in crate::commands) fn begin_for_run(store: &Store, name: &str) -> Result<Option<SessionMode>, String> {
     let below = Some(std::process::id());
-    let until = now() + LONGEST_RUN;
+    let until = now() + MAX_RUN;
     begin(store, SessionMode { name: name.to_owned(), by: String::new(), until, within: String::new(), below })
 }
 
@@ -119,14 +120,14 @@ fn begin(store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String
         print(&format!("{}.", visible(&judge::known(&host, store))));
     }
     let mut consent = Consent::each(store);
-    let Some(signer) = consent.ask(&format!("Set it {}?", visible(&told(&mode))))? else {
+    let Some(signer) = consent.ask(&format!("Set it {}?", visible(&describe(&mode))))? else {
         print("no mode is set");
         return Ok(None);
     };
-    let said = json!({
+    let fields = json!({
         "mode": mode.name, "until": mode.until, "by": mode.by, "within": mode.within, "below": mode.below,
     });
-    record(store, "mode", said)?;
+    record(store, "mode", fields)?;
     store.begin_mode(&mode, signer).map_err(|error| error.to_string())?;
     Ok(Some(mode))
 }
@@ -140,7 +141,7 @@ fn means(name: &str) -> String {
 }
 
 /// Describes the place and the end of a mode.
-fn told(mode: &SessionMode) -> String {
+fn describe(mode: &SessionMode) -> String {
     match mode.below {
         Some(_) => format!("{}, until it ends", mode.place()),
         None => format!("{} for {}", mode.place(), until(mode.until)),
@@ -154,8 +155,8 @@ pub(in crate::commands) fn for_person(store: &Store) -> Option<String> {
         return None;
     }
     let one = |mode: &SessionMode| match mode.name == AUTO_PILOT {
-        true => format!("{} {} ({})", mode.name, told(mode), judge::known(&Host::new(Mode::default()), store)),
-        false => format!("{} {}", mode.name, told(mode)),
+        true => format!("{} {} ({})", mode.name, describe(mode), judge::known(&Host::new(Mode::default()), store)),
+        false => format!("{} {}", mode.name, describe(mode)),
     };
     Some(visible(&modes.iter().map(one).collect::<Vec<_>>().join("; ")))
 }

@@ -113,8 +113,8 @@ pub(in crate::commands) fn again() -> Result<Named, String> {
         return Err("no file was changed".into());
     };
     let key = pin.as_ref().map(|pin| pin.public);
-    let key_said = key.map(|key| key.to_string());
-    record(&store, "pin", json!({"by": person.name, "key": key_said}))?;
+    let key_text = key.map(|key| key.to_string());
+    record(&store, "pin", json!({"by": person.name, "key": key_text}))?;
     match pin {
         Some(pin) => pin.keep()?,
         None => store.forget_pin().map_err(|error| format!("the old passphrase cannot be removed: {error}"))?,
@@ -132,7 +132,7 @@ fn set(store: &Store, person: &Person) -> Result<u8, String> {
         return Ok(exit_code::FOUND);
     }
     let Some(passphrase) = chosen()? else {
-        print("nothing is changed");
+        print("no file was changed");
         return Ok(exit_code::FOUND);
     };
     let pin = Pin::new(store.state(), &passphrase)?;
@@ -144,7 +144,7 @@ fn set(store: &Store, person: &Person) -> Result<u8, String> {
         pin.public.short()
     ));
     if !confirmed("Write this? [y/N] ") {
-        print("nothing is changed");
+        print("no file was changed");
         return Ok(exit_code::FOUND);
     }
     record(store, "pin", json!({"by": person.name, "key": pin.public.to_string()}))?;

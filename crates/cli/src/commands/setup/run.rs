@@ -98,8 +98,8 @@ fn agent_of(program: &str) -> Option<&'static Agent> {
     AGENTS.iter().find(is_it)
 }
 
-/// Whether this particular start will call the guard: no argument switches hooks off, and the hook is in a file that
-/// the agent reads.
+/// Checks that this start will call the guard: no argument switches hooks off, and the hook is in a file that the agent
+/// reads. The error says why it will not.
 fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String> {
     let command = words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
     let event = Event {

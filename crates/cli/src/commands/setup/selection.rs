@@ -33,7 +33,7 @@ pub(in crate::commands) fn chosen_in_project(folder: &Path, asked: Option<&str>)
     Wiring::of_project_around(folder).into_iter().filter(is_chosen).collect()
 }
 
-/// Returns the settings files of the project here that contain the guard's hook.
+/// Returns the settings files with the guard's hook of the project around the working directory.
 pub(in crate::commands) fn wired_in_project() -> Vec<Wiring> {
     let here = std::env::current_dir().unwrap_or_else(|_| "/".into());
     Wiring::of_project_around(&here).into_iter().filter(has_hook).collect()

@@ -137,7 +137,7 @@ fn show(store: &Store) {
     let unjudged = unjudged(store);
     if !unjudged.is_empty() {
         print(&visible(&format!(
-            "{} calls in {DAYS} days of tools of which nothing is known: {} (`rules: {{tool/unjudged: ask}}` asks about them)",
+            "{} calls of unknown tools in {DAYS} days: {} (`rules: {{tool/unjudged: ask}}` asks about them)",
             unjudged.len(),
             tools(&unjudged).join(", ")
         )));
@@ -152,13 +152,13 @@ fn show(store: &Store) {
 
 /// Returns warnings about old clients, and the assurance level of each guarded agent.
 fn levels(rows: &[Row]) -> Vec<String> {
-    let guarded: Vec<Wiring> = shown().into_iter().filter(|wiring| stands(wiring, rows)).collect();
+    let guarded: Vec<Wiring> = shown().into_iter().filter(|wiring| is_guarded(wiring, rows)).collect();
     let open = guarded.iter().filter_map(fails_open);
     let open = open.map(|trouble| format!("{}. What helps: {}", trouble.what, trouble.fix));
     let mut lines: Vec<String> = open.collect();
     let levels: Vec<(&str, Assurance)> = guarded.iter().map(|wiring| (wiring.agent(), assurance(wiring))).collect();
     for level in ["managed", "user"] {
-        let of: Vec<&(&str, Assurance)> = levels.iter().filter(|(_, own)| own.name() == level).collect();
+        let of: Vec<&(&str, Assurance)> = levels.iter().filter(|(_, reached)| reached.name() == level).collect();
         let Some((_, first)) = of.first() else { continue };
         let names: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
         let means = match first {
@@ -172,7 +172,7 @@ fn levels(rows: &[Row]) -> Vec<String> {
     lines
 }
 
-fn stands(wiring: &Wiring, rows: &[Row]) -> bool {
+fn is_guarded(wiring: &Wiring, rows: &[Row]) -> bool {
     rows.iter().any(|row| row.agent.name == wiring.agent() && row.broken.is_none())
 }
 
@@ -186,19 +186,19 @@ fn unjudged(store: &Store) -> Vec<String> {
 
 /// Returns each tool once, at most as many as fit on a line.
 fn tools(calls: &[String]) -> Vec<&str> {
-    const MOST: usize = 8;
+    const MAX_TOOLS: usize = 8;
     let mut tools: Vec<&str> = calls.iter().map(String::as_str).collect();
     tools.sort_unstable();
     tools.dedup();
-    tools.truncate(MOST);
+    tools.truncate(MAX_TOOLS);
     tools
 }
 
 /// Describes the last result of `reflex verify --live`.
 fn proven(proof: &Kept) -> String {
     let version = if proof.version.is_empty() { String::new() } else { format!(", version {}", proof.version) };
-    let told = format!("{} live, {}{version}", proof.state, ago(proof.time));
-    visible(&format!("{told}, in {}", proof.folder))
+    let result = format!("{} live, {}{version}", proof.state, ago(proof.time));
+    visible(&format!("{result}, in {}", proof.folder))
 }
 
 /// Prints the agent, and each surface with the strongest evidence that its calls are seen. A star marks a remark below.
@@ -220,7 +220,7 @@ fn surfaces(row: &Row) {
 
 /// Prints each reason once, with the surfaces that it concerns.
 fn remarks(row: &Row) {
-    let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut reported: Vec<(String, Vec<&str>)> = Vec::new();
     for cell in &row.cells {
         let blind = match &cell.sight {
             Coverage::Blind(why, instead) => Some(format!("BLIND: {why}. What helps: {instead}")),
@@ -230,13 +230,13 @@ fn remarks(row: &Row) {
         let except = cell.except.iter().filter(|_| blind.is_none());
         let except = except.map(|limit| format!("not seen: {}. What helps: {}", limit.what, limit.instead));
         for remark in except.chain(blind.clone()) {
-            match told.iter_mut().find(|(known, _)| *known == remark) {
+            match reported.iter_mut().find(|(known, _)| *known == remark) {
                 Some((_, surfaces)) => surfaces.push(cell.surface.name()),
-                None => told.push((remark, vec![cell.surface.name()])),
+                None => reported.push((remark, vec![cell.surface.name()])),
             }
         }
     }
-    for (remark, surfaces) in told {
+    for (remark, surfaces) in reported {
         print(&format!("  *  {}: {remark}", surfaces.join(", ")));
     }
     if let Some(why) = &row.lapsed {

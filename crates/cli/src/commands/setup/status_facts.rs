@@ -47,12 +47,13 @@ pub(in crate::commands) fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &S
 pub(in crate::commands) fn places() -> Vec<String> {
     let host = Host::new(Mode::default());
     let folders = host.folders();
-    let own = folders.state.display();
+    let state = folders.state.display();
     let elsewhere: Vec<String> = folders.elsewhere.iter().map(|folder| folder.display().to_string()).collect();
-    let moved = (!elsewhere.is_empty())
-        .then(|| format!("HOME or XDG_* of this environment lead to {}; Reflex keeps to {own}", elsewhere.join(", ")));
+    let moved = (!elsewhere.is_empty()).then(|| {
+        format!("HOME or XDG_* of this environment lead to {}; Reflex keeps to {state}", elsewhere.join(", "))
+    });
     let unproven = folders.may_only_tighten().then(|| {
-        format!("No user database and no `--home` names your home: what lies in {own} may tighten, and no yes counts")
+        format!("No user database and no `--home` names your home: the files in {state} may only tighten, and no approval counts")
     });
     moved.into_iter().chain(unproven).collect()
 }
@@ -72,27 +73,28 @@ pub(in crate::commands) fn reflex_problems() -> Vec<(String, String)> {
     let here = host.placed(Event::default());
     let place = (Path::new(&here.workspace), Path::new(&here.cwd));
     let lists = reflex_folders(host.folders(), place, &host.store());
-    let missing = lists.iter().flat_map(ReflexFolder::told_missing);
-    lists.iter().filter_map(ReflexFolder::told).chain(missing).chain(missed(&host.store())).collect()
+    let missing = lists.iter().flat_map(ReflexFolder::missing_problems);
+    lists.iter().filter_map(ReflexFolder::problem).chain(missing).chain(missed(&host.store())).collect()
 }
 
 /// Returns the words that reflexes recently requested but may not see, each once.
 fn missed(store: &Store) -> Vec<(String, String)> {
-    const MOST: usize = 200;
+    const MAX_MISSED: usize = 200;
     let since = Some(timestamp(now().saturating_sub(DAYS * 24 * 60 * 60 * 1000)));
     let search = Search { since, texts: vec!["missed".into()], ..Search::default() };
-    let records = store.log().search(&search, MOST).unwrap_or_default();
+    let records = store.log().search(&search, MAX_MISSED).unwrap_or_default();
     let reports = records.iter().filter_map(|record| record.get("reflexes")?.as_array()).flatten();
-    let mut told: Vec<(String, String)> = Vec::new();
+    let mut problems: Vec<(String, String)> = Vec::new();
     for report in reports {
         let name = report.get("name").and_then(Value::as_str).unwrap_or("");
         let words = report.get("missed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);
         for word in words {
             let what = format!("The reflex `{name}` looked for `{word}`, which it may not see.");
-            if told.len() < MOST && told.iter().all(|(known, _)| *known != what) {
-                told.push((what, format!("name it under `capabilities` in the manifest of `{name}`, and accept it")));
+            if problems.len() < MAX_MISSED && problems.iter().all(|(known, _)| *known != what) {
+                problems
+                    .push((what, format!("name it under `capabilities` in the manifest of `{name}`, and accept it")));
             }
         }
     }
-    told
+    problems
 }

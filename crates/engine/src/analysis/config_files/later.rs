@@ -60,12 +60,12 @@ impl DeferredExecution {
         let content = without_prohibitions(content);
         let found = scan(&content, tables);
         if found.unread > 0 {
-            self.set(&["orders"], "more than is looked at");
+            self.set(&["orders"], "more than is read");
         }
         // No legitimate instructions make an agent conceal something from the person.
         let conceals = || found.signs.iter().find(|sign| sign.family == "secrecy");
-        let told = found.signs.first().filter(|_| found.is_reported()).or_else(conceals);
-        let Some(sign) = told else { return };
+        let reported = found.signs.first().filter(|_| found.is_reported()).or_else(conceals);
+        let Some(sign) = reported else { return };
         let part = content.get(sign.span.start..sign.span.end).unwrap_or("").trim();
         self.set(&["orders"], if part.is_empty() { &sign.name } else { part });
     }
@@ -85,7 +85,7 @@ impl DeferredExecution {
                 continue;
             }
             let line = line.trim_start().trim_start_matches("$ ");
-            let whole = is_block.then_some((line, Counts::Taken));
+            let block = is_block.then_some((line, Counts::Taken));
             let mut parts = line.split('`').filter(|_| !is_block).peekable();
             let mut spans = Vec::new();
             while let (Some(before), Some(span)) = (parts.next(), parts.next()) {
@@ -93,7 +93,7 @@ impl DeferredExecution {
                 let counts = if before.ends_with('!') { Counts::All } else { Counts::Taken };
                 spans.push((span, counts));
             }
-            for (text, counts) in whole.into_iter().chain(spans).filter(|(text, _)| is_command(text)) {
+            for (text, counts) in block.into_iter().chain(spans).filter(|(text, _)| is_command(text)) {
                 let (text, language) = (text.to_owned(), Language::Shell);
                 self.scripts.push(Text { text, language, site: ExecTarget::Here, counts });
             }
@@ -147,15 +147,15 @@ fn without_prohibitions(content: &str) -> String {
     // A later negation is about something else.
     const FIRST_WORDS: usize = 5;
     // A sentence that forbids informing a person does not protect anyone.
-    const TELLS: [&str; 9] = ["tell", "mention", "inform", "notify", "reveal", "disclose", "show", "report", "alert"];
+    const INFORMS: [&str; 9] = ["tell", "mention", "inform", "notify", "reveal", "disclose", "show", "report", "alert"];
     const PEOPLE: [&str; 7] = ["user", "human", "person", "developer", "anyone", "anybody", "operator"];
     let forbids = |sentence: &&str| {
         let lower = sentence.to_lowercase();
         let words = || lower.split(|ch: char| ch.is_whitespace() || ch == ',' || ch == '.');
-        let named = |known: &[&str], most: usize| {
-            words().filter(|word| !word.is_empty()).take(most).any(|word| known.contains(&word))
+        let named = |known: &[&str], max: usize| {
+            words().filter(|word| !word.is_empty()).take(max).any(|word| known.contains(&word))
         };
-        let conceals = named(&TELLS, usize::MAX) && named(&PEOPLE, usize::MAX);
+        let conceals = named(&INFORMS, usize::MAX) && named(&PEOPLE, usize::MAX);
         named(&NEGATIONS, FIRST_WORDS) && !named(&EXCEPTIONS, usize::MAX) && !conceals
     };
     content.split_inclusive(['.', '!', '?', '\n', ';']).filter(|sentence| !forbids(sentence)).collect()

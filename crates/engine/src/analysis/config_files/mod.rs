@@ -96,7 +96,7 @@ const STRANGERS_CODE: [&str; 6] = [
 
 fn workflow(content: &str, later: &mut DeferredExecution) {
     let (mut bounded, mut trigger, mut takes_code, mut acts) = (false, None, false, false);
-    let (mut scripts, mut given) = (Vec::new(), Vec::new());
+    let (mut scripts, mut secrets) = (Vec::new(), Vec::new());
     for (keys, value) in yaml::entries(content) {
         let key = keys.last().map_or("", String::as_str);
         let first = keys.first().map_or("", String::as_str);
@@ -136,7 +136,7 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
                 later.set(&["workflow", "pasted"], pasted);
             }
         } else if keys.iter().any(|key| key == "env") && value.contains("secrets.") {
-            given.push((key.to_owned(), value));
+            secrets.push((key.to_owned(), value));
         }
     }
     // Such a trigger gives the project's rights. The project's own code may run with them, which has a flag of its own.
@@ -144,7 +144,7 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
         later.set(&["workflow", if takes_code { "for-strangers" } else { "with-secrets" }], *trigger);
     }
     for script in scripts {
-        later.run(with_variables(&script, &given), ExecTarget::Remote);
+        later.run(with_variables(&script, &secrets), ExecTarget::Remote);
     }
     if bounded {
         later.settings.retain(|(flags, _)| !flags.contains(&"by-strangers"));
@@ -153,14 +153,14 @@ fn workflow(content: &str, later: &mut DeferredExecution) {
 
 /// Returns a script with secrets written as shell variables: `${{ secrets.A }}`, and the variables to which `env`
 /// assigns one.
-fn with_variables(script: &str, given: &[(String, String)]) -> String {
+fn with_variables(script: &str, variables: &[(String, String)]) -> String {
     let secret_in = |text: &str| {
         let after = text.split("secrets.").nth(1)?;
         let end = after.find(|ch: char| !(ch.is_ascii_alphanumeric() || ch == '_')).unwrap_or(after.len());
         after.get(..end).map(str::to_owned)
     };
     let mut text = String::new();
-    for (name, value) in given.iter().filter(|(name, _)| script.contains(name.as_str())) {
+    for (name, value) in variables.iter().filter(|(name, _)| script.contains(name.as_str())) {
         if let Some(secret) = secret_in(value).filter(|secret| secret != name) {
             text.push_str(&format!("{name}=\"${{{secret}}}\"\n"));
         }
@@ -376,16 +376,16 @@ mod tests {
     #[test]
     fn what_a_workflow_runs_and_for_whom() {
         let text = "on:\n  pull_request_target:\n    types: [opened]\njobs:\n  a:\n    steps:\n      - uses: x/y@v1\n      - name: b\n        run: |\n          make\n          make test\n      - run: echo \"${{ github.event.issue.title }}\"\n";
-        let told = ["workflow pasted github.event.issue.title", "workflow with-secrets pull_request_target"];
-        check("workflows", text, &["make\nmake test", "echo \"${{ github.event.issue.title }}\""], &told);
+        let expected = ["workflow pasted github.event.issue.title", "workflow with-secrets pull_request_target"];
+        check("workflows", text, &["make\nmake test", "echo \"${{ github.event.issue.title }}\""], &expected);
         let checkout = "on: [push, workflow_run]\njobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n        with:\n          ref: ${{ github.event.workflow_run.head_sha }}\n";
         check("workflows", checkout, &[], &["workflow for-strangers workflow_run"]);
         let inline =
             checkout.replace("with:\n          ref: ", "with: {ref: '").replace("head_sha }}", "head_sha }}'}");
         check("workflows", &inline, &[], &["workflow for-strangers workflow_run"]);
         let indexed = "jobs:\n  a:\n    steps:\n      - run: echo ${{ github['event'].issue['title'] || 'none' }}\n";
-        let told = ["workflow pasted github.event.issue.title"];
-        check("workflows", indexed, &["echo ${{ github['event'].issue['title'] || 'none' }}"], &told);
+        let expected = ["workflow pasted github.event.issue.title"];
+        check("workflows", indexed, &["echo ${{ github['event'].issue['title'] || 'none' }}"], &expected);
         let shell = "defaults:\n  run: {shell: 'bash -c \"make; bash {0}\"'}\n";
         check("workflows", shell, &["bash -c \"make; bash {0}\""], &[]);
         let json = r#"{"on": {"pull_request_target": {}}, "jobs": {"a": {"steps": [{"run": "make"}]}}}"#;
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_nobody_sees() {
+    fn invisible_characters() {
         assert_eq!(hidden_chars("a\u{200b}b").as_deref(), Some("U+200B"));
         assert!(hidden_chars("Typ\u{435}Script").is_some());
         assert_eq!(hidden_chars("\u{41f}\u{440}\u{438}\u{432}\u{435}\u{442} world, \u{3b1} = 2"), None);

@@ -60,13 +60,13 @@ pub(super) fn read(content: &str, later: &mut DeferredExecution) {
 /// Returns the entries of the server map, including duplicate names.
 fn every_entry(content: &str) -> Option<Vec<(String, Json)>> {
     #[derive(serde::Deserialize)]
-    struct Whole {
+    struct Settings {
         #[serde(alias = "servers", alias = "mcp_servers", alias = "context_servers", rename = "mcpServers")]
         servers: Entries,
     }
-    let whole: Whole =
+    let settings: Settings =
         serde_json::from_str(content).or_else(|_| serde_json::from_str(&without_comments(content))).ok()?;
-    Some(whole.servers.0)
+    Some(settings.servers.0)
 }
 
 fn entries_of(servers: &Json) -> Vec<(String, Json)> {

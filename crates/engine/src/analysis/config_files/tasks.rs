@@ -124,8 +124,8 @@ pub(super) fn sources(content: &str, later: &mut DeferredExecution) {
 pub(super) fn editor_settings(content: &str, later: &mut DeferredExecution) {
     const WITHOUT_QUESTION: [&str; 2] = ["autoapprove", "yolomode"];
     let Some(Json::Object(settings)) = lenient_json(content) else { return };
-    let asks_nobody = |name: &str| WITHOUT_QUESTION.iter().any(|end| name.to_ascii_lowercase().ends_with(end));
-    let on = settings.iter().find(|(name, value)| value.as_bool() == Some(true) && asks_nobody(name));
+    let skips_approval = |name: &str| WITHOUT_QUESTION.iter().any(|end| name.to_ascii_lowercase().ends_with(end));
+    let on = settings.iter().find(|(name, value)| value.as_bool() == Some(true) && skips_approval(name));
     if let Some((name, _)) = on {
         later.set(&["tool-server", "every-tool"], name.as_str());
     }
@@ -138,12 +138,12 @@ pub(super) const MODES: [&str; 3] = ["bypasspermissions", "danger-full-access", 
 pub(super) fn modes(content: &str, later: &mut DeferredExecution) {
     const SWITCHES: [&str; 3] = ["yolo", "autoapprove", "yolomode"];
     let plain = |text: &str| text.trim().trim_matches(['"', '\'']).to_ascii_lowercase();
-    let asks_nobody = |entry: &&str| {
+    let skips_approval = |entry: &&str| {
         let Some((name, value)) = entry.split_once([':', '=']) else { return false };
         let (name, value) = (plain(name), plain(value));
         MODES.contains(&value.as_str()) || value == "true" && SWITCHES.iter().any(|end| name.ends_with(end))
     };
-    if let Some(entry) = content.split([',', '{', '}', '\n']).find(asks_nobody) {
+    if let Some(entry) = content.split([',', '{', '}', '\n']).find(skips_approval) {
         later.set(&["agent-mode", "asks-nobody"], entry.trim());
     }
 }

@@ -169,8 +169,8 @@ impl Finder<'_> {
             }
             return;
         }
-        let said = command.assignments.iter().filter(|(name, _)| name == "PATH").map(|(_, value)| value);
-        let written: Vec<String> = said.chain(paths.iter().copied()).map(Value::shown).collect();
+        let assigned = command.assignments.iter().filter(|(name, _)| name == "PATH").map(|(_, value)| value);
+        let written: Vec<String> = assigned.chain(paths.iter().copied()).map(Value::shown).collect();
         let folders = written.iter().flat_map(|path| path.split(':')).filter(|part| !part.contains('$'));
         let home = |part: &str| match part.strip_prefix("~/") {
             Some(rest) => path::absolute(rest, &self.event.home),
@@ -221,8 +221,8 @@ impl Finder<'_> {
     pub(super) fn git(&mut self, command: &Command, folder: &str) {
         let invocation = command.invocation.as_ref().filter(|_| command.name == "git");
         let operands = invocation.map(|known| known.operands.as_slice()).unwrap_or_default();
-        let given = |key: &str| Some(invocation?.values(key, &command.words).first()?.literal()?.into_owned());
-        let folder = given("git-dir").map_or_else(|| folder.to_owned(), |named| path::absolute(&named, folder));
+        let value_of = |key: &str| Some(invocation?.values(key, &command.words).first()?.literal()?.into_owned());
+        let folder = value_of("git-dir").map_or_else(|| folder.to_owned(), |named| path::absolute(&named, folder));
         let mut words: Vec<String> =
             operands.iter().filter_map(|at| command.words.get(*at)).map(Value::shown).collect();
         let known = invocation.and_then(|known| known.path.first()).map(|name| (*name).to_owned());
@@ -332,8 +332,8 @@ fn paths_in(word: &Value) -> Vec<Value> {
     let after = prefix.find(['=', '@']).map(|at| word.without_prefix(at + 1));
     let glued =
         (prefix.starts_with('-') && !prefix.starts_with("--") && prefix.len() > 2).then(|| word.without_prefix(2));
-    let whole = (!prefix.starts_with('-')).then(|| word.clone());
-    whole.into_iter().chain(after).chain(glued).filter(|value| !value.prefix().is_empty()).collect()
+    let operand = (!prefix.starts_with('-')).then(|| word.clone());
+    operand.into_iter().chain(after).chain(glued).filter(|value| !value.prefix().is_empty()).collect()
 }
 
 pub(super) fn known(drafter: &EffectExtractor<'_>, value: Value, folder: Option<&str>) -> Option<String> {

@@ -27,9 +27,10 @@ impl Finder<'_> {
         drafter: &EffectExtractor<'_>,
     ) {
         for name in entry.get("variables").texts() {
-            let own = command.assignments.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone());
+            let assigned =
+                command.assignments.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone());
             let set = reading.settings.iter().filter(|setting| setting.name == name);
-            let values: Vec<Value> = own.chain(set.filter_map(|setting| setting.value.clone())).collect();
+            let values: Vec<Value> = assigned.chain(set.filter_map(|setting| setting.value.clone())).collect();
             let outer = if values.is_empty() { self.world.variable(name) } else { None };
             let outer = outer.iter().flat_map(|text| text.split(':')).filter(|part| !part.is_empty());
             let outer: Vec<String> = outer.map(|part| path::absolute(part, folder.unwrap_or("/"))).collect();
@@ -39,9 +40,9 @@ impl Finder<'_> {
                     Some(text) if text.contains(':') => text.split(':').map(str::to_owned).collect(),
                     _ => Vec::new(),
                 };
-                let whole = parts.is_empty().then(|| value.clone());
+                let single = parts.is_empty().then(|| value.clone());
                 let origin = value.origin();
-                let parts = parts.iter().map(|part| Value::text(part, origin)).chain(whole);
+                let parts = parts.iter().map(|part| Value::text(part, origin)).chain(single);
                 for path in parts.filter_map(|part| known(drafter, part, folder)).collect::<Vec<_>>() {
                     self.file(path, How::Configured);
                 }

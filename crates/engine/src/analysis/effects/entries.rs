@@ -101,11 +101,11 @@ fn values_of(command: &Command, invocation: &Invocation, entry: Node<'static>, k
         values = pathspec::meant_by(kind, values);
     }
     let starting = entry.get("starting");
-    let is_own_text =
+    let expands_home =
         starting.is_text() || starting.items().next().is_some() || entry.get("default-target").text() == "~";
-    if kind.target_kind() == TargetKind::Path && is_own_text {
+    if kind.target_kind() == TargetKind::Path && expands_home {
         // The program that reads such a text expands the home folder itself.
-        values.iter_mut().for_each(with_own_home);
+        values.iter_mut().for_each(expand_tilde);
     }
     Some(values)
 }
@@ -187,7 +187,7 @@ fn selected(selector: &str, invocation: &Invocation, command: &Command) -> Vec<V
 }
 
 /// Expands `~/x` in a text that no shell expands, but an editor or a client does.
-fn with_own_home(value: &mut Value) {
+fn expand_tilde(value: &mut Value) {
     let tilde = value.prefix().strip_prefix('~').is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     if tilde {
         let origin = value.origin();

@@ -177,10 +177,10 @@ impl Graph {
             let Some(command) = effect.command else { continue };
             let held: Labels =
                 effect.targets.iter().filter_map(Target::path).flat_map(|path| self.held(path)).collect();
-            let given = self.gives.entry(command).or_default();
-            let count = given.len();
-            given.extend(held);
-            grown |= given.len() > count;
+            let labels = self.gives.entry(command).or_default();
+            let count = labels.len();
+            labels.extend(held);
+            grown |= labels.len() > count;
         }
         grown
     }
@@ -249,7 +249,7 @@ impl Graph {
     }
 
     /// Returns the sources that a command itself provides, whatever it prints.
-    pub(super) fn given(&self, id: CommandId) -> Labels {
+    pub(super) fn provided(&self, id: CommandId) -> Labels {
         self.gives.get(&id).cloned().unwrap_or_default()
     }
 
@@ -288,9 +288,9 @@ fn asking(extractor: &EffectExtractor<'_>, before: usize) -> BTreeSet<CommandId>
 /// Returns the files that the text's commands write, each with the command that writes it.
 fn written(extractor: &EffectExtractor<'_>, before: usize, commands: &[Command]) -> Vec<(CommandId, String)> {
     const WRITING: [EffectKind; 3] = [EffectKind::Overwrite, EffectKind::Append, EffectKind::Populate];
-    let own = extractor.effects.iter().skip(before).filter(|effect| WRITING.contains(&effect.kind));
+    let writing = extractor.effects.iter().skip(before).filter(|effect| WRITING.contains(&effect.kind));
     let mut written: Vec<(CommandId, String)> = Vec::new();
-    for effect in own {
+    for effect in writing {
         let paths = effect.targets.iter().filter_map(Target::path);
         written.extend(effect.command.into_iter().flat_map(|id| paths.clone().map(move |path| (id, path.to_owned()))));
     }

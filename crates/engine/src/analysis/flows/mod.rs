@@ -15,11 +15,11 @@ use super::secret_exposure::keeps_message;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::words::WordList;
 use crate::text::url;
-use reflex_shell::{Access, Command, CommandId, Origin, Piece, Reading, Value, WHOLE_ENVIRONMENT};
+use reflex_shell::{Access, Command, CommandId, ENTIRE_ENVIRONMENT, Origin, Piece, Reading, Value};
 use std::collections::BTreeSet;
 
 /// Maximum number of sending commands examined in one text.
-const MOST: usize = 256;
+const MAX_COMMANDS: usize = 256;
 
 impl EffectExtractor<'_> {
     /// Follows content through the text. Sent content becomes a `send-file` effect of the file that it comes from, by
@@ -28,13 +28,13 @@ impl EffectExtractor<'_> {
         let commands = &reading.commands;
         self.pushes(before, commands);
         let sinks = self.sinks(before, commands);
-        let own = self.effects.get(before..).unwrap_or(&[]);
+        let effects = self.effects.get(before..).unwrap_or(&[]);
         let takes = |command: &Command| command.name == "git" && keeps_message(command);
-        let stages = own.iter().any(writes)
-            && (own.iter().any(|effect| effect.kind == EffectKind::Stage) || commands.iter().any(takes));
-        let reveals = own.iter().any(|effect| effect.kind == EffectKind::RevealSecret);
+        let stages = effects.iter().any(writes)
+            && (effects.iter().any(|effect| effect.kind == EffectKind::Stage) || commands.iter().any(takes));
+        let reveals = effects.iter().any(|effect| effect.kind == EffectKind::RevealSecret);
         let settings =
-            own.iter().any(|effect| effect.kind == EffectKind::Read && effect.targets.iter().any(is_settings));
+            effects.iter().any(|effect| effect.kind == EffectKind::Read && effect.targets.iter().any(is_settings));
         if sinks.is_empty() && !stages && !reveals && !settings {
             return;
         }
@@ -42,10 +42,10 @@ impl EffectExtractor<'_> {
         let graph = Graph::new(self, before, reading, &shows);
         self.mark_names(&graph, commands, &shows);
         self.mark_shown(&graph, commands);
-        if sinks.len() > MOST {
-            reflex_shell::work::cut(|| format!("more than {MOST} commands of one text send something"));
+        if sinks.len() > MAX_COMMANDS {
+            reflex_shell::work::cut(|| format!("more than {MAX_COMMANDS} commands of one text send something"));
         }
-        for id in sinks.into_iter().take(MOST) {
+        for id in sinks.into_iter().take(MAX_COMMANDS) {
             self.leaks(&graph, before, id, commands);
         }
         self.staged(&graph, before, commands);
@@ -53,8 +53,8 @@ impl EffectExtractor<'_> {
 
     /// Returns the commands that reach others.
     fn sinks(&self, before: usize, commands: &[Command]) -> BTreeSet<CommandId> {
-        let own = self.effects.iter().skip(before).filter(|effect| goes_out(effect));
-        let mut sinks: BTreeSet<CommandId> = own.filter_map(|effect| effect.command).collect();
+        let sending = self.effects.iter().skip(before).filter(|effect| goes_out(effect));
+        let mut sinks: BTreeSet<CommandId> = sending.filter_map(|effect| effect.command).collect();
         sinks.extend(commands.iter().enumerate().filter(|(_, command)| keeps_message(command)).map(|(id, _)| id));
         sinks
     }
@@ -138,11 +138,11 @@ impl EffectExtractor<'_> {
     fn leaks(&mut self, graph: &Graph, before: usize, id: CommandId, commands: &[Command]) {
         let Some(command) = commands.get(id) else { return };
         let mut carried: Vec<(Labels, bool, &'static str)> = Vec::new();
-        let own = graph.given(id);
+        let provided = graph.provided(id);
         let is_variable =
             |label: &usize| matches!(graph.sources.get(*label), Some(Source::Variable(_) | Source::Setting(_)));
         let in_key_positions = || self.keys_only_in_key_positions(command);
-        let variables: Labels = own.iter().copied().filter(is_variable).collect();
+        let variables: Labels = provided.iter().copied().filter(is_variable).collect();
         let keyed = !variables.is_empty() && in_key_positions();
         carried.push((variables, keyed, "carried"));
         let mut piped = graph.fed(id, command, commands);
@@ -159,7 +159,7 @@ impl EffectExtractor<'_> {
             self.effects.iter().skip(before).filter(of_command).all(|effect| effect.kind == EffectKind::Fetch);
         let fetches = only_fetches && !keeps_message(command);
         if !fetches && !command.words.is_empty() && command.stdin.sources().is_empty() {
-            piped.extend(own.iter().filter(|label| !is_variable(label)).copied());
+            piped.extend(provided.iter().filter(|label| !is_variable(label)).copied());
         }
         let sent = self.effects.iter().skip(before).filter(|effect| {
             effect.command == Some(id) && matches!(effect.kind, EffectKind::SendFile | EffectKind::Send)
@@ -172,13 +172,13 @@ impl EffectExtractor<'_> {
             carried.push((graph.in_value(id, word), is_key_position(command, at), "carried"));
         }
         let owner = Owner::new(self, before, id, keeps_message(command));
-        let mut told = Labels::new();
+        let mut reported = Labels::new();
         for (labels, in_key_position, how) in carried {
             for label in labels {
-                if !told.contains(&label)
+                if !reported.contains(&label)
                     && owner.is_stranger(Seen { extractor: self, graph, commands }, label, in_key_position)
                 {
-                    told.insert(label);
+                    reported.insert(label);
                     self.leak(graph, label, Ran { id, command, folder: None }, how);
                 }
             }
@@ -189,15 +189,15 @@ impl EffectExtractor<'_> {
     /// Marks files sent to a host that is neither this machine nor one of the project's remotes with the flag
     /// `stranger`. A container does not count as another host.
     fn mark_strangers(&mut self, owner: &Owner, before: usize, id: CommandId) {
-        let is_own = |effect: &Effect| {
+        let sends_file = |effect: &Effect| {
             effect.command == Some(id)
                 && effect.kind == EffectKind::SendFile
                 && !effect.flags.contains(&"into-container")
         };
-        if !self.effects.iter().skip(before).any(is_own) || !owner.is_foreign(self) {
+        if !self.effects.iter().skip(before).any(sends_file) || !owner.is_foreign(self) {
             return;
         }
-        let sent = self.effects.iter_mut().skip(before).filter(|effect| is_own(effect));
+        let sent = self.effects.iter_mut().skip(before).filter(|effect| sends_file(effect));
         sent.for_each(|effect| effect.flags.push("stranger"));
     }
 
@@ -222,7 +222,7 @@ impl EffectExtractor<'_> {
                 if effect.kind == EffectKind::RevealSecret {
                     self.effects.get_mut(*index).into_iter().for_each(|effect| effect.flags.push("sent"));
                 } else if effect.kind == EffectKind::PrintEnvironment {
-                    let all = Value::text(WHOLE_ENVIRONMENT, Origin::default());
+                    let all = Value::text(ENTIRE_ENVIRONMENT, Origin::default());
                     let targets = vec![self.target(EffectKind::SendFile, all, "/")];
                     self.send_file(&Effect { targets, ..effect }, ran, how);
                 } else {
@@ -256,7 +256,8 @@ impl EffectExtractor<'_> {
     /// Adds the files whose content is held by files of the text that go into a commit: they are committed as well.
     fn staged(&mut self, graph: &Graph, before: usize, commands: &[Command]) {
         let is_stage = |effect: &&Effect| effect.kind == EffectKind::Stage;
-        let mut stages: Vec<Effect> = self.effects.iter().skip(before).filter(is_stage).take(MOST).cloned().collect();
+        let mut stages: Vec<Effect> =
+            self.effects.iter().skip(before).filter(is_stage).take(MAX_COMMANDS).cloned().collect();
         stages.extend(self.commits_of_all(graph, commands));
         for stage in stages {
             let (forced, tracked) = (stage.flags.contains(&"force"), stage.flags.contains(&"all-tracked"));
@@ -285,12 +286,12 @@ impl EffectExtractor<'_> {
     fn commits_of_all(&mut self, graph: &Graph, commands: &[Command]) -> Vec<Effect> {
         let mut stages = Vec::new();
         for (id, command) in commands.iter().enumerate().filter(|_| graph.has_files()) {
-            let given = command.invocation.as_ref().filter(|_| command.name == "git");
-            if given.is_none_or(|given| given.path.first() != Some(&"commit") || !given.has("all")) {
+            let git = command.invocation.as_ref().filter(|_| command.name == "git");
+            if git.is_none_or(|git| git.path.first() != Some(&"commit") || !git.has("all")) {
                 continue;
             }
-            let whole = Value::text(self.event.workspace.clone(), command.origin);
-            let target = self.target(EffectKind::Stage, whole, "/");
+            let workspace = Value::text(self.event.workspace.clone(), command.origin);
+            let target = self.target(EffectKind::Stage, workspace, "/");
             self.push_command(Ran { id, command, folder: None }, EffectKind::Stage, vec![target]);
             // Only the content that it holds of other files matters.
             stages.extend(self.effects.pop().map(|effect| Effect { flags: vec!["all-tracked"], ..effect }));

@@ -33,14 +33,14 @@ fn measures(command: &Command) -> bool {
 
 /// Matches `cut -d= -f1`.
 fn cuts_names(words: &[&str]) -> bool {
-    let given = |short: &str, long: &str, value: &str| {
+    let has = |short: &str, long: &str, value: &str| {
         let apart =
             words.windows(2).any(|pair| matches!(pair, [name, one] if [short, long].contains(name) && *one == value));
         let joined = |name: &str| words.iter().any(|word| word.strip_prefix(name) == Some(value));
         apart || joined(short) || joined(&format!("{long}="))
     };
     let others = words.iter().any(|word| word.starts_with("--complement") || word.starts_with("--output"));
-    given("-d", "--delimiter", "=") && given("-f", "--fields", "1") && !others
+    has("-d", "--delimiter", "=") && has("-f", "--fields", "1") && !others
 }
 
 /// Matches `sed 's/=.*//'`, which removes the text from the equals sign on.
@@ -81,14 +81,14 @@ fn prints_first(words: &[&str]) -> bool {
 }
 
 fn greps(words: &[&str], command: &Command) -> Shows {
-    let given = |key: &str| {
+    let has = |key: &str| {
         command.invocation.as_ref().is_some_and(|known| known.options.iter().any(|option| option.key == key))
     };
-    if given("count") || given("quiet") || given("files") {
+    if has("count") || has("quiet") || has("files") {
         return Shows::Nothing;
     }
     let pattern = words.iter().find(|word| !word.starts_with('-'));
-    let only = given("only") && !given("replace") && !given("pattern-file") && !given("pattern") && !given("context");
+    let only = has("only") && !has("replace") && !has("pattern-file") && !has("pattern") && !has("context");
     if only && pattern.is_some_and(|pattern| fits_names_only(pattern)) { Shows::Names } else { Shows::Content }
 }
 

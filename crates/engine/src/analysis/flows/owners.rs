@@ -37,9 +37,9 @@ pub(super) struct Seen<'a, 'e> {
 impl Owner {
     /// Returns the recipients of the data that a command sends. The readers of a message are always unknown.
     pub(super) fn new(extractor: &EffectExtractor<'_>, before: usize, id: CommandId, is_message: bool) -> Owner {
-        let own = extractor.effects.iter().skip(before).filter(|effect| effect.command == Some(id));
+        let effects = extractor.effects.iter().skip(before).filter(|effect| effect.command == Some(id));
         let names = |effect: &&Effect| matches!(effect.kind, EffectKind::Fetch | EffectKind::Send);
-        let mut addresses = own.filter(names).flat_map(|effect| &effect.targets).peekable();
+        let mut addresses = effects.filter(names).flat_map(|effect| &effect.targets).peekable();
         let mut owner = Owner { hosts: Vec::new(), is_unknown: is_message || addresses.peek().is_none() };
         for target in addresses {
             let address = target.value.prefix();
@@ -59,8 +59,8 @@ impl Owner {
         }
         let workspace = &extractor.event.workspace;
         let config = extractor.world.content(&format!("{workspace}/.git/config")).unwrap_or_default();
-        let own: Vec<&str> = remotes(&config).filter_map(url::far_host).collect();
-        self.hosts.iter().any(|host| !own.iter().any(|own| own.eq_ignore_ascii_case(host)))
+        let hosts: Vec<&str> = remotes(&config).filter_map(url::far_host).collect();
+        self.hosts.iter().any(|host| !hosts.iter().any(|known| known.eq_ignore_ascii_case(host)))
     }
 
     /// Returns whether a source is sent to a host that does not own it. In a key position, a key of unknown ownership
@@ -82,9 +82,9 @@ impl Owner {
                 // shows that it belongs to another one.
                 let standing = || {
                     let known = names().filter_map(|name| Some((belongs(&name)?, name)));
-                    let told = known.filter(|(home, name)| *home || is_key_name(name) || is_own_program(name));
-                    let told: Vec<bool> = told.map(|(home, _)| home).collect();
-                    if told.contains(&true) { Some(true) } else { told.first().copied() }
+                    let decisive = known.filter(|(home, name)| *home || is_key_name(name) || is_issuer(name));
+                    let decisive: Vec<bool> = decisive.map(|(home, _)| home).collect();
+                    if decisive.contains(&true) { Some(true) } else { decisive.first().copied() }
                 };
                 match kind {
                     Some(EffectKind::RevealSecret) => standing().map_or(!in_key_position, |home| !home),
@@ -106,13 +106,13 @@ impl Owner {
 
 /// Returns whether the target is an address of this machine or of a neighbor. A bare name may refer to any host.
 fn is_near(target: &Target) -> bool {
-    let own = |address: &str| url::has(address, "own") || address.contains("://");
-    target.value.literal().is_some_and(|address| own(&address))
+    let is_local = |address: &str| url::has(address, "own") || address.contains("://");
+    target.value.literal().is_some_and(|address| is_local(&address))
 }
 
 /// Returns whether the name is that of a program that issues the keys of one service only, which is also the prefix of
 /// those keys' names.
-fn is_own_program(name: &str) -> bool {
+fn is_issuer(name: &str) -> bool {
     matches!(name, "GH" | "GLAB" | "HEROKU" | "VERCEL" | "NETLIFY")
 }
 

@@ -25,13 +25,13 @@ impl EffectExtractor<'_> {
             return;
         }
         let config = self.world.content(&format!("{}/.git/config", self.event.workspace)).unwrap_or_default();
-        let own: Vec<&str> = remotes(&config).filter_map(url::far_host).collect();
-        if own.is_empty() {
+        let hosts: Vec<&str> = remotes(&config).filter_map(url::far_host).collect();
+        if hosts.is_empty() {
             return;
         }
         let is_stranger = |address: &Value| {
             let address = address.prefix();
-            url::far_host(&address).is_some_and(|host| !own.iter().any(|own| own.eq_ignore_ascii_case(host)))
+            url::far_host(&address).is_some_and(|host| !hosts.iter().any(|known| known.eq_ignore_ascii_case(host)))
         };
         for effect in self.effects.iter_mut().skip(before).filter(|effect| effect.flags.contains(&"push")) {
             let stranger = effect.targets.iter().any(|target| is_stranger(&target.value));
@@ -45,8 +45,8 @@ impl EffectExtractor<'_> {
             let Some(remote) = set.iter().rev().find(|remote| remote.name.is_empty() || remote.name == named) else {
                 continue;
             };
-            let whole = invocation.has("mirror") || invocation.has("all");
-            if invocation.has("dry-run") || !(whole || is_stranger(&remote.address)) {
+            let pushes_all = invocation.has("mirror") || invocation.has("all");
+            if invocation.has("dry-run") || !(pushes_all || is_stranger(&remote.address)) {
                 continue;
             }
             let target = Target::new(remote.address.clone(), TargetPath::None);

@@ -33,8 +33,8 @@ impl EffectExtractor<'_> {
         let Called { server, tool, .. } = called;
         let fields = serde_json::from_str::<Map<String, Json>>(called.arguments).unwrap_or_default();
         // A message sent by an agent's own tool goes to the person or to another agent.
-        let risky_act = risky_act(self.tables, server, tool)
-            .filter(|risky_act| !server.is_empty() || *risky_act != RiskyAct::Speak);
+        let risky_act =
+            risky_act(self.tables, server, tool).filter(|risky_act| !server.is_empty() || *risky_act != RiskyAct::Send);
         self.done(server, tool, risky_act);
         let is_far = is_far_file(tool, &fields);
         if is_far {
@@ -66,11 +66,11 @@ impl EffectExtractor<'_> {
             RiskyAct::Deploy => (EffectKind::Deploy, vec!["tool"]),
             RiskyAct::Merge => (EffectKind::ChangeRemote, vec!["merge"]),
             RiskyAct::Pay => (EffectKind::ChangeRemote, vec!["money"]),
-            RiskyAct::Speak => (EffectKind::ChangeRemote, vec!["message"]),
+            RiskyAct::Send => (EffectKind::ChangeRemote, vec!["message"]),
             RiskyAct::Grant => (EffectKind::ChangeRemote, vec!["rights-of-others"]),
         };
-        let whose = if server.is_empty() { tool.to_owned() } else { format!("{tool} of {server}") };
-        self.name(kind, &whose);
+        let label = if server.is_empty() { tool.to_owned() } else { format!("{tool} of {server}") };
+        self.name(kind, &label);
         if let Some(effect) = self.effects.last_mut() {
             effect.flags = flags;
         }

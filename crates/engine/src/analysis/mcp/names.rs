@@ -18,7 +18,7 @@ pub(super) enum RiskyAct {
     /// Moves money.
     Pay,
     /// Writes to people in the person's name.
-    Speak,
+    Send,
     /// Changes access rights.
     Grant,
 }
@@ -42,8 +42,8 @@ pub(super) fn risky_act(tables: Tables, server: &str, tool: &str) -> Option<Risk
     let name: Vec<String> = words(tool);
     let looking = WordList::LookingVerbs.read(tables);
     let looks = |word: Option<&String>| word.is_some_and(|word| holds(looking, word));
-    let own: Vec<&String> = name.iter().filter(|word| !servers.contains(word)).collect();
-    if looks(own.first().copied()) || looks(own.last().copied()) {
+    let rest: Vec<&String> = name.iter().filter(|word| !servers.contains(word)).collect();
+    if looks(rest.first().copied()) || looks(rest.last().copied()) {
         return None;
     }
     let has = |known: &[&str]| name.iter().any(|word| known.iter().any(|known| is(word, known)));
@@ -62,8 +62,8 @@ pub(super) fn risky_act(tables: Tables, server: &str, tool: &str) -> Option<Risk
     if pays(&verb, &has, &verb_of) {
         return Some(RiskyAct::Pay);
     }
-    if speaks(&verb, &has) {
-        return Some(RiskyAct::Speak);
+    if sends_message(&verb, &has) {
+        return Some(RiskyAct::Send);
     }
     if grants(&name, &verb, &has) {
         return Some(RiskyAct::Grant);
@@ -74,10 +74,16 @@ pub(super) fn risky_act(tables: Tables, server: &str, tool: &str) -> Option<Risk
     (verb_of(WordList::StoppingVerbs) && has_one_of(WordList::RunningThings)).then_some(RiskyAct::Change)
 }
 
-type Says<'a> = dyn Fn(&[&str]) -> bool + 'a;
+type HasWord<'a> = dyn Fn(&[&str]) -> bool + 'a;
 type HasOneOf<'a> = dyn Fn(WordList) -> bool + 'a;
 
-fn destroys(name: &[String], verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>, has_one_of: &HasOneOf<'_>) -> bool {
+fn destroys(
+    name: &[String],
+    verb: &HasWord<'_>,
+    has: &HasWord<'_>,
+    served: &HasWord<'_>,
+    has_one_of: &HasOneOf<'_>,
+) -> bool {
     const ROWS: [&str; 10] = ["many", "one", "row", "document", "record", "key", "all", "item", "vector", "point"];
     let lasting = verb(&TAKES_AWAY) && has_one_of(WordList::LastingThings);
     let heavy = verb(&TAKES_BACK) && has_one_of(WordList::HeavyThings);
@@ -89,19 +95,19 @@ fn destroys(name: &[String], verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>,
     verb(&TAKES_AWAY) && ((served(&STORES) && (alone || has(&ROWS))) || (served(&LIVE) && (alone || has(&["stack"]))))
 }
 
-fn pays(verb: &Says<'_>, has: &Says<'_>, verb_of: &HasOneOf<'_>) -> bool {
+fn pays(verb: &HasWord<'_>, has: &HasWord<'_>, verb_of: &HasOneOf<'_>) -> bool {
     const MONEY: [&str; 10] =
         ["fund", "money", "payment", "refund", "charge", "payout", "subscription", "trade", "purchase", "order"];
     verb_of(WordList::PayingVerbs) && has(&MONEY) || verb(&["withdraw", "refund", "buy", "sell"])
 }
 
-fn speaks(verb: &Says<'_>, has: &Says<'_>) -> bool {
-    let said = ["message", "email", "mail", "sms", "tweet", "dm", "thread", "whatsapp", "invitation", "newsletter"];
-    (verb(&["send", "post", "reply", "forward", "broadcast"]) && has(&said))
+fn sends_message(verb: &HasWord<'_>, has: &HasWord<'_>) -> bool {
+    let messages = ["message", "email", "mail", "sms", "tweet", "dm", "thread", "whatsapp", "invitation", "newsletter"];
+    (verb(&["send", "post", "reply", "forward", "broadcast"]) && has(&messages))
         || (verb(&["create", "post", "publish"]) && has(&["tweet", "toot"]))
 }
 
-fn grants(name: &[String], verb: &Says<'_>, has: &Says<'_>) -> bool {
+fn grants(name: &[String], verb: &HasWord<'_>, has: &HasWord<'_>) -> bool {
     let pair = |first: &str, second: &str| {
         name.iter().zip(name.iter().skip(1)).any(|(one, other)| one == first && is(other, second))
     };
@@ -114,7 +120,7 @@ fn grants(name: &[String], verb: &Says<'_>, has: &Says<'_>) -> bool {
     (gives && rights) || (verb(&["share", "publicize"]) && has(&["file", "document", "folder", "drive", "calendar"]))
 }
 
-fn deploys(verb: &Says<'_>, has: &Says<'_>, served: &Says<'_>) -> bool {
+fn deploys(verb: &HasWord<'_>, has: &HasWord<'_>, served: &HasWord<'_>) -> bool {
     const LIVES: [&str; 8] =
         ["migration", "manifest", "stack", "kubectl", "terraform", "helm", "resource", "infrastructure"];
     let applies = verb(&["apply"]) && (has(&LIVES) || served(&LIVE));
@@ -154,7 +160,7 @@ mod tests {
         check("heroku", "pg_reset", Some(RiskyAct::Destroy));
         check("github", "merge_pull_request", Some(RiskyAct::Merge));
         check("bank", "transferFunds", Some(RiskyAct::Pay));
-        check("gmail", "send_email", Some(RiskyAct::Speak));
+        check("gmail", "send_email", Some(RiskyAct::Send));
         check("aws", "put_bucket_policy", Some(RiskyAct::Grant));
         check("supabase", "apply_migration", Some(RiskyAct::Deploy));
         check("aws", "stop_instances", Some(RiskyAct::Change));

@@ -26,7 +26,7 @@ impl ScriptResolver<'_> {
             return true;
         }
         let before = self.world.content_before(path).unwrap_or_default();
-        let (gone, now) = match made(action, &before) {
+        let (old, new) = match made(action, &before) {
             Some(made) => (Cow::Owned(before), Cow::Owned(made)),
             None => (replaced(action, &self.event.cwd, self.world), Cow::Borrowed(content.as_str())),
         };
@@ -38,7 +38,7 @@ impl ScriptResolver<'_> {
                     continue;
                 }
                 done.push(form);
-                self.executed_as(index, path, (entry, form), (&now, &gone));
+                self.executed_as(index, path, (entry, form), (&new, &old));
             }
         }
         true
@@ -57,14 +57,14 @@ impl ScriptResolver<'_> {
         found.into_iter().map(|at| files.get("entries").at(at)).collect()
     }
 
-    fn executed_as(&mut self, index: usize, path: &str, (entry, form): (Node<'_>, &str), (now, gone): (&str, &str)) {
-        let wanted = Wanted { names: Vec::new(), assignments: Vec::new(), only: false, given: "" };
+    fn executed_as(&mut self, index: usize, path: &str, (entry, form): (Node<'_>, &str), (new, old): (&str, &str)) {
+        let wanted = Wanted { names: Vec::new(), assignments: Vec::new(), only: false, arguments: "" };
         let read = |text: &str| forms::read(form, (self.tables, path, text), &wanted);
-        let Some((language, text)) = read(now).filter(|(_, text)| !text.trim().is_empty()) else { return };
+        let Some((language, text)) = read(new).filter(|(_, text)| !text.trim().is_empty()) else { return };
         if !self.has_room(path) {
             return;
         }
-        let stood = if gone.is_empty() { None } else { read(gone) };
+        let previous = if old.is_empty() { None } else { read(old) };
         let site = match entry.get("site").text() {
             "remote" => ExecTarget::Remote,
             "container" => ExecTarget::Container,
@@ -73,7 +73,7 @@ impl ScriptResolver<'_> {
         let first = self.analysis.effects.len();
         let counts = if entry.get("whole").is_true() { Counts::All } else { Counts::Lasting };
         self.later_text(index, path, Text { text: text.clone(), language, site, counts });
-        self.forget_what_stood(first, &text, &stood.map(|(_, text)| text).unwrap_or_default());
-        self.tell_gaps(true);
+        self.forget_unchanged(first, &text, &previous.map(|(_, text)| text).unwrap_or_default());
+        self.report_gaps(true);
     }
 }

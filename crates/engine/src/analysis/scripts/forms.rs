@@ -20,7 +20,7 @@ pub(super) struct Wanted {
     /// Whether only named tasks run.
     pub(super) only: bool,
     /// Arguments passed to a Python task.
-    pub(super) given: &'static str,
+    pub(super) arguments: &'static str,
 }
 
 /// The tables, the path of a file and its content.
@@ -51,7 +51,7 @@ pub(super) fn read(form: &str, file: File<'_>, wanted: &Wanted) -> Option<(Langu
         "bundler" => Some((Language::JavaScript, emptied(text)?)),
         "itself" => Some((language_by_itself(path, text)?, text.to_owned())),
         "ruby" if wanted.only => Some((Language::Ruby, chosen(text, &wanted.names))),
-        "python" if !wanted.given.is_empty() => Some((Language::Python, called(text, wanted))),
+        "python" if !wanted.arguments.is_empty() => Some((Language::Python, called(text, wanted))),
         form => Some((Language::named(form)?, text.to_owned())),
     }
 }
@@ -88,8 +88,8 @@ fn notebook(text: &str) -> String {
 /// Returns the commands in settings that are also read when they are written.
 fn settings(tables: Tables, path: &str, text: &str, site: ExecTarget) -> String {
     let later = config_files::deferred(tables, path, text).unwrap_or_default();
-    let own = later.scripts.iter().filter(|script| script.language == Language::Shell);
-    own.filter(|script| script.site == site).map(|script| format!("( {}\n)\n", script.text)).collect()
+    let shell_scripts = later.scripts.iter().filter(|script| script.language == Language::Shell);
+    shell_scripts.filter(|script| script.site == site).map(|script| format!("( {}\n)\n", script.text)).collect()
 }
 
 /// Returns the named tasks of a Taskfile, with their dependencies.
@@ -159,9 +159,9 @@ fn toml_tasks(text: &str, wanted: &[String]) -> String {
             continue;
         }
         let Some((key, value)) = line.split_once('=') else { continue };
-        let own = section.rsplit_once("tasks").map_or("", |(_, name)| name.trim_matches(['.', '"', '\'']));
-        let name = if own.is_empty() { key.trim() } else { own };
-        let runs = section.contains("tasks") && (own.is_empty() || matches!(key.trim(), "run" | "cmd" | "shell"));
+        let task = section.rsplit_once("tasks").map_or("", |(_, name)| name.trim_matches(['.', '"', '\'']));
+        let name = if task.is_empty() { key.trim() } else { task };
+        let runs = section.contains("tasks") && (task.is_empty() || matches!(key.trim(), "run" | "cmd" | "shell"));
         if runs && wanted.iter().any(|wanted| wanted == name) {
             script.extend(texts_of(value).map(|text| format!("( {text}\n)\n")));
         }
@@ -258,7 +258,7 @@ fn called(text: &str, wanted: &Wanted) -> String {
             let name = rest.split(['(', ' ']).next().unwrap_or("");
             let stated = |wanted: &String| wanted.replace('-', "_") == name;
             if std::mem::take(&mut is_task) && wanted.names.iter().any(stated) {
-                calls.push_str(&format!("{name}({})\n", wanted.given));
+                calls.push_str(&format!("{name}({})\n", wanted.arguments));
             }
         }
     }
@@ -281,7 +281,7 @@ fn chosen(text: &str, wanted: &[String]) -> String {
             meant.extend(needs);
         }
     }
-    let mut whole = String::with_capacity(text.len());
+    let mut kept = String::with_capacity(text.len());
     let mut skips: Option<usize> = None;
     for line in lines {
         let column = line.len() - line.trim_start().len();
@@ -300,9 +300,9 @@ fn chosen(text: &str, wanted: &[String]) -> String {
             skips = Some(column);
             continue;
         }
-        whole.extend([line, "\n"]);
+        kept.extend([line, "\n"]);
     }
-    whole
+    kept
 }
 
 /// Returns the task that a line begins, and the other names on the line.
@@ -326,7 +326,7 @@ mod tests {
     #[track_caller]
     fn check(form: &str, text: &str, names: &[&str], expected: &str) {
         let names = names.iter().map(|name| (*name).to_owned()).collect();
-        let wanted = Wanted { names, assignments: Vec::new(), only: true, given: "" };
+        let wanted = Wanted { names, assignments: Vec::new(), only: true, arguments: "" };
         let read = read(form, (Tables::EMPTY, "/repo/x", text), &wanted).map(|(_, text)| text);
         assert_eq!(read.unwrap_or_default(), expected, "{form}");
     }

@@ -8,7 +8,7 @@ use crate::analysis::loading;
 use crate::model::analysis::Usage;
 use crate::model::effect::{Effect, EffectKind};
 use crate::model::path::{self, parent};
-use reflex_shell::{CommandId, ExecTarget, Given, Value, work};
+use reflex_shell::{CallInput, CommandId, ExecTarget, Value, work};
 use reflex_tables::Node;
 
 /// Maximum number of files looked up for one entry.
@@ -21,7 +21,7 @@ const MAX_ABOVE: usize = 32;
 const MAX_UNCHANGED: usize = 64 * 1024;
 
 /// Options with which a program only prints information about itself.
-const TELLS: [&str; 3] = ["--help", "-h", "--version"];
+const INFORMS: [&str; 3] = ["--help", "-h", "--version"];
 
 /// A command that reads files unasked.
 struct Reader {
@@ -64,10 +64,10 @@ impl ScriptResolver<'_> {
                     continue;
                 }
                 // Files not made in this session count as far as they are read.
-                let is_own = self.world.is_of_session(&found.path) == Some(true);
+                let is_of_session = self.world.is_of_session(&found.path) == Some(true);
                 let first = self.analysis.effects.len();
                 self.read(action, level, found);
-                self.tell_gaps(is_own);
+                self.report_gaps(is_of_session);
                 if !reader.entry.get("tasks").is_true() {
                     self.forget_branches(first);
                 }
@@ -107,8 +107,8 @@ impl ScriptResolver<'_> {
                 let words: Vec<String> = command.words.iter().skip(1).map(Value::shown).collect();
                 let is_one_of = |word: &String, known: &str| entry.get(known).texts().any(|one| one == word);
                 let is_meant = entry.get("when").is_empty() || words.iter().any(|word| is_one_of(word, "when"));
-                let tells = words.iter().any(|word| TELLS.contains(&word.as_str()) || is_one_of(word, "unless"));
-                let Some(folder) = drafter.folder(command).filter(|_| is_meant && !tells) else { continue };
+                let informs = words.iter().any(|word| INFORMS.contains(&word.as_str()) || is_one_of(word, "unless"));
+                let Some(folder) = drafter.folder(command).filter(|_| is_meant && !informs) else { continue };
                 let (name, assignments) = (command.name.clone(), command.assignments.clone());
                 readers.push(Reader { entry, id, name, words, folder, assignments });
             }
@@ -170,7 +170,7 @@ impl ScriptResolver<'_> {
         }
         let content = written.or_else(|| self.content(effect, &path));
         let Some(content) = content else {
-            self.tell_size(&path);
+            self.report_size(&path);
             return None;
         };
         if content.len() > MAX_UNCHANGED && loading::is_unchanged(self.world, &path) {
@@ -183,13 +183,13 @@ impl ScriptResolver<'_> {
             names: names.cloned().collect(),
             assignments: self.known(&reader.assignments),
             only: entry.get("tasks").is_true(),
-            given: entry.get("given").text(),
+            arguments: entry.get("given").text(),
         };
         let (language, text) = forms::read(entry.get("form").text(), (self.tables, &path, &content), &wanted)?;
         let words = self.analysis.command(effect).map(|command| command.words.to_vec()).unwrap_or_default();
         let parameters = words.into_iter().skip_while(|word| word.literal().as_deref() != Some("--")).collect();
         (!text.trim().is_empty()).then(|| Found {
-            given: Given { parameters, stdin: None },
+            input: CallInput { parameters, stdin: None },
             folder: Some(reader.folder.clone()),
             path,
             text,

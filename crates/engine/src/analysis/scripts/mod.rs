@@ -31,8 +31,8 @@ use crate::model::world::{MAX_CONTENT, World};
 use crate::text::glob;
 use language::{is_code, language_by_itself, language_if_run, language_of, may_reach};
 use reflex_shell::{
-    Command, CommandId, ExecTarget, Given, Language, Piece, Programs, Source, Span, Stdin, Surroundings, UnknownReason,
-    Value, work,
+    CallInput, Command, CommandId, ExecTarget, Language, Piece, Programs, Source, Span, Stdin, Surroundings,
+    UnknownReason, Value, work,
 };
 use reflex_tables::Tables;
 use std::borrow::Cow;
@@ -74,7 +74,7 @@ const MAX_SCRIPTS: usize = 512;
 const MAX_SOURCES: usize = 256;
 
 /// Budget, in units of work, for reading code that the call writes but does not run.
-const MOST_FOR_CODE: u64 = 10_000;
+const MAX_CODE_WORK: u64 = 10_000;
 
 /// Maximum depth of a chain of scripts that run scripts. Deeper scripts are not read, which is reported.
 const MAX_LEVELS: usize = 64;
@@ -119,7 +119,7 @@ struct Found {
     text: String,
     language: Language,
     usage: Usage,
-    given: Given,
+    input: CallInput,
     folder: Option<String>,
     assignments: Vec<(String, String)>,
     /// The mounts of the place in which it runs.
@@ -158,15 +158,15 @@ impl ScriptResolver<'_> {
         } else {
             None
         };
-        let (action, own) = (effect.action, effect.script);
-        let starter = Starter { script: own, command: effect.command };
+        let (action, caller) = (effect.action, effect.script);
+        let starter = Starter { script: caller, command: effect.command };
         let Some(found) = found else { return };
         if let Some(effect) =
             self.analysis.effects.get_mut(index).filter(|effect| effect.kind == EffectKind::RunUnknown)
         {
             effect.kind = EffectKind::RunFile;
         }
-        let again = |script: &&mut Script| script.path == found.path && script.text == found.text && own.is_some();
+        let again = |script: &&mut Script| script.path == found.path && script.text == found.text && caller.is_some();
         if let Some(known) = self.analysis.scripts.iter_mut().find(again) {
             known.starter = None;
             return;
@@ -182,7 +182,7 @@ impl ScriptResolver<'_> {
             if let Some(script) = self.analysis.scripts.last_mut() {
                 script.starter = Some(starter);
             }
-            self.tell_gaps(runs);
+            self.report_gaps(runs);
         }
     }
 
@@ -196,7 +196,7 @@ impl ScriptResolver<'_> {
     }
 
     /// Reports parts of the last script that the reader left out because of a limit, if the script is run.
-    fn tell_gaps(&self, runs: bool) {
+    fn report_gaps(&self, runs: bool) {
         let Some(script) = self.analysis.scripts.last().filter(|_| runs) else { return };
         let is_cut = script.reading.gaps.iter().any(|gap| gap.why == UnknownReason::Limit);
         // Code that the project has committed and that other code of the project runs counts as far as it is read, like
@@ -244,7 +244,7 @@ impl ScriptResolver<'_> {
     fn compiled(&self, effect: &Effect) -> Option<Found> {
         let mut text = String::new();
         let mut first = None;
-        tell_number(effect);
+        report_number(effect);
         for target in effect.targets.iter().filter_map(Target::path).take(MAX_SOURCES) {
             let mains = || compiled::MAINS.iter().map(|name| path::absolute(name, target));
             let files: Vec<String> =
@@ -264,7 +264,7 @@ impl ScriptResolver<'_> {
             text,
             language: Language::Shell,
             usage,
-            given: Given::default(),
+            input: CallInput::default(),
             folder: effect.folder.clone(),
             assignments: Vec::new(),
             place: None,
@@ -278,7 +278,7 @@ impl ScriptResolver<'_> {
             return None;
         }
         let Some(mut text) = self.content(effect, path) else {
-            self.tell_size(path);
+            self.report_size(path);
             return None;
         };
         if path::is_within(path, &self.event.workspace) {
@@ -286,14 +286,17 @@ impl ScriptResolver<'_> {
         }
         let command = self.analysis.command(effect)?;
         let language = language_of(command, path, &text)?;
-        let own = command.words.iter().position(|word| *word == target.value).unwrap_or(0);
+        let start = command.words.iter().position(|word| *word == target.value).unwrap_or(0);
         let (place, folder) = self.place(effect);
         Some(Found {
             path: path.clone(),
             text,
             language,
             usage: Usage::Run,
-            given: Given { parameters: command.words.iter().skip(own).cloned().collect(), stdin: stdin_of(command) },
+            input: CallInput {
+                parameters: command.words.iter().skip(start).cloned().collect(),
+                stdin: stdin_of(command),
+            },
             folder,
             assignments: self.known(&command.assignments),
             place,
@@ -333,7 +336,7 @@ impl ScriptResolver<'_> {
     }
 
     /// Reports a file that is not read because it is too large.
-    fn tell_size(&self, path: &str) {
+    fn report_size(&self, path: &str) {
         if self.world.is_too_large(path) {
             work::cut(|| format!("{path} is larger than {} KiB", MAX_CONTENT / 1024));
         }
@@ -370,14 +373,14 @@ impl ScriptResolver<'_> {
         self.about_guard(index, &path, content, action);
         let is_executed = self.executed(index, &path, action);
         if let Some(mut later) = config_files::deferred(self.tables, &path, content) {
-            let mut gone = replaced(action, &self.event.cwd, self.world);
+            let mut old = replaced(action, &self.event.cwd, self.world);
             // An edit of one line may change the meaning of others, such as the trigger of a workflow.
-            let stood = self.world.content_before(&path).filter(|_| matches!(action, Action::Edit { .. }));
-            if let Some((whole, stood)) = stood.and_then(|stood| Some((made(action, &stood)?, stood))) {
-                later = config_files::deferred(self.tables, &path, &whole).unwrap_or_default();
-                gone = Cow::Owned(stood);
+            let previous = self.world.content_before(&path).filter(|_| matches!(action, Action::Edit { .. }));
+            if let Some((edited, previous)) = previous.and_then(|previous| Some((made(action, &previous)?, previous))) {
+                later = config_files::deferred(self.tables, &path, &edited).unwrap_or_default();
+                old = Cow::Owned(previous);
             }
-            let before = config_files::deferred(self.tables, &path, &gone).unwrap_or_default();
+            let before = config_files::deferred(self.tables, &path, &old).unwrap_or_default();
             return self.later(index, &path, later.beyond(&before));
         }
         if is_executed {
@@ -400,7 +403,7 @@ impl ScriptResolver<'_> {
             text,
             language,
             usage: Usage::Written,
-            given: Given::default(),
+            input: CallInput::default(),
             folder,
             assignments: Vec::new(),
             place: None,
@@ -410,7 +413,7 @@ impl ScriptResolver<'_> {
         let path = found.path.clone();
         self.read(index, 1, found);
         if self.analysis.effects.len() > first {
-            self.forget_what_stood(first, &text, &package.recipe(&before, &install));
+            self.forget_unchanged(first, &text, &package.recipe(&before, &install));
         }
         let (others, first) = (package.others(content), self.analysis.effects.len());
         if !others.is_empty() {
@@ -418,7 +421,7 @@ impl ScriptResolver<'_> {
             self.later_text(index, &path, script);
         }
         if self.analysis.effects.len() > first {
-            self.forget_what_stood(first, &others, &package.others(&before));
+            self.forget_unchanged(first, &others, &package.others(&before));
         }
     }
 
@@ -432,8 +435,8 @@ impl ScriptResolver<'_> {
         let Some(language) = language.filter(|_| content.len() <= MAX_CONTENT) else { return };
         let first = self.analysis.effects.len();
         let text = Text { text: content.clone(), language, site: ExecTarget::Here, counts: Counts::Taken };
-        work::aside(MOST_FOR_CODE, || self.later_text(index, path, text));
-        self.forget_what_stood(first, content, &replaced(action, &self.event.cwd, self.world));
+        work::aside(MAX_CODE_WORK, || self.later_text(index, path, text));
+        self.forget_unchanged(first, content, &replaced(action, &self.event.cwd, self.world));
     }
 
     /// Handles texts that a command prints into files, and text typed into a running program.
@@ -442,7 +445,7 @@ impl ScriptResolver<'_> {
         let files: Vec<_> = files.cloned().collect();
         for (name, text) in files {
             let path = path::absolute(&name, &self.event.cwd);
-            if about_guard::may_say(&text) {
+            if about_guard::may_mention(&text) {
                 self.about_guard(index, &path, &text, action);
             }
             // The commands of the file count when they run.
@@ -451,8 +454,8 @@ impl ScriptResolver<'_> {
                 if later.is_empty() {
                     continue;
                 }
-                let stood = self.world.content_before(&path).unwrap_or_default();
-                let before = config_files::deferred(self.tables, &path, &stood).unwrap_or_default();
+                let previous = self.world.content_before(&path).unwrap_or_default();
+                let before = config_files::deferred(self.tables, &path, &previous).unwrap_or_default();
                 self.later(index, &path, later.beyond(&before));
             }
         }
@@ -465,24 +468,24 @@ impl ScriptResolver<'_> {
     fn about_guard(&mut self, index: usize, path: &str, text: &str, action: &Action) {
         let analyst = Analyst { tables: self.tables, world: self.world, analyze: self.analyze };
         let effects = |text: &str| about_guard::effects((self.event, index), (path, text), analyst);
-        let mut said = effects(text);
-        if !said.is_empty() {
-            let gone = replaced(action, &self.event.cwd, self.world);
-            let stood = if gone.is_empty() { Vec::new() } else { effects(&gone) };
+        let mut found = effects(text);
+        if !found.is_empty() {
+            let old = replaced(action, &self.event.cwd, self.world);
+            let previous = if old.is_empty() { Vec::new() } else { effects(&old) };
             let again = |effect: &Effect| {
-                stood.iter().any(|known| (&known.flags, &known.argument) == (&effect.flags, &effect.argument))
+                previous.iter().any(|known| (&known.flags, &known.argument) == (&effect.flags, &effect.argument))
             };
-            said.retain(|effect| !again(effect));
+            found.retain(|effect| !again(effect));
         }
-        self.analysis.effects.append(&mut said);
+        self.analysis.effects.append(&mut found);
     }
 
     /// Removes effects on lines that were removed and added again unchanged, since they are not a change.
-    fn forget_what_stood(&mut self, first: usize, text: &str, gone: &str) {
-        if gone.is_empty() {
+    fn forget_unchanged(&mut self, first: usize, text: &str, old: &str) {
+        if old.is_empty() {
             return;
         }
-        let stood: BTreeSet<&str> = gone.lines().map(str::trim).collect();
+        let previous: BTreeSet<&str> = old.lines().map(str::trim).collect();
         let mut index = 0;
         self.analysis.effects.retain(|effect| {
             index += 1;
@@ -491,22 +494,22 @@ impl ScriptResolver<'_> {
             index <= first
                 || span == Span::default()
                 || lines.is_empty()
-                || !lines.lines().all(|line| stood.contains(line.trim()))
+                || !lines.lines().all(|line| previous.contains(line.trim()))
         });
     }
 
     /// Adds the settings and commands that a written file makes other programs trust or run.
     fn later(&mut self, action: usize, path: &str, later: DeferredExecution) {
         let is_tool = |effect: &&mut Effect| effect.command.is_none() || effect.flags.contains(&"patched");
-        let own = |effect: &&mut Effect| effect.action == action && effect.script.is_none() && is_tool(effect);
-        self.analysis.effects.iter_mut().filter(own).for_each(|effect| effect.flags.push("understood"));
+        let is_of_action = |effect: &&mut Effect| effect.action == action && effect.script.is_none() && is_tool(effect);
+        self.analysis.effects.iter_mut().filter(is_of_action).for_each(|effect| effect.flags.push("understood"));
         for (flags, value) in later.settings {
             self.analysis.effects.push(Effect::configured(action, flags, &value));
         }
         for script in later.scripts {
             if self.has_room(path) {
                 self.later_text(action, path, script);
-                self.tell_gaps(true);
+                self.report_gaps(true);
             }
         }
     }
@@ -518,7 +521,7 @@ impl ScriptResolver<'_> {
             text: script.text,
             language: script.language,
             usage: Usage::Written,
-            given: Given::default(),
+            input: CallInput::default(),
             folder: Some(self.event.workspace.clone()),
             assignments: Vec::new(),
             place: None,
@@ -538,8 +541,8 @@ impl ScriptResolver<'_> {
             index += 1;
             index <= first || script.counts == Counts::All || counts(effect)
         });
-        let own = self.analysis.effects.iter_mut().skip(first);
-        own.filter(|effect| effect.site == ExecTarget::Here).for_each(|effect| effect.site = script.site);
+        let added = self.analysis.effects.iter_mut().skip(first);
+        added.filter(|effect| effect.site == ExecTarget::Here).for_each(|effect| effect.site = script.site);
         let on_demand = script.site == ExecTarget::Container || script.counts == Counts::Taken;
         self.mark(first, if on_demand { "on-demand" } else { "by-tool" });
     }
@@ -559,7 +562,7 @@ impl ScriptResolver<'_> {
             programs: Programs::new(self.tables),
             variable: &|name| assigned(name).or_else(|| world.variable(name)),
             alias: &|program, name| if program.is_empty() { None } else { world.alias(program, name) },
-            given: found.given,
+            input: found.input,
             source: Source { path: &found.path, load: Some(&|name| loader.load(name)) },
         };
         let reading = reflex_shell::read_as(found.language, &found.text, &surroundings);
@@ -581,9 +584,9 @@ impl ScriptResolver<'_> {
         .draft(&found.text, &reading);
         // A script that the call names runs with the variables of its environment.
         let is_named = found.usage == Usage::Run && level == 1 && found.language == Language::Shell;
-        let is_own = found.usage == Usage::Run && level == 1 && self.is_work_in_progress(&found.path);
+        let is_in_progress = found.usage == Usage::Run && level == 1 && self.is_work_in_progress(&found.path);
         let unclear = keep_known(&mut self.analysis.effects, first, &|effect| {
-            is_named && deletes_by_unset(effect, world) || is_own && deletes_unknown(effect)
+            is_named && deletes_by_unset(effect, world) || is_in_progress && deletes_unknown(effect)
         });
         let (path, text, usage, folder) = (found.path, found.text, found.usage, found.folder);
         let place = found.place;
@@ -646,9 +649,9 @@ impl ScriptResolver<'_> {
 
 /// Returns the content of the file after an edit, if the edit names the text that it replaces.
 fn made(action: &Action, before: &str) -> Option<String> {
-    let Action::Edit { content, gone, .. } = action else { return None };
-    let stands = !gone.is_empty() && before.contains(gone.as_str());
-    stands.then(|| before.replacen(gone.as_str(), content, 1))
+    let Action::Edit { content, removed, .. } = action else { return None };
+    let matches = !removed.is_empty() && before.contains(removed.as_str());
+    matches.then(|| before.replacen(removed.as_str(), content, 1))
 }
 
 /// Returns the text that a command reads on standard input, as far as it is known.
@@ -660,7 +663,7 @@ fn stdin_of(command: &Command) -> Option<Value> {
 }
 
 /// Reports an effect that has more sources than are read.
-fn tell_number(effect: &Effect) {
+fn report_number(effect: &Effect) {
     if effect.targets.len() > MAX_SOURCES {
         work::cut(|| format!("more than {MAX_SOURCES} files are given to one command"));
     }
@@ -677,11 +680,11 @@ fn lines_around(text: &str, span: Span) -> &str {
 /// Returns whether the effect deletes the home folder, a folder above it, or a path in it outside the project and the
 /// hidden folders of programs. No build needs that.
 fn takes_home(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>) -> bool {
-    let is_own = |path: &str| {
+    let is_personal = |path: &str| {
         let below = path.strip_prefix(home).and_then(|rest| rest.strip_prefix('/'));
         below.is_some_and(|below| !below.starts_with('.')) && !path::is_within(path, workspace)
     };
-    let above = |target: &Target| target.path().is_some_and(|path| path::is_within(home, path) || is_own(path));
+    let above = |target: &Target| target.path().is_some_and(|path| path::is_within(home, path) || is_personal(path));
     effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here && effect.targets.iter().any(above)
 }
 
@@ -696,7 +699,7 @@ fn is_beyond(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>, tabl
         return false;
     };
     let places = tables.get("places");
-    let lies_there = |path: &str| {
+    let is_listed = |path: &str| {
         let class = |class: &&str| {
             places.get(class).items().any(|place| {
                 let fits = |list: &str| place.get(list).texts().any(|pattern| glob::fits(pattern, path, home));
@@ -705,7 +708,7 @@ fn is_beyond(effect: &Effect, Folders { home, workspace, .. }: Folders<'_>, tabl
         };
         !path::is_within(path, workspace) && classes.iter().any(class)
     };
-    effect.site == ExecTarget::Here && effect.targets.iter().filter_map(Target::path).any(lies_there)
+    effect.site == ExecTarget::Here && effect.targets.iter().filter_map(Target::path).any(is_listed)
 }
 
 /// Drops targets of a script that are known only at run time: callers usually pass the right ones. In the call itself
@@ -716,8 +719,8 @@ fn keep_known(effects: &mut Vec<Effect>, first: usize, counts: &dyn Fn(&Effect) 
         index += 1;
         let targets = effect.targets.len();
         let is_kept = index <= first || counts(effect) || effects::keep_known(effect);
-        let is_whole = is_kept && effect.targets.len() == targets;
-        if !is_whole && (effect.kind.is_opaque() || effect.kind == EffectKind::Move) {
+        let is_complete = is_kept && effect.targets.len() == targets;
+        if !is_complete && (effect.kind.is_opaque() || effect.kind == EffectKind::Move) {
             unclear.push(effect.command);
         }
         is_kept
@@ -731,8 +734,8 @@ fn deletes_by_unset(effect: &Effect, world: &dyn World) -> bool {
         Some((Piece::Variable(name), _)) => target.path == TargetPath::Unknown && world.variable(name).is_none(),
         Some(_) | None => false,
     };
-    let is_whole = effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here;
-    is_whole && effect.flags.contains(&"recursive") && effect.targets.iter().any(is_unset)
+    let deletes_here = effect.kind == EffectKind::Delete && effect.site == ExecTarget::Here;
+    deletes_here && effect.flags.contains(&"recursive") && effect.targets.iter().any(is_unset)
 }
 
 /// `rmtree(os.environ["D"])`: a tree whose path is unknown before the call runs.
@@ -782,7 +785,7 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_of_the_call_stands_in_the_script() {
+    fn a_parameter_of_the_call_is_in_the_script() {
         check("bash x.sh /srv", &[("x.sh", "rm -rf \"$1\"")], &[("/srv", Some(Usage::Run))]);
         let run = |path| [(path, Some(Usage::Run))];
         let js = [("x.js", "require('fs').rmSync(process.argv[2], {recursive: true})")];
@@ -865,14 +868,14 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_that_is_too_long_is_told() {
+    fn a_chain_that_is_too_long_is_reported() {
         let chain: Vec<_> = (0..MAX_LEVELS + 2).map(|at| (format!("{at}.sh"), format!("bash {}.sh", at + 1))).collect();
         let files: Vec<_> = chain.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         let unread = work::within(u64::MAX / 2, || {
             analyze(&shell("bash 0.sh"), tables(), &world(&files));
             work::unread()
         });
-        assert!(unread.is_some_and(|told| told.contains("chain of scripts")));
+        assert!(unread.is_some_and(|report| report.contains("chain of scripts")));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Changes by a patch, treated as if the call wrote them itself.
 
-use super::{MAX_SOURCES, ScriptResolver, tell_number};
+use super::{MAX_SOURCES, ScriptResolver, report_number};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::event::{Action, AgentPath};
 use crate::model::path::{self, Folders};
@@ -38,7 +38,7 @@ impl ScriptResolver<'_> {
                 let change = Action::Edit {
                     path: AgentPath::new(path),
                     content: file.comes,
-                    gone: file.goes,
+                    removed: file.goes,
                     parts: Vec::new(),
                 };
                 let flags = vec!["patched"];
@@ -62,7 +62,7 @@ impl ScriptResolver<'_> {
 
     /// Returns the texts of the patches given to a command, in files or on standard input.
     fn patches(&self, effect: &Effect) -> Vec<String> {
-        tell_number(effect);
+        report_number(effect);
         let named = effect.targets.iter().filter_map(Target::path).filter_map(|path| self.content(effect, path));
         let mut texts: Vec<String> = named.take(MAX_SOURCES).collect();
         let Some(command) = self.analysis.command(effect).filter(|_| texts.is_empty()) else { return texts };

@@ -9,7 +9,7 @@ use crate::analysis::mounts::Project;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::mounts::{Mount, MountTable, Source};
 use crate::model::path;
-use reflex_shell::{ExecTarget, Given, Language, Value, work};
+use reflex_shell::{CallInput, ExecTarget, Language, Value, work};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -36,7 +36,7 @@ impl ScriptResolver<'_> {
         let Some(project) = self.project(&effect) else { return };
         let services = project.services(&self.event.home);
         let changed = project.files.iter().any(|(file, text)| self.is_changed(file, text));
-        let profiles = self.given(&effect, "profile");
+        let profiles = self.option_values(&effect, "profile");
         let named = effect.targets.iter().map(|target| target.value.shown());
         let first = effect.targets.first().map(|target| target.value.shown());
         for name in with_needed(&services, named.collect(), &profiles) {
@@ -48,8 +48,8 @@ impl ScriptResolver<'_> {
                 opened.iter_mut().for_each(|opening| opening.flags.push("committed"));
             }
             self.analysis.effects.extend(opened);
-            let given = effect.flags.contains(&"given") && Some(&name) == first.as_ref();
-            let text = if given { String::new() } else { service.text() };
+            let is_overridden = effect.flags.contains(&"given") && Some(&name) == first.as_ref();
+            let text = if is_overridden { String::new() } else { service.text() };
             let file = project.files.last().map(|(file, _)| file.clone()).unwrap_or_default();
             if !text.is_empty() && self.has_room(&file) {
                 self.inside(&effect, level, (file, text), service);
@@ -66,7 +66,7 @@ impl ScriptResolver<'_> {
         extractor.project(Ran { id: effect.command?, command, folder: folder.as_deref() }, &content)
     }
 
-    fn given(&self, effect: &Effect, key: &str) -> Vec<String> {
+    fn option_values(&self, effect: &Effect, key: &str) -> Vec<String> {
         let command = self.analysis.command(effect);
         let invocation = command.and_then(|command| Some((command, command.invocation.as_ref()?)));
         let values = invocation.map(|(command, invocation)| invocation.values(key, &command.words));
@@ -84,12 +84,12 @@ impl ScriptResolver<'_> {
     /// Returns whether an opening gives a service full access to this machine: the root or the home folder writable,
     /// control of its containers, or all rights together with its processes.
     fn gives_machine_away(&self, opening: &Effect, service: &Service) -> bool {
-        let all_rights = || ["privileged", "host"].iter().all(|word| service.opened.iter().any(|own| own == word));
-        let whole = |folder: &str| path::is_within(&self.event.home, folder);
+        let all_rights = || ["privileged", "host"].iter().all(|word| service.opened.iter().any(|right| right == word));
+        let contains_home = |folder: &str| path::is_within(&self.event.home, folder);
         let control = |path: &str| path.ends_with(".sock");
         let mut shared = opening.targets.iter().filter_map(Target::path);
         let writable = opening.flags.contains(&"writable");
-        writable && shared.any(|path| whole(path) || control(path))
+        writable && shared.any(|path| contains_home(path) || control(path))
             || opening.kind == EffectKind::OpenContainer && all_rights()
     }
 
@@ -129,13 +129,13 @@ impl ScriptResolver<'_> {
             text,
             language: Language::Shell,
             usage: Usage::Task,
-            given: Given::default(),
+            input: CallInput::default(),
             folder: service.folder.clone(),
             assignments: Vec::new(),
             place: Some(Rc::new(MountTable { mounts, ..MountTable::default() })),
         };
         self.read(effect.action, level, found);
-        self.tell_gaps(true);
+        self.report_gaps(true);
         self.keep_beyond(first);
     }
 
@@ -153,9 +153,9 @@ impl ScriptResolver<'_> {
     pub(super) fn dev_container(&mut self, index: usize, level: usize) {
         let Some(effect) = self.analysis.effects.get(index).cloned() else { return };
         let Some(folder) = effect.folder.clone() else { return };
-        let given = self.given(&effect, "workspace").pop();
-        let folder = given.map_or_else(|| folder.clone(), |given| path::absolute(&given, &folder));
-        let named = self.given(&effect, "file").pop().map(|file| path::absolute(&file, &folder));
+        let workspace = self.option_values(&effect, "workspace").pop();
+        let folder = workspace.map_or_else(|| folder.clone(), |workspace| path::absolute(&workspace, &folder));
+        let named = self.option_values(&effect, "file").pop().map(|file| path::absolute(&file, &folder));
         let usual = DEV_CONTAINERS.iter().map(|file| path::absolute(file, &folder));
         let content = |file: &String| self.written_by_text(&effect, file).or_else(|| self.content(&effect, file));
         let mut files = named.into_iter().chain(usual);
@@ -166,8 +166,8 @@ impl ScriptResolver<'_> {
         let Some(later) = config_files::deferred(self.tables, &file, &text) else { return };
         let DeferredExecution { settings, scripts } = later;
         if self.is_changed(&file, &text) {
-            let told = settings.into_iter().map(|(flags, value)| Effect::configured(effect.action, flags, &value));
-            self.analysis.effects.extend(told);
+            let effects = settings.into_iter().map(|(flags, value)| Effect::configured(effect.action, flags, &value));
+            self.analysis.effects.extend(effects);
         }
         // Commands that run here before the build are already read as part of the files that programs read unasked in
         // this folder.
@@ -191,13 +191,13 @@ impl ScriptResolver<'_> {
                 text: script.text,
                 language: script.language,
                 usage: Usage::Task,
-                given: Given::default(),
+                input: CallInput::default(),
                 folder: Some(if here { folder.clone() } else { inside.clone() }),
                 assignments: Vec::new(),
                 place: (!here).then(|| Rc::clone(&table)),
             };
             self.read(effect.action, level, found);
-            self.tell_gaps(true);
+            self.report_gaps(true);
             if !here {
                 self.keep_beyond(first);
             }

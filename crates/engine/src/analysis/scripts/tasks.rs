@@ -5,7 +5,7 @@ use crate::analysis::task_runners::{self, TaskFile};
 use crate::model::analysis::Usage;
 use crate::model::effect::Effect;
 use crate::model::path::{self, parent};
-use reflex_shell::{Command, Given, Language, Value, work};
+use reflex_shell::{CallInput, Command, Language, Value, work};
 use std::collections::BTreeSet;
 
 /// Maximum number of files included in a makefile. Exceeding it is reported.
@@ -42,11 +42,11 @@ impl ScriptResolver<'_> {
             };
             let content = content.or_else(|| self.content(effect, &file));
             if content.is_none() {
-                self.tell_size(&file);
+                self.report_size(&file);
             }
             content.map(|text| (file, text))
         })?;
-        let mut parameters = given(command, effect.targets.first().map(|target| &target.value));
+        let mut parameters = arguments(command, effect.targets.first().map(|target| &target.value));
         let wanted = effect.targets.iter().map(|target| wanted(&target.value, &mut parameters)).collect::<Vec<_>>();
         let text = if kind == TaskFile::Makefile { self.with_includes(effect, text, &folder) } else { text };
         let text = if kind == TaskFile::Makefile { self.with_unset(effect, command, text) } else { text };
@@ -61,7 +61,7 @@ impl ScriptResolver<'_> {
             text,
             language: Language::Shell,
             usage: Usage::Task,
-            given: Given { parameters, stdin: None },
+            input: CallInput { parameters, stdin: None },
             folder: Some(folder),
             assignments,
             place: None,
@@ -70,7 +70,7 @@ impl ScriptResolver<'_> {
 
     /// Returns a makefile with its included files in place, each once.
     fn with_includes(&self, effect: &Effect, text: String, folder: &str) -> String {
-        let mut whole = String::with_capacity(text.len());
+        let mut makefile = String::with_capacity(text.len());
         let mut seen = BTreeSet::new();
         let mut open = vec![text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()];
         while let Some(lines) = open.last_mut() {
@@ -79,8 +79,8 @@ impl ScriptResolver<'_> {
                 continue;
             };
             let Some(names) = task_runners::included(&line) else {
-                whole.push_str(&line);
-                whole.push('\n');
+                makefile.push_str(&line);
+                makefile.push('\n');
                 continue;
             };
             for file in names.flat_map(|name| self.files_of(name, folder)).collect::<Vec<_>>().into_iter().rev() {
@@ -92,15 +92,15 @@ impl ScriptResolver<'_> {
                     match self.content(effect, &file) {
                         Some(text) => open.push(text.lines().map(str::to_owned).collect::<Vec<_>>().into_iter()),
                         None => {
-                            self.tell_size(&file);
-                            whole.push_str(&line);
-                            whole.push('\n');
+                            self.report_size(&file);
+                            makefile.push_str(&line);
+                            makefile.push('\n');
                         }
                     }
                 }
             }
         }
-        whole
+        makefile
     }
 
     /// Returns a makefile preceded by empty assignments of the variables that are never set. Variables passed down from
@@ -112,8 +112,8 @@ impl ScriptResolver<'_> {
         }
         let around = self.text_around(effect);
         let is_set = |name: &str| {
-            let own = command.assignments.iter().any(|(known, _)| known == name);
-            own || around.contains(name) || self.world.variable(name).is_some()
+            let is_assigned = command.assignments.iter().any(|(known, _)| known == name);
+            is_assigned || around.contains(name) || self.world.variable(name).is_some()
         };
         let unset = task_runners::never_set(&text).into_iter().filter(|name| !is_set(name));
         unset.map(|name| format!("{name} =\n")).collect::<String>() + &text
@@ -168,15 +168,16 @@ impl ScriptResolver<'_> {
 
 /// Returns the words that a call passes to the task that it names: `npm run clean -- WORD`, `just clean WORD`. The
 /// first is the task's own name.
-fn given(command: &Command, task: Option<&Value>) -> Vec<Value> {
+fn arguments(command: &Command, task: Option<&Value>) -> Vec<Value> {
     let at = command.words.iter().position(|word| Some(word) == task).unwrap_or(command.words.len());
     let after = command.words.get(at..).unwrap_or(&[]);
     let is_mark = |word: &Value| word.literal().as_deref() == Some("--");
     let mark = after.iter().position(is_mark);
     let passed = after.iter().enumerate().skip(1).filter(|(at, word)| {
         // `npm` consumes the options before the mark.
-        let is_own = command.name == "npm" && mark.is_none_or(|mark| *at < mark) && word.prefix().starts_with('-');
-        mark != Some(*at) && !is_own
+        let is_npm_option =
+            command.name == "npm" && mark.is_none_or(|mark| *at < mark) && word.prefix().starts_with('-');
+        mark != Some(*at) && !is_npm_option
     });
     after.iter().take(1).cloned().chain(passed.map(|(_, word)| word.clone())).collect()
 }

@@ -26,7 +26,7 @@ pub(super) struct Acts {
 pub(super) struct Context<'n> {
     name: &'n Name,
     /// Verbs in the surrounding arguments.
-    said: Vec<String>,
+    verbs: Vec<String>,
     pub(super) way: Option<Way>,
     language: Option<String>,
     place: Option<String>,
@@ -39,7 +39,7 @@ impl<'n> Context<'n> {
     /// Returns the context given by the tool's name alone.
     pub(super) fn new(name: &'n Name) -> Context<'n> {
         let (language, place, paths) = (None, None, Vec::new());
-        Context { name, said: Vec::new(), way: name.way, language, place, paths, far: false, deep: name.is("folder") }
+        Context { name, verbs: Vec::new(), way: name.way, language, place, paths, far: false, deep: name.is("folder") }
     }
 
     /// Returns the context within an object that may name the operation more exactly.
@@ -48,14 +48,14 @@ impl<'n> Context<'n> {
         let verb = slots.verb.as_deref().or_else(|| self.subcommand(slots, tools));
         let way = verb.and_then(|verb| Way::of_word(verb, tools));
         // A tool for messages or web pages stays one, whatever verb the arguments name.
-        if !(self.name.is("web") || self.way == Some(Way::Says) && self.name.is("spoken")) {
+        if !(self.name.is("web") || self.way == Some(Way::Communicates) && self.name.is("spoken")) {
             context.way = match way {
                 Some(Way::Starts) | None => self.way,
                 Some(Way::Runs) if !self.may_run(slots) => self.way,
                 Some(way) => Some(way),
             };
         }
-        context.said.extend(slots.verb.iter().filter(|verb| verb.len() <= LONGEST_VERB).flat_map(|verb| words(verb)));
+        context.verbs.extend(slots.verb.iter().filter(|verb| verb.len() <= MAX_VERB).flat_map(|verb| words(verb)));
         context.language = slots.language.clone().or(context.language);
         context.place = slots.place.clone().or(context.place);
         context.far |= slots.far;
@@ -76,8 +76,8 @@ impl<'n> Context<'n> {
         if looks(self.name.way) || looks(self.way) {
             return None;
         }
-        let words = [self.name.words.as_slice(), self.said.as_slice()].concat();
-        operations::line(CallWords { own: self.name.own(), words: &words, fields: slots.fields? }, tables)
+        let words = [self.name.words.as_slice(), self.verbs.as_slice()].concat();
+        operations::line(CallWords { tool_words: self.name.tool_words(), words: &words, fields: slots.fields? }, tables)
     }
 
     fn may_run(&self, slots: &Slots<'_>) -> bool {
@@ -116,7 +116,7 @@ impl<'n> Context<'n> {
 }
 
 /// Maximum length of a verb in bytes. A longer text does not name an operation.
-const LONGEST_VERB: usize = 32;
+const MAX_VERB: usize = 32;
 
 /// One argument object and its context.
 struct Work<'w> {
@@ -140,8 +140,8 @@ impl Work<'_> {
     fn typed(&self) -> Vec<Action> {
         let slots = self.slots;
         let types = |word: String| matches!(word.as_str(), "type" | "keys" | "key" | "paste" | "input" | "write");
-        let told = slots.verb.as_deref().filter(|verb| verb.len() <= LONGEST_VERB);
-        if self.context.name.is("web") || !told.is_some_and(|verb| words(verb).into_iter().any(types)) {
+        let verb = slots.verb.as_deref().filter(|verb| verb.len() <= MAX_VERB);
+        if self.context.name.is("web") || !verb.is_some_and(|verb| words(verb).into_iter().any(types)) {
             return Vec::new();
         }
         let texts = slots.contents.iter().chain(&slots.others).filter(|text| text.ends_with(['\n', '\r']));
@@ -150,7 +150,7 @@ impl Work<'_> {
 
     fn by_way(&self) -> Vec<Action> {
         match self.context.way {
-            Some(Way::Says) => Vec::new(),
+            Some(Way::Communicates) => Vec::new(),
             Some(Way::Looks) => {
                 let search = |path| Action::Search { path, arguments: self.slots.others.join("\u{1f}") };
                 self.paths().into_iter().map(search).collect()
@@ -192,7 +192,7 @@ impl Work<'_> {
         };
         let found = or_else(or_else(or_else(self.clear_commands(), started), codes), || self.patched());
         let found = or_else(found, || {
-            let has_content = !(slots.contents.is_empty() && slots.gone.is_empty() && slots.parts.is_empty());
+            let has_content = !(slots.contents.is_empty() && slots.removed.is_empty() && slots.parts.is_empty());
             if has_content && !slots.paths.is_empty() { self.filled() } else { self.opened() }
         });
         or_else(found, || self.clear_texts())
@@ -299,18 +299,18 @@ impl Work<'_> {
 
     /// Returns the language given by an argument or by the name.
     fn language(&self) -> Option<Language> {
-        let told = self.context.language.as_deref().map(|told| told.rsplit('/').next().unwrap_or(told));
-        let told =
-            told.and_then(|told| texts::language(told.trim_end_matches(|ch: char| ch.is_ascii_digit() || ch == '.')));
-        told.or_else(|| self.context.name.words.iter().find_map(|word| texts::language(word)))
+        let named = self.context.language.as_deref().map(|named| named.rsplit('/').next().unwrap_or(named));
+        let named = named
+            .and_then(|named| texts::language(named.trim_end_matches(|ch: char| ch.is_ascii_digit() || ch == '.')));
+        named.or_else(|| self.context.name.words.iter().find_map(|word| texts::language(word)))
     }
 
     fn codes(&self) -> Vec<Action> {
         let of_file = || self.slots.paths.first().and_then(|path| texts::language_of_file(path));
-        let told = self.language().or_else(of_file);
+        let known = self.language().or_else(of_file);
         let shell = || self.slots.codes.iter().flat_map(|code| texts::shell_lines(code)).map(|line| self.shell(line));
         let one = |code: &String| {
-            let language = told.unwrap_or_else(|| texts::guessed(code, self.programs));
+            let language = known.unwrap_or_else(|| texts::guessed(code, self.programs));
             if matches!(language, Language::Shell | Language::PowerShell | Language::Cmd) {
                 return self.shell(code);
             }
@@ -343,9 +343,9 @@ impl Work<'_> {
         let slots = self.slots;
         let loose = slots.codes.iter().chain(&slots.others).chain(&slots.contents).chain(&slots.commands);
         let codes = loose.filter(|text| name.is("stored") && texts::is_statement(text)).cloned();
-        let told = self.context.way != Some(Way::Says) || name.is("stored");
+        let is_judged = self.context.way != Some(Way::Communicates) || name.is("stored");
         let statements = self.slots.statements.iter().filter(counts).map(|(text, _)| text.clone());
-        statements.chain(codes).filter(|_| told).collect()
+        statements.chain(codes).filter(|_| is_judged).collect()
     }
 
     /// Returns the files named here or around; if no key names one, the texts in the form of a path.
@@ -401,18 +401,23 @@ impl Work<'_> {
 
     fn filled_file(&self, path: AgentPath) -> Action {
         let slots = self.slots;
-        let told = slots.contents.iter().chain(slots.parts.iter().map(|part| &part.content));
-        let mut content = told.cloned().collect::<Vec<_>>().join("\n");
+        let contents = slots.contents.iter().chain(slots.parts.iter().map(|part| &part.content));
+        let mut content = contents.cloned().collect::<Vec<_>>().join("\n");
         if content.is_empty() && !self.context.name.is("part") {
             let is_text = |text: &&String| **text != path.text;
             let texts = slots.codes.iter().chain(&slots.patches).chain(&slots.others).filter(is_text);
             content = texts.cloned().collect::<Vec<_>>().join("\n");
         }
-        let gone =
-            slots.gone.iter().chain(slots.parts.iter().map(|part| &part.gone)).cloned().collect::<Vec<_>>().join("\n");
-        let edits = self.context.way == Some(Way::Edits) || !gone.is_empty() || !slots.parts.is_empty();
+        let removed = slots
+            .removed
+            .iter()
+            .chain(slots.parts.iter().map(|part| &part.removed))
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("\n");
+        let edits = self.context.way == Some(Way::Edits) || !removed.is_empty() || !slots.parts.is_empty();
         if edits {
-            return Action::Edit { path, content, gone, parts: slots.parts.clone() };
+            return Action::Edit { path, content, removed, parts: slots.parts.clone() };
         }
         Action::Write { path, content }
     }
@@ -463,7 +468,7 @@ impl Work<'_> {
         let Some((from, to)) = self.pair() else {
             let paths = self.paths().into_iter();
             return paths
-                .map(|path| Action::Edit { path, content: String::new(), gone: String::new(), parts: Vec::new() })
+                .map(|path| Action::Edit { path, content: String::new(), removed: String::new(), parts: Vec::new() })
                 .collect();
         };
         let symbol = ["symbol", "refactoring", "variable", "method"];
@@ -471,7 +476,7 @@ impl Work<'_> {
             return vec![Action::Edit {
                 path: AgentPath::new(from),
                 content: String::new(),
-                gone: String::new(),
+                removed: String::new(),
                 parts: Vec::new(),
             }];
         }
@@ -525,10 +530,10 @@ fn changed(change: FileChange) -> Vec<Action> {
         FileChange::Add { path: file, content } => vec![Action::Write { path: path(file), content }],
         FileChange::Delete { path: file } => vec![Action::Delete { path: path(file) }],
         FileChange::Update { path: file, added, parts, moved } => {
-            let gone = parts.iter().map(|part| part.gone.as_str()).collect();
-            let edit = Action::Edit { path: path(file), content: added.clone(), gone, parts };
-            let there = moved.map(|to| Action::Write { path: path(to), content: added });
-            [edit].into_iter().chain(there).collect()
+            let removed = parts.iter().map(|part| part.removed.as_str()).collect();
+            let edit = Action::Edit { path: path(file), content: added.clone(), removed, parts };
+            let written = moved.map(|to| Action::Write { path: path(to), content: added });
+            [edit].into_iter().chain(written).collect()
         }
     }
 }
@@ -538,7 +543,7 @@ fn unified(text: &str) -> Vec<Action> {
     let one = |file: patches::Changed| Action::Edit {
         path: AgentPath::new(file.path),
         content: file.comes,
-        gone: file.goes,
+        removed: file.goes,
         parts: Vec::new(),
     };
     patches::changed(text).into_iter().map(one).collect()
@@ -592,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn of_what_nothing_is_known_nothing_is_said() {
+    fn of_what_nothing_is_known_nothing_is_reported() {
         let call = call("x", "frobnicate", r#"{"level": 3}"#);
         assert!(!call.is_judged && call.actions.is_empty() && call.statements.is_empty(), "{call:?}");
     }
@@ -604,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn arguments_nested_too_deep_are_told_to_be_cut() {
+    fn arguments_nested_too_deep_are_reported() {
         let depth = 12;
         let arguments = format!("{}{}{}", r#"{"input": "#.repeat(depth), r#"{"command": "rm x"}"#, "}".repeat(depth));
         assert!(call("", "run", &arguments).is_cut);

@@ -19,7 +19,7 @@ pub(super) enum Way {
     Gets,
     Reads,
     Looks,
-    Says,
+    Communicates,
 }
 
 impl Way {
@@ -37,7 +37,7 @@ impl Way {
         (Way::Gets, "gets"),
         (Way::Reads, "reads"),
         (Way::Looks, "looks"),
-        (Way::Says, "says"),
+        (Way::Communicates, "says"),
     ];
 
     /// Returns the operation of a known verb.
@@ -63,7 +63,7 @@ pub(super) struct Name {
     pub(super) way: Option<Way>,
     pub(super) words: Vec<String>,
     /// Number of words that belong to the tool's name; the rest belong to its server.
-    own: usize,
+    tool_count: usize,
     objects: Vec<&'static str>,
 }
 
@@ -74,11 +74,12 @@ impl Name {
     /// Parses the name of a server's tool, or of one without a server.
     pub(super) fn parse(server: &str, tool: &str, tables: Tables) -> Name {
         let tools = tables.get("tools");
-        let (space, own) = last_part(tool);
-        let own = known_words(own, tools);
+        let (space, tool_part) = last_part(tool);
+        let tool_words = known_words(tool_part, tools);
         let around: Vec<String> = [known_words(server, tools), known_words(space, tools)].concat();
-        let verb = verb(&own, tools);
-        let mut name = Name { way: None, objects: objects(&own, tools), own: own.len(), words: own };
+        let verb = verb(&tool_words, tools);
+        let mut name =
+            Name { way: None, objects: objects(&tool_words, tools), tool_count: tool_words.len(), words: tool_words };
         // The name of a server indicates the objects of its tools, but not the part of an object.
         let served = objects(&around, tools).into_iter().filter(|object| !matches!(*object, "part" | "folder" | "far"));
         let named = name.is("file") || name.is("folder") || name.is("runner");
@@ -95,14 +96,14 @@ impl Name {
     }
 
     /// Returns the words of the tool's own name.
-    pub(super) fn own(&self) -> &[String] {
-        self.words.get(..self.own).unwrap_or_default()
+    pub(super) fn tool_words(&self) -> &[String] {
+        self.words.get(..self.tool_count).unwrap_or_default()
     }
 
     /// Returns whether all words other than the program only express that something is run.
     pub(super) fn is_bare(&self, program: &str) -> bool {
-        let says = ["run", "exec", "execute", "command", "cmd", "cli", "shell", "tool", "call"];
-        self.words.iter().all(|word| word == program || says.contains(&word.as_str()))
+        let fillers = ["run", "exec", "execute", "command", "cmd", "cli", "shell", "tool", "call"];
+        self.words.iter().all(|word| word == program || fillers.contains(&word.as_str()))
     }
 
     /// Returns whether the name contains this object.
@@ -112,14 +113,14 @@ impl Name {
 
     fn way_of(&self, verb: Option<Way>) -> Option<Way> {
         let named = self.is("file") || self.is("folder");
-        let is_said = self.is("spoken") && !named && !self.is("runner");
+        let is_message = self.is("spoken") && !named && !self.is("runner");
         match verb {
-            Some(Way::Gets | Way::Reads | Way::Looks | Way::Says) => verb,
-            Some(_) | None if self.is("web") => Some(Way::Says),
+            Some(Way::Gets | Way::Reads | Way::Looks | Way::Communicates) => verb,
+            Some(_) | None if self.is("web") => Some(Way::Communicates),
             Some(Way::Runs) => Some(Way::Runs),
             Some(Way::Starts | Way::Writes | Way::Makes) if self.is("runner") && !named => Some(Way::Runs),
             None if self.is("runner") || self.is("code") => Some(Way::Runs),
-            Some(_) | None if is_said => Some(Way::Says),
+            Some(_) | None if is_message => Some(Way::Communicates),
             Some(Way::Deletes | Way::Moves | Way::Copies) if self.is("part") => Some(Way::Edits),
             Some(Way::Edits) if self.words.iter().any(|word| word.starts_with("permission")) => Some(Way::Permits),
             Some(Way::Makes) if self.words.iter().any(|word| word.ends_with("link")) => Some(Way::Links),
@@ -131,7 +132,7 @@ impl Name {
 
     /// Returns whether such a call is harmless, whatever its arguments.
     pub(super) fn is_harmless(&self) -> bool {
-        let looks = matches!(self.way, Some(Way::Says | Way::Looks | Way::Reads | Way::Gets));
+        let looks = matches!(self.way, Some(Way::Communicates | Way::Looks | Way::Reads | Way::Gets));
         looks || (self.way == Some(Way::Makes) && self.is("folder"))
     }
 }
@@ -171,7 +172,7 @@ fn objects(words: &[String], tools: Node<'static>) -> Vec<&'static str> {
 fn known_words(name: &str, tools: Node<'static>) -> Vec<String> {
     let known = |word: &str| !tools.get("verb").get(word).is_nil() || !tools.get("object").get(word).is_nil();
     let apart = |word: String| {
-        let end = if word.len() > LONGEST_WORD { 0 } else { word.len().saturating_sub(1) };
+        let end = if word.len() > MAX_SPLIT_WORD { 0 } else { word.len().saturating_sub(1) };
         let halves = (2..end).filter_map(|at| word.split_at_checked(at));
         match halves.into_iter().find(|(one, other)| known(one) && known(other)).filter(|_| !known(&word)) {
             Some((one, other)) => vec![one.to_owned(), other.to_owned()],
@@ -185,7 +186,7 @@ fn known_words(name: &str, tools: Node<'static>) -> Vec<String> {
 const MAX_WORDS: usize = 24;
 
 /// Maximum length, in bytes, of a word that is split in two.
-const LONGEST_WORD: usize = 32;
+const MAX_SPLIT_WORD: usize = 32;
 
 /// Returns the words of a name: `deleteProject`, `delete-project`, `delete_project`.
 pub(crate) fn words(name: &str) -> Vec<String> {

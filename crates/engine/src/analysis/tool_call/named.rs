@@ -13,11 +13,11 @@ pub(super) fn lines(name: &Name, slots: &Slots<'_>, programs: Programs) -> Vec<S
         return vec![line];
     }
     let Some(program) = program(name, programs) else { return Vec::new() };
-    let given = slots.lines();
-    let is_whole = given.iter().any(|line| texts::is_command(line, programs));
-    match given.as_slice() {
+    let found = slots.lines();
+    let is_complete = found.iter().any(|line| texts::is_command(line, programs));
+    match found.as_slice() {
         [] if !slots.arguments.is_empty() => vec![format!("{program} {}", slots.arguments.join(" "))],
-        [line] if !is_whole => vec![format!("{program} {line}")],
+        [line] if !is_complete => vec![format!("{program} {line}")],
         _ => Vec::new(),
     }
 }

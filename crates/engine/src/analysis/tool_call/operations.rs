@@ -12,33 +12,33 @@ use serde_json::{Map, Value as Json};
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallWords<'s> {
     /// Words of the tool's own name.
-    pub(super) own: &'s [String],
+    pub(super) tool_words: &'s [String],
     /// All words, including those of the server and of verbs in the arguments.
     pub(super) words: &'s [String],
     pub(super) fields: &'s Map<String, Json>,
 }
 
 /// Returns the command line of the first operation that matches a call.
-pub(super) fn line(said: CallWords<'_>, tables: Tables) -> Option<String> {
+pub(super) fn line(call: CallWords<'_>, tables: Tables) -> Option<String> {
     let table = tables.get("tools").get("operation");
     let running = WordList::RunningVerbs.read(tables);
-    let found = || said.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
+    let found = || call.words.iter().flat_map(|word| table.get(word).items().map(move |entry| (word, entry)));
     // An operation with a verb takes precedence over one that only names the program.
     let is_bare = |bare: bool| found().filter(move |(_, entry)| entry.get("bare").is_true() == bare);
-    let mut fits = is_bare(false).chain(is_bare(true)).filter(|(word, entry)| said.is(*entry, word, running));
-    fits.next().map(|(_, entry)| said.line(entry))
+    let mut fits = is_bare(false).chain(is_bare(true)).filter(|(word, entry)| call.is(*entry, word, running));
+    fits.next().map(|(_, entry)| call.line(entry))
 }
 
 impl CallWords<'_> {
     fn is(&self, entry: Node<'static>, program: &str, running: Words) -> bool {
-        let says = |word: &str| self.words.iter().any(|said| said == word);
-        let is_said = entry.get("says").items().all(|group| group.texts().any(says));
+        let has_word = |word: &str| self.words.iter().any(|other| other == word);
+        let has_words = entry.get("says").items().all(|group| group.texts().any(has_word));
         let known = |word: &String| word == program || running.has(word);
         // A command run in a container is not a command line of the program that manages the container.
         let within = ["container", "containerid", "containername", "pod", "podname"].iter().any(|key| self.has(key));
-        let within = within && self.own.iter().any(|word| word == "exec");
-        let is_bare = !entry.get("bare").is_true() || (!within && self.own.iter().all(known));
-        is_said && is_bare && entry.get("needs").items().all(|group| group.texts().any(|key| self.has(key)))
+        let within = within && self.tool_words.iter().any(|word| word == "exec");
+        let is_bare = !entry.get("bare").is_true() || (!within && self.tool_words.iter().all(known));
+        has_words && is_bare && entry.get("needs").items().all(|group| group.texts().any(|key| self.has(key)))
     }
 
     fn line(&self, entry: Node<'static>) -> String {
@@ -61,8 +61,8 @@ impl CallWords<'_> {
         let keys = || piece.get("keys").texts();
         let texts = match piece.get("how").text() {
             "flag" => return keys().any(|key| self.has(key)).then(|| before.trim().to_owned()).into_iter().collect(),
-            "spoken" => return self.said(keys()).iter().map(|_| before.trim().to_owned()).collect(),
-            "said" => self.said(keys()),
+            "spoken" => return self.matched_word(keys()).iter().map(|_| before.trim().to_owned()).collect(),
+            "said" => self.matched_word(keys()),
             "raw" => keys().find_map(|key| self.value(key)).map(raw).into_iter().collect(),
             "word" => keys().find_map(|key| self.value(key)).map(written).unwrap_or_default(),
             _ => return vec![before.to_owned()],
@@ -70,8 +70,8 @@ impl CallWords<'_> {
         texts.into_iter().filter(|text| !text.is_empty()).map(|text| format!("{before}{text}{after}")).collect()
     }
 
-    fn said<'k>(&self, mut known: impl Iterator<Item = &'k str>) -> Vec<String> {
-        let word = known.find(|known| self.words.iter().any(|said| said == known));
+    fn matched_word<'k>(&self, mut known: impl Iterator<Item = &'k str>) -> Vec<String> {
+        let word = known.find(|known| self.words.iter().any(|other| other == known));
         word.map(str::to_owned).into_iter().collect()
     }
 
@@ -92,11 +92,11 @@ impl CallWords<'_> {
     /// Returns the value of a key, here or one level below.
     fn value(&self, key: &str) -> Option<&Json> {
         let of = |fields: &'_ Map<String, Json>| -> Option<String> {
-            fields.keys().find(|given| plain(given).eq(key.chars())).cloned()
+            fields.keys().find(|name| plain(name).eq(key.chars())).cloned()
         };
-        let here = of(self.fields).and_then(|given| self.fields.get(&given));
+        let here = of(self.fields).and_then(|name| self.fields.get(&name));
         let mut below = self.fields.values().filter_map(Json::as_object);
-        here.or_else(|| below.find_map(|inner| of(inner).and_then(|given| inner.get(&given))))
+        here.or_else(|| below.find_map(|inner| of(inner).and_then(|name| inner.get(&name))))
     }
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Slots<'a> {
     pub(super) destinations: Vec<String>,
     pub(super) new_names: Vec<String>,
     pub(super) contents: Vec<String>,
-    pub(super) gone: Vec<String>,
+    pub(super) removed: Vec<String>,
     pub(super) patches: Vec<String>,
     pub(super) urls: Vec<String>,
     pub(super) language: Option<String>,
@@ -60,7 +60,7 @@ impl<'a> Slots<'a> {
     fn take(&mut self, key: Key, value: &Json) {
         match value {
             Json::Null => {}
-            Json::Bool(yes) => self.flag(key, *yes),
+            Json::Bool(on) => self.flag(key, *on),
             Json::Number(number) => self.text(key, &number.to_string()),
             Json::String(text) => match within(key, text) {
                 Some(inner) => self.take(key, &inner),
@@ -69,10 +69,10 @@ impl<'a> Slots<'a> {
             Json::Array(items) if are_lines(items) => {
                 self.text(key, &items.iter().filter_map(Json::as_str).collect::<String>());
             }
-            Json::Array(items) if key.says == "keys" => self.others.push(texts::typed(items)),
-            Json::Array(items) if key.says == "command" || key.says == "code" => self.commands_of(key, items),
+            Json::Array(items) if key.meaning == "keys" => self.others.push(texts::typed(items)),
+            Json::Array(items) if key.meaning == "command" || key.meaning == "code" => self.commands_of(key, items),
             Json::Array(items) => items.iter().for_each(|item| self.take(key, item)),
-            Json::Object(fields) if key.says == "path" && are_files(fields) => {
+            Json::Object(fields) if key.meaning == "path" && are_files(fields) => {
                 let file = |(path, content): (&String, &Json)| {
                     Map::from_iter([("path".to_owned(), path.as_str().into()), ("content".to_owned(), content.clone())])
                 };
@@ -103,15 +103,15 @@ impl<'a> Slots<'a> {
     /// Returns whether the texts are encoded in base64.
     pub(super) fn is_encoded(&self) -> bool {
         let named = ["encoding", "contentEncoding", "content_encoding", "format"];
-        let told = named.iter().find_map(|key| self.fields?.get(*key)?.as_str());
-        told.is_some_and(|told| told.eq_ignore_ascii_case("base64") || told.eq_ignore_ascii_case("b64"))
+        let encoding = named.iter().find_map(|key| self.fields?.get(*key)?.as_str());
+        encoding.is_some_and(|encoding| encoding.eq_ignore_ascii_case("base64") || encoding.eq_ignore_ascii_case("b64"))
     }
 
     /// Adds several command lines if the first item has more than one word, otherwise the words of one.
     fn commands_of(&mut self, key: Key, items: &[Json]) {
         let texts: Vec<&str> = items.iter().filter_map(Json::as_str).collect();
         let are_texts = texts.first().is_some_and(|first| first.trim().contains(char::is_whitespace));
-        match key.says {
+        match key.meaning {
             "code" => texts.iter().for_each(|text| self.text(key, text)),
             _ if texts.is_empty() => {}
             _ if are_texts => self.commands.push(texts.join(";\n")),
@@ -120,16 +120,16 @@ impl<'a> Slots<'a> {
         items.iter().filter(|item| item.is_object()).for_each(|item| self.take(key, item));
     }
 
-    fn flag(&mut self, key: Key, yes: bool) {
-        match key.says {
-            "deep" => self.deep |= yes,
-            "far" => self.far |= yes,
+    fn flag(&mut self, key: Key, on: bool) {
+        match key.meaning {
+            "deep" => self.deep |= on,
+            "far" => self.far |= on,
             _ => {}
         }
     }
 
     fn text(&mut self, key: Key, text: &str) {
-        let list = match key.says {
+        let list = match key.meaning {
             "deep" => return self.flag(key, matches!(text, "true" | "1" | "yes")),
             "far" => return self.far = true,
             "label" | "called" => return,
@@ -147,7 +147,7 @@ impl<'a> Slots<'a> {
             "destination" => &mut self.destinations,
             "newname" => &mut self.new_names,
             "content" => &mut self.contents,
-            "gone" => &mut self.gone,
+            "gone" => &mut self.removed,
             "patch" => &mut self.patches,
             "url" => &mut self.urls,
             _ => &mut self.others,
@@ -163,10 +163,10 @@ impl<'a> Slots<'a> {
         }
         for nested in std::mem::take(&mut self.nested) {
             let inner = Slots::new(&nested, tools);
-            let is_part = inner.paths.is_empty() && !(inner.contents.is_empty() && inner.gone.is_empty());
+            let is_part = inner.paths.is_empty() && !(inner.contents.is_empty() && inner.removed.is_empty());
             if is_part {
-                let [gone, content] = [inner.gone, inner.contents].map(|texts| texts.join("\n"));
-                self.parts.push(Part { context: String::new(), gone, content });
+                let [removed, content] = [inner.removed, inner.contents].map(|texts| texts.join("\n"));
+                self.parts.push(Part { context: String::new(), removed, content });
             } else {
                 self.nested.push(nested);
             }
@@ -175,7 +175,7 @@ impl<'a> Slots<'a> {
 
     /// Returns the command lines of this object, with their arguments.
     pub(super) fn lines(&self) -> Vec<String> {
-        let whole = match (self.commands.as_slice(), self.programs.as_slice()) {
+        let first = match (self.commands.as_slice(), self.programs.as_slice()) {
             ([command], [program]) => return vec![format!("{program} {command}")],
             ([command], _) => command,
             ([], [program]) => program,
@@ -190,7 +190,7 @@ impl<'a> Slots<'a> {
             [one] => vec![one.clone()],
             more => more.iter().map(|word| texts::word(word)).collect(),
         };
-        vec![std::iter::once(whole.clone()).chain(words).collect::<Vec<_>>().join(" ")]
+        vec![std::iter::once(first.clone()).chain(words).collect::<Vec<_>>().join(" ")]
     }
 }
 
@@ -219,24 +219,24 @@ fn are_lines(items: &[Json]) -> bool {
 /// The meaning of a key; empty if it is unknown.
 #[derive(Debug, Clone, Copy)]
 struct Key {
-    says: &'static str,
+    meaning: &'static str,
     is_sql: bool,
 }
 
 fn key_of(key: &str, tools: Node<'static>) -> Key {
-    const LONGEST: usize = 40;
+    const MAX_KEY: usize = 40;
     let chars = key.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase() as char);
-    let plain: String = chars.take(LONGEST).collect();
+    let plain: String = chars.take(MAX_KEY).collect();
     let plain = plain.trim_end_matches(|ch: char| ch.is_ascii_digit());
     let known = tools.get("key").get(plain).text();
     let is_sql = plain.contains("sql");
     let is_statement = is_sql || plain.contains("query") || plain.contains("statement");
-    Key { says: if known.is_empty() && is_statement { "statement" } else { known }, is_sql }
+    Key { meaning: if known.is_empty() && is_statement { "statement" } else { known }, is_sql }
 }
 
 /// Parses arguments passed as a text. Content for a file stays a text.
 fn within(key: Key, text: &str) -> Option<Json> {
-    let may = !matches!(key.says, "content" | "patch" | "gone" | "label");
+    let may = !matches!(key.meaning, "content" | "patch" | "gone" | "label");
     let begins = text.len() <= MAX_JSON && text.trim_start().starts_with(['{', '[']);
     if !may || !begins {
         return None;
@@ -257,12 +257,12 @@ pub(super) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
 /// `{"tool": "run_shell", "arguments": {…}}`: returns the tool that this one calls.
 fn inner<'a>(fields: &'a Map<String, Json>, tools: Node<'static>) -> Option<(&'a str, Map<String, Json>)> {
     let is_name = |text: &&str| !text.is_empty() && text.len() <= 128 && !text.contains(char::is_whitespace);
-    let called = fields.iter().find(|(key, _)| key_of(key, tools).says == "called" || key.as_str() == "name");
+    let called = fields.iter().find(|(key, _)| key_of(key, tools).meaning == "called" || key.as_str() == "name");
     let tool = called?.1.as_str().filter(is_name)?;
     let keys =
         ["arguments", "args", "parameters", "params", "input", "tool_input", "toolInput", "toolArgs", "tool_args"];
-    let given = keys.iter().find_map(|key| fields.get(*key))?;
-    let arguments = match given {
+    let value = keys.iter().find_map(|key| fields.get(*key))?;
+    let arguments = match value {
         Json::Object(arguments) => arguments.clone(),
         Json::String(text) => parsed(text)?,
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) => return None,

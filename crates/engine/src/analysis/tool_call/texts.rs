@@ -21,11 +21,11 @@ pub(super) fn is_command(text: &str, programs: Programs) -> bool {
 /// separator.
 pub(super) fn is_clear_command(text: &str, programs: Programs) -> bool {
     let starts = |segment: &str| {
-        let tells = |word: &str| {
+        let is_shell_like = |word: &str| {
             word.starts_with(['-', '/', '~', '$']) || word.contains("../") || word.contains(['|', '>', '<'])
         };
         program(segment).is_some_and(|name| is_known(name, programs))
-            && (segment.split_whitespace().skip(1).any(tells) || text.contains("&&") || text.contains(" | "))
+            && (segment.split_whitespace().skip(1).any(is_shell_like) || text.contains("&&") || text.contains(" | "))
     };
     text.len() <= MAX_LINE && segments(text).any(starts)
 }
@@ -130,7 +130,7 @@ pub(super) fn is_elsewhere(text: &str) -> bool {
     is_scheme && !scheme.eq_ignore_ascii_case("file")
 }
 
-/// Returns whether the text is a URL that is fetched.
+/// Returns whether the text is an HTTP or HTTPS URL.
 pub(super) fn is_url(text: &str) -> bool {
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
     scheme.eq_ignore_ascii_case("http") || scheme.eq_ignore_ascii_case("https")

@@ -48,7 +48,7 @@ const FEW_PLACES: usize = 4;
 const OUTPUTS: usize = 20;
 
 /// Minimum number of bytes for a meaningful distribution.
-const MIN_LETTERS: u64 = 4096;
+const MIN_CHARS: u64 = 4096;
 
 /// Entropy limit in bits per byte: English prose has more than four, a repeated word less than this.
 const COLLAPSED: f64 = 3.5;
@@ -74,7 +74,7 @@ pub const CIRCLES: [(&str, &str); 7] = [
     ("loop/tight", "the same call three times in a row, or a pair twice, with the same result"),
     ("loop/flip", "edits of a file that undo each other"),
     ("loop/reread", "a dozen looks in a row at a few places"),
-    ("loop/spiral", "the same error three times behind different commands"),
+    ("loop/spiral", "the same error three times after different commands"),
     ("loop/refused", "what was refused, in other words"),
     ("loop/collapse", "twenty outputs that hold less and less"),
 ];
@@ -239,7 +239,7 @@ fn tight(all: &[&Step]) -> Option<Loop> {
     })
 }
 
-/// Whether two ends are equal, as far as both are known.
+/// Whether two steps ended with the same output and status. A step whose end is unknown equals any other.
 fn equal_ends(one: &Step, other: &Step) -> bool {
     match (&one.end, &other.end) {
         (Some(one), Some(other)) => one.output == other.output && one.failed == other.failed,
@@ -365,8 +365,8 @@ fn spiral(past: &[Step]) -> Option<Loop> {
 fn are_apart(one: &str, other: &str) -> bool {
     let cut = |text: &str| text.chars().take(COMPARED).collect::<Vec<char>>();
     let (one, other) = (cut(one), cut(other));
-    let longest = one.len().max(other.len());
-    distance(&one, &other) * 100 >= longest * APART_PERCENT && longest > 0
+    let longer = one.len().max(other.len());
+    distance(&one, &other) * 100 >= longer * APART_PERCENT && longer > 0
 }
 
 /// Levenshtein distance, computed row by row.
@@ -392,7 +392,7 @@ fn collapsed(past: &[Step]) -> Option<Loop> {
         *counts.entry(*byte).or_default() += u64::from(*count);
     }
     let all: u64 = counts.values().sum();
-    if outputs.len() < OUTPUTS || all < MIN_LETTERS {
+    if outputs.len() < OUTPUTS || all < MIN_CHARS {
         return None;
     }
     let share = |count: &u64| *count as f64 / all as f64;
@@ -457,12 +457,12 @@ mod tests {
         assert_eq!(severity(7), Some(Severity::High));
         assert_eq!(severity(15), Some(Severity::Critical));
         let unknown = vec![step("make", StepKind::Run); 20];
-        let told = unknown.split_last().map(|(now, past)| before(now, past));
-        assert!(told.is_some_and(|loops| loops.iter().all(|found| found.severity == Severity::Medium)));
+        let found_loops = unknown.split_last().map(|(now, past)| before(now, past));
+        assert!(found_loops.is_some_and(|loops| loops.iter().all(|found| found.severity == Severity::Medium)));
     }
 
     #[test]
-    fn who_waits_is_told_before_anybody_is_asked() {
+    fn a_waiting_agent_gets_a_warning_before_a_question() {
         let severity = |count: usize| {
             let steps =
                 vec![Step { pace: RepeatAllowance::Waits, ..ended("sleep 60; gh run view", "queued", false) }; count];
@@ -517,7 +517,7 @@ mod tests {
     }
 
     #[test]
-    fn one_error_behind_different_commands_is_a_spiral() {
+    fn one_error_after_different_commands_is_a_spiral() {
         let commands = ["npm run build", "npx tsc --noEmit -p .", "yarn workspace web compile --force"];
         let steps = commands.map(|command| ended(command, "error TS2304: cannot find name 'a' in src/x.ts", true));
         assert_eq!(after(&steps).iter().map(|found| found.id).collect::<Vec<_>>(), ["loop/spiral"]);

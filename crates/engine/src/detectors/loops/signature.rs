@@ -22,11 +22,11 @@ pub(super) fn error_signature(tables: Tables, output: &str) -> String {
 fn telling_line(tables: Tables, text: &str) -> Option<&str> {
     let words = WordList::ErrorWords.read(tables);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let tells = |line: &&str| words.fit(&line.to_lowercase());
+    let has_error_word = |line: &&str| words.fit(&line.to_lowercase());
     if lines().any(|line| line.starts_with("Traceback (")) {
-        return lines().rfind(tells).or_else(|| lines().next_back());
+        return lines().rfind(has_error_word).or_else(|| lines().next_back());
     }
-    lines().find(tells).or_else(|| lines().next())
+    lines().find(has_error_word).or_else(|| lines().next())
 }
 
 /// Lowercases a line, and replaces digits by `#` and words with a path by `/`.
@@ -103,7 +103,7 @@ fn is_time(word: &str) -> bool {
 /// output, whose distribution is meaningless.
 pub fn chars(output: &str) -> Vec<(u8, u32)> {
     const SHORT: usize = 64;
-    const MOST: usize = 47;
+    const MAX_KINDS: usize = 47;
     if output.len() < SHORT {
         return Vec::new();
     }
@@ -115,15 +115,15 @@ pub fn chars(output: &str) -> Vec<(u8, u32)> {
     }
     let mut chars: Vec<(u8, u32)> = (0..=u8::MAX).zip(counts).filter(|(_, count)| *count > 0).collect();
     chars.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let rest: u32 = chars.iter().skip(MOST).map(|(_, count)| count).sum();
-    chars.truncate(MOST);
+    let rest: u32 = chars.iter().skip(MAX_KINDS).map(|(_, count)| count).sum();
+    chars.truncate(MAX_KINDS);
     chars.extend((rest > 0).then_some((0, rest)));
     chars.sort_unstable();
     chars
 }
 
-fn floor(text: &str, most: usize) -> usize {
-    (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
+fn floor(text: &str, max: usize) -> usize {
+    (0..=max.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_are_counted() {
+    fn characters_are_counted() {
         assert_eq!(chars("aab"), []);
         assert_eq!(chars(&"ab".repeat(40)), [(b'a', 40), (b'b', 40)]);
     }

@@ -13,7 +13,7 @@ use reflex_shell::{Command, Value};
 use reflex_tables::Tables;
 
 /// Maximum number of characters of a command or path that are kept.
-const MAX_LETTERS: usize = 200;
+const MAX_CHARS: usize = 200;
 
 /// Maximum number of words that are searched for a subcommand.
 const MAX_BEFORE: usize = 4;
@@ -82,7 +82,7 @@ fn asks(tables: Tables, command: &Command) -> bool {
 /// Digests of the effects on which a rule fired: kind and targets, independent of the spelling of the command.
 pub(crate) fn goals(analysis: &Analysis, weighed: &[RuleTrace]) -> Vec<String> {
     /// Maximum number of digests that are kept.
-    const MOST: usize = 8;
+    const MAX_GOALS: usize = 8;
     let guilty =
         weighed.iter().filter(|weighed| weighed.fires).filter_map(|weighed| analysis.effects.get(weighed.effect));
     let digest = |effect: &Effect| {
@@ -95,7 +95,7 @@ pub(crate) fn goals(analysis: &Analysis, weighed: &[RuleTrace]) -> Vec<String> {
     let mut goals: Vec<String> = guilty.map(digest).collect();
     goals.sort();
     goals.dedup();
-    goals.truncate(MOST);
+    goals.truncate(MAX_GOALS);
     goals
 }
 
@@ -110,7 +110,7 @@ pub(crate) fn end_of(tables: Tables, outcome: &Outcome) -> End {
     let mark = if outcome.failed && retry::passes(tables, output) { String::from(PASSES) } else { String::new() };
     End {
         failed: outcome.failed,
-        output: if outcome.failed { told_apart(&signature::without_times(output)) } else { told_apart(output) },
+        output: if outcome.failed { text_hash(&signature::without_times(output)) } else { text_hash(output) },
         error: if outcome.failed { mark + &error_signature(tables, output) } else { String::new() },
         chars: chars(output),
     }
@@ -118,7 +118,7 @@ pub(crate) fn end_of(tables: Tables, outcome: &Outcome) -> End {
 
 /// Hash that distinguishes long texts which are compared with few others: 64-bit FNV-1a by Fowler, Noll and Vo. A
 /// deliberate collision only causes a false report of a loop.
-fn told_apart(text: &str) -> String {
+fn text_hash(text: &str) -> String {
     let hash = text
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
@@ -131,13 +131,13 @@ fn text(event: &Event, tables: Tables) -> String {
     let texts = |action| fingerprint::action_texts(action).take(2).skip(named(action));
     let words: Vec<&str> = event.actions.iter().flat_map(texts).collect();
     let text = words.join(" ");
-    let end = text.char_indices().nth(MAX_LETTERS).map_or(text.len(), |(at, _)| at);
+    let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(at, _)| at);
     crate::secrets::redaction::redacted(text.get(..end).unwrap_or_default(), tables).replace(['\n', '\t', '\r'], " ")
 }
 
 fn change(action: &Action) -> Option<(String, String)> {
-    let is_gone = matches!(action, Action::Delete { .. });
-    let state = if is_gone { "-".to_owned() } else { told_apart(action.content()?) };
+    let is_deleted = matches!(action, Action::Delete { .. });
+    let state = if is_deleted { "-".to_owned() } else { text_hash(action.content()?) };
     Some((action.path()?.text.clone(), state))
 }
 

@@ -50,7 +50,7 @@ pub(super) fn read(text: &str, dialect: Dialect) -> Result<Json, Broken> {
     reader.blank()?;
     let value = reader.value()?;
     reader.blank()?;
-    if reader.at < text.len() { Err(reader.broken("something stands behind the end")) } else { Ok(value) }
+    if reader.at < text.len() { Err(reader.broken("unexpected text after the end")) } else { Ok(value) }
 }
 
 impl Json {
@@ -147,7 +147,7 @@ impl Reader<'_> {
             }
             let key = self.string()?;
             if !self.dialect.twice && entries.iter().any(|(name, _)| *name == key) {
-                return Err((at, format!("the key `{key}` stands there twice")));
+                return Err((at, format!("duplicate key `{key}`")));
             }
             self.blank()?;
             if self.peek() != Some(b':') {
@@ -177,7 +177,7 @@ impl Reader<'_> {
             self.at += 1;
             self.blank()?;
             if self.peek() == Some(end) && !self.dialect.commas {
-                return Err((comma, "a comma behind the last entry".to_owned()));
+                return Err((comma, "a trailing comma".to_owned()));
             }
         } else if begun && self.peek().is_some_and(|sign| sign != end) {
             return Err(self.broken("a comma is missing"));

@@ -60,7 +60,7 @@ impl Rule<'_> {
             return Ok(());
         }
         let name = name.trim_start_matches('.');
-        Err((value.at, format!("`{name}` has to be {}, and is {}", said(self.wanted), shown(&plain))))
+        Err((value.at, format!("`{name}` has to be {}, and is {}", describe(self.wanted), shown(&plain))))
     }
 }
 
@@ -84,7 +84,7 @@ fn is_of(value: &Value, wanted: &str) -> bool {
     }
 }
 
-fn said(wanted: &str) -> String {
+fn describe(wanted: &str) -> String {
     let one = |wanted: &str| match wanted {
         "text" => "a text".to_owned(),
         "flag" => "true or false".to_owned(),
@@ -104,8 +104,8 @@ fn said(wanted: &str) -> String {
 
 /// Returns a truncated value.
 fn shown(value: &Value) -> String {
-    const MOST: usize = 40;
+    const MAX_CHARS: usize = 40;
     let text = value.to_string();
-    let start: String = text.chars().take(MOST).collect();
+    let start: String = text.chars().take(MAX_CHARS).collect();
     if start.len() < text.len() { format!("`{start}…`") } else { format!("`{start}`") }
 }

@@ -30,12 +30,12 @@ pub enum Network {
 }
 
 /// Maximum running time of a client.
-const MOST: Duration = Duration::from_secs(60);
+const MAX_TIME: Duration = Duration::from_secs(60);
 
 /// Tests shorten the limit for a client that hangs.
-fn most() -> Duration {
-    let given = if cfg!(debug_assertions) { std::env::var("REFLEX_TEST_LIVE_SECONDS").ok() } else { None };
-    given.and_then(|text| text.parse().ok()).map_or(MOST, Duration::from_secs)
+fn max_time() -> Duration {
+    let shortened = if cfg!(debug_assertions) { std::env::var("REFLEX_TEST_LIVE_SECONDS").ok() } else { None };
+    shortened.and_then(|text| text.parse().ok()).map_or(MAX_TIME, Duration::from_secs)
 }
 
 /// Maximum time for the client to print its version.
@@ -60,7 +60,7 @@ pub fn drive(agent: &str, network: Network) -> Result<Proof, Option<String>> {
     if !plan.against().is_empty() {
         return Err(Some("its settings name another model, key or login".into()));
     }
-    let run = Run { plan, nonce: nonce(), given_up: given_up() };
+    let run = Run { plan, nonce: nonce(), cancelled: cancelled() };
     let proof = run.proof(network == Network::Off);
     proof.map_err(|error| Some(error.to_string()))
 }
@@ -70,7 +70,7 @@ fn nonce() -> String {
 }
 
 /// A flag that is set when standard input ends.
-fn given_up() -> Arc<AtomicBool> {
+fn cancelled() -> Arc<AtomicBool> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     thread::spawn(move || {
@@ -84,7 +84,7 @@ fn given_up() -> Arc<AtomicBool> {
 struct Run {
     plan: Plan,
     nonce: String,
-    given_up: Arc<AtomicBool>,
+    cancelled: Arc<AtomicBool>,
 }
 
 impl Run {
@@ -95,16 +95,16 @@ impl Run {
         let seen = self.seen(folder.path());
         let decision = store.canary(&self.nonce);
         let seen = seen?;
-        let told = seen.answer.as_deref().unwrap_or("");
-        let model_told = told.contains(CANARY) && told.contains(&self.nonce);
-        let ran = told.contains(&song(&self.nonce));
-        let outcome = seen.outcome(decision.as_deref(), model_told, ran);
-        let words = if outcome == Outcome::Proven { String::new() } else { store.clean(&words(told, &seen.ended)) };
+        let answer = seen.answer.as_deref().unwrap_or("");
+        let model_received = answer.contains(CANARY) && answer.contains(&self.nonce);
+        let ran = answer.contains(&song(&self.nonce));
+        let outcome = seen.outcome(decision.as_deref(), model_received, ran);
+        let words = if outcome == Outcome::Proven { String::new() } else { store.clean(&words(answer, &seen.ended)) };
         Ok(Proof {
             agent: self.plan.live.agent.to_owned(),
             outcome,
             hook_saw: decision.is_some(),
-            model_told,
+            model_received,
             ran,
             version: seen.version,
             network_off,
@@ -116,8 +116,8 @@ impl Run {
     /// Starts the model and the client.
     fn seen(&self, folder: &Path) -> std::io::Result<Seen> {
         let live = self.plan.live;
-        let own = std::env::current_exe()?;
-        let command = format!("{} canary {}", word(&own.to_string_lossy()), self.nonce);
+        let program = std::env::current_exe()?;
+        let command = format!("{} canary {}", word(&program.to_string_lossy()), self.nonce);
         let model = Model::start(vec![Call::function(live.tool, (live.input)(&command))])?;
         let (url, place) = (model.url(), folder.to_string_lossy());
         let stage = Stage { model: &url, command: &command, folder: &place, texts: &self.plan.texts };
@@ -129,12 +129,12 @@ impl Run {
         let version = self.version(folder)?;
         let begun = Instant::now();
         let is_done = || model.answered() > 0;
-        let limits = Limits { most: most(), is_done: &is_done, given_up: &self.given_up };
+        let limits = Limits { time: max_time(), is_done: &is_done, cancelled: &self.cancelled };
         let ended = run(&mut self.command(folder, &launch), folder, &limits)?;
         let took = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let told = model.conversation();
-        let asked = told.is_some();
-        let answer = told.and_then(|told| told.results.into_iter().next()).map(|result| result.text);
+        let conversation = model.conversation();
+        let asked = conversation.is_some();
+        let answer = conversation.and_then(|all| all.results.into_iter().next()).map(|result| result.text);
         Ok(Seen { ended, answer, asked, version, took })
     }
 
@@ -142,7 +142,7 @@ impl Run {
     fn version(&self, folder: &Path) -> std::io::Result<String> {
         let mut command = self.command(folder, &Launch::default());
         command.arg("--version");
-        let limits = Limits { most: VERSION_TIME, is_done: &|| false, given_up: &self.given_up };
+        let limits = Limits { time: VERSION_TIME, is_done: &|| false, cancelled: &self.cancelled };
         let ended = run(&mut command, folder, &limits)?;
         let is_number = |word: &&str| word.starts_with(|first: char| first.is_ascii_digit()) && word.contains('.');
         let number = ended.words.split_whitespace().find(is_number).unwrap_or("").to_owned();
@@ -192,13 +192,13 @@ struct Seen {
 impl Seen {
     /// `decision` is the hook's, if it was called. The first flag is whether the response contains our refusal, the
     /// second whether the canary ran.
-    fn outcome(&self, decision: Option<&str>, told: bool, ran: bool) -> Outcome {
+    fn outcome(&self, decision: Option<&str>, received: bool, ran: bool) -> Outcome {
         match decision {
             Some(word) if word != REFUSED => Outcome::LetPass,
             Some(_) if ran => Outcome::Ignored,
-            Some(_) if told => Outcome::Proven,
-            Some(_) => Outcome::Untold,
-            None if told => Outcome::Elsewhere,
+            Some(_) if received => Outcome::Proven,
+            Some(_) => Outcome::NotReceived,
+            None if received => Outcome::Elsewhere,
             None if self.answer.is_some() => Outcome::Off,
             None if self.asked => Outcome::NoAnswer,
             None => Outcome::NotStarted,
@@ -222,12 +222,12 @@ fn folder_in(cache: &Path) -> std::io::Result<tempfile::TempDir> {
 }
 
 /// The explanation of an outcome: the response to the model, otherwise the client's output.
-fn words(told: &str, ended: &Ended) -> String {
-    const MOST: usize = 300;
+fn words(answer: &str, ended: &Ended) -> String {
+    const MAX_CHARS: usize = 300;
     let late = if ended.in_time { "" } else { "it did not end in time; " };
-    let said = if told.is_empty() { &ended.words } else { told };
-    let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
-    format!("{late}{}", line.chars().take(MOST).collect::<String>())
+    let text = if answer.is_empty() { &ended.words } else { answer };
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("{late}{}", line.chars().take(MAX_CHARS).collect::<String>())
 }
 
 /// Quotes a path for a shell.

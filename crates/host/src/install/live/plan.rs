@@ -22,7 +22,7 @@ pub enum NoPlan {
     /// The client of this agent cannot run without a person.
     NotKnown,
     /// The client with this name is not on the `PATH`.
-    NotThere(&'static str),
+    NotFound(&'static str),
     /// The current folder cannot be found.
     NoFolder,
 }
@@ -38,7 +38,7 @@ impl Plan {
         let mut folders = Folders::of_user();
         folders.home = home_of_agents();
         let here = std::env::current_dir().map_err(|_| NoPlan::NoFolder)?;
-        let program = found(live.program).ok_or(NoPlan::NotThere(live.program))?;
+        let program = found(live.program).ok_or(NoPlan::NotFound(live.program))?;
         let texts = texts(live, &folders, &here);
         let standing = (live.standing)(&texts);
         Ok(Plan { live, program, texts, standing, folders, here })
@@ -78,8 +78,8 @@ fn texts(live: &Live, folders: &Folders, here: &Path) -> Vec<Text> {
     for source in live.sources {
         let paths = match source {
             Source::User { variable, folder, name } => {
-                let given = named(*variable).map(|moved| moved.join(below_first(folder)));
-                vec![given.unwrap_or_else(|| folders.home.join(folder)).join(name)]
+                let from_variable = named(*variable).map(|moved| moved.join(below_first(folder)));
+                vec![from_variable.unwrap_or_else(|| folders.home.join(folder)).join(name)]
             }
             Source::Project(file) => vec![here.join(file), project.join(file)],
             Source::System { variable, file } => vec![named(*variable).unwrap_or_else(|| file.into())],

@@ -15,7 +15,7 @@ pub struct Proof {
     /// Whether the hook received the canary of this run.
     pub hook_saw: bool,
     /// Whether the client passed our refusal to its model.
-    pub model_told: bool,
+    pub model_received: bool,
     /// Whether the canary ran.
     pub ran: bool,
     /// The client's version, empty if unknown.
@@ -38,7 +38,7 @@ pub enum Outcome {
     /// The hook refused, but the canary ran.
     Ignored,
     /// The hook refused, but the model did not receive the refusal.
-    Untold,
+    NotReceived,
     /// The hook was called and allowed it, by a policy, a pause or an approval.
     LetPass,
     /// The model received a refusal, but not from a hook that keeps its state here.
@@ -54,7 +54,7 @@ const OUTCOMES: [(Outcome, &str, &str); 8] = [
     (Outcome::Proven, "PROVEN", "proven"),
     (Outcome::Off, "OFF", "hook-never-called"),
     (Outcome::Ignored, "OFF", "refusal-ignored"),
-    (Outcome::Untold, "NOT PROVEN", "model-not-told"),
+    (Outcome::NotReceived, "NOT PROVEN", "model-not-told"),
     (Outcome::LetPass, "OFF", "let-pass"),
     (Outcome::Elsewhere, "NOT PROVEN", "state-elsewhere"),
     (Outcome::NotStarted, "NOT PROVEN", "client-not-started"),
@@ -82,7 +82,7 @@ impl Proof {
     pub fn json(&self) -> Value {
         json!({
             "agent": self.agent, "state": self.outcome.word(), "outcome": self.outcome.name(),
-            "hook_saw": self.hook_saw, "model_told": self.model_told, "ran": self.ran,
+            "hook_saw": self.hook_saw, "model_told": self.model_received, "ran": self.ran,
             "client_version": self.version, "network": if self.network_off { "off" } else { "on" },
             "milliseconds": self.took, "words": self.words,
         })
@@ -92,13 +92,13 @@ impl Proof {
     pub fn of_json(text: &str) -> Option<Proof> {
         let value: Value = serde_json::from_str(text).ok()?;
         let word = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-        let yes = |key: &str| value.get(key).and_then(Value::as_bool);
+        let flag = |key: &str| value.get(key).and_then(Value::as_bool);
         Some(Proof {
             agent: word("agent")?,
             outcome: Outcome::named(&word("outcome")?)?,
-            hook_saw: yes("hook_saw")?,
-            model_told: yes("model_told")?,
-            ran: yes("ran")?,
+            hook_saw: flag("hook_saw")?,
+            model_received: flag("model_told")?,
+            ran: flag("ran")?,
             version: word("client_version")?,
             network_off: word("network")? == "off",
             took: value.get("milliseconds")?.as_u64()?,

@@ -31,7 +31,7 @@ impl Binder<'_> {
         for entry in entries.iter().filter(|entry| entry.as_str() != Some("")) {
             self.binding.keys.push(format!("server {name} {path} {entry}"));
             let near = self.near(path);
-            self.tell(format!("asks the server {name} as {near} names it: {}", short(entry)));
+            self.show(format!("asks the server {name} as {near} names it: {}", short(entry)));
             let mut words = Vec::new();
             texts(entry, &mut words);
             for word in words.iter().filter(|word| word.contains(['/', '.'])) {
@@ -64,14 +64,14 @@ fn plain(name: &str) -> String {
 
 /// The sections of a TOML file whose heading names the server.
 fn sections(text: &str, name: &str) -> String {
-    let mut is_own = false;
-    let own = text.lines().filter(|line| {
+    let mut is_named = false;
+    let lines = text.lines().filter(|line| {
         if let Some(heading) = line.trim().strip_prefix('[') {
-            is_own = heading.split(['.', ']', '[']).any(|part| plain(part) == plain(name));
+            is_named = heading.split(['.', ']', '[']).any(|part| plain(part) == plain(name));
         }
-        is_own
+        is_named
     });
-    own.collect::<Vec<_>>().join("\n")
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn texts(value: &Value, found: &mut Vec<String>) {

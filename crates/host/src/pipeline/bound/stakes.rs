@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 const MAX_LOST: usize = 4096;
 
 /// Maximum number of files that are bound one by one.
-const MAX_TOLD_APART: usize = 64;
+const MAX_SEPARATE: usize = 64;
 
 /// Maximum number of targets examined per effect.
 const MAX_TARGETS: usize = 1024;
 
 /// Maximum number of names that are shown.
-const MAX_TOLD: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// Effects that destroy the files at their targets.
 const DESTROYED: [EffectKind; 5] =
@@ -35,35 +35,35 @@ const DESTROYED: [EffectKind; 5] =
 struct Lost {
     names: Vec<String>,
     count: usize,
-    whole: Sha256,
+    digest: Sha256,
     /// Folders with more entries than are examined.
     vague: Vec<String>,
 }
 
 impl Lost {
     fn new() -> Lost {
-        Lost { names: Vec::new(), count: 0, whole: Sha256::new(), vague: Vec::new() }
+        Lost { names: Vec::new(), count: 0, digest: Sha256::new(), vague: Vec::new() }
     }
 
     /// Adds a file or folder: its inode, size and change time. Without an inode number every digest is unique, so that
     /// no approval matches.
     fn add(&mut self, name: &[u8], data: &Metadata) {
-        self.say(name);
+        self.hash(name);
         let stat = os::stat_of(data);
-        let Some((_, number)) = stat.place else { return self.say(random::uuid().as_bytes()) };
+        let Some((_, number)) = stat.place else { return self.hash(random::uuid().as_bytes()) };
         let (seconds, nanoseconds) = stat.changed;
         for number in [number, stat.size, seconds.cast_unsigned(), nanoseconds.cast_unsigned()] {
-            self.whole.update(number.to_le_bytes());
+            self.digest.update(number.to_le_bytes());
         }
     }
 
-    fn say(&mut self, text: &[u8]) {
-        self.whole.update(text);
-        self.whole.update([0]);
+    fn hash(&mut self, text: &[u8]) {
+        self.digest.update(text);
+        self.digest.update([0]);
     }
 
     fn name(&mut self, name: String) {
-        if self.names.len() < MAX_TOLD {
+        if self.names.len() < MAX_SHOWN {
             self.names.push(name);
         }
     }
@@ -117,7 +117,7 @@ impl Binder<'_> {
     }
 
     /// Adds a file, or a folder with everything in it, by metadata. Reading would take longer, and a writer cannot set
-    /// a file's change time. Beyond [`MAX_TOLD_APART`] files only the folders count, whose times change with every name
+    /// a file's change time. Beyond [`MAX_SEPARATE`] files only the folders count, whose times change with every name
     /// in them.
     fn tree(&self, path: &Path, lost: &mut Lost, left: &mut usize) {
         let Ok(data) = fs::symlink_metadata(path) else { return };
@@ -149,7 +149,7 @@ impl Binder<'_> {
                     // Everything else in a git folder changes with every git command.
                     let logged = entry.path().join("logs/HEAD");
                     fs::symlink_metadata(&logged).iter().for_each(|data| lost.add(b"logs/HEAD", data));
-                } else if is_folder || lost.count <= MAX_TOLD_APART {
+                } else if is_folder || lost.count <= MAX_SEPARATE {
                     entry.metadata().iter().for_each(|data| lost.add(name.as_encoded_bytes(), data));
                     folders.extend(is_folder.then(|| folder.join(name)));
                 }
@@ -159,7 +159,7 @@ impl Binder<'_> {
 
     /// Binds the files that differ from the last commit, or that git does not have.
     fn discarded(&mut self, effect: &Effect) {
-        let is_whole = effect.flags.contains(&"whole");
+        let covers_all = effect.flags.contains(&"whole");
         let folder = effect.folder.clone().unwrap_or_else(|| self.event.cwd.clone());
         let mut paths: Vec<String> =
             effect.targets.iter().filter_map(Target::path).take(MAX_TARGETS).map(str::to_owned).collect();
@@ -173,7 +173,7 @@ impl Binder<'_> {
                 self.tree(Path::new(&path), &mut lost, &mut left);
                 continue;
             };
-            let scope = if is_whole { Vec::new() } else { vec![PathBuf::from(&path)] };
+            let scope = if covers_all { Vec::new() } else { vec![PathBuf::from(&path)] };
             let found = if effect.kind == EffectKind::DiscardUntracked {
                 let has = |flag| effect.flags.contains(&flag);
                 let which = if has("only-ignored") {
@@ -195,7 +195,7 @@ impl Binder<'_> {
                     let root = repository.work_tree().unwrap_or(Path::new("/"));
                     let mut left = MAX_LOST;
                     for name in names.names {
-                        lost.say(repository.staged_as(&name).as_bytes());
+                        lost.hash(repository.staged_as(&name).as_bytes());
                         self.tree(&root.join(&name), &mut lost, &mut left);
                         // A file deleted from the work tree is a change too.
                         if fs::symlink_metadata(root.join(&name)).is_err() {
@@ -209,7 +209,7 @@ impl Binder<'_> {
             if effect.flags.contains(&"hard")
                 && let Some(at) = repository.commit_named("HEAD")
             {
-                lost.say(at.as_bytes());
+                lost.hash(at.as_bytes());
             }
         }
         self.lost("loses", lost);
@@ -232,12 +232,12 @@ impl Binder<'_> {
             None => entries,
         };
         self.binding.keys.push(format!("stash {}", chosen.join("\n")));
-        for entry in chosen.iter().take(MAX_TOLD) {
+        for entry in chosen.iter().take(MAX_SHOWN) {
             let (id, message) = entry.split_once('\t').unwrap_or((entry, ""));
-            self.tell(format!("loses the stash {} {message}", id.get(..12).unwrap_or(id)).trim_end().to_owned());
+            self.show(format!("loses the stash {} {message}", id.get(..12).unwrap_or(id)).trim_end().to_owned());
         }
-        if chosen.len() > MAX_TOLD {
-            self.tell(format!("loses {} stashes in all", chosen.len()));
+        if chosen.len() > MAX_SHOWN {
+            self.show(format!("loses {} stashes in all", chosen.len()));
         }
     }
 
@@ -248,7 +248,7 @@ impl Binder<'_> {
             let at = repository.commit_named(&format!("heads/{name}")).unwrap_or_default();
             self.binding.keys.push(format!("branch {name} {at}"));
             if !at.is_empty() {
-                self.tell(format!("loses {name} at {}", at.get(..12).unwrap_or(&at)));
+                self.show(format!("loses {name} at {}", at.get(..12).unwrap_or(&at)));
             }
         }
     }
@@ -264,15 +264,15 @@ impl Binder<'_> {
     }
 
     fn lost(&mut self, verb: &str, lost: Lost) {
-        let Lost { names, count, whole, vague } = lost;
-        self.binding.keys.push(format!("{verb} {} {}", vague.join(" "), hex::encode(&whole.finalize())));
+        let Lost { names, count, digest, vague } = lost;
+        self.binding.keys.push(format!("{verb} {} {}", vague.join(" "), hex::encode(&digest.finalize())));
         if count > 0 {
             let files = if count == 1 { "1 file".to_owned() } else { format!("{count} files") };
             let more = if count > names.len() && !names.iter().any(|name| name.ends_with('/')) { ", …" } else { "" };
-            self.tell(format!("{verb} {files} as now: {}{more}", names.join(", ")));
+            self.show(format!("{verb} {files} as now: {}{more}", names.join(", ")));
         }
         for name in vague {
-            self.tell(format!("{verb} more in {name} than is looked at: held to by the folder's own times"));
+            self.show(format!("{verb} more in {name} than is looked at: held to by the folder's own times"));
         }
     }
 }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 const FEW_MINUTES: u64 = 15 * 60_000;
 
 /// Maximum lifetime of an approval, in milliseconds.
-const LONGEST: u64 = 365 * DAY;
+const MAX_LENGTH: u64 = 365 * DAY;
 
 const DAY: u64 = 86_400_000;
 
@@ -85,7 +85,7 @@ pub fn usual_length(scope: Scope) -> u64 {
     match scope {
         Scope::Once => FEW_MINUTES,
         Scope::Session => DAY,
-        Scope::Task | Scope::Repository => LONGEST,
+        Scope::Task | Scope::Repository => MAX_LENGTH,
     }
 }
 
@@ -105,18 +105,18 @@ pub fn usual_length_in_words(scope: Scope) -> &'static str {
 /// It is not a duration, or too long.
 pub fn written_length(written: &str) -> Result<u64, String> {
     duration(written)
-        .filter(|length| (1..=LONGEST).contains(length))
+        .filter(|length| (1..=MAX_LENGTH).contains(length))
         .ok_or_else(|| format!("invalid duration `{}` (e.g. 10m, 2h; max 365d)", written))
 }
 
 /// The reason why a person cannot approve a call that they have seen.
 pub fn obstacle(call: &Pending) -> Option<String> {
-    if !call.whole {
+    if !call.is_complete {
         return Some("this call is too long to be kept in full: run it yourself if you want it".into());
     }
     if let Some(loose) = call.bound.iter().find(|bound| !bound.firm) {
         let shown = &loose.shown;
-        return Some(format!("nobody could tell a change of what this call does ({shown}): run it yourself"));
+        return Some(format!("Reflex could not detect a change of what this call does ({shown}): run it yourself"));
     }
     let other = call.bound.iter().find(|bound| !bound.still_holds())?;
     let path = &other.path;

@@ -100,23 +100,23 @@ impl Waiting<'_> {
     /// Removes calls from the list until there is a place for this one; returns whether it got one.
     pub(super) fn make_room(mut self, pending: &Pending, folder: &Path) -> bool {
         let marks = Marks::new(pending);
-        let own_place = folder.join(file_name(pending));
-        self.listed.retain(|one| one.path.as_os_str() != own_place.as_os_str());
+        let target = folder.join(file_name(pending));
+        self.listed.retain(|one| one.path.as_os_str() != target.as_os_str());
         loop {
             let of_client = |one: &&Entry| one.client == marks.client;
-            let own = |one: &&Entry| of_client(one) && one.session == marks.session;
-            let full = if self.listed.iter().filter(own).count() >= MAX_OF_SESSION {
-                self.own_place(own)
+            let of_session = |one: &&Entry| of_client(one) && one.session == marks.session;
+            let displaced = if self.listed.iter().filter(of_session).count() >= MAX_OF_SESSION {
+                self.replaceable(of_session)
             } else if self.listed.iter().filter(of_client).count() >= MAX_OF_CLIENT {
-                self.oldest(|one| of_client(one) && self.is_free(one)).or_else(|| self.own_place(own))
+                self.oldest(|one| of_client(one) && self.is_free(one)).or_else(|| self.replaceable(of_session))
             } else if self.listed.len() >= MAX_WAITING {
-                self.oldest(|one| self.is_free(one)).or_else(|| self.own_place(own))
+                self.oldest(|one| self.is_free(one)).or_else(|| self.replaceable(of_session))
             } else {
                 return true;
             };
-            let Some(gone) = full else { return false };
-            let _ = fs::remove_file(&gone.path);
-            self.listed.retain(|one| *one != gone);
+            let Some(displaced) = displaced else { return false };
+            let _ = fs::remove_file(&displaced.path);
+            self.listed.retain(|one| *one != displaced);
         }
     }
 
@@ -125,10 +125,10 @@ impl Waiting<'_> {
     }
 
     /// The call that a session gives up for a new one: a free one, else the oldest of those without a fixed place.
-    fn own_place(&self, own: impl Fn(&&Entry) -> bool) -> Option<Entry> {
-        let free = self.oldest(|one| own(one) && self.is_free(one));
+    fn replaceable(&self, of_session: impl Fn(&&Entry) -> bool) -> Option<Entry> {
+        let free = self.oldest(|one| of_session(one) && self.is_free(one));
         free.or_else(|| {
-            let mut all: Vec<&Entry> = self.listed.iter().filter(own).collect();
+            let mut all: Vec<&Entry> = self.listed.iter().filter(of_session).collect();
             all.sort_by_cached_key(|one| written(one));
             all.get(MAX_STAYING).map(|one| (*one).clone())
         })

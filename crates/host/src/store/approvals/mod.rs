@@ -37,7 +37,7 @@ pub(crate) enum Answer {
     /// Not answered yet.
     Open,
     /// Approved or refused by a person.
-    Given,
+    Answered,
     /// Removed from the list.
     TakenOff,
 }
@@ -144,7 +144,7 @@ impl Store {
     /// Whether a person has answered a waiting call, by file names alone.
     pub(crate) fn answer_to(&self, call: &Pending) -> Answer {
         if self.grant_file(&call.id).exists() {
-            Answer::Given
+            Answer::Answered
         } else if self.pending_folder().join(limits::file_name(call)).exists() {
             Answer::Open
         } else {
@@ -158,8 +158,8 @@ impl Store {
             return None;
         }
         let now = clock::now();
-        let said = self.said_grants().into_iter().find(|(grant, _)| grant.refuses(call, now));
-        said.filter(|(_, said)| self.counts(Kind::Grant, said)).map(|(grant, _)| grant)
+        let refusal = self.stored_grants().into_iter().find(|(grant, _)| grant.refuses(call, now));
+        refusal.filter(|(_, fields)| self.counts(Kind::Grant, fields)).map(|(grant, _)| grant)
     }
 
     /// Removes a call from the list.
@@ -172,17 +172,17 @@ impl Store {
 
     /// All grants, newest first.
     pub fn grants(&self) -> Vec<Grant> {
-        let all = self.said_grants().into_iter();
-        all.map(|(grant, said)| Grant { vouched: self.counts(Kind::Grant, &said), ..grant }).collect()
+        let all = self.stored_grants().into_iter();
+        all.map(|(grant, fields)| Grant { vouched: self.counts(Kind::Grant, &fields), ..grant }).collect()
     }
 
     /// All grants, newest first, each with the JSON object of its file, which is what the signature covers.
-    fn said_grants(&self) -> Vec<(Grant, Map<String, Value>)> {
+    fn stored_grants(&self) -> Vec<(Grant, Map<String, Value>)> {
         let read = |path: &PathBuf| {
-            let said = object(path)?;
+            let fields = object(path)?;
             let grant =
-                Grant::from_json(&said).filter(|grant| path.file_stem().is_some_and(|stem| *stem == *grant.id))?;
-            Some((grant, said))
+                Grant::from_json(&fields).filter(|grant| path.file_stem().is_some_and(|stem| *stem == *grant.id))?;
+            Some((grant, fields))
         };
         let mut all: Vec<_> = files(&self.grants_folder()).iter().filter_map(read).collect();
         all.sort_by_key(|(grant, _)| std::cmp::Reverse(grant.time));
@@ -204,7 +204,7 @@ impl Store {
     /// The approval with this id, if it waits for a call of this agent and session. Removes the announcement of an
     /// expired or used one.
     pub(crate) fn announced(&self, id: &str, holder: &str) -> Option<Grant> {
-        let grant = object(&self.grant_file(id)).and_then(|said| Grant::from_json(&said));
+        let grant = object(&self.grant_file(id)).and_then(|fields| Grant::from_json(&fields));
         let Some(grant) = grant.filter(|grant| grant.allow && grant.uses == 0 && clock::now() < grant.expires) else {
             self.forget_announced(id);
             return None;
@@ -226,20 +226,20 @@ impl Store {
 
     /// Whether an approval is vouched for: signed if a key is in force, and, for the scope of a task, the task was
     /// declared by a person.
-    fn is_vouched(&self, (grant, said): &(Grant, Map<String, Value>), call: &Pending) -> bool {
+    fn is_vouched(&self, (grant, fields): &(Grant, Map<String, Value>), call: &Pending) -> bool {
         let of_task = || self.vouched_task(&call.workspace).is_some_and(|task| task.id == call.task);
-        self.counts(Kind::Grant, said) && (grant.scope != Scope::Task || of_task())
+        self.counts(Kind::Grant, fields) && (grant.scope != Scope::Task || of_task())
     }
 
     /// Records the use of an approval. The added values are numbers and digests; the rest was redacted before.
-    fn note_use(&self, grant: &Grant, mut said: Map<String, Value>) -> io::Result<()> {
+    fn note_use(&self, grant: &Grant, mut fields: Map<String, Value>) -> io::Result<()> {
         for name in ["uses", "used_for", "used"] {
-            said.insert(name.into(), grant.json().get(name).cloned().unwrap_or_default());
+            fields.insert(name.into(), grant.json().get(name).cloned().unwrap_or_default());
         }
         if grant.scope == Scope::Once {
-            said.insert("taken".into(), grant.taken.into());
+            fields.insert("taken".into(), grant.taken.into());
         }
-        put_as_it_is(&self.grant_file(&grant.id), &Value::from(said).to_string())
+        put_as_it_is(&self.grant_file(&grant.id), &Value::from(fields).to_string())
     }
 
     /// Removes grants that expired a month ago; the log keeps their records.
@@ -276,8 +276,9 @@ impl Store {
             let now = clock::now();
             let covers =
                 |grant: &Grant| grant.covers(call, now) || (grant.covers_again(call, now) && self.was_left(&grant.id));
-            let mut all = self.said_grants().into_iter();
-            let Some((mut grant, said)) = all.find(|said| covers(&said.0) && self.is_vouched(said, call)) else {
+            let mut all = self.stored_grants().into_iter();
+            let Some((mut grant, fields)) = all.find(|stored| covers(&stored.0) && self.is_vouched(stored, call))
+            else {
                 return Ok(None);
             };
             if !grant.was_just_used_for(call, now) {
@@ -285,7 +286,7 @@ impl Store {
                 (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
                 grant.taken = grant.scope == Scope::Once && self.take(&grant.id);
             }
-            self.note_use(&grant, said)?;
+            self.note_use(&grant, fields)?;
             Ok(Some(grant))
         })
     }
@@ -307,8 +308,8 @@ impl Store {
     /// a client treats a killed hook as a refusal.
     fn was_left(&self, id: &str) -> bool {
         let Ok(file) = os::open(&self.taking_file(id), Purpose::Poll) else { return false };
-        let mut said = [0];
-        file.try_lock().is_ok() && os::read_at(&file, &mut said, 0).is_ok() && said == *UNANSWERED
+        let mut mark = [0];
+        file.try_lock().is_ok() && os::read_at(&file, &mut mark, 0).is_ok() && mark == *UNANSWERED
     }
 }
 

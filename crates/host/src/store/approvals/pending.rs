@@ -32,7 +32,7 @@ pub struct Pending {
     /// The text that would run, without secrets.
     pub text: String,
     /// Whether `text`, `parts` and `effects` are complete; else they were too long to store.
-    pub whole: bool,
+    pub is_complete: bool,
     /// The parts of a compound command, as they would run.
     pub parts: Vec<String>,
     /// The effects of the call.
@@ -63,8 +63,8 @@ pub struct Pending {
 
 /// A short id for a call: easy to type and impossible to predict.
 pub(crate) fn short_id() -> String {
-    const LETTERS: usize = 7;
-    random::token(LETTERS)
+    const LENGTH: usize = 7;
+    random::token(LENGTH)
 }
 
 impl Pending {
@@ -73,7 +73,7 @@ impl Pending {
         json!({
             "schema": "reflex/pending-v1", "id": self.id, "record": self.record, "time": self.time,
             "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
-            "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.whole, "parts": self.parts,
+            "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.is_complete, "parts": self.parts,
             "effects": self.effects, "reasons": self.reasons, "guilty": self.guilty, "until": self.until, "findings": self.findings, "core": self.core,
             "exact": self.exact, "lasting": self.lasting, "again": self.again, "holder": self.holder(),
             "bound": self.bound.iter().map(Bound::json).collect::<Vec<_>>(),
@@ -95,7 +95,7 @@ impl Pending {
             cwd: text(map, "cwd"),
             text: text(map, "text"),
             // Older versions stored at most 4096 bytes of each text.
-            whole: map.get("whole").and_then(Value::as_bool).unwrap_or_else(|| text(map, "text").len() < 4096),
+            is_complete: map.get("whole").and_then(Value::as_bool).unwrap_or_else(|| text(map, "text").len() < 4096),
             parts: list(map, "parts"),
             effects: list(map, "effects"),
             reasons: list(map, "reasons"),

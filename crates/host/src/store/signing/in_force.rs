@@ -66,9 +66,9 @@ impl InForce {
     }
 
     /// Chooses among the keys found, each with its place, and compares the choice with the key on the command line.
-    fn new(found: &[(String, String)], told: Option<&str>, was_set: bool) -> InForce {
+    fn new(found: &[(String, String)], chosen: Option<&str>, was_set: bool) -> InForce {
         let Some((first, place)) = found.first() else {
-            return match (told, was_set) {
+            return match (chosen, was_set) {
                 (None, false) => InForce::Unprotected,
                 (Some(_), _) => {
                     InForce::Disputed("no hook entry in your home names the key of this call's entry".into())
@@ -79,12 +79,12 @@ impl InForce {
         if let Some((_, other)) = found.iter().find(|(key, _)| key != first) {
             return InForce::Disputed(format!("{place} and {other} name different keys"));
         }
-        if told.is_some_and(|told| told != first) {
+        if chosen.is_some_and(|chosen| chosen != first) {
             return InForce::Disputed(format!("{place} names another key than this call's entry"));
         }
         match PublicKey::parse(first) {
             Some(key) => InForce::Key(key),
-            None => InForce::Disputed(format!("{place} names a key that is none")),
+            None => InForce::Disputed(format!("{place} names an invalid key")),
         }
     }
 }

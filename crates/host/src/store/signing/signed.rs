@@ -37,7 +37,7 @@ impl Store {
         match self.key_in_force() {
             InForce::Unprotected => Ok(Signer(None)),
             key @ (InForce::Disputed(_) | InForce::Detached) => {
-                Err(format!("no yes counts: {}", key.problem().unwrap_or_default()))
+                Err(format!("no approval counts: {}", key.problem().unwrap_or_default()))
             }
             InForce::Key(key) => {
                 let pin = Pin::read(&self.folder)?;
@@ -46,24 +46,24 @@ impl Store {
                 }
                 // The memory of this process must not be readable by other processes of the user from here on.
                 os::hide_memory();
-                let passphrase = Zeroizing::new(ask().ok_or("nothing is signed")?);
+                let passphrase = Zeroizing::new(ask().ok_or("no passphrase was entered")?);
                 pin.unlock(&passphrase).map(|key| Signer(Some(key)))
             }
         }
     }
 
     /// Whether a statement attributed to a person counts: it is signed, if a hook entry names a key.
-    pub(crate) fn counts(&self, kind: Kind, said: &Map<String, Value>) -> bool {
-        self.may_loosen() && self.is_signed(kind, said)
+    pub(crate) fn counts(&self, kind: Kind, fields: &Map<String, Value>) -> bool {
+        self.may_loosen() && self.is_signed(kind, fields)
     }
 
-    fn is_signed(&self, kind: Kind, said: &Map<String, Value>) -> bool {
+    fn is_signed(&self, kind: Kind, fields: &Map<String, Value>) -> bool {
         match self.key_in_force() {
             InForce::Unprotected => true,
             InForce::Key(key) => {
-                let holds = statement::holds(&key.0, kind, &self.folder, said);
+                let holds = statement::holds(&key.0, kind, &self.folder, fields);
                 if !holds {
-                    let what = kind.told();
+                    let what = kind.description();
                     self.raise_once(
                         "unsigned",
                         &format!(
@@ -76,7 +76,7 @@ impl Store {
             }
             key @ (InForce::Disputed(_) | InForce::Detached) => {
                 let why = key.problem().unwrap_or_default();
-                self.raise_once("keys", &format!("No yes of yours counts: {why}"));
+                self.raise_once("keys", &format!("None of your approvals counts: {why}"));
                 false
             }
         }
@@ -86,18 +86,18 @@ impl Store {
     ///
     /// # Errors
     /// The file cannot be written.
-    pub(crate) fn put_signed(&self, file: &Path, (signer, kind): (&Signer, Kind), said: &Value) -> io::Result<()> {
-        let mut said: Map<String, Value> = serde_json::from_str(self.kept(said).text())?;
-        self.sign(signer, kind, &mut said)?;
-        put_as_it_is(file, &Value::from(said).to_string())
+    pub(crate) fn put_signed(&self, file: &Path, (signer, kind): (&Signer, Kind), fields: &Value) -> io::Result<()> {
+        let mut fields: Map<String, Value> = serde_json::from_str(self.kept(fields).text())?;
+        self.sign(signer, kind, &mut fields)?;
+        put_as_it_is(file, &Value::from(fields).to_string())
     }
 
     /// Adds the next sequence number and the signature to a person's statement.
-    fn sign(&self, signer: &Signer, kind: Kind, said: &mut Map<String, Value>) -> io::Result<()> {
+    fn sign(&self, signer: &Signer, kind: Kind, fields: &mut Map<String, Value>) -> io::Result<()> {
         if let Some(key) = &signer.0 {
             let sequence = self.next_sequence()?;
-            said.insert("sequence".into(), sequence.into());
-            statement::sign(key, kind, &self.folder, said);
+            fields.insert("sequence".into(), sequence.into());
+            statement::sign(key, kind, &self.folder, fields);
         }
         Ok(())
     }

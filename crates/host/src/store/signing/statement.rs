@@ -34,11 +34,11 @@ impl Kind {
     }
 
     /// The name in a sentence.
-    pub(super) fn told(self) -> &'static str {
+    pub(super) fn description(self) -> &'static str {
         match self {
             Kind::Grant => "an approval",
             Kind::Pause => "a pause of the guard",
-            Kind::Trust => "a yes to files",
+            Kind::Trust => "an approval of files",
             Kind::Task => "a task",
             Kind::Mode => "a mode",
         }
@@ -54,23 +54,23 @@ impl Kind {
 }
 
 /// Signs with this key for this state folder.
-pub(super) fn sign(key: &SigningKey, kind: Kind, state: &Path, said: &mut Map<String, Value>) {
-    let signature = key.sign(&message(kind, state, said));
-    said.insert(SIGNATURE.into(), hex::encode(&signature.to_bytes()).into());
+pub(super) fn sign(key: &SigningKey, kind: Kind, state: &Path, fields: &mut Map<String, Value>) {
+    let signature = key.sign(&message(kind, state, fields));
+    fields.insert(SIGNATURE.into(), hex::encode(&signature.to_bytes()).into());
 }
 
 /// Whether this key has signed all of it for this state folder.
-pub(super) fn holds(key: &VerifyingKey, kind: Kind, state: &Path, said: &Map<String, Value>) -> bool {
-    let signature = said.get(SIGNATURE).and_then(Value::as_str).and_then(hex::decode);
+pub(super) fn holds(key: &VerifyingKey, kind: Kind, state: &Path, fields: &Map<String, Value>) -> bool {
+    let signature = fields.get(SIGNATURE).and_then(Value::as_str).and_then(hex::decode);
     let signature = signature.and_then(|bytes| Signature::from_slice(&bytes).ok());
-    signature.is_some_and(|signature| key.verify_strict(&message(kind, state, said), &signature).is_ok())
+    signature.is_some_and(|signature| key.verify_strict(&message(kind, state, fields), &signature).is_ok())
 }
 
 /// One line of JSON per field, sorted by name, after lines with the kind and the folder. JSON strings contain no line
 /// breaks, so different statements have different texts.
-fn message(kind: Kind, state: &Path, said: &Map<String, Value>) -> Vec<u8> {
+fn message(kind: Kind, state: &Path, fields: &Map<String, Value>) -> Vec<u8> {
     let mut entries: Vec<(&String, &Value)> =
-        said.iter().filter(|(name, _)| *name != SIGNATURE && !kind.changing().contains(&name.as_str())).collect();
+        fields.iter().filter(|(name, _)| *name != SIGNATURE && !kind.changing().contains(&name.as_str())).collect();
     entries.sort_by_key(|(name, _)| *name);
     let mut message = format!("reflex/signed-v1\n{}\n{:?}\n", kind.name(), state.display().to_string());
     for (name, value) in entries {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn said() -> Map<String, Value> {
+    fn fields() -> Map<String, Value> {
         json!({"exact": "ab", "uses": 0, "expires": 5, "list": [1, "x"], "text": "two\nlines"})
             .as_object()
             .unwrap()
@@ -100,9 +100,9 @@ mod tests {
     fn every_change_of_what_was_signed_is_seen() {
         let key = SigningKey::from_bytes(&[7; 32]);
         let (public, state) = (key.verifying_key(), Path::new("/s"));
-        let mut signed = said();
+        let mut signed = fields();
         sign(&key, Kind::Grant, state, &mut signed);
-        let holds = |said: &Map<String, Value>| super::holds(&public, Kind::Grant, state, said);
+        let holds = |fields: &Map<String, Value>| super::holds(&public, Kind::Grant, state, fields);
         assert!(holds(&signed));
         // The order of fields and the fields that change with use do not matter.
         let turned: Map<String, Value> = signed.clone().into_iter().rev().collect();
@@ -111,14 +111,14 @@ mod tests {
         used.insert("uses".into(), 3.into());
         assert!(holds(&used));
         for name in ["exact", "expires", "list", "text"] {
-            let (mut changed, mut gone) = (signed.clone(), signed.clone());
+            let (mut changed, mut removed) = (signed.clone(), signed.clone());
             changed.insert(name.into(), 6.into());
-            gone.remove(name);
-            assert!(!holds(&changed) && !holds(&gone), "{name}");
+            removed.remove(name);
+            assert!(!holds(&changed) && !holds(&removed), "{name}");
         }
         let mut more = signed.clone();
         more.insert("scope".into(), "session".into());
-        assert!(!holds(&more) && !holds(&said()));
+        assert!(!holds(&more) && !holds(&fields()));
         assert!(!super::holds(&public, Kind::Trust, state, &signed));
         assert!(!super::holds(&public, Kind::Grant, Path::new("/other"), &signed));
         let other = SigningKey::from_bytes(&[8; 32]).verifying_key();

@@ -95,9 +95,9 @@ impl Process {
     }
 
     /// The first arguments of its command line.
-    pub(crate) fn words(&self, most: usize) -> Vec<String> {
+    pub(crate) fn words(&self, limit: usize) -> Vec<String> {
         let line = fs::read(self.folder.join("cmdline")).unwrap_or_default();
-        let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).take(most);
+        let words = line.split(|byte| *byte == 0).filter(|word| !word.is_empty()).take(limit);
         words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
     }
 

@@ -117,15 +117,15 @@ impl Process {
     /// The process with this id.
     pub(crate) fn of(process: Pid) -> Option<Process> {
         let number = c_int::try_from(process).ok()?;
-        let short: Short = told(number, SHORT)?;
+        let short: Short = process_info(number, SHORT)?;
         Some(Process { number, parent: short.parent })
     }
 
     /// The first arguments of its command line; empty for a process of another user.
-    pub(crate) fn words(&self, most: usize) -> Vec<String> {
+    pub(crate) fn words(&self, limit: usize) -> Vec<String> {
         let block = started_with(self.number).unwrap_or_default();
         let (words, _) = divided(&block);
-        let words = words.into_iter().filter(|word| !word.is_empty()).take(most);
+        let words = words.into_iter().filter(|word| !word.is_empty()).take(limit);
         words.map(|word| String::from_utf8_lossy(word).into_owned()).collect()
     }
 
@@ -152,19 +152,19 @@ impl Process {
 
     /// Its start time, in microseconds since 1970.
     pub(crate) fn started(&self) -> Option<u64> {
-        let whole: libc::proc_bsdinfo = told(self.number, libc::PROC_PIDTBSDINFO)?;
-        Some(whole.pbi_start_tvsec * 1_000_000 + whole.pbi_start_tvusec)
+        let info: libc::proc_bsdinfo = process_info(self.number, libc::PROC_PIDTBSDINFO)?;
+        Some(info.pbi_start_tvsec * 1_000_000 + info.pbi_start_tvusec)
     }
 
     /// Whether it has a terminal; `None` for a process of another user.
     pub(crate) fn has_terminal(&self) -> Option<bool> {
-        let whole: libc::proc_bsdinfo = told(self.number, libc::PROC_PIDTBSDINFO)?;
-        Some(whole.e_tdev != 0 && whole.e_tdev != NO_DEVICE)
+        let info: libc::proc_bsdinfo = process_info(self.number, libc::PROC_PIDTBSDINFO)?;
+        Some(info.e_tdev != 0 && info.e_tdev != NO_DEVICE)
     }
 }
 
 /// Reads information about a process into a structure, which `libproc` fills completely.
-fn told<T>(process: c_int, what: c_int) -> Option<T> {
+fn process_info<T>(process: c_int, what: c_int) -> Option<T> {
     let mut room = MaybeUninit::<T>::zeroed();
     let size = c_int::try_from(size_of::<T>()).ok()?;
     // SAFETY: the buffer has the length that is passed.
@@ -175,9 +175,9 @@ fn told<T>(process: c_int, what: c_int) -> Option<T> {
 
 /// The block with the number of arguments of a process, its program, its arguments and its environment.
 fn started_with(process: c_int) -> Option<Vec<u8>> {
-    let most = asked(&mut [libc::CTL_KERN, libc::KERN_ARGMAX], size_of::<c_int>())?;
-    let most = c_int::from_ne_bytes(*most.first_chunk()?);
-    asked(&mut [libc::CTL_KERN, libc::KERN_PROCARGS2, process], usize::try_from(most).ok()?)
+    let size = asked(&mut [libc::CTL_KERN, libc::KERN_ARGMAX], size_of::<c_int>())?;
+    let size = c_int::from_ne_bytes(*size.first_chunk()?);
+    asked(&mut [libc::CTL_KERN, libc::KERN_PROCARGS2, process], usize::try_from(size).ok()?)
 }
 
 /// The arguments and the environment of such a block.
@@ -199,10 +199,10 @@ fn divided(block: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     (words, rest)
 }
 
-/// The value of a `sysctl` name, up to `most` bytes.
-fn asked(name: &mut [c_int], most: usize) -> Option<Vec<u8>> {
-    let mut bytes = vec![0_u8; most];
-    let mut length = most;
+/// The value of a `sysctl` name, up to `limit` bytes.
+fn asked(name: &mut [c_int], limit: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0_u8; limit];
+    let mut length = limit;
     let (parts, count) = (name.as_mut_ptr(), u32::try_from(name.len()).ok()?);
     let room = bytes.as_mut_ptr().cast::<c_void>();
     // SAFETY: the name and the buffer have the lengths that are passed, and no value is set.
@@ -219,7 +219,7 @@ pub(crate) fn running() -> Vec<(Pid, Pid)> {
     // SAFETY: the buffer has the length that is passed.
     let count = unsafe { libc::proc_listallpids(numbers.as_mut_ptr().cast(), size) };
     numbers.truncate(usize::try_from(count).unwrap_or(0));
-    let seen = numbers.into_iter().filter_map(|number| told::<Short>(number, SHORT));
+    let seen = numbers.into_iter().filter_map(|number| process_info::<Short>(number, SHORT));
     seen.filter(|short| short.status != ZOMBIE).map(|short| (short.process, short.parent)).collect()
 }
 

@@ -39,7 +39,7 @@ pub(crate) use shared::{
     End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, parent, read_at, shell, stat,
     stat_following_links, stat_of, terminal_of_input, uptime, user, write_at,
 };
-pub use shared::{in_group_of_its_own, options_with_mode, terminal};
+pub use shared::{in_new_process_group, options_with_mode, terminal};
 pub(crate) use watching::Watch;
 
 #[cfg(all(test, unix))]
@@ -48,9 +48,9 @@ mod tests {
 
     #[test]
     fn a_process_is_seen_with_its_words_its_program_and_who_started_it() {
-        let own = std::process::id();
-        let found = running().into_iter().find(|(process, _)| *process == own);
-        let process = Process::of(own);
+        let current = std::process::id();
+        let found = running().into_iter().find(|(process, _)| *process == current);
+        let process = Process::of(current);
         assert!(process.as_ref().is_some_and(|process| !process.words(1).is_empty() && !process.program().is_empty()));
         assert_eq!(found.map(|(_, parent)| parent), process.and_then(|process| process.parent()));
         assert!(Process::of(u32::MAX).is_none());
@@ -72,8 +72,8 @@ mod tests {
     #[test]
     fn the_machine_was_started_before_now() {
         assert!(boot().is_some_and(|name| boot() == Some(name)) && uptime().is_some_and(|length| length > 0));
-        let own = Process::of(std::process::id());
-        assert!(own.is_some_and(|process| process.started().is_some()));
+        let current = Process::of(std::process::id());
+        assert!(current.is_some_and(|process| process.started().is_some()));
         assert!(booted().is_some_and(|booted| booted < std::time::SystemTime::now()));
     }
 }

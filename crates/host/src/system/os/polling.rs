@@ -12,7 +12,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// A wait with a time limit. The system does not report changes, so each poll may find one.
 pub(crate) struct Watch {
     begun: SystemTime,
-    most: Duration,
+    limit: Duration,
 }
 
 impl Watch {
@@ -20,14 +20,14 @@ impl Watch {
     ///
     /// # Errors
     /// Never on these systems.
-    pub(crate) fn begin(_folders: &[&Path], _closed: &Path, most: Duration) -> io::Result<Watch> {
-        Ok(Watch { begun: SystemTime::now(), most })
+    pub(crate) fn begin(_folders: &[&Path], _closed: &Path, limit: Duration) -> io::Result<Watch> {
+        Ok(Watch { begun: SystemTime::now(), limit })
     }
 
     /// Waits for the next poll or the end.
     pub(crate) fn wait(&self) -> Woken {
         std::thread::sleep(PAUSE);
-        let is_over = self.begun.elapsed().map_or(true, |passed| passed >= self.most);
+        let is_over = self.begun.elapsed().map_or(true, |passed| passed >= self.limit);
         if is_over { Woken::Over } else { Woken::Changed }
     }
 }

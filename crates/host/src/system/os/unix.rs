@@ -158,7 +158,7 @@ pub(crate) fn shell(line: &str) -> Command {
 }
 
 /// Starts a program in a process group of its own, so that it can be ended with all its children.
-pub fn in_group_of_its_own(command: &mut Command) {
+pub fn in_new_process_group(command: &mut Command) {
     command.process_group(0);
 }
 

@@ -26,10 +26,10 @@ impl Watch {
     ///
     /// # Errors
     /// The system provides no timer.
-    pub(crate) fn begin(folders: &[&Path], closed: &Path, most: Duration) -> io::Result<Watch> {
+    pub(crate) fn begin(folders: &[&Path], closed: &Path, limit: Duration) -> io::Result<Watch> {
         let changes = changes(folders, closed).ok();
         let end = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
-        let once = Itimerspec { it_interval: Timespec::default(), it_value: time(most) };
+        let once = Itimerspec { it_interval: Timespec::default(), it_value: time(limit) };
         timerfd_settime(&end, TimerfdTimerFlags::empty(), &once)?;
         Ok(Watch { changes, end })
     }
@@ -77,9 +77,9 @@ fn changes(folders: &[&Path], closed: &Path) -> Result<OwnedFd, Errno> {
 }
 
 /// The value of a timer, with at least one nanosecond: a zero value would disarm it.
-fn time(most: Duration) -> Timespec {
-    let seconds = i64::try_from(most.as_secs()).unwrap_or(i64::MAX);
-    Timespec { tv_sec: seconds, tv_nsec: i64::from(most.subsec_nanos()).max(1) as _ }
+fn time(limit: Duration) -> Timespec {
+    let seconds = i64::try_from(limit.as_secs()).unwrap_or(i64::MAX);
+    Timespec { tv_sec: seconds, tv_nsec: i64::from(limit.subsec_nanos()).max(1) as _ }
 }
 
 #[cfg(test)]
@@ -109,8 +109,8 @@ mod tests {
     #[test]
     fn who_gets_no_watch_looks_again_until_the_end() {
         let folder = tempfile::tempdir().unwrap();
-        let gone = folder.path().join("gone");
-        let watch = Watch::begin(&[&gone], &gone, Duration::from_millis(1300)).unwrap();
+        let missing = folder.path().join("gone");
+        let watch = Watch::begin(&[&missing], &missing, Duration::from_millis(1300)).unwrap();
         assert_eq!([watch.wait(), watch.wait()], [Woken::Changed, Woken::Over]);
     }
 

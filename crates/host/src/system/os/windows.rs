@@ -38,7 +38,7 @@ pub(crate) fn open(path: &Path, purpose: Purpose) -> io::Result<File> {
     };
     let file = options.open(path)?;
     if matches!(purpose, Purpose::Log | Purpose::Head) && file.metadata()?.file_type().is_symlink() {
-        return Err(io::Error::other("a link stands in its place"));
+        return Err(io::Error::other("the path is a link"));
     }
     Ok(file)
 }
@@ -153,7 +153,7 @@ pub(crate) fn shell(line: &str) -> Command {
 }
 
 /// Starts a program in a process group of its own, so that it can be ended with all its children.
-pub fn in_group_of_its_own(command: &mut Command) {
+pub fn in_new_process_group(command: &mut Command) {
     command.creation_flags(OWN_GROUP);
 }
 
@@ -258,7 +258,7 @@ impl Process {
     }
 
     /// The first arguments of its command line.
-    pub(crate) fn words(&self, _most: usize) -> Vec<String> {
+    pub(crate) fn words(&self, _limit: usize) -> Vec<String> {
         match *self {}
     }
 

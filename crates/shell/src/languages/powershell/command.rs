@@ -79,7 +79,7 @@ impl<'a> Reader<'_, '_, 'a> {
         if let Some(items) = self.function_call(&name, &mut call) {
             return items;
         }
-        if self.own_command(&name, &call.arguments.words) {
+        if self.builtin(&name, &call.arguments.words) {
             return Items::default();
         }
         self.external(&name, call)
@@ -95,14 +95,14 @@ impl<'a> Reader<'_, '_, 'a> {
         }
         self.set("_", input.values);
         let parameters = values.get(1).and_then(Value::literal).map(|text| text.into_owned());
-        let mut given = arguments.words.clone();
+        let mut words = arguments.words.clone();
         if let Some(parameters) = parameters {
             let origin = values.get(1).map_or(self.origin, Value::origin);
             let mut reader = Reader::new(&mut *self.on, &parameters, origin);
-            reader.bind(&given);
-            given = reader.get("args").unwrap_or_default();
+            reader.bind(&words);
+            words = reader.get("args").unwrap_or_default();
         }
-        let mut items = self.walk(&body, &given);
+        let mut items = self.walk(&body, &words);
         self.on.returns();
         let origin = call.origin;
         self.write(arguments, origin, &mut items);
@@ -110,7 +110,7 @@ impl<'a> Reader<'_, '_, 'a> {
     }
 
     /// Evaluates commands that only change the known state; returns whether `name` is one of them.
-    fn own_command(&mut self, name: &str, words: &[Value]) -> bool {
+    fn builtin(&mut self, name: &str, words: &[Value]) -> bool {
         match name {
             "cd" | "chdir" | "sl" | "set-location" | "pushd" | "push-location" => {
                 let place = words.iter().find(|word| !word.prefix().starts_with('-') || word.prefix() == "-");
@@ -164,7 +164,7 @@ impl<'a> Reader<'_, '_, 'a> {
             words.extend(piped(program, input, origin));
         }
         let blocks: Vec<Value> = words.iter().flat_map(Value::listed).filter(is_block).collect();
-        let given: Vec<Value> = match bound {
+        let passed: Vec<Value> = match bound {
             Some(_) => {
                 let rest = words.iter().skip(1).map(windows_words::with_patterns);
                 words.iter().take(1).cloned().chain(rest).collect()
@@ -177,7 +177,7 @@ impl<'a> Reader<'_, '_, 'a> {
         };
         let expanded = first..self.on.reading.commands.len();
         let output = self.on.command(Draft {
-            words: given.into(),
+            words: passed.into(),
             assignments: Vec::new(),
             redirects: arguments.redirects,
             stdin,

@@ -20,10 +20,10 @@ use reader::Reader;
 
 /// Evaluates a script and returns its output, with the commands that print it.
 pub(crate) fn read(interpreter: &mut Interpreter<'_>, script: SourceText<'_>, stdin: &Stream) -> Stream {
-    let whole = Value::text(script.text, script.origin);
+    let value = Value::text(script.text, script.origin);
     let mut reader = Reader::new(interpreter, script.text, script.origin);
     reader.set("_", reader.of_stream(stdin).values);
     let block = scan::inside_braces(script.text.trim()).is_some();
-    let items = if block { reader.walk(&whole, &[]) } else { reader.statements() };
+    let items = if block { reader.walk(&value, &[]) } else { reader.statements() };
     items.stream()
 }

@@ -9,7 +9,7 @@ use crate::model::value::{Origin, Piece, UnknownReason, Value};
 pub(super) const ABOVE_COMMA: u8 = 7;
 
 /// Maximum length of a string in bytes, and of a list in items.
-const LONGEST: usize = 1 << 16;
+const MAX_BYTES: usize = 1 << 16;
 
 /// A binary operator.
 pub(super) struct Operator {
@@ -105,7 +105,8 @@ pub(super) fn negative(value: &Value, origin: Origin) -> Value {
 pub(super) fn chars(value: &Value) -> Option<Vec<Value>> {
     let text = value.literal()?;
     let origin = value.origin();
-    (text.len() <= LONGEST && !text.starts_with('-')).then(|| text.chars().map(|ch| Value::text(ch, origin)).collect())
+    (text.len() <= MAX_BYTES && !text.starts_with('-'))
+        .then(|| text.chars().map(|ch| Value::text(ch, origin)).collect())
 }
 
 /// Returns the element at an index, which may count from the end, or the entry of a key.
@@ -188,13 +189,13 @@ impl<'a> Reader<'_, '_, 'a> {
         let count = usize::try_from(number_of(right.first()?)?).ok()?;
         let [one] = left else {
             let repeated = || std::iter::repeat_n(left, count).flatten().cloned().collect();
-            return (left.len().saturating_mul(count) <= LONGEST).then(repeated);
+            return (left.len().saturating_mul(count) <= MAX_BYTES).then(repeated);
         };
         if let Some(number) = number_of(one) {
             return Some(vec![Value::text(number.saturating_mul(count as i64).to_string(), origin)]);
         }
         let text = one.literal()?;
-        (text.len().saturating_mul(count) <= LONGEST)
+        (text.len().saturating_mul(count) <= MAX_BYTES)
             .then(|| vec![self.derived("repeated text", text.repeat(count), origin)])
     }
 
@@ -334,7 +335,7 @@ fn replace_any_case(text: &str, pattern: &str, with: &str) -> String {
         replaced.push_str(text.get(at..found).unwrap_or(""));
         replaced.push_str(with);
         at = found + wanted.len();
-        if replaced.len() > LONGEST {
+        if replaced.len() > MAX_BYTES {
             break;
         }
     }

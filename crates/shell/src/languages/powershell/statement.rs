@@ -374,14 +374,14 @@ impl<'a> Reader<'_, '_, 'a> {
             return None;
         }
         let (text, start) = self.bracket();
-        let given = std::mem::take(&mut self.arguments);
-        self.deeper(text, start, |reader| reader.bind(&given));
+        let arguments = std::mem::take(&mut self.arguments);
+        self.deeper(text, start, |reader| reader.bind(&arguments));
         Some(Items::default())
     }
 
     /// Binds parameter names, with their defaults, to the given arguments.
-    pub(super) fn bind(&mut self, given: &[Value]) {
-        let mut given = Given::parse(given);
+    pub(super) fn bind(&mut self, arguments: &[Value]) {
+        let mut arguments = BoundArguments::parse(arguments);
         while self.at < self.text.len() {
             self.skip(true);
             match self.ch() {
@@ -399,7 +399,7 @@ impl<'a> Reader<'_, '_, 'a> {
                     } else {
                         None
                     };
-                    let values = given.take(&name).or(default);
+                    let values = arguments.take(&name).or(default);
                     let unknown = || vec![Value::piece(Piece::Unknown(UnknownReason::Input), origin)];
                     self.set(without_scope(&name), values.unwrap_or_else(unknown));
                 }
@@ -407,7 +407,7 @@ impl<'a> Reader<'_, '_, 'a> {
                 None => {}
             }
         }
-        let left = std::mem::take(&mut given.positional);
+        let left = std::mem::take(&mut arguments.positional);
         self.set("args", left);
     }
 
@@ -508,16 +508,16 @@ impl<'a> Reader<'_, '_, 'a> {
         let targets = Targets::parse(target);
         let known = targets.names.len() == values.len();
         for (index, name) in targets.names.iter().enumerate() {
-            let own = match values.get(index) {
+            let assigned = match values.get(index) {
                 Some(value) if targets.names.len() > 1 && known => vec![value.clone()],
                 _ => values.clone(),
             };
             match (&targets.key, operator) {
-                (Some(key), _) => self.assign_member(name, key, own),
-                (None, "=") => self.assign_name(name, own),
+                (Some(key), _) => self.assign_member(name, key, assigned),
+                (None, "=") => self.assign_name(name, assigned),
                 (None, "+=") => {
                     let before = self.variable(name, self.at);
-                    let sum = self.sum(before, own, origin);
+                    let sum = self.sum(before, assigned, origin);
                     self.assign_name(name, sum);
                 }
                 (None, _) => {
@@ -590,20 +590,20 @@ impl Targets {
 }
 
 /// The arguments of a call, as parameters take them.
-struct Given {
+struct BoundArguments {
     named: Vec<(String, Vec<Value>)>,
     positional: Vec<Value>,
 }
 
-impl Given {
-    fn parse(arguments: &[Value]) -> Given {
-        let mut given = Given { named: Vec::new(), positional: Vec::new() };
+impl BoundArguments {
+    fn parse(arguments: &[Value]) -> BoundArguments {
+        let mut bound = BoundArguments { named: Vec::new(), positional: Vec::new() };
         let mut words = arguments.iter().peekable();
         while let Some(word) = words.next() {
             let text = word.prefix().into_owned();
             let name = text.strip_prefix('-').filter(|name| name.starts_with(char::is_alphabetic));
             let Some(name) = name else {
-                given.positional.push(word.clone());
+                bound.positional.push(word.clone());
                 continue;
             };
             let (name, joined) = name.split_once(':').map_or((name, None), |(name, _)| (name, Some(name.len() + 2)));
@@ -611,13 +611,13 @@ impl Given {
                 Some(length) => vec![word.without_prefix(length)],
                 None => words.next_if(|next| !next.prefix().starts_with('-')).cloned().into_iter().collect(),
             };
-            given.named.push((name.to_lowercase(), values));
+            bound.named.push((name.to_lowercase(), values));
         }
-        given
+        bound
     }
 
     fn take(&mut self, name: &str) -> Option<Vec<Value>> {
-        if let Some((_, values)) = self.named.iter().find(|(given, _)| name.starts_with(given.as_str())) {
+        if let Some((_, values)) = self.named.iter().find(|(named, _)| name.starts_with(named.as_str())) {
             return Some(values.iter().flat_map(Value::listed).collect());
         }
         (!self.positional.is_empty()).then(|| self.positional.remove(0).listed())

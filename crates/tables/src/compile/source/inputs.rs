@@ -22,7 +22,7 @@ pub(super) struct InputFiles {
     #[serde(default)]
     runs: bool,
     /// Whether files among the program's words may contain commands.
-    #[serde(default = "yes")]
+    #[serde(default = "default_true")]
     words: bool,
     /// Whether the program follows a repository's git settings.
     #[serde(default)]
@@ -40,7 +40,7 @@ pub(super) struct InputFiles {
     examples: Vec<Value>,
 }
 
-fn yes() -> bool {
+fn default_true() -> bool {
     true
 }
 

@@ -50,7 +50,7 @@ pub(super) struct Loads {
     /// Format in which such a file is read.
     #[serde(default, rename = "as")]
     form: String,
-    /// Whether only the named tasks run.
+    /// Whether only the tasks among the command's operands run, not the entire file.
     #[serde(default)]
     tasks: bool,
     /// Python expression for the argument that a task is called with.

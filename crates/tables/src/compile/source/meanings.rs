@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// Maximum number of meanings: they are stored as two numbers of a table with [`HALF`] bits each.
-const MOST: usize = 2 * HALF as usize;
+const MAX_MEANINGS: usize = 2 * HALF as usize;
 
-/// Number of bits of a number in a table.
+/// Number of bits of a number in a blob: a word without its tag.
 const HALF: u32 = 29;
 
 /// Number of leading characters by which a stem is looked up.
@@ -33,9 +33,9 @@ pub(super) struct Meaning {
     #[serde(default)]
     parts: Vec<String>,
     #[serde(rename = "heard")]
-    _heard: Vec<String>,
+    _matches: Vec<String>,
     #[serde(default, rename = "quiet")]
-    _quiet: Vec<String>,
+    _no_match: Vec<String>,
 }
 
 /// Maps each meaning to the number of its bit.
@@ -45,9 +45,9 @@ pub(super) fn names(meanings: &[Meaning]) -> Result<BTreeMap<String, u32>, Strin
         let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
         known.entry(name.clone()).or_insert(next);
     }
-    match known.len() <= MOST {
+    match known.len() <= MAX_MEANINGS {
         true => Ok(known),
-        false => Err(format!("more than {MOST} meanings")),
+        false => Err(format!("more than {MAX_MEANINGS} meanings")),
     }
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Place {
     /// Settings that turn an agent's hooks off in this file: `key=value`, with `*` for any text.
     #[serde(default)]
     off: Vec<String>,
-    /// Changes to the hooks that a program must not make, in the same form.
+    /// Further settings, in the same form, that turn the hooks off if a program's argument or code sets them.
     #[serde(default)]
     dropped: Vec<String>,
     /// Words in keys that control what an agent runs, asks or trusts.

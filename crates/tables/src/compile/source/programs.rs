@@ -184,7 +184,7 @@ impl Subcommand {
         if matches!(self.style, Style::PowerShell) {
             let common = OF_EVERY_CMDLET.map(|(key, spelling)| (key.to_owned(), names_without_case(spelling)));
             self.options.extend(common);
-            self.effects.iter_mut().for_each(unless_only_told);
+            self.effects.iter_mut().for_each(unless_what_if);
         }
         put(&mut node, "style", style.map_or(Value::Null, Value::from));
         put(&mut node, "leading", Some(self.leading).filter(|count| *count > 0).map_or(Value::Null, Value::from));
@@ -217,7 +217,7 @@ fn names_without_case(spelling: &str) -> String {
 }
 
 /// Excludes an effect under `-WhatIf`, with which a cmdlet only reports the effect.
-fn unless_only_told(effect: &mut Value) {
+fn unless_what_if(effect: &mut Value) {
     let Value::Object(effect) = effect else { return };
     if let Value::Array(unless) = effect.entry("unless").or_insert_with(|| json!([])) {
         unless.push("what-if".into());

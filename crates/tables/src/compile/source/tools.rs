@@ -69,14 +69,14 @@ impl Tables {
     /// Operations are indexed by the words of their first group.
     fn add_operation(&mut self, words: &Words) -> Result<(), String> {
         let groups = |groups: &[String]| groups.iter().map(|group| choices(group)).collect::<Vec<_>>();
-        let says = groups(&words.says);
-        let first = says.first().ok_or("an operation says nothing")?;
+        let required = groups(&words.says);
+        let first = required.first().ok_or("an operation has no words")?;
         if words.line.is_empty() {
             return Err(format!("the operation `{}` has no line", words.name));
         }
         let needs = groups(&words.needs);
         let line = words.line.iter().map(|piece| lower_piece(piece)).collect::<Result<Vec<_>, _>>()?;
-        let lowered = json!({"says": says, "bare": words.bare, "needs": needs, "line": line});
+        let lowered = json!({"says": required, "bare": words.bare, "needs": needs, "line": line});
         for word in first {
             self.operations.entry(word.clone()).or_default().push(lowered.clone());
         }

@@ -37,7 +37,7 @@ impl WordList {
         let mut words = Map::new();
         for word in &self.words {
             if words.insert(word.clone(), Value::Bool(true)).is_some() {
-                return Err(format!("{}: `{word}` stands there twice", self.name));
+                return Err(format!("{}: duplicate word `{word}`", self.name));
             }
         }
         let compare = match self.compare {

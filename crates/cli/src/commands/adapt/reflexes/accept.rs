@@ -25,13 +25,14 @@ impl Before {
         let Some(mut seen) = self.0 else { return Ok(false) };
         // A user's own list is not subject to this acceptance.
         let Some(offer) = offered(here, home) else { return Ok(true) };
-        let own = package.iter().flat_map(|package| {
+        let added = package.iter().flat_map(|package| {
             package.files.iter().map(|(path, text)| (format!("{}/{path}", package.name), text.clone()))
         });
-        seen.extend(own);
+        seen.extend(added);
         // The list was just written by this command.
         let is_seen = |(name, text): &(String, String)| {
-            name == "config.json" || seen.iter().any(|(known, own)| known == name && own == text)
+            name == "config.json"
+                || seen.iter().any(|(known_name, known_text)| known_name == name && known_text == text)
         };
         if !texts(&offer).iter().all(is_seen) {
             return Ok(false);
@@ -39,7 +40,7 @@ impl Before {
         let what = package.map_or("reflexes remove".to_owned(), |package| format!("reflexes add {}", package.name));
         let store = here.host.store();
         let Some(signer) = Consent::sign(&store, "Accept it for this workspace?")? else { return Ok(false) };
-        trust::accept(&store, &offer.yes(by, &what), &signer).map_err(|error| format!("cannot write: {error}"))?;
+        trust::accept(&store, &offer.approval(by, &what), &signer).map_err(|error| format!("cannot write: {error}"))?;
         Ok(true)
     }
 }

@@ -15,7 +15,7 @@ use std::path::Path;
 struct Row {
     name: String,
     source: String,
-    whose: &'static str,
+    layer: &'static str,
     version: String,
     answers: String,
     state: String,
@@ -30,11 +30,11 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
     let mut homes: Vec<(&str, Home)> =
         below.map(|one| ("project", Home::below(&here.workspace, &one.folder))).collect();
     homes.push(("user", here.of_user()));
-    for (whose, home) in &homes {
+    for (layer, home) in &homes {
         let of_folder = known.iter().find(|one| one.folder == home.folder);
         match home.entries() {
             Ok(entries) => {
-                rows.extend(entries.into_iter().map(|entry| row((&here, home), whose, (entry, of_folder))));
+                rows.extend(entries.into_iter().map(|entry| row((&here, home), layer, (entry, of_folder))));
             }
             Err(problem) => return failed(&problem),
         }
@@ -53,18 +53,18 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         let (name, answers) = (visible(&row.name), visible(&row.answers));
         print(&format!(
             "{name}{padding}  {:7}  {:8}  {answers:10}  {}",
-            row.whose,
+            row.layer,
             visible(&row.version),
             visible(&row.state)
         ));
     }
-    for (what, instead) in known.iter().filter_map(ReflexFolder::told) {
+    for (what, instead) in known.iter().filter_map(ReflexFolder::problem) {
         print(&visible(&format!("{what} What helps: {instead}")));
     }
     exit_code::OK
 }
 
-fn row((here, home): (&Here, &Home), whose: &'static str, (entry, of_folder): (Entry, Option<&ReflexFolder>)) -> Row {
+fn row((here, home): (&Here, &Home), layer: &'static str, (entry, of_folder): (Entry, Option<&ReflexFolder>)) -> Row {
     let name = name_of(&entry.source).to_owned();
     let locked = home.locked().into_iter().find(|locked| locked.entry == entry.source);
     let entry_origin = Origin::named(&entry.source, &home.folder, None);
@@ -85,8 +85,8 @@ fn row((here, home): (&Here, &Home), whose: &'static str, (entry, of_folder): (E
     };
     let folder = home.folder.strip_prefix(&here.workspace).ok().filter(|below| *below != Path::new(".reflex"));
     let state =
-        folder.filter(|_| whose == "project").map_or(state.clone(), |below| format!("{state}; in {}", below.display()));
-    Row { name, source: entry.source, whose, version, answers, state, with: entry.with }
+        folder.filter(|_| layer == "project").map_or(state.clone(), |below| format!("{state}; in {}", below.display()));
+    Row { name, source: entry.source, layer, version, answers, state, with: entry.with }
 }
 
 fn state(locked: Option<&Locked>, digest: &str) -> &'static str {
@@ -99,7 +99,7 @@ fn state(locked: Option<&Locked>, digest: &str) -> &'static str {
 
 fn as_json(row: &Row) -> Value {
     json!({
-        "name": row.name, "source": row.source, "layer": row.whose, "version": row.version, "decisions": row.answers,
+        "name": row.name, "source": row.source, "layer": row.layer, "version": row.version, "decisions": row.answers,
         "state": row.state, "with": row.with,
     })
 }

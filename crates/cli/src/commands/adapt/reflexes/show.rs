@@ -15,8 +15,8 @@ pub(super) fn card(package: &Package, from: &str) {
         print(&format!("  {about}"));
     }
     print(&format!("  from      {}", visible(from)));
-    for (title, said) in powers(package) {
-        print(&format!("  {title:9} {said}"));
+    for (title, description) in powers(package) {
+        print(&format!("  {title:9} {description}"));
     }
     let lines = |text: &str| text.lines().count();
     let files: Vec<String> =
@@ -31,7 +31,7 @@ pub(super) fn powers(package: &Package) -> Vec<(&'static str, String)> {
         return vec![
             ("answers", "pass, deny, ask, modify: it has no manifest that says less".into()),
             ("sees", "everything of a call".into()),
-            ("touches", "nothing of the machine".into()),
+            ("touches", "no files, no network, no environment variables".into()),
         ];
     }
     let shown = |key: &str| package.capability(key).map(|list| visible(&list.join(", ")));
@@ -70,6 +70,6 @@ pub(super) fn files(package: &Package, before: Option<&Package>) {
             }
         }
     }
-    let gone = before.into_iter().flat_map(|before| &before.files).filter(|(path, _)| package.file(path).is_none());
-    gone.for_each(|(path, _)| print(&format!("{} is gone", visible(path))));
+    let removed = before.into_iter().flat_map(|before| &before.files).filter(|(path, _)| package.file(path).is_none());
+    removed.for_each(|(path, _)| print(&format!("{} was removed", visible(path))));
 }

@@ -59,10 +59,14 @@ fn wanted(matches: &ArgMatches, here: &Here) -> Result<Vec<(String, Option<Value
     }
     if !pack.besides.is_empty() {
         let besides = pack.besides.join(", ");
-        print(&visible(&format!("Of the pack {} only the reflexes are added, not its {besides}.", pack.name)));
+        print(&visible(&format!("Only the reflexes of the pack {} are added, not its {besides}.", pack.name)));
     }
     let folder = source.trim_end_matches('/');
-    Ok(pack.reflexes.into_iter().map(|(path, own)| (format!("{folder}/{path}"), with.clone().or(own))).collect())
+    Ok(pack
+        .reflexes
+        .into_iter()
+        .map(|(path, options)| (format!("{folder}/{path}"), with.clone().or(options)))
+        .collect())
 }
 
 /// A planned addition: the reflex and the list that takes it.
@@ -83,7 +87,7 @@ fn plan(matches: &ArgMatches, here: &Here, (written, with): (&str, Option<Value>
     let package = fetched(here, &origin)?;
     let wrong = problems(&package, with.as_ref());
     if !wrong.is_empty() {
-        return Err(format!("this is no reflex that can be taken: {}", wrong.join("; ")));
+        return Err(format!("this reflex cannot be added: {}", wrong.join("; ")));
     }
     let listed = home.entries()?;
     let source = in_place(&home, &origin);
@@ -132,7 +136,7 @@ fn carry_out(here: &Here, plan: &Plan) -> u8 {
     }
     print(&format!("It runs before every tool call in {}. To read its files first: --show", place(&plan.home)));
     if !confirmed(&format!("Add {name}? [y/N] ")) {
-        print("nothing is added");
+        print("not added");
         return exit_code::FOUND;
     }
     match taken(here, plan, &person.name) {
@@ -171,7 +175,7 @@ fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> 
     if home.folder.starts_with(&here.workspace) || *store.key_in_force() == InForce::Unprotected {
         return Ok(());
     }
-    let signer = Consent::sign(&store, "Let it reach what it asks for?")?.ok_or("nothing is added")?;
+    let signer = Consent::sign(&store, "Let it reach what it asks for?")?.ok_or("not added")?;
     accept_reflex(&store, digest, by, &signer).map_err(|error| format!("cannot write: {error}"))
 }
 
@@ -179,7 +183,7 @@ fn sign(here: &Here, home: &Home, digest: &str, by: &str) -> Result<(), String> 
 fn condition(accepted: bool) -> &'static str {
     match accepted {
         true => "",
-        false => "; nobody has accepted all that is listed here: look at it with `reflex trust`",
+        false => "; not all files of this list are accepted: review them with `reflex trust`",
     }
 }
 
@@ -218,8 +222,8 @@ pub(super) fn remove(matches: &ArgMatches) -> u8 {
     let name = name_of(&entry.source).to_owned();
     let store = here.host.store();
     let Some(person) = person(&store, "reflexes remove", &name) else { return exit_code::FOUND };
-    if !confirmed(&format!("Remove {}? It has no say in any call from then on. [y/N] ", visible(&name))) {
-        print("nothing is removed");
+    if !confirmed(&format!("Remove {}? It then no longer judges any call. [y/N] ", visible(&name))) {
+        print("not removed");
         return exit_code::FOUND;
     }
     if !may_weaken(&store, "reflexes remove") {
@@ -268,7 +272,7 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     if is_theirs && person(&here.host.store(), "reflexes update", &origin.shown()).is_some() {
         let question = format!("Fetch {} from {}? [y/N] ", locked.name, origin.shown());
         if !confirmed(&visible(&question)) {
-            print("nothing is fetched");
+            print("not fetched");
             return Ok(exit_code::FOUND);
         }
     }
@@ -302,17 +306,17 @@ fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
     }
     let with = home.named(&locked.name).ok().and_then(|entry| entry.with);
     let accepted = taken(here, &Plan { home: home.clone(), origin, package, with }, &person.name)?;
-    print(&format!("{} is taken{}", visible(&locked.name), condition(accepted)));
+    print(&format!("{} is updated{}", visible(&locked.name), condition(accepted)));
     Ok(exit_code::OK)
 }
 
 /// Shows the differences between two versions. Changed powers come first: the yes is about them.
 fn differences(before: &Package, now: &Package) {
     let old = show::powers(before);
-    for (title, said) in show::powers(now) {
-        let was = old.iter().find(|(other, _)| *other == title).map_or("nothing", |(_, said)| said.as_str());
-        if was != said {
-            print(&format!("  ! {title}: {was} -> {said}"));
+    for (title, new) in show::powers(now) {
+        let was = old.iter().find(|(other, _)| *other == title).map_or("nothing", |(_, was)| was.as_str());
+        if was != new {
+            print(&format!("  ! {title}: {was} -> {new}"));
         }
     }
 }

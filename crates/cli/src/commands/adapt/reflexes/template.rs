@@ -11,7 +11,7 @@ use reflex_host::catalog::{Home, Package, TYPES, is_name};
 pub(super) fn run(matches: &ArgMatches) -> u8 {
     let name = text(matches, "name");
     if !is_name(name) {
-        return failed(&format!("`{name}` is not a valid name: use lowercase letters, digits and dashes"));
+        return failed(&format!("invalid name `{name}`: use the characters a-z, 0-9 and -"));
     }
     let here = Here::new();
     let home = Home::of_workspace(&here.workspace);

@@ -58,8 +58,8 @@ fn meant(matches: &ArgMatches, here: &Here) -> Result<Vec<Package>, String> {
         let mut packages = Vec::new();
         for home in &homes {
             for entry in home.entries()? {
-                let told = |problem| format!("{}: {problem}", entry.source);
-                packages.push(home.installed(&entry.source).map_err(told)?);
+                let with_source = |problem| format!("{}: {problem}", entry.source);
+                packages.push(home.installed(&entry.source).map_err(with_source)?);
             }
         }
         return Ok(packages);
@@ -119,7 +119,7 @@ fn made_up(matches: &ArgMatches, call: &str) -> Result<Example, String> {
     let call = if call == "-" { read_input()? } else { call.to_owned() };
     let is_object = call.trim_start().starts_with('{');
     let mut call = if is_object {
-        serde_json::from_str(&call).map_err(|error| format!("--call is no JSON: {error}"))?
+        serde_json::from_str(&call).map_err(|error| format!("--call is not valid JSON: {error}"))?
     } else {
         Value::String(call)
     };
@@ -128,23 +128,23 @@ fn made_up(matches: &ArgMatches, call: &str) -> Result<Example, String> {
     }
     let with = match matches.get_one::<String>("with") {
         None => None,
-        Some(with) => Some(serde_json::from_str(with).map_err(|error| format!("--with is no JSON: {error}"))?),
+        Some(with) => Some(serde_json::from_str(with).map_err(|error| format!("--with is not valid JSON: {error}"))?),
     };
     Ok(Example { call, with, agent: Some(text(matches, "agent").to_owned()), ..Example::default() })
 }
 
 fn with_event(call: Value, event: &str) -> Value {
-    let mut own = match call {
-        Value::Object(own) => own,
+    let mut fields = match call {
+        Value::Object(fields) => fields,
         command @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_)) => {
             Map::from_iter([("command".to_owned(), command)])
         }
     };
-    own.insert("event".into(), event.into());
+    fields.insert("event".into(), event.into());
     if event.contains("esult") || event.starts_with("post") {
-        own.entry("output").or_insert_with(|| "".into());
+        fields.entry("output").or_insert_with(|| "".into());
     }
-    Value::Object(own)
+    Value::Object(fields)
 }
 
 fn read_input() -> Result<String, String> {
@@ -166,7 +166,7 @@ fn ask_all(matches: &ArgMatches, packages: &[Package], example: &Example) -> u8 
         if matches.get_flag("json") {
             rows.push(row(package, &played));
         } else {
-            tell(matches, package, &played);
+            report(matches, package, &played);
         }
     }
     if matches.get_flag("json") {
@@ -189,7 +189,7 @@ fn weight(played: &Played) -> u8 {
     }
 }
 
-fn tell(matches: &ArgMatches, package: &Package, played: &Played) {
+fn report(matches: &ArgMatches, package: &Package, played: &Played) {
     let reason = if played.reason.is_empty() { String::new() } else { format!(": {}", visible(&played.reason)) };
     print(&format!("{} says {}{reason}", visible(&package.name), played.says));
     if let Some(args) = &played.args {

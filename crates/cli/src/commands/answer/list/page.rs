@@ -39,10 +39,10 @@ pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row>
         );
         rows.truncate(height.saturating_sub(foot.len()));
     } else {
-        let most = (room / 3).clamp(1, count.max(1));
-        rows.extend(entries(list, most, width));
+        let limit = (room / 3).clamp(1, count.max(1));
+        rows.extend(entries(list, limit, width));
         rows.push(vec![(Look::Faint, "-".repeat(width))]);
-        let left = room.saturating_sub(most + 1);
+        let left = room.saturating_sub(limit + 1);
         rows.extend(story_rows(list, left, width));
     }
     rows.resize(height.saturating_sub(foot.len()), Vec::new());
@@ -68,14 +68,14 @@ fn padded(text: &str, width: usize) -> String {
 }
 
 /// Returns the part of the list around the selected call.
-fn entries(list: &List<'_>, most: usize, width: usize) -> Vec<Row> {
+fn entries(list: &List<'_>, limit: usize, width: usize) -> Vec<Row> {
     if list.calls.is_empty() {
         return vec![vec![(
             Look::Plain,
             "  Nothing waits. Keep this open: calls appear here, and agents wait for you.".into(),
         )]];
     }
-    let first = list.place().saturating_sub(most.saturating_sub(1));
+    let first = list.place().saturating_sub(limit.saturating_sub(1));
     let one = |call: &Pending| {
         let is_chosen = call.id == list.chosen;
         let text = call.text.lines().next().unwrap_or("");
@@ -92,7 +92,7 @@ fn entries(list: &List<'_>, most: usize, width: usize) -> Vec<Row> {
         let line = if wrap::width(&line) > width { cut(&line, width) } else { line };
         vec![(if is_chosen { Look::Bold } else { Look::Plain }, line)]
     };
-    list.calls.iter().skip(first).take(most).map(one).collect()
+    list.calls.iter().skip(first).take(limit).map(one).collect()
 }
 
 /// Returns the beginning of a line that is too long.

@@ -17,7 +17,7 @@ pub(super) enum Question {
     /// No question: keys are commands.
     None,
     /// Confirmation of a yes.
-    Yes(Box<Grant>),
+    Approval(Box<Grant>),
     /// Confirmation where programs can press keys too. The passphrase is the yes; without one it is the call's id,
     /// which an agent may not write.
     Proof(Box<Grant>),
@@ -67,7 +67,7 @@ pub(super) struct List<'l> {
     /// Text typed in answer to the question.
     pub(super) typed: String,
     /// Result of the last key.
-    pub(super) said: String,
+    pub(super) message: String,
     /// Names of the modes in force.
     pub(super) mode: String,
 }
@@ -86,7 +86,7 @@ impl<'l> List<'l> {
             seen: Vec::new(),
             question: Question::None,
             typed: String::new(),
-            said: String::new(),
+            message: String::new(),
             mode: String::new(),
         }
     }
@@ -101,13 +101,13 @@ impl<'l> List<'l> {
         self.seen.retain(|id| !changed(id));
         let modes = self.store.modes();
         self.mode = visible(&modes.iter().map(|mode| mode.name.as_str()).collect::<Vec<_>>().join(", "));
-        let is_gone = !calls.iter().any(|call| call.id == self.chosen);
+        let is_missing = !calls.iter().any(|call| call.id == self.chosen);
         self.calls = calls;
-        if is_gone {
+        if is_missing {
             self.choose(0);
             if !matches!(self.question, Question::None | Question::Help) {
                 self.question = Question::None;
-                self.said = "that call waits no more".into();
+                self.message = "that call no longer waits".into();
             }
         }
     }
@@ -135,7 +135,7 @@ impl<'l> List<'l> {
         match &self.question {
             Question::None => return self.command(key),
             Question::Help => self.question = Question::None,
-            Question::Yes(_) | Question::No | Question::Scope => self.choice(key),
+            Question::Approval(_) | Question::No | Question::Scope => self.choice(key),
             Question::Proof(_) | Question::Length(_) | Question::Reason(..) | Question::Message | Question::Edit => {
                 self.line(key);
             }
@@ -144,7 +144,7 @@ impl<'l> List<'l> {
     }
 
     fn command(&mut self, key: Key) -> Next {
-        self.said.clear();
+        self.message.clear();
         let (place, last) = (self.place(), self.calls.len().saturating_sub(1));
         let (lines, room) = self.story;
         let bottom = lines.saturating_sub(room);
@@ -177,7 +177,7 @@ impl<'l> List<'l> {
         self.question = Question::None;
         let Some(call) = self.call() else { return };
         if !self.seen.contains(&call.id) {
-            self.said = "there is more of this call below: view all of it first (space)".into();
+            self.message = "this call continues below: view all of it first (space)".into();
             return;
         }
         let grant = match obstacle(call) {
@@ -186,8 +186,8 @@ impl<'l> List<'l> {
         };
         match grant {
             Ok(grant) if self.is_shared => self.ask(Question::Proof(Box::new(grant))),
-            Ok(grant) => self.question = Question::Yes(Box::new(grant)),
-            Err(problem) => self.said = visible(&problem),
+            Ok(grant) => self.question = Question::Approval(Box::new(grant)),
+            Err(problem) => self.message = visible(&problem),
         }
     }
 
@@ -198,7 +198,7 @@ impl<'l> List<'l> {
                 self.question = Question::Edit;
                 self.typed = command;
             }
-            None => self.said = "only a command that was kept whole can be edited".into(),
+            None => self.message = "only a command that was kept in full can be edited".into(),
         }
     }
 
@@ -207,7 +207,7 @@ impl<'l> List<'l> {
         let question = std::mem::replace(&mut self.question, Question::None);
         let Some(call) = self.call().cloned() else { return };
         match (question, key) {
-            (Question::Yes(grant), Key::Char('y')) => {
+            (Question::Approval(grant), Key::Char('y')) => {
                 let done = give(self.store, (&call, &grant), self.signer);
                 self.done(done, APPROVED);
             }
@@ -217,9 +217,9 @@ impl<'l> List<'l> {
             }
             (Question::Scope, Key::Char(ch)) => match Scope::ALL.iter().find(|(_, name)| name.starts_with(ch)) {
                 Some((scope, _)) => self.ask(Question::Length(*scope)),
-                None => self.said = "nothing is approved".into(),
+                None => self.message = "not approved".into(),
             },
-            (Question::Yes(_) | Question::Scope, _) => self.said = "nothing is approved".into(),
+            (Question::Approval(_) | Question::Scope, _) => self.message = "not approved".into(),
             _ => {}
         }
     }
@@ -237,8 +237,8 @@ impl<'l> List<'l> {
 
     fn entered(&mut self) {
         let question = std::mem::replace(&mut self.question, Question::None);
-        let whole = std::mem::take(&mut self.typed);
-        let typed = whole.trim();
+        let input = std::mem::take(&mut self.typed);
+        let typed = input.trim();
         let Some(call) = self.call().cloned() else { return };
         match question {
             Question::Length(scope) => {
@@ -246,21 +246,21 @@ impl<'l> List<'l> {
                 match length {
                     Ok(length) if scope == Scope::Once => self.ask_approval(scope, length, ""),
                     Ok(length) => self.ask(Question::Reason(scope, length)),
-                    Err(problem) => self.said = visible(&problem),
+                    Err(problem) => self.message = visible(&problem),
                 }
             }
             Question::Reason(scope, length) => self.ask_approval(scope, length, typed),
             Question::Proof(grant) => {
                 let proof = typed.to_owned();
-                self.proven((&call, &grant), if self.is_signed() { whole } else { proof });
+                self.proven((&call, &grant), if self.is_signed() { input } else { proof });
             }
-            Question::Message if typed.is_empty() => self.said = "nothing was said".into(),
+            Question::Message if typed.is_empty() => self.message = "no message was entered".into(),
             Question::Message => {
                 let done = refuse(self.store, (&call, self.person), typed, self.signer);
-                self.done(done, "denied, and the agent is told");
+                self.done(done, "denied; the agent receives the message");
             }
             Question::Edit => self.instead(&call, typed),
-            Question::None | Question::Yes(_) | Question::Scope | Question::No | Question::Help => {}
+            Question::None | Question::Approval(_) | Question::Scope | Question::No | Question::Help => {}
         }
     }
 
@@ -290,18 +290,18 @@ impl<'l> List<'l> {
     fn instead(&mut self, call: &Pending, command: &str) {
         let words = Host::new(Mode::default()).instead(call, command);
         let done = words.and_then(|words| refuse(self.store, (call, self.person), &words, self.signer));
-        self.done(done, "the agent is told to run that instead");
+        self.done(done, "denied; the agent receives that command instead");
     }
 
-    fn done(&mut self, done: Result<(), String>, said: &str) {
-        self.said = done.map_or_else(|problem| visible(&problem), |()| said.to_owned());
+    fn done(&mut self, done: Result<(), String>, message: &str) {
+        self.message = done.map_or_else(|problem| visible(&problem), |()| message.to_owned());
     }
 
     /// Returns the beginning of the selected call, for a question about it.
     fn named(&self) -> String {
-        const MAX_LETTERS: usize = 60;
+        const MAX_CHARS: usize = 60;
         let text = self.call().map(|call| visible(call.text.lines().next().unwrap_or(""))).unwrap_or_default();
-        let end = text.char_indices().nth(MAX_LETTERS).map_or(text.len(), |(end, _)| end);
+        let end = text.char_indices().nth(MAX_CHARS).map_or(text.len(), |(end, _)| end);
         let cut = if end < text.len() { "…" } else { "" };
         format!("`{}{cut}`:", text.get(..end).unwrap_or(""))
     }
@@ -310,10 +310,12 @@ impl<'l> List<'l> {
     pub(super) fn asked(&self) -> String {
         let typed = visible(&self.typed);
         match &self.question {
-            Question::None | Question::Help => self.said.clone(),
-            Question::Yes(grant) => format!("{} {} y: yes, any other key: no", self.named(), visible(&covers(grant))),
+            Question::None | Question::Help => self.message.clone(),
+            Question::Approval(grant) => {
+                format!("{} {} y: yes, any other key: no", self.named(), visible(&covers(grant)))
+            }
             Question::Proof(grant) => {
-                let again = if self.said.is_empty() { String::new() } else { format!("{}. ", self.said) };
+                let again = if self.message.is_empty() { String::new() } else { format!("{}. ", self.message) };
                 let (wanted, typed) =
                     if self.is_signed() { ("Passphrase", "") } else { ("Type the call's id", typed.as_str()) };
                 let (call, covers) = (self.named(), visible(&covers(grant)));
@@ -321,12 +323,12 @@ impl<'l> List<'l> {
             }
             Question::Scope => "Approve for: o once, s session, t task, r repository".into(),
             Question::Length(scope) => {
-                format!("How long, e.g. 10m or 2h (Enter: {}): {typed}_", usual_length_in_words(*scope))
+                format!("Duration, e.g. 10m or 2h (Enter: {}): {typed}_", usual_length_in_words(*scope))
             }
-            Question::Reason(..) => format!("Why: {typed}_"),
+            Question::Reason(..) => format!("Reason: {typed}_"),
             Question::No => "Deny it? y: yes, any other key: no".into(),
             Question::Message => format!("Deny it, and tell the agent: {typed}_"),
-            Question::Edit => format!("Have it run instead: {typed}_"),
+            Question::Edit => format!("Command to run instead: {typed}_"),
         }
     }
 }

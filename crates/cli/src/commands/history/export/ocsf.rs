@@ -19,7 +19,7 @@ pub(super) fn event(record: &Record) -> Value {
         Some(findings) if field(record, "kind") == "call" => detection(record, findings),
         Some(_) | None => activity(record),
     };
-    let whole = json!({
+    let common = json!({
         "metadata": {
             "version": VERSION, "uid": field(record, "id"), "profiles": ["security_control"],
             "product": {"name": "Reflex", "vendor_name": "Reflex", "version": field(record, "reflex")},
@@ -30,7 +30,7 @@ pub(super) fn event(record: &Record) -> Value {
         "actor": {"app_name": field(record, "agent"), "session": {"uid": field(record, "session")}},
         "unmapped": record,
     });
-    event.extend(whole.as_object().cloned().unwrap_or_default());
+    event.extend(common.as_object().cloned().unwrap_or_default());
     if let Some((action, name, disposition)) = control(field(record, "decision")) {
         event.insert("action_id".into(), action.into());
         event.insert("action".into(), name.into());

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Line {
     /// Text.
-    Said(String),
+    Text(String),
     /// `^` below the guilty part, `~` below other findings.
     Mark(String),
 }
@@ -18,7 +18,7 @@ impl Line {
     /// Returns the text of the line.
     pub(crate) fn text(&self) -> &str {
         match self {
-            Line::Said(text) | Line::Mark(text) => text,
+            Line::Text(text) | Line::Mark(text) => text,
         }
     }
 
@@ -26,7 +26,7 @@ impl Line {
     pub(crate) fn indented(self, columns: usize) -> Line {
         let moved = |text: String| format!("{}{text}", " ".repeat(columns));
         match self {
-            Line::Said(text) => Line::Said(moved(text)),
+            Line::Text(text) => Line::Text(moved(text)),
             Line::Mark(text) => Line::Mark(moved(text)),
         }
     }
@@ -107,19 +107,19 @@ fn wanted(count: usize, hits: &[usize]) -> BTreeSet<usize> {
 fn left_out(count: usize, shown: &mut Vec<Line>) {
     match count {
         0 => {}
-        1 => shown.push(Line::Said("… 1 line".into())),
-        many => shown.push(Line::Said(format!("… {many} lines"))),
+        1 => shown.push(Line::Text("… 1 line".into())),
+        many => shown.push(Line::Text(format!("… {many} lines"))),
     }
 }
 
 impl Placed<'_> {
     fn show(&self, guilty: Option<Span>, others: &[Span], shown: &mut Vec<Line>) {
         let within = |span: &Span, at: usize| (span.start as usize..span.end as usize).contains(&at);
-        let (mut said, mut under) = (String::new(), String::new());
+        let (mut text, mut under) = (String::new(), String::new());
         let from = self.beginning(guilty.iter().chain(others));
         let mut column = 0usize;
         if from > 0 {
-            (said, under, column) = ("…".into(), " ".into(), 1);
+            (text, under, column) = ("…".into(), " ".into(), 1);
         }
         for (offset, character) in self.text.get(from..).unwrap_or("").char_indices() {
             let at = self.start + from + offset;
@@ -131,15 +131,15 @@ impl Placed<'_> {
             };
             let is_last = from + offset + character.len_utf8() == self.text.len();
             if column + width >= WIDTH && !(is_last && column + width == WIDTH) {
-                said.push('…');
+                text.push('…');
                 under.push_str(mark);
                 break;
             }
-            said.push_str(&cell);
+            text.push_str(&cell);
             under.push_str(&mark.repeat(width));
             column += width;
         }
-        shown.push(Line::Said(said));
+        shown.push(Line::Text(text));
         let under = under.trim_end();
         if !under.is_empty() {
             shown.push(Line::Mark(under.into()));
@@ -191,9 +191,9 @@ mod tests {
     fn what_is_long_is_shortened_around_the_mark() {
         let text = format!("{}rm x{}", "a ".repeat(500_000), " b".repeat(500_000));
         let lines = marked(&text, Some(Span { start: 1_000_000, end: 1_000_004 }), &[]);
-        let [Line::Said(said), Line::Mark(under)] = lines.as_slice() else { panic!("{lines:?}") };
-        assert!(said.starts_with("…a a ") && said.ends_with('…') && columns(said) == WIDTH, "{said}");
-        assert_eq!(said.find("rm x").map(|at| at - "…".len() + 1), under.find("^^^^"));
+        let [Line::Text(text), Line::Mark(under)] = lines.as_slice() else { panic!("{lines:?}") };
+        assert!(text.starts_with("…a a ") && text.ends_with('…') && columns(text) == WIDTH, "{text}");
+        assert_eq!(text.find("rm x").map(|at| at - "…".len() + 1), under.find("^^^^"));
         let text = format!("{}rm x\n{}", "ls\n".repeat(1000), "ls\n".repeat(1000));
         check(&text, "rm x", &["ls", "ls", "… 997 lines", "ls", "rm x", "^^^^", "ls", "… 999 lines"]);
     }

@@ -35,7 +35,7 @@ pub(super) fn stages(event: &Event, mode: &str, judgement: &Judgement) -> Vec<St
     work.patterns();
     work.context(mode);
     if !event.moment.is_before_execution() {
-        work.say(VERDICT, "only what has not run yet is judged by its effects");
+        work.add_text(VERDICT, "only what has not run yet is judged by its effects");
     }
     work.verdict();
     let about = work.lines.into_iter().zip(STAGES).zip(1..);
@@ -46,7 +46,7 @@ pub(super) fn stages(event: &Event, mode: &str, judgement: &Judgement) -> Vec<St
 
 const STAGES: [(&str, &str); 10] = [
     ("raw capture", "nothing"),
-    ("decode", "nothing is decoded"),
+    ("decode", "nothing to decode"),
     ("normalize whitespace", "nothing to fold"),
     ("expand aliases", "no alias and no function is used"),
     ("split compounds", "no command"),
@@ -68,11 +68,11 @@ const PATTERNS: usize = 7;
 const CONTEXT: usize = 8;
 const VERDICT: usize = 9;
 
-fn at_most(most: usize, mut lines: Vec<Line>) -> Vec<Line> {
+fn at_most(limit: usize, mut lines: Vec<Line>) -> Vec<Line> {
     let count = lines.len();
-    if count > most {
-        lines.truncate(most - 1);
-        lines.push(Line::Said(format!("… {} more", count - lines.len())));
+    if count > limit {
+        lines.truncate(limit - 1);
+        lines.push(Line::Text(format!("… {} more", count - lines.len())));
     }
     lines
 }
@@ -91,13 +91,13 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn say(&mut self, stage: usize, text: &str) {
-        self.add(stage, [Line::Said(visible(text))]);
+    fn add_text(&mut self, stage: usize, text: &str) {
+        self.add(stage, [Line::Text(visible(text))]);
     }
 
     fn add(&mut self, stage: usize, lines: impl IntoIterator<Item = Line>) {
-        if let Some(own) = self.lines.get_mut(stage) {
-            own.extend(lines);
+        if let Some(stage_lines) = self.lines.get_mut(stage) {
+            stage_lines.extend(lines);
         }
     }
 
@@ -111,7 +111,7 @@ impl<'a> Work<'a> {
         self.decoded(view, command);
         let folded = folded(command);
         if folded != command.trim_end_matches('\n') {
-            self.add(WHITESPACE, [Line::Said(short(&folded, WIDTH))]);
+            self.add(WHITESPACE, [Line::Text(short(&folded, WIDTH))]);
         }
         let mut changes = view.reading.changes.iter().peekable();
         for (id, ran) in view.reading.commands.iter().enumerate() {
@@ -164,10 +164,10 @@ impl<'a> Work<'a> {
         let guilty = effects.into_iter().any(|effect| effect.action == view.index);
         let disguised = self.judgement.analysis.effects.iter().filter(|effect| effect.action == view.index);
         for target in disguised.filter(|effect| effect.flags.contains(&"disguised")).filter_map(|e| e.targets.get(1)) {
-            self.say(DECODE, &format!("{subject} opens {}", target.path().unwrap_or("what is not known")));
+            self.add_text(DECODE, &format!("{subject} opens {}", target.path().unwrap_or("what is not known")));
         }
-        let whole = Span { start: does.len() as u32 + 1, end: (does.len() + 1 + subject.len()) as u32 };
-        self.add(RAW, marked(&format!("{does} {subject}"), guilty.then_some(whole), &[]));
+        let span = Span { start: does.len() as u32 + 1, end: (does.len() + 1 + subject.len()) as u32 };
+        self.add(RAW, marked(&format!("{does} {subject}"), guilty.then_some(span), &[]));
         if let Some(content) = content {
             self.add(RAW, marked(content, None, &[]).into_iter().map(|line| line.indented(2)));
         }
@@ -180,14 +180,14 @@ impl<'a> Work<'a> {
             let from = parent_of(derivations, derivation);
             if derivation.step == "alias" {
                 let name = short(derivation.from.span.slice(raw), WIDTH / 2);
-                self.say(ALIASES, &format!("{name} is {}", short(&derivation.text, WIDTH)));
+                self.add_text(ALIASES, &format!("{name} is {}", short(&derivation.text, WIDTH)));
                 continue;
             }
             let of = match derivation.from.derivation {
                 Some(DerivationId(before)) => format!("#{}", before + 1),
                 None => format!("`{}`", short(derivation.from.span.slice(raw), WIDTH / 2)),
             };
-            self.say(DECODE, &format!("#{} {} of {of}", index + 1, derivation.step));
+            self.add_text(DECODE, &format!("#{} {} of {of}", index + 1, derivation.step));
             if from.is_some_and(|from| from.text.trim_end() == derivation.text.trim_end()) {
                 continue;
             }
@@ -219,19 +219,22 @@ impl<'a> Work<'a> {
         match &change.kind {
             ChangeKind::Variable(name, values) => {
                 let value = short(&words(values), WIDTH);
-                self.say(VARIABLES, &format!("{name} = {value}"));
+                self.add_text(VARIABLES, &format!("{name} = {value}"));
                 let source = source(change.origin, raw).unwrap_or_else(|| format!("{name}={value}"));
-                self.say(COMPOUNDS, &format!("{indent}{source}"));
+                self.add_text(COMPOUNDS, &format!("{indent}{source}"));
             }
             ChangeKind::Builtin(of) => {
-                self.say(COMPOUNDS, &format!("{indent}{}   (the shell itself)", short(&words(of), WIDTH)));
+                self.add_text(COMPOUNDS, &format!("{indent}{}   (the shell itself)", short(&words(of), WIDTH)));
             }
             ChangeKind::Call(of) => {
-                self.say(COMPOUNDS, &format!("{indent}{}   (a function)", short(&words(of), WIDTH)));
+                self.add_text(COMPOUNDS, &format!("{indent}{}   (a function)", short(&words(of), WIDTH)));
                 let name = of.first().map(Value::shown).unwrap_or_default();
                 let number = change.before + 1;
                 if view.reading.commands.get(change.before).is_some() {
-                    self.say(ALIASES, &format!("{} is a function; it goes on at {number}", short(&name, WIDTH / 2)));
+                    self.add_text(
+                        ALIASES,
+                        &format!("{} is a function; it goes on at {number}", short(&name, WIDTH / 2)),
+                    );
                 }
             }
         }
@@ -243,13 +246,13 @@ impl<'a> Work<'a> {
         let shown = written.clone().unwrap_or_else(|| plain.clone());
         let shown = if ran.words.is_empty() { "(only files)".into() } else { shown };
         let depth = depth(ran, &view.reading.commands);
-        self.say(COMPOUNDS, &format!("{:>2} {}{shown}{}", id + 1, "  ".repeat(depth), notes(ran)));
+        self.add_text(COMPOUNDS, &format!("{:>2} {}{shown}{}", id + 1, "  ".repeat(depth), notes(ran)));
         if let Some(written) = written.filter(|written| is_substituted(written, &plain)) {
-            self.say(VARIABLES, &format!("{written} is {plain}"));
+            self.add_text(VARIABLES, &format!("{written} is {plain}"));
         }
         let open: Vec<String> = ran.words.iter().flat_map(open_parts).collect();
         if !open.is_empty() {
-            self.say(VARIABLES, &format!("{:>2} not known: {}", id + 1, short(&open.join(", "), WIDTH)));
+            self.add_text(VARIABLES, &format!("{:>2} not known: {}", id + 1, short(&open.join(", "), WIDTH)));
         }
         let text = match ran.origin.derivation {
             Some(DerivationId(step)) => {
@@ -258,14 +261,14 @@ impl<'a> Work<'a> {
             None => ran.origin.span.slice(raw),
         };
         if text.contains("$'") && !ran.words.is_empty() {
-            self.say(
+            self.add_text(
                 DECODE,
-                &format!("the letters of {} are {}", short(&folded(text), WIDTH / 2), short(&plain, WIDTH)),
+                &format!("the characters of {} are {}", short(&folded(text), WIDTH / 2), short(&plain, WIDTH)),
             );
         }
         if text.contains(['\'', '"', '\\']) && !ran.words.is_empty() {
             let words: Vec<String> = ran.words.iter().map(|word| format!("[{}]", word.shown())).collect();
-            self.add(QUOTES, [Line::Said(format!("{:>2} {}", id + 1, short(&words.join(" "), WIDTH)))]);
+            self.add(QUOTES, [Line::Text(format!("{:>2} {}", id + 1, short(&words.join(" "), WIDTH)))]);
         }
     }
 
@@ -273,25 +276,25 @@ impl<'a> Work<'a> {
         let effects = &self.judgement.analysis.effects;
         for (index, effect) in effects.iter().enumerate().take(MAX_LINES) {
             let by = effect.command.map_or(String::new(), |id| format!(", by {}", id + 1));
-            self.say(PATTERNS, &format!("{}{by}", short(&said(effect), WIDTH)));
+            self.add_text(PATTERNS, &format!("{}{by}", short(&describe(effect), WIDTH)));
             let weighed = self.judgement.weighed.iter().filter(|weighed| weighed.effect == index);
             let (fired, quiet): (Vec<&RuleTrace>, Vec<&RuleTrace>) = weighed.partition(|weighed| weighed.fires);
             for rule in fired {
                 let known = if rule.truth == Ternary::Unknown { " (for what cannot be known)" } else { "" };
-                self.say(PATTERNS, &format!("  {} fires{known}{}", rule.rule, self.weight(rule)));
+                self.add_text(PATTERNS, &format!("  {} fires{known}{}", rule.rule, self.weight(rule)));
             }
             if !quiet.is_empty() {
                 let names: Vec<&str> = quiet.iter().map(|weighed| weighed.rule).collect();
-                self.add(PATTERNS, [Line::Said(short(&format!("  quiet: {}", names.join(", ")), 4 * WIDTH))]);
+                self.add(PATTERNS, [Line::Text(short(&format!("  quiet: {}", names.join(", ")), 4 * WIDTH))]);
             }
         }
         if effects.len() > MAX_LINES {
-            self.say(PATTERNS, &format!("… {} more effects", effects.len() - MAX_LINES));
+            self.add_text(PATTERNS, &format!("… {} more effects", effects.len() - MAX_LINES));
         }
         let gaps = self.judgement.analysis.readings.iter().flat_map(|reading| &reading.gaps).take(MAX_LINES);
         for gap in gaps {
             let Span { start, end } = gap.origin.span;
-            self.say(PATTERNS, &format!("not known at {start}..{end}: {}", reason(gap.why)));
+            self.add_text(PATTERNS, &format!("not known at {start}..{end}: {}", reason(gap.why)));
         }
     }
 
@@ -309,22 +312,22 @@ impl<'a> Work<'a> {
 
     fn context(&mut self, mode: &str) {
         for fact in &self.judgement.asked {
-            self.say(CONTEXT, &format!("asked {}", short(fact, 2 * WIDTH)));
+            self.add_text(CONTEXT, &format!("asked {}", short(fact, 2 * WIDTH)));
         }
         for step in &self.judgement.verdict.chain {
-            self.say(CONTEXT, step);
+            self.add_text(CONTEXT, step);
         }
         if !self.judgement.verdict.findings.is_empty() {
-            self.say(CONTEXT, &format!("policy {mode}"));
+            self.add_text(CONTEXT, &format!("policy {mode}"));
         }
     }
 
     fn verdict(&mut self) {
         let verdict = &self.judgement.verdict;
         let head = format!("{}, risk {}, {} % sure", word(verdict), verdict.risk.risk(), verdict.confidence);
-        self.say(VERDICT, &head);
+        self.add_text(VERDICT, &head);
         for sentence in verdict.sentences() {
-            self.say(VERDICT, &sentence.brief());
+            self.add_text(VERDICT, &sentence.brief());
         }
     }
 }
@@ -354,8 +357,8 @@ fn words(values: &[Value]) -> String {
 /// Returns the source text, if the origin is a span of the text itself.
 fn source(origin: Origin, raw: &str) -> Option<String> {
     let written = origin.span.slice(raw);
-    let stands = origin.derivation.is_none() && !written.is_empty();
-    stands.then(|| short(&folded(written.get(..written.len().min(8 * WIDTH)).unwrap_or(written)), WIDTH))
+    let is_verbatim = origin.derivation.is_none() && !written.is_empty();
+    is_verbatim.then(|| short(&folded(written.get(..written.len().min(8 * WIDTH)).unwrap_or(written)), WIDTH))
 }
 
 fn parent_of<'r>(derivations: &'r [Derivation], derivation: &Derivation) -> Option<&'r Derivation> {
@@ -382,13 +385,13 @@ fn place_of(words: &[String], text: &str) -> Option<Span> {
 /// Returns the span of an effect in the text. A text that is passed on, such as a here-document, may contain the
 /// command verbatim.
 fn place(effect: &Effect, view: View<'_>, raw: &str) -> Span {
-    let whole = effect.origin.span;
+    let span = effect.origin.span;
     let command = effect.command.and_then(|id| view.reading.commands.get(id));
-    let Some(command) = command.filter(|command| command.origin.derivation.is_some()) else { return whole };
+    let Some(command) = command.filter(|command| command.origin.derivation.is_some()) else { return span };
     let words: Vec<String> = command.words.iter().map(Value::shown).collect();
-    match place_of(&words, whole.slice(raw)) {
-        Some(part) => Span { start: whole.start + part.start, end: whole.start + part.end },
-        None => whole,
+    match place_of(&words, span.slice(raw)) {
+        Some(part) => Span { start: span.start + part.start, end: span.start + part.end },
+        None => span,
     }
 }
 
@@ -443,7 +446,7 @@ fn is_substituted(written: &str, plain: &str) -> bool {
     written.contains(['$', '`', '{']) && !one.starts_with(&other)
 }
 
-fn said(effect: &Effect) -> String {
+fn describe(effect: &Effect) -> String {
     let targets: Vec<String> = effect.targets.iter().take(8).map(Target::shown).collect();
     let more = effect.targets.len().saturating_sub(targets.len());
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
