@@ -115,7 +115,7 @@ impl Default for Rule {
 
 impl Rule {
     /// Whether configuration may disable it: never a core rule, whatever its own file says.
-    pub(crate) fn may_be_disabled(&self) -> bool {
+    pub fn may_be_disabled(&self) -> bool {
         self.tier != Tier::Core && self.overriding.allow_disable
     }
 

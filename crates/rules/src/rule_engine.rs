@@ -53,7 +53,7 @@ pub struct EvaluationResult {
 /// engine.set_variable("sandbox", vec!["/repo".into()]).unwrap();
 /// assert!(engine.is_allowed(event.as_object().unwrap()));
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct RuleEngine {
     variables: Variables,
     rules: Vec<Rule>,
