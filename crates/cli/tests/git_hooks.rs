@@ -194,7 +194,7 @@ fn a_guard_that_is_not_there_lets_nothing_be_committed() {
     here.script("pre-commit", &text.replace("git-hook", "no-such-command"));
     here.refused(&COMMIT, "reflex failed");
     let output = here.reflex(&["git-hook", "post-commit"]);
-    assert!(output.code == 1 && output.stderr.contains("no hook that Reflex answers"), "{output:?}");
+    assert!(output.code == 1 && output.stderr.contains("unknown hook `post-commit`"), "{output:?}");
 }
 
 #[test]

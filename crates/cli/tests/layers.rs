@@ -468,7 +468,7 @@ fn rules_that_never_fire_are_covered_or_contradict_are_told() {
         "`not` can never fire: `matches_command npm ci` and its opposite",
         "`some` has no effect: `all` at",
         "`same` contradicts `other`",
-        "no rule `git/push-forc`",
+        "unknown rule `git/push-forc`",
         "did you mean `git/push-force`?",
         "this allowance has no effect: `all` at",
     ] {

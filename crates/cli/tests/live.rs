@@ -328,7 +328,7 @@ fn init_offers_the_proof_to_a_person_at_a_terminal() {
     // An empty line confirms.
     let output = init("\n");
     assert!(output.contains("Start Claude Code once with a harmless canary to prove it? [Y/n]"), "{output}");
-    assert!(output.contains("claude: PROVEN: the hook saw the canary, and Claude Code 9.8.7 told"), "{output}");
+    assert!(output.contains("claude: PROVEN: the hook saw the canary, and Claude Code 9.8.7 reported"), "{output}");
     let output = init("n\n");
     assert!(output.contains("[Y/n]") && !output.contains("PROVEN"), "{output}");
     let without = live.machine.reflex(["init", "--agent", "claude"]).env("PATH", &live.path).run();

@@ -166,7 +166,10 @@ fn what_cannot_answer_is_asked_about_and_named() {
     here.machine.bash(&here.project, "touch a");
     let record = here.records().pop().unwrap();
     let reports = record["reflexes"].to_string();
-    assert!(reports.contains("broken") && reports.contains("no decision") && reports.contains("steps"), "{reports}");
+    assert!(
+        reports.contains("broken") && reports.contains("no valid decision") && reports.contains("steps"),
+        "{reports}"
+    );
     let broken = Here::new().user("config.json", "{\"reflexes\": [");
     broken.check("touch a", "require_approval", &["guard/broken-reflexes"]);
 }

@@ -236,8 +236,8 @@ fn what_cannot_be_taken_is_refused_with_its_reason() {
     };
     check("no-force-psuh", "did you mean `no-force-push`?");
     check("./nothing here", "the file or folder `./nothing here` does not exist");
-    check("npm:--global", "no name of an npm package");
-    check("git+ext::sh -c id", "no address of a repository");
+    check("npm:--global", "not a valid npm package name");
+    check("git+ext::sh -c id", "is not a repository address");
     check(folder.join("README.md").to_str().unwrap(), "neither a module");
     let broken = |change: &dyn Fn(&mut Value), reason: &str| {
         let mut changed = manifest();
@@ -385,7 +385,7 @@ fn what_a_reflex_lacks_is_named() {
     for lack in [
         "`version` is missing",
         "only what ships is",
-        "README.md says nothing",
+        "README.md does not describe it",
         "it declares `onToolResult` and has no such function",
         "it returned pass, but the example expects deny",
         "it declares the decision `ask`, and no example shows it",

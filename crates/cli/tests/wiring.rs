@@ -550,10 +550,10 @@ fn the_hooks_of_copilot_are_a_file_of_their_own() {
 #[test]
 fn what_codex_would_not_read_is_left_alone() {
     for (text, problem) in [
-        ("{\"hooks\": {}, }", ":1:13: a comma"),
+        ("{\"hooks\": {}, }", ":1:13: a trailing comma"),
         ("// x\n{}", ":1:1: a comment"),
-        ("[]", ":1:1: no map"),
-        ("{\"version\": 1}", ":1:13: `version` is no key"),
+        ("[]", ":1:1: settings that are not a map"),
+        ("{\"version\": 1}", ":1:13: unknown key `version`"),
     ] {
         let machine = Machine::new();
         fs::create_dir(machine.home().join(".codex")).unwrap();

@@ -707,7 +707,7 @@ fn what_is_not_known_or_no_plain_file_is_asked_about() {
     asks(&ground, "shopt -s dotglob; rm *.md", "which files would be lost is unknown");
     asks(&ground, "find todo -delete", "which files would be lost is unknown");
     asks(&ground, "rm -rf data", "is a device or socket");
-    asks(&ground, "rm docs/*.md", "no text");
+    asks(&ground, "rm docs/*.md", "not valid UTF-8");
     asks(&ground, "git -C other stash drop", "it reaches into another work tree");
     asks(&ground, "GIT_DIR=other/.git git stash drop", "No copy can be kept");
     asks(&ground, "git -c core.worktree=other checkout .", "No copy can be kept");

@@ -300,7 +300,7 @@ impl Machine for Pretended {
 
     fn read(&self, path: &str, granted: &[String]) -> Result<Vec<u8>, String> {
         let path = self.granted(path, granted)?;
-        self.files.get(&path).map(|text| text.clone().into_bytes()).ok_or_else(|| "the file does not exist".into())
+        self.files.get(&path).map(|text| text.clone().into_bytes()).ok_or_else(|| "no such file".into())
     }
 
     fn write(&self, path: &str, bytes: &[u8], granted: &[String]) -> Result<(), String> {

@@ -172,18 +172,24 @@ fn compile_with_last_good(
         let text = if is_bad(file) { cache.last_good(&file.name) } else { Some(file.text.clone()) };
         match text {
             Some(text) if is_bad(file) => {
-                problems.push(format!("{}: the last good version of this file is in force", file.name));
+                problems.push(format!("{}{LAST_GOOD_IN_FORCE}", file.name));
                 replaced.push(SourceFile { text, unread: None, ..file.clone() });
             }
             Some(_) => {
                 cache.keep_good(&file.name, &file.text);
                 replaced.push(file.clone());
             }
-            None => problems.push(format!("{}: the file has no effect", file.name)),
+            None => problems.push(format!("{}{NOT_IN_FORCE}", file.name)),
         }
     }
     (compile(&replaced, variables), problems, replaced)
 }
+
+/// The end of a problem: the last good version of an invalid file is used.
+pub const LAST_GOOD_IN_FORCE: &str = ": the last good version of this file is in force";
+
+/// The end of a problem: an invalid file without a good version has no effect.
+pub const NOT_IN_FORCE: &str = ": the file has no effect";
 
 fn errors(problems: &[Problem]) -> Vec<String> {
     problems.iter().filter(|problem| problem.level == Level::Error).map(Problem::to_string).collect()

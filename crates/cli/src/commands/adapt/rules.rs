@@ -14,7 +14,7 @@ use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use clap::ArgMatches;
 use reflex_agents::universal;
 use reflex_engine::Event;
-use reflex_host::layers::{Opened, named, open, standing};
+use reflex_host::layers::{LAST_GOOD_IN_FORCE, NOT_IN_FORCE, Opened, named, open, standing};
 use reflex_host::rules::renamed;
 use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
 use reflex_host::store::Search;
@@ -286,7 +286,9 @@ fn idle(host: &Host, opened: &[Opened]) -> Vec<Idle> {
 /// Returns the problems of a layer that do not belong to a place in one of its files.
 fn layer_problems(layer: &Opened) -> Vec<String> {
     let of_files: Vec<String> = layer.compiled.problems.iter().map(Problem::to_string).collect();
-    let known = |problem: &&String| of_files.contains(problem) || problem.ends_with(" of this file is in force");
+    let known = |problem: &&String| {
+        of_files.contains(problem) || [LAST_GOOD_IN_FORCE, NOT_IN_FORCE].iter().any(|end| problem.ends_with(end))
+    };
     layer.loaded.layer.problems.iter().filter(|problem| !known(problem)).cloned().collect()
 }
 
