@@ -3,6 +3,7 @@
 mod adapters;
 mod agent_pages;
 mod bench;
+mod bindings;
 #[cfg(unix)]
 mod clients;
 mod docs;
@@ -41,6 +42,7 @@ usage: cargo xtask COMMAND
                     with --check what is embedded has to be what ui/ builds, and no picture is taken
   terminal          take a picture of every command at 80 and 120 columns, dark and light, in `terminal/` of the target
                     folder, write the README's recording, and fail if a line breaks inside a word or is too long
+  bindings          build the packages for Node.js and Python, install them into empty folders and test them there
   portable [TARGET…]
                     check that everything compiles for Linux, macOS and, as far as it goes, Windows
   release           build the binary that people get, with what a hook call runs side by side
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         ["page"] => project().and_then(|project| page::write(&project)),
         ["page", "--check"] => hermetic_release(&words, page::check),
         ["terminal"] => project().and_then(|project| page::terminal(&project)),
+        ["bindings"] => project().and_then(|project| bindings::check(&project)),
         ["portable", names @ ..] => project().and_then(|project| portable::check(&project, names)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => hermetic_release(&words, bench::check),

@@ -1,0 +1,3 @@
+import engine from './index.js';
+
+export const { RuleEngine, CORE_RULES, loadRuleFile, loadRuleDirectory, parse } = engine;
