@@ -161,7 +161,7 @@ async function play() {
   await page.getByText("This call waits no more").waitFor();
   await page.keyboard.type("a branch");
   await page.keyboard.press("Enter");
-  await page.getByText("this call waits no more, or is another").waitFor();
+  await page.getByText("this call no longer waits, or was replaced by another").waitFor();
   await shows(page, "origin gone");
   await page.keyboard.press("Escape");
   await shows(page, "origin next");
