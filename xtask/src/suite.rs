@@ -82,7 +82,8 @@ fn executable(message: &str) -> Option<Executable> {
     let package = id.split_once('@').map_or(path.rsplit('/').next()?, |(name, _)| name);
     let target = message.pointer("/target/name")?.as_str()?;
     let kind = message.pointer("/target/kind/0")?.as_str()?;
-    let name = if kind == "test" { format!("{package}::{target}") } else { package.to_owned() };
+    // The name is also that of the log, so two programs of one package must differ.
+    let name = if matches!(kind, "test" | "bin") { format!("{package}::{target}") } else { package.to_owned() };
     let path = message.get("executable")?.as_str()?.into();
     Some(Executable { name, path, folder: folder.to_owned(), environment: Vec::new() })
 }
