@@ -159,7 +159,8 @@ fn check(project: &Project) -> Result<(), String> {
     format_and_lints(project)?;
     // Most changes break examples of the library, so these belong to the inner loop.
     let quick = ["--workspace", "--lib", "--bins", "--test", "house", "--test", "library"];
-    tests(project, "quick tests", &quick)
+    tests(project, "quick tests", &quick)?;
+    doc_tests(project)
 }
 
 fn test(project: &Project) -> Result<(), String> {
@@ -171,7 +172,11 @@ fn test(project: &Project) -> Result<(), String> {
     })?;
     step("documentation", || docs::check(project))?;
     dependencies(project)?;
-    tests(project, "tests", &["--workspace"])?;
+    doc_tests(project)?;
+    tests(project, "tests", &["--workspace"])
+}
+
+fn doc_tests(project: &Project) -> Result<(), String> {
     step("examples in comments", || {
         succeed(&mut project.cargo(&["test", "--workspace", "--locked", "--doc"])).map(drop)
     })

@@ -1,7 +1,7 @@
 //! Reflex modules in JavaScript: runs a chain of them on a call, each in its own sandbox with counted limits.
 //!
 //! ```
-//! use reflex_script::{Call, Chain, Limits, Module, Said};
+//! use reflex_script::{Call, Chain, Limits, Module, ModuleDecision};
 //! use serde_json::json;
 //!
 //! let source = r#"
@@ -11,7 +11,7 @@
 //! let module = Module::single("no-curl", source);
 //! let chain = Chain::new(vec![module], Limits::default());
 //! let outcome = chain.run(Call::tool_call(json!({"tool": "Bash", "command": "curl x"})));
-//! assert_eq!(outcome.said, Said::Deny { reason: "no".into() });
+//! assert_eq!(outcome.decision, ModuleDecision::Deny { reason: "no".into() });
 //! ```
 //!
 //! This crate reads no disk, clock or environment: granted resources are requested from a [`Machine`].
