@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with the workspace crates that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 15] = [
+const MAY_IMPORT: [(&str, &[&str]); 16] = [
     ("tables", &[]),
     ("types", &[]),
     ("work", &[]),
@@ -23,14 +23,15 @@ const MAY_IMPORT: [(&str, &[&str]); 15] = [
     ("library", &["tables", "types"]),
     ("rules", &["engine", "library", "tables"]),
     ("script", &["engine", "tables", "types"]),
+    ("eval", &["agents", "engine", "library"]),
     ("mock", &[]),
     ("host", &["agents", "engine", "git", "keep", "library", "mock", "rules", "script", "shell", "tables"]),
     ("ui", &["host"]),
-    ("cli", &["host", "agents", "engine", "ui"]),
+    ("cli", &["host", "agents", "engine", "eval", "ui"]),
 ];
 
 /// Crates whose results must not depend on the machine or the time.
-const PURE: [&str; 5] = ["tables", "work", "shell", "engine", "agents"];
+const PURE: [&str; 6] = ["tables", "work", "shell", "engine", "agents", "eval"];
 
 /// Modules of the standard library that access the machine.
 const MACHINE: [&str; 6] = ["fs", "env", "net", "process", "thread", "time"];

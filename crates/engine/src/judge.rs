@@ -14,8 +14,8 @@ use crate::detectors::task_scope;
 use crate::detectors::too_much;
 use crate::facts::cache::Facts;
 use crate::model::analysis::Analysis;
-use crate::model::event::Event;
-use crate::model::finding::Finding;
+use crate::model::event::{Event, Moment};
+use crate::model::finding::{Decision, Finding};
 use crate::model::latency::Latency;
 use crate::model::rule_trace::RuleTrace;
 use crate::model::session::{Step, Taint};
@@ -52,6 +52,22 @@ pub struct Judgement {
     pub left: Vec<Taint>,
 }
 
+impl Judgement {
+    /// A decision without an analysis, with full confidence.
+    pub fn unjudged(decision: Decision) -> Judgement {
+        Judgement {
+            verdict: Verdict { decision, confidence: 100, ..Verdict::default() },
+            analysis: Analysis::default(),
+            asked: Vec::new(),
+            weighed: Vec::new(),
+            fingerprint: Fingerprint::default(),
+            step: Step::default(),
+            latency: Latency::default(),
+            left: Vec::new(),
+        }
+    }
+}
+
 /// Judges events under a library and a policy. Copying it is free.
 #[derive(Debug, Clone, Copy)]
 pub struct Engine<'p> {
@@ -63,6 +79,19 @@ impl<'p> Engine<'p> {
     /// Creates an engine from the tables of a library and a policy.
     pub fn new(tables: Tables, policy: &'p Policy) -> Engine<'p> {
         Engine { tables, policy }
+    }
+
+    /// Judges an event of any moment: a call before it runs by its effects ([`Engine::judge_with`]), other events by
+    /// their content ([`Engine::judge_incoming`]). Those without content pass, unless a layer of the policy has rules.
+    pub fn judge_any(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
+        let has_content = matches!(event.moment, Moment::AfterTool | Moment::Prompt);
+        if event.moment.is_before_execution() {
+            self.judge_with(event, world, further)
+        } else if has_content || !self.policy.layers().is_empty() {
+            self.judge_incoming(event, world, further)
+        } else {
+            Judgement::unjudged(Decision::Pass)
+        }
     }
 
     /// Judges an event before it runs: analysis, detectors, gatekeeper.

@@ -1,8 +1,8 @@
-//! Judges an event under a policy: by its effects before it runs, by its content afterwards.
+//! Judges an event under the policy in force.
 
-use reflex_engine::{Decision, Engine, Event, ExtraDetector, Judgement, Moment, NONE, Policy, Verdict, World};
+use reflex_engine::{Decision, Engine, Event, ExtraDetector, Judgement, NONE, Policy, World};
 
-/// Judges a call that has not run by its effects, and any other event by its content and people's rules.
+/// Judges an event. Without a policy it passes.
 pub(crate) fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
     judged_further(event, policy, world, NONE)
 }
@@ -14,27 +14,6 @@ pub(crate) fn judged_further(
     world: &dyn World,
     further: ExtraDetector<'_>,
 ) -> Judgement {
-    let engine = |policy| Engine::new(reflex_library::tables(), policy);
-    match policy {
-        Some(policy) if event.moment.is_before_execution() => engine(policy).judge_with(event, world, further),
-        Some(policy) if matches!(event.moment, Moment::AfterTool | Moment::Prompt) || !policy.layers().is_empty() => {
-            engine(policy).judge_incoming(event, world, further)
-        }
-        _ => unjudged(Decision::Pass),
-    }
-}
-
-/// A decision without an analysis, with full confidence.
-pub(crate) fn unjudged(decision: Decision) -> Judgement {
-    let verdict = Verdict { decision, confidence: 100, ..Verdict::default() };
-    Judgement {
-        analysis: Default::default(),
-        verdict,
-        asked: Vec::new(),
-        weighed: Vec::new(),
-        fingerprint: Default::default(),
-        step: Default::default(),
-        latency: Default::default(),
-        left: Vec::new(),
-    }
+    let Some(policy) = policy else { return Judgement::unjudged(Decision::Pass) };
+    Engine::new(reflex_library::tables(), policy).judge_any(event, world, further)
 }

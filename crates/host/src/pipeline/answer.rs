@@ -10,7 +10,7 @@ use super::reply::{unrecorded, warn_if_unrecorded};
 use super::stop::StopCheck;
 use crate::audit::record::{self, CallRef, RecordContext, Timings};
 use crate::audit::skills;
-use crate::config::judge::{judged, unjudged};
+use crate::config::judge::judged;
 use crate::config::{self, Loaded};
 use crate::reflexes::Detector;
 use crate::store::Store;
@@ -319,7 +319,7 @@ impl Host {
         let delivery = Delivery::Reply { decision: denied, reason: reason.clone() };
         let id = random::uuid();
         let call = CallRef { id: &id, event: &event, fingerprint: &Fingerprint::default() };
-        let judgement = unjudged(denied);
+        let judgement = Judgement::unjudged(denied);
         let latency = Timings::none(&judgement.latency);
         let (layers, reflexes) = (&[], Vec::new());
         let context = RecordContext {

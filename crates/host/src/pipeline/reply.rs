@@ -1,8 +1,7 @@
 //! Replies that report failures to write the log or the session.
 
-use crate::config::judge::unjudged;
 use reflex_agents::{Agent, Delivery, Reply};
-use reflex_engine::{Decision, Event};
+use reflex_engine::{Decision, Event, Judgement};
 use std::io;
 
 /// The reply if the policy blocks calls that cannot be written to the audit log.
@@ -11,7 +10,7 @@ pub(super) fn unrecorded(agent: &Agent, event: &Event, error: &io::Error) -> Rep
         "Blocked: this call cannot be written into the audit log ({error}), and the policy in force lets nothing run that \
          is not there. A person makes room for the log, or chooses another policy."
     );
-    let judgement = unjudged(Decision::Deny);
+    let judgement = Judgement::unjudged(Decision::Deny);
     (agent.write)(event, &judgement.verdict, &Delivery::Reply { decision: Decision::Deny, reason })
 }
 

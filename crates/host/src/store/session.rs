@@ -7,15 +7,12 @@ use crate::system::files::{make_folder, put_as_it_is, text_of, wait_for};
 use crate::system::os::{self, Purpose};
 use crate::system::{clock, hex};
 use reflex_engine::Event;
-use reflex_engine::loopbreaker::{End, RepeatAllowance, Step, StepKind, finish};
+use reflex_engine::loopbreaker::{End, RepeatAllowance, Step, StepKind, WINDOW, finish};
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
-
-/// Maximum number of calls that are remembered.
-pub const WINDOW: usize = 50;
 
 /// Maximum number of lines: a call has one before its tool runs and one after it.
 const LINES: usize = 2 * WINDOW;

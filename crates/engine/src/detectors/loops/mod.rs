@@ -17,6 +17,9 @@ pub use signature::chars;
 /// Maximum number of occurrences of a run of one to three calls that is not reported.
 const MAX_RUNS: usize = 3;
 
+/// Number of a session's latest calls that are compared.
+pub const WINDOW: usize = 50;
+
 /// Number of occurrences from which on a person is prompted, because such a loop does not end without help.
 const ASK_FROM: usize = 8;
 
