@@ -157,6 +157,82 @@ export declare function loadRuleFile(path: string): Promise<ReflexRule>;
  */
 export declare function loadRuleDirectory(dir: string, config?: ReflexConfig): Promise<ReflexRule[]>;
 
+/** A call or another event of an agent, in the universal form of `reflex hook` and `reflex eval`. */
+export interface UniversalEvent {
+  /** `pre-command`, `pre-write`, `pre-tool`, `post-tool`, `prompt-submit`, … or `sequence` with `steps`. */
+  event: string;
+  /** Echoed in the verdict. */
+  id?: string | number;
+  /** Name of the tool, if `event` is `pre-tool` or `post-tool`. */
+  tool?: string;
+  command?: string;
+  files?: string[];
+  content?: string;
+  output?: string;
+  prompt?: string;
+  /** Working folder, `/repo` by default. */
+  cwd?: string;
+  /** Root of the project, `cwd` by default. */
+  workspace?: string;
+  home?: string;
+  /** Facts that the hook would look up on the machine. A fact that is not given is unknown. */
+  facts?: {
+    git?: { branch?: string; dirty?: string[]; untracked?: string[]; ignored?: string[]; protected?: string[]; unpushed?: number; stashes?: number };
+    files?: Record<string, string>;
+    missing?: string[];
+    env?: Record<string, string>;
+    symlinks?: Record<string, string>;
+    [fact: string]: unknown;
+  };
+  [field: string]: unknown;
+}
+
+/** Something that a detector found. */
+export interface Finding {
+  /** `delete/home`, `secret/write`, … */
+  id: string;
+  detector: string;
+  category: string;
+  severity: RuleSeverity;
+  /** From 0 to 1. */
+  confidence: number;
+  message: string;
+  /** What to do instead; empty if unknown. */
+  remedy: string;
+  [field: string]: unknown;
+}
+
+export interface Verdict {
+  schema: 'reflex/verdict-v1';
+  decision: 'allow' | 'warn' | 'require_approval' | 'block';
+  risk: string;
+  /** From 0 to 1. */
+  confidence: number;
+  /** Texts for the agent and the person, the most important first. */
+  reasons: string[];
+  findings: Finding[];
+  advice: string[];
+  /** Fields to replace in the call, or null. */
+  rewrite: Record<string, string> | null;
+  /** Whether everything that the call would lose could be backed up first, as the hook does. */
+  undo?: true;
+  /** The reason for which the event could not be read; `decision` is `block`. */
+  error?: string;
+  id?: string | number;
+}
+
+/**
+ * Returns the verdict of `reflex eval` on an event. No file is read.
+ *
+ * @example
+ * judge({ event: 'pre-command', command: 'rm -rf ~' }).decision; // 'block'
+ *
+ * @param options.mode The policy, `balanced` by default.
+ * @param options.home Home folder of an event that names none, `/home/user` by default.
+ * @throws {ReflexError} The mode is unknown. An event that cannot be read is blocked instead.
+ */
+export declare function judge(event: UniversalEvent, options?: { mode?: string; home?: string }): Verdict;
+
 /** A command that a shell text would run. Wrappers such as `sudo` are commands of their own. */
 export interface ParsedCommand {
   /** File name of the program; empty if unknown. */

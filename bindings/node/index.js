@@ -69,6 +69,10 @@ async function load(path, config) {
 const loadRuleFile = (path) => load(path);
 const loadRuleDirectory = (dir, config) => load(dir, JSON.stringify(config ?? {}));
 const parse = (command, options) => JSON.parse(native.parse(String(command), options?.cwd ?? '/'));
+const judge = (event, options) =>
+  JSON.parse(
+    call(() => native.judge(JSON.stringify(event) ?? '', options?.mode ?? 'balanced', options?.home ?? '/home/user')),
+  );
 const CORE_RULES = JSON.parse(native.coreRules());
 
-module.exports = { RuleEngine, CORE_RULES, loadRuleFile, loadRuleDirectory, parse };
+module.exports = { RuleEngine, CORE_RULES, loadRuleFile, loadRuleDirectory, judge, parse };

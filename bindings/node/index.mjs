@@ -1,3 +1,3 @@
 import engine from './index.js';
 
-export const { RuleEngine, CORE_RULES, loadRuleFile, loadRuleDirectory, parse } = engine;
+export const { RuleEngine, CORE_RULES, loadRuleFile, loadRuleDirectory, judge, parse } = engine;

@@ -1,6 +1,7 @@
 //! The packages for Node.js and Python: built, packed, installed into empty folders, and tested there.
 
 use crate::project::{Project, tool};
+use crate::score;
 use crate::steps::{step, succeed};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,21 +21,31 @@ const RULE: &str = "name: no-notes\nevents: [file_write]\nconditions:\n  \
 /// # Errors
 /// A package cannot be built or installed, or one of its tests fails.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
-    let build = Build { source: project.root.join("bindings"), out: project.target.join("bindings") };
+    let build = Build::new(project);
     fs::create_dir_all(&build.out).map_err(|error| format!("{}: {error}", build.out.display()))?;
     step("tests of the shared part", || build.cargo(&["test", "--release", "-q", "-p", "reflex-bindings"]))?;
     step("npm packages", || build.npm_packages())?;
     step("npm packages in an empty folder", || build.in_node())?;
     step("wheel", || build.wheel())?;
-    step("wheel in an empty environment", || build.in_python())
+    step("wheel in an empty environment", || build.in_python())?;
+    let Some((events, verdicts)) = score::judged(project)? else {
+        println!("skip  records: no corpora");
+        return Ok(());
+    };
+    step("verdicts of `reflex eval` in both packages", || build.records(&events, &verdicts))
 }
 
-struct Build {
+/// The sources of the packages, and the folder in which they are built and tried.
+pub(crate) struct Build {
     source: PathBuf,
-    out: PathBuf,
+    pub(crate) out: PathBuf,
 }
 
 impl Build {
+    pub(crate) fn new(project: &Project) -> Build {
+        Build { source: project.root.join("bindings"), out: project.target.join("bindings") }
+    }
+
     fn cargo(&self, arguments: &[&str]) -> Result<(), String> {
         let mut cargo = tool("cargo");
         cargo
@@ -106,8 +117,20 @@ impl Build {
         succeed(Command::new(python).arg(test).current_dir(self.fresh("try-python-folder")?)).map(drop)
     }
 
+    /// Judges records in both packages and compares the verdicts with those of `reflex eval`.
+    fn records(&self, events: &str, verdicts: &str) -> Result<(), String> {
+        let node = self.out.join("try-node");
+        write(&node.join("events.jsonl"), events)?;
+        write(&node.join("verdicts.jsonl"), verdicts)?;
+        copy(&self.source.join("node/test/records.test.mjs"), &node.join("records.test.mjs"))?;
+        succeed(Command::new("node").args(["--test", "records.test.mjs"]).current_dir(&node))?;
+        let python = self.out.join("try-python/bin/python");
+        let test = self.source.join("python/tests/test_records.py");
+        succeed(Command::new(python).arg(test).current_dir(&node)).map(drop)
+    }
+
     /// Makes a virtual environment with these packages; returns the folder of its programs.
-    fn environment(&self, name: &str, packages: &[&str]) -> Result<PathBuf, String> {
+    pub(crate) fn environment(&self, name: &str, packages: &[&str]) -> Result<PathBuf, String> {
         let folder = self.fresh(name)?;
         succeed(tool("python3").args(["-m", "venv"]).arg(&folder))?;
         let programs = folder.join("bin");
@@ -117,7 +140,7 @@ impl Build {
     }
 
     /// An empty folder below the output folder.
-    fn fresh(&self, name: &str) -> Result<PathBuf, String> {
+    pub(crate) fn fresh(&self, name: &str) -> Result<PathBuf, String> {
         let folder = self.out.join(name);
         if folder.exists() {
             fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -127,7 +150,8 @@ impl Build {
     }
 }
 
-fn files_with(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
+/// The files of a folder with this extension, sorted.
+pub(crate) fn files_with(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, String> {
     let entries = fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut files: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == ending));

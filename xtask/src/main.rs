@@ -16,6 +16,7 @@ mod page;
 mod portable;
 mod project;
 mod prose;
+mod recipes;
 mod reference;
 mod release;
 mod score;
@@ -43,6 +44,7 @@ usage: cargo xtask COMMAND
   terminal          take a picture of every command at 80 and 120 columns, dark and light, in `terminal/` of the target
                     folder, write the README's recording, and fail if a line breaks inside a word or is too long
   bindings          build the packages for Node.js and Python, install them into empty folders and test them there
+  recipes           run examples/ with the packages of `bindings`, the real SDKs and a scripted model
   portable [TARGET…]
                     check that everything compiles for Linux, macOS and, as far as it goes, Windows
   release           build the binary that people get, with what a hook call runs side by side
@@ -95,6 +97,7 @@ fn main() -> ExitCode {
         ["page", "--check"] => hermetic_release(&words, page::check),
         ["terminal"] => project().and_then(|project| page::terminal(&project)),
         ["bindings"] => project().and_then(|project| bindings::check(&project)),
+        ["recipes"] => project().and_then(|project| recipes::check(&project)),
         ["portable", names @ ..] => project().and_then(|project| portable::check(&project, names)),
         ["linear"] => project().and_then(|project| linear::write(&project)),
         ["bench", "--check"] => hermetic_release(&words, bench::check),

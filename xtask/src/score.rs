@@ -80,6 +80,15 @@ fn measure(project: &Project) -> Result<Option<Page>, String> {
     Ok(Some(page))
 }
 
+/// The events of all records and the verdicts of `reflex eval`, one per line; `None` if the corpora are missing.
+pub(crate) fn judged(project: &Project) -> Result<Option<(String, String)>, String> {
+    let Some(corpora) = corpora(project) else { return Ok(None) };
+    let release = release::build(project)?;
+    let events = step("events", || events(&corpora))?;
+    let verdicts = step("judge", || output_of_eval(&release.binary, &events))?;
+    Ok(Some((events, verdicts)))
+}
+
 fn corpora(project: &Project) -> Option<PathBuf> {
     let named = env::var_os(CORPORA).map(PathBuf::from);
     let folder = named.unwrap_or_else(|| project.root.join("../shared/corpora"));
@@ -117,6 +126,10 @@ fn events(corpora: &Path) -> Result<String, String> {
 }
 
 fn verdicts(binary: &Path, events: &str) -> Result<Vec<Value>, String> {
+    lines(&output_of_eval(binary, events)?)
+}
+
+fn output_of_eval(binary: &Path, events: &str) -> Result<String, String> {
     let fail = |error: std::io::Error| format!("`{}`: {error}", binary.display());
     let mut child =
         Command::new(binary).arg("eval").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(fail)?;
@@ -125,7 +138,7 @@ fn verdicts(binary: &Path, events: &str) -> Result<Vec<Value>, String> {
         scope.spawn(move || stdin.map(|mut stdin| std::io::Write::write_all(&mut stdin, events.as_bytes())));
         child.wait_with_output()
     });
-    lines(&String::from_utf8_lossy(&output.map_err(fail)?.stdout))
+    Ok(String::from_utf8_lossy(&output.map_err(fail)?.stdout).into_owned())
 }
 
 fn lines(text: &str) -> Result<Vec<Value>, String> {

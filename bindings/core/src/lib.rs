@@ -1,4 +1,4 @@
-//! The rule engine with JSON at its border, as the packages for Node.js and Python call it.
+//! The rule engine and the judgement with JSON at their border, as the packages for Node.js and Python call it.
 //!
 //! Values cross the border as JSON text, because both runtimes parse it natively faster than they build objects one
 //! field at a time through their C interfaces. There is no global state, and no file is read that the caller did not
@@ -14,10 +14,12 @@
 
 mod commands;
 mod error;
+mod judge;
 mod rule;
 
 pub use commands::parse;
 pub use error::{Code, Error};
+pub use judge::judge;
 
 use reflex_rules::{EvaluationResult, Level, Problem, ReflexConfig, Rule, RuleEngine, load_rule_directory};
 use serde_json::{Map, Value, json};

@@ -58,6 +58,12 @@ pub fn core_rules() -> String {
     core::core_rules()
 }
 
+/// Returns the verdict on an event.
+#[napi]
+pub fn judge(event: String, mode: String, home: String) -> Result<String> {
+    core::judge(&event, &mode, &home).map_err(thrown)
+}
+
 /// Returns the commands and effects of a shell text.
 #[napi]
 pub fn parse(command: String, cwd: String) -> String {

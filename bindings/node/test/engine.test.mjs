@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Worker, isMainThread } from 'node:worker_threads';
-import { CORE_RULES, RuleEngine, loadRuleDirectory, loadRuleFile, parse } from 'reflex-guard-engine';
+import { CORE_RULES, RuleEngine, loadRuleDirectory, loadRuleFile, judge, parse } from 'reflex-guard-engine';
 
 const RULE = {
   name: 'no-prod',
@@ -30,6 +30,7 @@ test('both module systems have the same interface', () => {
   assert.deepEqual(Object.keys(required).sort(), [
     'CORE_RULES',
     'RuleEngine',
+    'judge',
     'loadRuleDirectory',
     'loadRuleFile',
     'parse',
@@ -89,6 +90,22 @@ test('a loaded rule can be added as it is', async () => {
     const event = { event: 'bash_command', command };
     assert.deepEqual(engine.evaluate(event), again.evaluate(event));
   }
+});
+
+test('an event is judged as `reflex eval` does', () => {
+  const event = { event: 'pre-command', command: 'rm -rf ~', id: 7 };
+  const verdict = judge(event);
+  assert.deepEqual([verdict.decision, verdict.id], ['block', 7]);
+  assert.ok(verdict.reasons[0].includes('home'), verdict.reasons[0]);
+  assert.equal(judge({ event: 'pre-command', command: 'ls' }).decision, 'allow');
+  const reset = { event: 'pre-command', command: 'git reset --hard', facts: { git: { branch: 'main', dirty: [] } } };
+  assert.equal(judge(reset).decision, 'allow');
+  assert.equal(judge(event, { mode: 'observe' }).decision, 'allow');
+  for (const wrong of [{}, undefined, null, 7, { event: 'pre-command' }]) {
+    assert.equal(judge(wrong).decision, 'block');
+    assert.ok(judge(wrong).error);
+  }
+  assert.throws(() => judge(event, { mode: 'brisk' }), { code: 'ERR_INVALID_ARGUMENT' });
 });
 
 test('commands and effects are data', () => {

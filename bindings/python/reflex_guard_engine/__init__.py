@@ -15,7 +15,7 @@ from typing import Any, Iterable, Mapping, Optional, Sequence, Union
 
 from . import _native
 
-__all__ = ["CORE_RULES", "ReflexError", "RuleEngine", "load_rule_directory", "load_rule_file", "parse"]
+__all__ = ["CORE_RULES", "ReflexError", "RuleEngine", "load_rule_directory", "load_rule_file", "judge", "parse"]
 
 Rule = Mapping[str, Any]
 Event = Mapping[str, Any]
@@ -91,6 +91,16 @@ def load_rule_directory(
     """
     config = {"disabled_rules": list(disabled_rules), "rule_dirs": [os.fspath(one) for one in rule_dirs]}
     return json.loads(_call(_native.load_rules, os.fspath(path), json.dumps(config)))
+
+
+def judge(event: Event, *, mode: str = "balanced", home: str = "/home/user") -> dict[str, Any]:
+    """Returns the verdict of ``reflex eval`` on a universal event; its ``decision`` is ``allow``, ``warn``,
+    ``require_approval`` or ``block``.
+
+    No file is read: facts such as ``"facts": {"git": {"dirty": ["a.txt"]}}`` are fields of the event. An event that cannot be read is
+    blocked, with ``error`` in the verdict. ``home`` is the home folder of an event that names none.
+    """
+    return json.loads(_call(_native.judge, json.dumps(event), mode, home))
 
 
 def parse(command: str, cwd: str = "/") -> dict[str, Any]:

@@ -60,6 +60,12 @@ fn load_rules(py: Python<'_>, folder: &str, config: &str) -> PyResult<String> {
     py.detach(|| core::load_rules(folder, config)).map_err(raised)
 }
 
+/// Returns the verdict on an event.
+#[pyfunction]
+fn judge(py: Python<'_>, event: &str, mode: &str, home: &str) -> PyResult<String> {
+    py.detach(|| core::judge(event, mode, home)).map_err(raised)
+}
+
 /// Returns the commands and effects of a shell text.
 #[pyfunction]
 fn parse(py: Python<'_>, command: &str, cwd: &str) -> String {
@@ -77,6 +83,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<Engine>()?;
     module.add("NativeError", module.py().get_type::<NativeError>())?;
     module.add_function(wrap_pyfunction!(core_rules, module)?)?;
+    module.add_function(wrap_pyfunction!(judge, module)?)?;
     module.add_function(wrap_pyfunction!(load_rule_file, module)?)?;
     module.add_function(wrap_pyfunction!(load_rules, module)?)?;
     module.add_function(wrap_pyfunction!(parse, module)?)

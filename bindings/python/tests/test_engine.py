@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from reflex_guard_engine import CORE_RULES, ReflexError, RuleEngine, load_rule_directory, load_rule_file, parse
+from reflex_guard_engine import CORE_RULES, ReflexError, RuleEngine, judge, load_rule_directory, load_rule_file, parse
 
 RULE = {
     "name": "no-prod",
@@ -61,6 +61,19 @@ class EngineTest(unittest.TestCase):
             with self.assertRaises(ReflexError) as raised:
                 load_rule_directory(folder)
             self.assertEqual((raised.exception.file, raised.exception.line), (str(bad), 4))
+
+    def test_an_event_is_judged_as_eval_does(self) -> None:
+        event = {"event": "pre-command", "command": "rm -rf ~", "id": 7}
+        verdict = judge(event)
+        self.assertEqual((verdict["decision"], verdict["id"]), ("block", 7))
+        self.assertIn("home", verdict["reasons"][0])
+        self.assertEqual(judge({"event": "pre-command", "command": "ls"})["decision"], "allow")
+        unreadable = judge({})
+        self.assertEqual(unreadable["decision"], "block")
+        self.assertIn("error", unreadable)
+        with self.assertRaises(ReflexError) as raised:
+            judge(event, mode="brisk")
+        self.assertEqual(raised.exception.code, "ERR_INVALID_ARGUMENT")
 
     def test_commands_and_effects_are_data(self) -> None:
         parsed = parse("sudo rm -rf build", cwd="/repo")
