@@ -56,7 +56,7 @@ impl Host {
         let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
         // The list of waiting calls works without the end of the wait.
         let _ = store.note_wait(call, until);
-        match answer(&store, call, left, is_reported) {
+        match answer(&store, call, Instant::now() + left, is_reported) {
             Some(Answer::Answered) => return Asked::Answered,
             Some(Answer::TakenOff) => deny(verdict, ""),
             Some(Answer::Open) | None => note(verdict, &unanswered(asking.wait)),
@@ -103,13 +103,19 @@ fn lacks_prompt(agent: &Agent, event: &Event) -> bool {
 }
 
 /// Waits until the call is answered, no person is present any more, or the time is over. `None` at the end of the time.
-fn answer(store: &Store, call: &Pending, timeout: Duration, is_reported: bool) -> Option<Answer> {
+fn answer(store: &Store, call: &Pending, deadline: Instant, is_reported: bool) -> Option<Answer> {
     let folders = store.answer_folders().ok()?;
     let folders = folders.each_ref().map(Path::new);
+    let timeout = deadline.saturating_duration_since(Instant::now());
     let watch = Watch::begin(&folders, &store.presence_file(), timeout).ok()?;
     loop {
         // The watch reports only later changes, so an earlier answer is looked up here.
-        match store.answer_to(call) {
+        let found = store.answer_to(call);
+        // The process may have been stopped for longer than the client waits.
+        if Instant::now() >= deadline {
+            return None;
+        }
+        match found {
             Answer::Open if is_reported || store.is_person_present() => {}
             answer @ (Answer::Open | Answer::Answered | Answer::TakenOff) => return Some(answer),
         }
