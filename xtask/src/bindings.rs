@@ -26,6 +26,7 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     step("tests of the shared part", || build.cargo(&["test", "--release", "-q", "-p", "reflex-bindings"]))?;
     step("npm packages", || build.npm_packages())?;
     step("npm packages in an empty folder", || build.in_node())?;
+    step("pairs of the differential through npm", || build.differential(project))?;
     step("wheel", || build.wheel())?;
     step("wheel in an empty environment", || build.in_python())?;
     let Some((events, verdicts)) = score::judged(project)? else {
@@ -98,6 +99,22 @@ impl Build {
             Some(("Blocked by reflex", rules)) if rules.contains("no-notes") => Ok(()),
             _ => Err(format!("the example of the document prints {printed:?}")),
         }
+    }
+
+    /// Compares the npm package with the crate on the rules and events by which the crate is compared with
+    /// `@fozikio/reflex`.
+    fn differential(&self, project: &Project) -> Result<(), String> {
+        let folder = self.fresh("differential")?;
+        let test = ["test", "-q", "--locked", "-p", "reflex-rules", "--test", "differential"];
+        succeed(project.cargo(&test).env("REFLEX_DIFFERENTIAL", &folder))?;
+        if !folder.join("ours.json").exists() {
+            println!("skip  differential: npm cannot install @fozikio/reflex");
+            return Ok(());
+        }
+        // Packages are found from the place of the module.
+        let script = self.out.join("try-node/differential.mjs");
+        copy(&self.source.join("node/test/differential.mjs"), &script)?;
+        succeed(Command::new("node").arg(script).current_dir(folder)).map(drop)
     }
 
     fn wheel(&self) -> Result<(), String> {

@@ -1,11 +1,12 @@
 //! Our rules against the published package `@fozikio/reflex` on generated rules and events. Every difference must be one
 //! of those that docs/rules-compatibility.md lists. Without npm or a registry the test says so and passes, except in CI.
+//! If `REFLEX_DIFFERENTIAL` names an empty folder, rules, events and our results stay there for `cargo xtask bindings`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 use reflex_rules::{RuleEngine, load_rule_directory};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 const RULES: usize = 300;
@@ -30,8 +31,10 @@ console.log(JSON.stringify(out));
 
 #[test]
 fn every_difference_to_the_package_is_listed() {
-    let folder = tempfile::tempdir().unwrap();
-    if !installed(folder.path()) {
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = std::env::var_os("REFLEX_DIFFERENTIAL").map_or(temporary.path().to_owned(), PathBuf::from);
+    let folder = folder.as_path();
+    if !installed(folder) {
         println!("skipped: npm cannot install @fozikio/reflex here");
         assert!(std::env::var_os("CI").is_none(), "where everything has to hold, a test that is skipped does not");
         return;
@@ -39,21 +42,24 @@ fn every_difference_to_the_package_is_listed() {
     let mut chance = Chance(0x5eed);
     let rules: Vec<Value> = (0..RULES).map(|number| rule(number, &mut chance)).collect();
     let events: Vec<Value> = (0..EVENTS).map(|_| event(&mut chance)).collect();
-    std::fs::create_dir(folder.path().join("rules")).unwrap();
+    std::fs::create_dir(folder.join("rules")).unwrap();
     for (number, rule) in rules.iter().enumerate() {
-        std::fs::write(folder.path().join(format!("rules/{number:04}.yaml")), rule.to_string()).unwrap();
+        std::fs::write(folder.join(format!("rules/{number:04}.yaml")), rule.to_string()).unwrap();
     }
-    std::fs::write(folder.path().join("events.json"), Value::from(events.clone()).to_string()).unwrap();
-    let theirs = run_package(folder.path());
-    let (loaded, _) = load_rule_directory(folder.path().join("rules"), None);
+    std::fs::write(folder.join("events.json"), Value::from(events.clone()).to_string()).unwrap();
+    let theirs = run_package(folder);
+    let (loaded, _) = load_rule_directory(folder.join("rules"), None);
+    let mut results = Map::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for rule in &rules {
         let name = rule["name"].as_str().unwrap();
         let mut engine =
             RuleEngine::new([("roots", vec!["/proj".into(), "/data".into()]), ("word", vec!["rm".into()])]);
         let _ = engine.add_rules(loaded.iter().filter(|one| one.name == name).cloned());
+        let ours = |event: &Value| !engine.evaluate(event.as_object().unwrap()).is_empty();
+        results.insert(name.into(), events.iter().map(ours).collect());
         for (event, theirs) in events.iter().zip(theirs[name].as_array().unwrap()) {
-            let ours = !engine.evaluate(event.as_object().unwrap()).is_empty();
+            let ours = ours(event);
             if *theirs != Value::Bool(ours) {
                 let listed = listed(rule, event.as_object().unwrap(), theirs);
                 let listed = listed.unwrap_or_else(|| panic!("ours {ours}, theirs {theirs}\n{rule}\n{event}"));
@@ -61,6 +67,7 @@ fn every_difference_to_the_package_is_listed() {
             }
         }
     }
+    std::fs::write(folder.join("ours.json"), Value::from(results).to_string()).unwrap();
     println!("{} pairs, differences: {counts:?}", RULES * EVENTS);
 }
 
