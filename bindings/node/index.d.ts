@@ -189,7 +189,7 @@ export interface UniversalEvent {
 
 /** Something that a detector found. */
 export interface Finding {
-  /** `delete/home`, `secret/write`, … */
+  /** `rm/home-or-root`, `guard/files`, … */
   id: string;
   detector: string;
   category: string;
