@@ -28,6 +28,8 @@ pub struct Repository {
     pub(crate) worktree_configuration: Fact<bool>,
     settings: OnceLock<Fact<Settings>>,
     index: OnceLock<Fact<Arc<Index>>>,
+    /// The first path that was asked about, and the part of the index about it, if that could be read alone.
+    excerpt: OnceLock<(Vec<u8>, Option<Index>)>,
     pub(crate) survey: Survey,
     /// Folders below the work tree, and whether their contents belong to it.
     own_folders: RefCell<BTreeMap<Vec<u8>, bool>>,
@@ -101,7 +103,7 @@ impl Repository {
     /// Whether any index entry is this path or lies below it.
     pub fn is_tracked(&self, path: &Path) -> Fact<bool> {
         let path = self.relative(path)?;
-        Ok(self.index()?.covers(&path))
+        Ok(self.index_about(&path)?.covers(&path))
     }
 
     /// The object ids of a path in the index, each followed by a space; empty if untracked.
@@ -150,6 +152,7 @@ impl Repository {
             worktree_configuration,
             settings: OnceLock::new(),
             index: OnceLock::new(),
+            excerpt: OnceLock::new(),
             survey: Survey::default(),
             own_folders: RefCell::default(),
             owned: RefCell::default(),
@@ -184,6 +187,16 @@ impl Repository {
     pub(crate) fn index(&self) -> Fact<&Index> {
         let load = || Index::load(&self.git_dir, self.object_hash()?).map(Arc::new);
         self.index.get_or_init(load).as_deref().map_err(Clone::clone)
+    }
+
+    /// The index, or only its entries for one path and for attributes files. Most calls ask about one file.
+    pub(crate) fn index_about(&self, path: &[u8]) -> Fact<&Index> {
+        if self.index.get().is_some() || path.is_empty() {
+            return self.index();
+        }
+        let hash = self.object_hash()?;
+        let (known, index) = self.excerpt.get_or_init(|| (path.to_vec(), Index::about(&self.git_dir, hash, path)));
+        index.as_ref().filter(|_| known == path).map_or_else(|| self.index(), Ok)
     }
 
     pub(crate) fn object_hash(&self) -> Fact<gix_hash::Kind> {

@@ -1,5 +1,6 @@
 //! The index: the tracked paths, and their state when git last saw them.
 
+use crate::files::excerpt::excerpt;
 use crate::files::read;
 use crate::files::scope::{Scope, is_at_or_below};
 use crate::model::fact::{Fact, Unknown};
@@ -57,6 +58,17 @@ impl Index {
             state = joined.into_parts().0;
         }
         checked(state)
+    }
+
+    /// Reads the part of the index about one path: the entries at and below it, and those of attributes files. `None` if
+    /// the index has to be read completely.
+    pub(crate) fn about(git_dir: &Path, hash: gix_hash::Kind, path: &[u8]) -> Option<Self> {
+        let (file, metadata) = read::opened(&git_dir.join("index"), MAXIMUM_BYTES).ok()??;
+        let content = excerpt(file, metadata.len(), hash.len_in_bytes(), path).ok()??;
+        let written = filetime::FileTime::from_last_modification_time(&metadata);
+        check(&content, hash).ok()?;
+        let (state, _) = State::from_bytes(&content, written, hash, options()).ok()?;
+        checked(state).ok()
     }
 
     pub(crate) fn state(&self) -> &State {

@@ -2,6 +2,7 @@
 
 pub(crate) mod config;
 pub(crate) mod effort;
+mod excerpt;
 pub(crate) mod index;
 pub(crate) mod read;
 pub(crate) mod reference_files;

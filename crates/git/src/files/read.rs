@@ -95,13 +95,18 @@ pub(crate) fn file_not_link(path: &Path, limit: u64) -> Fact<Option<Vec<u8>>> {
     }
 }
 
+/// A regular file to be read in parts, following links; `None` if it does not exist.
+pub(crate) fn opened(path: &Path, limit: u64) -> Fact<Option<(File, Metadata)>> {
+    match std::fs::metadata(path) {
+        Ok(metadata) => open(path, &metadata, Links::Followed, limit).map(Some),
+        Err(error) if is_missing(&error) => Ok(None),
+        Err(_) => Err(Unknown("a file cannot be read")),
+    }
+}
+
 /// The first bytes of a regular file, following links, and its length; `None` if it does not exist.
 pub(crate) fn beginning(path: &Path, limit: u64, bytes: usize) -> Fact<Option<(Vec<u8>, u64)>> {
-    let (file, length) = match std::fs::metadata(path) {
-        Ok(metadata) => open(path, &metadata, Links::Followed, limit)?,
-        Err(error) if is_missing(&error) => return Ok(None),
-        Err(_) => return Err(Unknown("a file cannot be read")),
-    };
+    let Some((file, length)) = opened(path, limit)? else { return Ok(None) };
     let mut start = Vec::with_capacity(bytes);
     file.take(bytes as u64).read_to_end(&mut start).map_err(|_| Unknown("a file cannot be read"))?;
     Ok(Some((start, length.len())))

@@ -2,6 +2,7 @@
 
 use crate::files::config;
 use crate::files::effort::Effort;
+use crate::files::index::Index;
 use crate::files::read::{self, Budget};
 use crate::files::scope::{joined, levels};
 use crate::model::fact::{Fact, Unknown};
@@ -42,6 +43,7 @@ impl Conversion {
 /// Looks up attributes. Caches the rules of the last folder.
 pub(crate) struct Attributes<'a> {
     repository: &'a Repository,
+    index: &'a Index,
     root: &'a Path,
     rules: Option<Rules>,
 }
@@ -60,8 +62,9 @@ struct Chosen {
 }
 
 impl<'a> Attributes<'a> {
-    pub(crate) fn new(repository: &'a Repository) -> Fact<Self> {
-        Ok(Attributes { repository, root: repository.checked_out()?, rules: None })
+    /// `index` has to contain the attributes files at least.
+    pub(crate) fn new(repository: &'a Repository, index: &'a Index) -> Fact<Self> {
+        Ok(Attributes { repository, index, root: repository.checked_out()?, rules: None })
     }
 
     pub(crate) fn conversion(&mut self, path: &[u8], budget: &Budget) -> Fact<Conversion> {
@@ -131,7 +134,7 @@ impl<'a> Attributes<'a> {
             let full = self.root.join(native(&name));
             match read::file_not_link(&full, MAXIMUM_BYTES)? {
                 Some(content) => add(&content, full, Some(self.root), level.is_empty())?,
-                None if self.repository.index()?.has_entry(&name) => {
+                None if self.index.has_entry(&name) => {
                     return Err(Unknown("a tracked attributes file is not in the work tree"));
                 }
                 None => {}

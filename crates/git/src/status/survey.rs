@@ -66,19 +66,23 @@ impl Repository {
 
 fn look(repository: &Repository, question: Question, scope: &Scope) -> Fact<Found> {
     let mut found = Found::default();
-    match repository.index() {
+    let index = match (question, scope.0.as_slice()) {
+        (Question::Unstaged, [path]) => repository.index_about(path),
+        (Question::Unstaged | Question::Uncommitted | Question::Untracked(_), _) => repository.index(),
+    };
+    match &index {
         // An index that exists but cannot be read hides possible losses.
-        Err(reason) if index::HIDES.contains(&reason) => {
-            found.break_off(Err(reason));
+        Err(reason) if index::HIDES.contains(reason) => {
+            found.break_off(Err(reason.clone()));
             return Ok(found);
         }
         Ok(_) | Err(_) => {}
     }
     match question {
-        Question::Unstaged => unstaged::differing(repository, scope, &mut found)?,
+        Question::Unstaged => unstaged::differing(repository, index?, scope, &mut found)?,
         Question::Untracked(ignored) => found = ignore::untracked(repository, scope, ignored)?,
         Question::Uncommitted => {
-            unstaged::differing(repository, scope, &mut found)?;
+            unstaged::differing(repository, index?, scope, &mut found)?;
             staged::differing(repository, scope, &mut found)?;
         }
     }

@@ -16,8 +16,9 @@ use std::collections::HashMap;
 use std::path::Path;
 
 /// Adds tracked files whose content, kind or executable bit differs from the index.
-pub(crate) fn differing(repository: &Repository, scope: &Scope, found: &mut Found) -> Fact<()> {
-    let search = Comparison::new(repository)?.all(scope, found);
+/// `index` is that of the repository, or its part about the scope.
+pub(crate) fn differing(repository: &Repository, index: &Index, scope: &Scope, found: &mut Found) -> Fact<()> {
+    let search = Comparison::new(repository, index)?.all(scope, found);
     found.break_off(search);
     Ok(())
 }
@@ -47,7 +48,7 @@ struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    fn new(repository: &'a Repository) -> Fact<Self> {
+    fn new(repository: &'a Repository, index: &'a Index) -> Fact<Self> {
         let settings = repository.settings()?;
         let is_on = |name| settings.boolean("core", name).unwrap_or(true);
         let stat = stat::Options {
@@ -59,12 +60,12 @@ impl<'a> Comparison<'a> {
         Ok(Comparison {
             root: repository.checked_out()?,
             home: &repository.home,
-            index: repository.index()?,
+            index,
             hash: repository.object_hash()?,
             stat,
             executable_bit: is_on("filemode"),
             symbolic_links: is_on("symlinks"),
-            attributes: Attributes::new(repository)?,
+            attributes: Attributes::new(repository, index)?,
             budget: Budget::new(),
             directories: HashMap::new(),
         })
