@@ -4,6 +4,7 @@
 use super::pieces::begin_of;
 use super::signs::{Sign, Span};
 use super::words::is_unseen;
+use memchr::memmem;
 
 /// Maximum number of signs of one kind that are reported individually.
 const MAX_SIGNS: usize = 64;
@@ -208,10 +209,11 @@ pub(super) fn spelled(text: &str) -> Vec<(Span, String)> {
     }
     let lower = text.to_ascii_lowercase();
     let all = Span { start: 0, end: text.len() };
-    if ["vafgehpgvba", "cerivbhf", "rot13", " gur "].iter().any(|sign| lower.contains(sign)) {
+    let has = |sign: &&str| memmem::find(lower.as_bytes(), sign.as_bytes()).is_some();
+    if ["vafgehpgvba", "cerivbhf", "rot13", " gur "].iter().any(has) {
         found.push((all, text.chars().map(moved).collect()));
     }
-    if ["snoitcurtsni", "tpmorp", "suoiverp"].iter().any(|sign| lower.contains(sign)) {
+    if ["snoitcurtsni", "tpmorp", "suoiverp"].iter().any(has) {
         found.push((all, text.chars().rev().collect()));
     }
     found
@@ -245,6 +247,9 @@ fn runs_of(text: &str, spelling: &Spelling, least: usize) -> Vec<(Span, String)>
 
 fn char_of(rest: &str, spelling: &Spelling) -> Option<(char, usize)> {
     let digits = rest.get(spelling.open.len()..)?;
+    if !digits.bytes().next().is_some_and(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
     let length =
         if spelling.digits > 0 { spelling.digits } else { digits.get(..7.min(digits.len()))?.find(spelling.close)? };
     let code = u32::from_str_radix(digits.get(..length)?, spelling.radix).ok()?;
@@ -303,7 +308,13 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
     let mut signs = Vec::new();
     let mut before = ' ';
     let mut run = 0;
-    for (at, ch) in text.char_indices() {
+    let mut end = 0;
+    for (at, ch) in marked(text) {
+        if at > end {
+            run = 0;
+            before = text.get(..at).and_then(|text| text.chars().next_back()).unwrap_or(before);
+        }
+        end = at + ch.len_utf8();
         let span = Span { start: at, end: at + ch.len_utf8() };
         match ch {
             '\u{e0020}'..='\u{e007f}' if !is_pictograph(before) && run == 0 => {
@@ -327,6 +338,18 @@ pub(super) fn unseen(text: &str) -> Vec<Sign> {
         }
     }
     signs
+}
+
+/// The characters that are not ASCII, with their offsets: there are few of them in most texts.
+fn marked(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = text.as_bytes().get(at..)?;
+        let start = at + rest.iter().position(|byte| !byte.is_ascii())?;
+        let ch = text.get(start..)?.chars().next()?;
+        at = start + ch.len_utf8();
+        Some((start, ch))
+    })
 }
 
 /// Whether a character is a pictograph. Regional flags are pictographs followed by tag characters.

@@ -1,11 +1,12 @@
 //! Meanings of the words of a text, as far as they matter for instructions to a model, in many languages; and the
 //! sentences that combine several meanings.
 
-use super::pieces::is;
+use super::dictionary::{Dictionary, Entry, Run, bits_of};
 use super::signs::Span;
 use super::words::{Standing, Word, is_of_a_sentence, standing};
 use crate::model::words::{WordList, Words};
 use reflex_tables::{Node, Tables};
+use std::cell::LazyCell;
 
 /// Maximum number of characters searched before a word for the beginning of its line or comment.
 const MAX_AHEAD: usize = 200;
@@ -41,10 +42,16 @@ impl Meanings {
         }
     }
 
+    /// The library's entries for the words.
+    pub(super) fn look_up(&self, words: &[Word], patterns: Node<'static>) -> Dictionary {
+        Dictionary::new(words, self.node.get("heads"), patterns)
+    }
+
     /// Assigns each word its meanings.
-    pub(super) fn mark(&self, text: &str, words: &mut [Word]) {
+    pub(super) fn mark(&self, text: &str, words: &mut [Word], dictionary: &Dictionary) {
         for at in 0..words.len() {
-            let bits = self.begun(text, words, at) | words.get(at).map_or(0, |word| self.within(&word.text));
+            let bits = self.begun(text, words, (at, dictionary.at(at)))
+                | words.get(at).map_or(0, |word| self.within(&word.text));
             let address = words.get(at).is_some_and(|word| is_after_at(text, word));
             let file = words.get(at).is_some_and(|word| is_environment_file(text, word));
             let bits = bits | if address { self.elsewhere } else { 0 } | if file { self.secret } else { 0 };
@@ -87,17 +94,12 @@ impl Meanings {
     }
 
     /// Meanings of the entries that match at a word.
-    fn begun(&self, text: &str, words: &[Word], at: usize) -> u64 {
-        let Some(word) = words.get(at) else { return 0 };
-        let head = word.text.char_indices().nth(3).map_or(word.text.as_str(), |(end, _)| word.text.split_at(end).0);
-        let runs = self.node.get("heads").get(head).items();
-        let fits = |run: &Node<'static>| {
-            let mut wanted = run.at(0).texts().enumerate();
-            wanted.all(|(nth, wanted)| words.get(at + nth).is_some_and(|word| is(wanted, &word.text)))
-        };
-        let counts = |run: &Node<'static>| !run.at(2).is_true() || self.commands(text, words, at);
-        let excepted = |run: &Node<'static>| self.is_excepted(words, at, run.at(0).at(0).text());
-        runs.filter(fits).filter(counts).filter(|run| !excepted(run)).fold(0, |bits, run| bits | bits_of(run.at(1)))
+    fn begun(&self, text: &str, words: &[Word], (at, entry): (usize, &Entry)) -> u64 {
+        let after = words.get(at + 1..).unwrap_or_default();
+        let counts = |run: &&Run| !run.commands || self.commands(text, words, at);
+        let excepted = |run: &&Run| self.is_excepted(words, at, run.first);
+        let runs = entry.runs.iter().filter(|run| run.goes_on(after)).filter(counts);
+        runs.filter(|run| !excepted(run)).fold(0, |bits, run| bits | run.bits)
     }
 
     /// Whether a negation applies to an omission: `never … without asking`.
@@ -147,13 +149,36 @@ impl Meanings {
     }
 }
 
+/// A cue for a sentence that combines meanings.
+struct Meeting {
+    /// The meanings that it needs, and those that it must not have, as bit sets.
+    needs: u64,
+    lacks: u64,
+    /// Index among all cues.
+    cue: u32,
+    /// Maximum distance in words.
+    apart: usize,
+}
+
+impl Meeting {
+    fn read(cues: Node<'static>) -> Vec<Meeting> {
+        let apart = |cue: u32| cues.get("all").at(cue as usize).get("gap").number() as usize;
+        let read = |node: Node<'static>| {
+            let cue = node.at(1).number();
+            Meeting { needs: bits_of(node.at(0)), lacks: bits_of(node.at(2)), cue, apart: apart(cue) }
+        };
+        cues.get("together").items().map(read).collect()
+    }
+}
+
 /// Sentences that combine all meanings of a cue, with the index of the cue in `cues`.
 pub(super) fn meetings(words: &[Word], cues: Node<'static>) -> Vec<(u32, Span)> {
+    let known = LazyCell::new(|| Meeting::read(cues));
     let mut found = Vec::new();
     let mut start = 0;
     for at in 1..=words.len() {
         if words.get(at).is_none_or(|word| word.begins) {
-            met(words.get(start..at).unwrap_or_default(), cues, &mut found);
+            met(words.get(start..at).unwrap_or_default(), &known, &mut found);
             start = at;
         }
     }
@@ -161,24 +186,20 @@ pub(super) fn meetings(words: &[Word], cues: Node<'static>) -> Vec<(u32, Span)> 
 }
 
 /// Cues whose meanings all occur among these words, each at its narrowest span.
-fn met(words: &[Word], cues: Node<'static>, found: &mut Vec<(u32, Span)>) {
+fn met(words: &[Word], known: &LazyCell<Vec<Meeting>, impl FnOnce() -> Vec<Meeting>>, found: &mut Vec<(u32, Span)>) {
     let all = words.iter().fold(0, |bits, word| bits | word.means);
-    let met = |cue: &Node<'static>| all & bits_of(cue.at(0)) == bits_of(cue.at(0)) && all & bits_of(cue.at(2)) == 0;
-    for cue in cues.get("together").items().filter(met) {
-        let bits = bits_of(cue.at(0));
-        let apart = cues.get("all").at(cue.at(1).number() as usize).get("gap").number() as usize;
+    if all == 0 {
+        return;
+    }
+    for meeting in known.iter().filter(|meeting| all & meeting.needs == meeting.needs && all & meeting.lacks == 0) {
+        let bits = meeting.needs;
         let matched: Vec<(usize, &Word)> =
             words.iter().enumerate().filter(|(_, word)| word.means & bits != 0).collect();
-        let nearest =
-            (0..matched.len()).filter_map(|nth| nearest(matched.get(nth..)?, bits, apart)).min_by_key(|(far, _)| *far);
-        found.extend(nearest.map(|(_, span)| (cue.at(1).number(), span)));
+        let nearest = (0..matched.len())
+            .filter_map(|nth| nearest(matched.get(nth..)?, bits, meeting.apart))
+            .min_by_key(|(far, _)| *far);
+        found.extend(nearest.map(|(_, span)| (meeting.cue, span)));
     }
-}
-
-/// Decodes bits that a table stores as two numbers, the lower 29 bits first.
-fn bits_of(node: Node<'static>) -> u64 {
-    const HALF: u32 = 29;
-    u64::from(node.at(0).number()) | u64::from(node.at(1).number()) << HALF
 }
 
 /// Distance in words from the first word to the nearest one that completes the bits, and the span of both.

@@ -7,6 +7,7 @@
 //! less there.
 
 mod appended;
+mod dictionary;
 pub(crate) mod findings;
 mod glued;
 mod hidden;

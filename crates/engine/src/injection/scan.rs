@@ -1,14 +1,16 @@
 //! Scans a text for instructions to a model and scores the findings.
 
 use super::appended;
+use super::dictionary::Pattern;
 use super::glued;
 use super::hidden;
 use super::links;
 use super::meanings::{self, Meanings};
-use super::pieces::{begin_of, is};
+use super::pieces::begin_of;
 use super::signs::{Injection, Sign, Span};
 use super::words::{self, Standing, Talk, Word, fold};
 use crate::model::words::{WordList, Words};
+use memchr::memmem;
 use reflex_tables::{Node, Tables};
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -169,7 +171,9 @@ fn heaviest_window(signs: &[Sign]) -> (usize, u32) {
 /// Meanings of the words of a text, by their names in `library/injection-lexicon`.
 pub fn meanings(text: &str, tables: Tables) -> Vec<&'static str> {
     let mut words = fold(text);
-    Meanings::from_tables(tables).mark(text, &mut words);
+    let meanings = Meanings::from_tables(tables);
+    let dictionary = meanings.look_up(&words, Node::NIL);
+    meanings.mark(text, &mut words, &dictionary);
     let all = words.iter().fold(0, |bits, word| bits | word.means);
     let names = tables.get("injection-lexicon").get("names").entries();
     names.filter(|(_, bit)| all & (1 << bit.number()) != 0).map(|(name, _)| name).collect()
@@ -256,7 +260,8 @@ impl Cues {
     fn signs(&self, sheet: &Sheet<'_>, way: Way) -> Vec<Sign> {
         let text = sheet.text;
         let mut words = fold(text);
-        self.meanings.mark(text, &mut words);
+        let dictionary = self.meanings.look_up(&words, self.node);
+        self.meanings.mark(text, &mut words, &dictionary);
         let talk = words::talk(self.tables, &words);
         let is_manual = self.meanings.is_manual(&words);
         let mut signs = Vec::new();
@@ -272,12 +277,15 @@ impl Cues {
             signs.extend(sign(cue, weight, span, way));
         };
         for (at, word) in words.iter().enumerate() {
-            for index in self.node.get("first").get(&word.text).items() {
-                let cue = self.node.get("all").at(index.number() as usize);
-                let forbidden = FORBIDDEN.contains(&cue.get("family").text()) && self.meanings.is_forbidden(&words, at);
-                let Some(last) = self.end_of(cue, &words, at).filter(|_| !forbidden) else { continue };
+            for cue in &dictionary.at(at).cues {
+                let Some(last) = last_of(&cue.sets, cue.gap, &words, at).and_then(|last| words.get(last)) else {
+                    continue;
+                };
+                if FORBIDDEN.contains(&cue.node.get("family").text()) && self.meanings.is_forbidden(&words, at) {
+                    continue;
+                }
                 let span = Span { start: word.span.start, end: last.span.end };
-                found(cue, span, words::standing(self.openings, (text, &words), at));
+                found(cue.node, span, words::standing(self.openings, (text, &words), at));
             }
         }
         for (index, span) in meanings::meetings(&words, self.node) {
@@ -287,7 +295,7 @@ impl Cues {
         // A pattern for the beginning of a line also matches at the beginning of the text.
         let lower = format!("\n{}", text.to_lowercase());
         for pair in self.node.get("text").items() {
-            let Some(at) = lower.find(pair.at(0).text()) else { continue };
+            let Some(at) = memmem::find(lower.as_bytes(), pair.at(0).bytes()) else { continue };
             let cue = self.node.get("all").at(pair.at(1).number() as usize);
             // Lowercasing may change the length of a character, so the offset is approximate.
             let at = at.saturating_sub(1);
@@ -295,12 +303,6 @@ impl Cues {
             found(cue, span, if is_of_a_template(text, span) { Standing::Reported } else { Standing::Order });
         }
         signs
-    }
-
-    /// Returns the last word of the cue that begins at `at`, or `None` if it does not match.
-    fn end_of<'w>(&self, cue: Node<'static>, words: &'w [Word], at: usize) -> Option<&'w Word> {
-        let sets: Vec<Node<'static>> = cue.get("words").items().skip(1).collect();
-        words.get(last_of(&sets, cue.get("gap").number() as usize, words, at)?)
     }
 }
 
@@ -316,7 +318,7 @@ const WIDE: usize = 3;
 
 /// Position of the last set's word, each within `gap` words after the previous one. Backtracks, but visits each
 /// position once per set.
-fn last_of(sets: &[Node<'static>], gap: usize, words: &[Word], at: usize) -> Option<usize> {
+fn last_of(sets: &[Vec<Pattern>], gap: usize, words: &[Word], at: usize) -> Option<usize> {
     let mut failed = vec![0_u64; sets.len()];
     last_from(sets, &mut failed, (gap, at), words, at)
 }
@@ -324,7 +326,7 @@ fn last_of(sets: &[Node<'static>], gap: usize, words: &[Word], at: usize) -> Opt
 /// Continues [`last_of`] after the word at `at`. `failed` has a bit mask per set of the positions, counted from
 /// `first`, that do not lead to a match.
 fn last_from(
-    sets: &[Node<'static>],
+    sets: &[Vec<Pattern>],
     failed: &mut [u64],
     (gap, first): (usize, usize),
     words: &[Word],
@@ -340,7 +342,7 @@ fn last_from(
     let near = words.get(at + 1..).unwrap_or(&[]).iter().take(gap + 1).enumerate();
     let mut fits = near
         .take_while(|(_, word)| !(word.is_cut_off || gap >= WIDE && word.begins))
-        .filter(|(_, word)| word.is_apart && set.texts().any(|wanted| is(wanted, &word.text)));
+        .filter(|(_, word)| word.is_apart && set.iter().any(|wanted| wanted.fits(&word.text)));
     let found = fits.find_map(|(step, _)| last_from(rest, others, (gap, first), words, at + 1 + step));
     if found.is_none() {
         *known |= bit;

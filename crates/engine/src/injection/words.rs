@@ -33,7 +33,21 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
     let mut words: Vec<Word> = Vec::new();
     let mut word = String::new();
     let (mut start, mut end, mut apart, mut cut, mut escaped) = (0, 0, true, false, false);
-    for (at, ch) in text.char_indices() {
+    let mut next = 0;
+    while let Some(ch) = text.get(next..).and_then(|rest| rest.chars().next()) {
+        let at = next;
+        if ch.is_ascii_alphanumeric() && !escaped {
+            // Most of a text: runs of these are taken at once.
+            let run = plain_run(text, at);
+            if word.is_empty() {
+                start = at;
+            }
+            word.extend(run.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+            end = at + run.len();
+            next = end;
+            continue;
+        }
+        next = at + ch.len_utf8();
         // `\n` in a JSON string is a blank.
         let is_blank = std::mem::take(&mut escaped) && matches!(ch, 'n' | 'r' | 't');
         if !is_blank && (is_written(ch) || (is_apostrophe(ch) && !word.is_empty())) {
@@ -62,13 +76,25 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
         words.push(Word { is_cut_off: cut, ..word_of(word, Span { start, end }, apart) });
     }
     let mut words = joined(text, words);
+    mark_beginnings(text, &mut words);
+    words
+}
+
+/// Marks the words that begin a sentence.
+fn mark_beginnings(text: &str, words: &mut [Word]) {
     let mut end = None;
-    for word in &mut words {
+    for word in words {
         let between = end.and_then(|end| text.get(end..word.span.start));
         word.begins = between.is_none_or(is_end);
         end = Some(word.span.end);
     }
-    words
+}
+
+/// The run of alphanumeric ASCII characters at an offset.
+fn plain_run(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or_default();
+    let end = rest.bytes().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(rest.len());
+    rest.get(..end).unwrap_or_default()
 }
 
 /// Whether a sentence ends between two words: at a period before a blank, at an empty line, and where a line does not
@@ -256,13 +282,19 @@ pub(super) enum Talk {
 
 pub(super) fn talk(tables: Tables, words: &[Word]) -> Talk {
     const SEVERAL: usize = 3;
-    let lists = [WordList::AttackSubjects, WordList::AttackSubjectsAlone].map(|list| list.read(tables));
-    let heads: u32 = lists.iter().flat_map(|list| list.iter()).fold(0, |heads, begin| heads | head_of(begin));
     let mut bits_found = [0_u32; 2];
-    for word in words.iter().filter(|word| heads & head_of(&word.text) != 0) {
-        for (begins, bits_found) in lists.into_iter().zip(&mut bits_found) {
-            let begun = begins.iter().enumerate().filter(|(_, begin)| word.text.starts_with(*begin));
-            *bits_found |= begun.fold(0, |bits, (nth, _)| bits | 1 << nth);
+    // The beginnings of words by their first character, each with its list and its number there.
+    let mut heads: [Vec<(usize, usize, &str)>; 26] = Default::default();
+    for (list, begins) in [WordList::AttackSubjects, WordList::AttackSubjectsAlone].into_iter().enumerate() {
+        for (nth, begin) in begins.read(tables).iter().enumerate() {
+            let place = head_of(begin).and_then(|head| heads.get_mut(head));
+            place.into_iter().for_each(|place| place.push((list, nth, begin)));
+        }
+    }
+    for word in words {
+        let begins = head_of(&word.text).and_then(|head| heads.get(head)).map_or(&[][..], Vec::as_slice);
+        for (list, nth, _) in begins.iter().filter(|(_, _, begin)| word.text.starts_with(begin)) {
+            bits_found.get_mut(*list).into_iter().for_each(|bits| *bits |= 1 << nth);
         }
         if bits_found[0].count_ones() as usize >= SEVERAL {
             break;
@@ -275,9 +307,9 @@ pub(super) fn talk(tables: Tables, words: &[Word]) -> Talk {
     }
 }
 
-/// The first character as a bit, or 0 if it is not a lowercase Latin character.
-fn head_of(word: &str) -> u32 {
-    word.bytes().next().filter(u8::is_ascii_lowercase).map_or(0, |ch| 1 << (ch - b'a'))
+/// The number of the first character in the alphabet, if it is a lowercase Latin character.
+fn head_of(word: &str) -> Option<usize> {
+    word.bytes().next().filter(u8::is_ascii_lowercase).map(|ch| usize::from(ch - b'a'))
 }
 
 /// Grammatical position of a word that may begin an instruction.
