@@ -7,9 +7,14 @@ use crate::text::json::without_comments;
 use reflex_tables::Node;
 use serde_json::Value;
 use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Maximum number of entries that are examined.
 const MAX_ENTRIES: usize = 4096;
+
+/// Maximum number of enclosing maps and lists that a key names: no setting lies deeper, and the keys of a nest would
+/// grow with the square of its depth.
+const MAX_DEPTH: usize = 64;
 
 /// Maximum depth of quoted texts within quoted texts.
 const MAX_QUOTES: usize = 3;
@@ -35,8 +40,9 @@ pub(crate) fn of_texts(class: Node<'_>, form: Option<SettingsFormat>, (before, a
     let was_read = |text: &&str| form.is_none_or(|form| form.load(text.as_bytes()).is_ok());
     let old = before.filter(was_read).map(|text| meant(form, text)).unwrap_or_default();
     let new = meant(form, after);
-    let was_off = |entry: &Entry| old.contains(entry);
-    if new.iter().any(|entry| is_off(class, entry) && !was_off(entry)) {
+    let was: HashSet<&Entry> = old.iter().collect();
+    let off = Switches::off(class);
+    if new.iter().any(|entry| !was.contains(entry) && off.has(entry)) {
         return Change::Off;
     }
     let is_lost = |form: SettingsFormat| form.stops() && form.load(after.as_bytes()).is_err();
@@ -46,17 +52,20 @@ pub(crate) fn of_texts(class: Node<'_>, form: Option<SettingsFormat>, (before, a
         return Change::Off;
     }
     let old = meant(form, before);
-    let differs =
-        old.iter().filter(|entry| !new.contains(entry)).chain(new.iter().filter(|entry| !old.contains(entry)));
-    let careful = differs.into_iter().any(|(key, _)| is_careful(class, key)) || new.len() >= MAX_ENTRIES;
-    if careful { Change::Within } else { loss }
+    let [was, is] = [&old, &new].map(|all| all.iter().collect::<HashSet<&Entry>>());
+    let mut differs = was.symmetric_difference(&is);
+    // The inner keys of a deep nest are not named, so they may be anything.
+    let is_deep = |(key, _): &Entry| key.bytes().filter(|byte| *byte == b'.').count() >= MAX_DEPTH;
+    let careful = differs.any(|entry| is_careful(class, &entry.0) || is_deep(entry));
+    if careful || new.len() >= MAX_ENTRIES { Change::Within } else { loss }
 }
 
 /// Returns the effect on hooks if a file of variables gets a new text; a variable that was already set does not count.
 pub(crate) fn of_variables(class: Node<'_>, before: Option<&str>, after: &str) -> Change {
     let old = entries(before.unwrap_or(""));
-    let is_new = |entry: &Entry| is_off(class, entry) && !old.contains(entry);
-    if entries(after).iter().any(is_new) { Change::Off } else { Change::Beside }
+    let old: HashSet<&Entry> = old.iter().collect();
+    let off = Switches::off(class);
+    if entries(after).iter().any(|entry| !old.contains(entry) && off.has(entry)) { Change::Off } else { Change::Beside }
 }
 
 /// Returns the entries as the client interprets them: the last of duplicate keys counts, and escapes are decoded.
@@ -82,8 +91,9 @@ fn loses_file(form: Option<SettingsFormat>, before: &str, after: &str) -> Change
 /// Quoted texts within it are examined too.
 pub(crate) fn of_program(class: Node<'_>, text: &str) -> Change {
     let mut texts = vec![Cow::from(text)];
+    let (off, dropped) = (Switches::off(class), Switches::listed(class, "dropped"));
     for _ in 0..MAX_QUOTES {
-        let sets = |entry: &Entry| is_off(class, entry) || is_listed(class, "dropped", entry);
+        let sets = |entry: &Entry| off.has(entry) || dropped.has(entry);
         if texts.iter().any(|text| takes_guard_out(text) || entries(text).iter().any(sets)) {
             return Change::Off;
         }
@@ -109,27 +119,42 @@ fn takes_guard_out(text: &str) -> bool {
 
 /// Whether a text alone switches hooks off.
 pub(crate) fn switches_off(class: Node<'_>, text: &str) -> bool {
-    entries(&without_comments(text)).iter().any(|entry| is_off(class, entry))
+    let off = Switches::off(class);
+    entries(&without_comments(text)).iter().any(|entry| off.has(entry))
 }
 
-fn is_off(class: Node<'_>, entry: &Entry) -> bool {
-    is_listed(class, "off", entry)
+/// The entries of a list of a class, such as `hooksConfig.enabled=false`, with `*` for any text.
+struct Switches {
+    /// The patterns of the key, of a key within others, and of the value.
+    patterns: Vec<[String; 3]>,
 }
 
-/// Whether an entry is in a list of the class: `hooksConfig.enabled=false`, with `*` for any text.
-fn is_listed(class: Node<'_>, list: &str, (key, value): &Entry) -> bool {
-    let value = value.trim_matches(|ch: char| !ch.is_alphanumeric() && !"{}[]*".contains(ch));
-    let fits = |pattern: &str, text: &str| {
-        glob::glob(
-            pattern.to_lowercase().replace('/', "\u{1}").as_bytes(),
-            text.to_lowercase().replace('/', "\u{1}").as_bytes(),
-        )
-    };
-    let is_it = |switch: &str| {
-        let Some((wanted, state)) = switch.split_once('=') else { return false };
-        fits(state, value) && (fits(wanted, key) || fits(&format!("*.{wanted}"), key))
-    };
-    class.items().any(|place| place.get(list).texts().any(is_it))
+impl Switches {
+    /// The entries that switch hooks off.
+    fn off(class: Node<'_>) -> Switches {
+        Switches::listed(class, "off")
+    }
+
+    fn listed(class: Node<'_>, list: &str) -> Switches {
+        let switches = class.items().flat_map(|place| place.get(list).texts());
+        let split = switches.filter_map(|switch| switch.split_once('='));
+        let patterns = split.map(|(key, value)| [comparable(key), comparable(&format!("*.{key}")), comparable(value)]);
+        Switches { patterns: patterns.collect() }
+    }
+
+    fn has(&self, (key, value): &Entry) -> bool {
+        let value = value.trim_matches(|ch: char| !ch.is_alphanumeric() && !"{}[]*".contains(ch));
+        let (key, value) = (comparable(key), comparable(value));
+        let fits = |pattern: &str, text: &str| glob::glob(pattern.as_bytes(), text.as_bytes());
+        let is_it =
+            |[whole, within, state]: &[String; 3]| fits(state, &value) && (fits(whole, &key) || fits(within, &key));
+        self.patterns.iter().any(is_it)
+    }
+}
+
+/// The text in lower case and without `/`, at which `*` would end.
+fn comparable(text: &str) -> String {
+    text.to_lowercase().replace('/', "\u{1}")
 }
 
 /// Whether a key concerns the programs that the agent runs, its prompts or its trust: it contains such a word.
@@ -142,11 +167,18 @@ fn is_careful(class: Node<'_>, key: &str) -> bool {
 /// entries remove nothing.
 fn loses_guard(old: &[Entry], new: &[Entry]) -> bool {
     let event = |key: &str| key.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
-    let guarded: Vec<String> = old.iter().filter(|(_, value)| names_guard(value)).map(|(key, _)| event(key)).collect();
-    let count = |all: &[Entry], wanted: &Entry| all.iter().filter(|entry| *entry == wanted).count();
-    let is_guarded =
-        |entry: &&Entry| guarded.iter().any(|event| entry.0 == *event || entry.0.starts_with(&format!("{event}.")));
-    old.iter().filter(is_guarded).any(|entry| count(new, entry) < count(old, entry))
+    let guarded: BTreeSet<String> =
+        old.iter().filter(|(_, value)| names_guard(value)).map(|(key, _)| event(key)).collect();
+    let is_within =
+        |key: &str, event: &str| key.strip_prefix(event).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    let is_guarded = |entry: &&Entry| guarded.iter().any(|event| is_within(&entry.0, event));
+    let mut left: HashMap<&Entry, usize> = HashMap::new();
+    new.iter().for_each(|entry| *left.entry(entry).or_default() += 1);
+    // Each entry takes one of its equals.
+    !old.iter().filter(is_guarded).all(|entry| {
+        let count = left.get_mut(entry).filter(|count| **count > 0);
+        count.map(|count| *count -= 1).is_some()
+    })
 }
 
 /// Whether a word of the text is the guard's program.
@@ -362,6 +394,9 @@ impl Reader {
 
     fn full(&self, key: &str) -> String {
         let around = self.open.last().map_or(self.table.as_str(), |open| open.key.as_str());
+        if self.open.len() > MAX_DEPTH {
+            return around.to_owned();
+        }
         let parts: Vec<&str> = [around, key].into_iter().filter(|part| !part.is_empty()).collect();
         parts.join(".")
     }
