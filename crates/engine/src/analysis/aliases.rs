@@ -4,6 +4,7 @@ use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, Folders, is_below, is_within, parent};
 use reflex_shell::{CommandId, Redirection, work};
+use std::collections::HashMap;
 
 /// Maximum number of names of one file that are followed.
 const MAX_NAMES: usize = 8;
@@ -19,8 +20,8 @@ const DESCRIPTORS: [&str; 3] = ["/proc/self/fd", "/proc/thread-self/fd", "/dev/f
 #[derive(Default)]
 pub(crate) struct Aliases {
     links: Vec<Link>,
-    /// Copies, each with its source.
-    copies: Vec<(String, String)>,
+    /// The sources of each copy.
+    copies: HashMap<String, Vec<String>>,
 }
 
 /// A link that the call makes.
@@ -66,7 +67,12 @@ impl Aliases {
             if effect.kind == EffectKind::Link {
                 aliases.links.extend(link(effect, folders, variable));
             } else if is_place {
-                aliases.copies.extend(copies(effect, analysis));
+                for (copy, source) in copies(effect, analysis) {
+                    let sources = aliases.copies.entry(copy.trim_end_matches('/').to_owned()).or_default();
+                    if sources.len() < MAX_NAMES {
+                        sources.push(source);
+                    }
+                }
             }
         }
         for (action, reading) in analysis.readings.iter().enumerate() {
@@ -96,13 +102,16 @@ impl Aliases {
         let mut sources: Vec<String> = Vec::new();
         let mut names = vec![path.to_owned()];
         while let Some(name) = names.pop() {
-            work::spend(self.copies.len() as u64 / 16);
-            for (copy, source) in self.copies.iter().filter(|(copy, _)| is_within(&name, copy)) {
-                let below = name.get(copy.len()..).unwrap_or("").trim_start_matches('/');
-                let source = path::absolute(below, source);
-                if sources.len() < MAX_NAMES && !sources.contains(&source) {
-                    sources.push(source.clone());
-                    names.push(source);
+            // The copy may be the file or a folder above it.
+            let ends = name.match_indices('/').map(|(at, _)| at).chain([name.len()]);
+            for end in ends {
+                let Some((copy, below)) = name.split_at_checked(end) else { continue };
+                for source in self.copies.get(copy).into_iter().flatten() {
+                    let source = path::absolute(below.trim_start_matches('/'), source);
+                    if sources.len() < MAX_NAMES && !sources.contains(&source) {
+                        sources.push(source.clone());
+                        names.push(source);
+                    }
                 }
             }
         }
@@ -112,7 +121,8 @@ impl Aliases {
 
 /// Returns the files read by the commands that write this one: `cat a > b`.
 pub(crate) fn poured_into(analysis: &Analysis, path: &str) -> Vec<String> {
-    work::spend(analysis.effects.len() as u64 / 64);
+    let targets: usize = analysis.effects.iter().map(|effect| 1 + effect.targets.len()).sum();
+    work::spend(targets as u64 / 64);
     let fills = |effect: &&Effect| {
         effect.kind == EffectKind::Overwrite && effect.targets.iter().any(|target| target.path() == Some(path))
     };

@@ -6,7 +6,7 @@
 
 use super::agent_paths::agent_path_value;
 use super::effects::{EffectExtractor, Ran};
-use crate::model::effect::{Effect, EffectKind, Target};
+use crate::model::effect::{EffectKind, Target};
 use crate::model::path::is_within;
 use crate::model::words::WordList;
 use crate::text::glob;
@@ -36,8 +36,11 @@ impl EffectExtractor<'_> {
             programs
                 .get_or_init(|| commands.iter().filter(is_run).filter_map(|command| command.words.first()).collect())
         };
+        let effects = self.effects.iter().rev().take_while(|effect| effect.action == self.action);
+        let open = effects.filter(|effect| effect.kind == EffectKind::PathArgument);
+        let open: HashSet<CommandId> = open.filter_map(|effect| effect.command).collect();
         for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == ExecTarget::Here) {
-            let Some(words) = self.naming_words(id, command) else { continue };
+            let Some(words) = self.naming_words(command, open.contains(&id)) else { continue };
             let folder = self.folder(command);
             let ran = Ran { id, command, folder: folder.as_deref() };
             // A wrapper passes the word on: the command that it runs is judged instead.
@@ -52,16 +55,14 @@ impl EffectExtractor<'_> {
     }
 
     /// Returns the words and the input of a command that may name a protected file; all of them if it runs in the
-    /// guard's folders.
-    fn naming_words<'c>(&self, id: CommandId, command: &'c Command) -> Option<Vec<&'c Value>> {
+    /// guard's folders. The effects of a known program cover its paths, unless it `is_open`: one of them only names the
+    /// path.
+    fn naming_words<'c>(&self, command: &'c Command, is_open: bool) -> Option<Vec<&'c Value>> {
         let input = match &command.stdin {
             Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text),
             Stdin::Inherited | Stdin::File(_) => None,
         };
-        // The effects of a known program cover its paths, unless one of them only names the path.
-        let is_open = |effect: &Effect| effect.command == Some(id) && effect.kind == EffectKind::PathArgument;
-        let effects = self.effects.iter().rev().take_while(|effect| effect.action == self.action);
-        let any_path = may_run(command) || effects.into_iter().any(is_open);
+        let any_path = may_run(command) || is_open;
         let names = |value: &Value| self.names_it(value) || any_path && self.leads_out(value);
         let moved = command.folder.as_ref().is_some_and(|folder| self.names_it(folder) || self.leads_out(folder));
         let within = (moved || self.may_name(&self.event.cwd)) && self.is_in_guard(command);

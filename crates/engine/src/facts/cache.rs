@@ -14,7 +14,8 @@ use crate::model::world::{Known, Names, ResolvedPath, World};
 use reflex_tables::Tables;
 use std::borrow::Cow;
 use std::cell::{Cell, OnceCell, RefCell};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
 /// Values computed for effects or targets, by their id. Values for items without an id are computed each time.
@@ -27,12 +28,12 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    pub(super) fn get(&self, id: Id, work_out: impl FnOnce() -> T) -> Rc<T> {
-        let Some(index) = id.index() else { return Rc::new(work_out()) };
+    pub(super) fn get(&self, id: Id, work_out: impl FnOnce() -> Rc<T>) -> Rc<T> {
+        let Some(index) = id.index() else { return work_out() };
         if let Some(Some(known)) = self.0.borrow().get(index) {
             return Rc::clone(known);
         }
-        let new = Rc::new(work_out());
+        let new = work_out();
         let mut known = self.0.borrow_mut();
         if known.len() <= index {
             known.resize_with(index + 1, || None);
@@ -54,6 +55,8 @@ pub struct Facts<'a> {
     pub(super) aliases: OnceCell<Aliases>,
     /// The meaning of each target.
     pub(super) seen: Memo<Seen>,
+    /// The same meanings by their content: thousands of targets may be the same path.
+    pub(super) distinct: RefCell<HashSet<Distinct>>,
     pub(super) regenerable: RefCell<HashMap<String, Ternary>>,
     /// Files that calls of the session wrote.
     pub(super) written: OnceCell<BTreeSet<String>>,
@@ -131,7 +134,31 @@ pub(super) struct Seen {
     pub(super) classes: RefCell<BTreeMap<usize, Ternary>>,
 }
 
+/// A meaning that is compared by its content, without the answers about it.
+pub(super) struct Distinct(pub(super) Rc<Seen>);
+
+impl Distinct {
+    fn content(&self) -> (&ResolvedPath, &[String], usize, Option<&Pattern>) {
+        (&self.0.real, &self.0.paths, self.0.sure, self.0.pattern.as_ref())
+    }
+}
+
+impl PartialEq for Distinct {
+    fn eq(&self, other: &Distinct) -> bool {
+        self.content() == other.content()
+    }
+}
+
+impl Eq for Distinct {}
+
+impl Hash for Distinct {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.paths.hash(state);
+    }
+}
+
 /// Paths of which only a pattern is known.
+#[derive(PartialEq, Eq)]
 pub(super) enum Pattern {
     /// A pattern that the shell expands.
     Written(String),
@@ -149,6 +176,7 @@ impl<'a> Facts<'a> {
             world,
             aliases: OnceCell::new(),
             seen: Memo::default(),
+            distinct: RefCell::default(),
             regenerable: RefCell::default(),
             written: OnceCell::new(),
             surveyed: Cell::default(),

@@ -15,7 +15,7 @@ const MAX_WRAPPERS: usize = 16;
 impl Facts<'_> {
     /// Returns the known destination of the effect's command.
     pub(crate) fn pointed(&self, effect: &Effect) -> Rc<Pointed> {
-        self.pointed.get(effect.id, || self.find_pointed(effect))
+        self.pointed.get(effect.id, || Rc::new(self.find_pointed(effect)))
     }
 
     pub(super) fn find_pointed(&self, effect: &Effect) -> Pointed {

@@ -1,6 +1,6 @@
 //! The meaning of a target: the resolved path, and every other path that is meant.
 
-use super::cache::{Facts, Pattern, Seen};
+use super::cache::{Distinct, Facts, Pattern, Seen};
 use super::classes::fixed_part;
 use crate::analysis::aliases::{self};
 use crate::analysis::clones::cloned;
@@ -15,6 +15,9 @@ use std::rc::Rc;
 /// Maximum number of files landing in one folder that are examined individually.
 pub(super) const MAX_LANDINGS: usize = 64;
 
+/// Number of targets from which on equal ones are looked for.
+const MANY: usize = 64;
+
 impl Facts<'_> {
     /// Resolves the target. If a symlink itself is removed, moved or created, it is the target; otherwise it is
     /// followed.
@@ -25,7 +28,18 @@ impl Facts<'_> {
     pub(super) fn seen(&self, effect: &Effect, target: &Target) -> Rc<Seen> {
         self.seen.get(target.id, || {
             reflex_shell::work::spend(4);
-            self.look(effect, target)
+            let seen = Distinct(Rc::new(self.look(effect, target)));
+            // Most calls have few targets, which are hardly ever the same.
+            if target.id.index().is_none_or(|index| index < MANY) {
+                return seen.0;
+            }
+            let mut distinct = self.distinct.borrow_mut();
+            if let Some(known) = distinct.get(&seen) {
+                return Rc::clone(&known.0);
+            }
+            let new = Rc::clone(&seen.0);
+            distinct.insert(seen);
+            new
         })
     }
 

@@ -51,7 +51,9 @@ pub(crate) fn names(invocation: &Invocation, words: &[Value]) -> Option<Vec<Valu
     let mut open = vec![Group::default()];
     let mut at = 1;
     while let Some(word) = words.get(at) {
-        let option = invocation.options.iter().find(|option| option.word == at);
+        // The options are in the order of their words.
+        let first = invocation.options.partition_point(|option| option.word < at);
+        let option = invocation.options.get(first).filter(|option| option.word == at);
         let Some(group) = open.last_mut() else { break };
         match word.literal().as_deref() {
             Some("!" | "-not") => group.negated = !group.negated,

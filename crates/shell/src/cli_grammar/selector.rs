@@ -4,6 +4,7 @@ use super::find;
 use super::invocation::Invocation;
 use super::program::Style;
 use crate::model::value::{Origin, Piece, Value};
+use reflex_work as work;
 
 /// A selector of words: `operands`, `operands[1..]`, `operands[..-1]`, `operands[0]`, `last`, `last-word`, `dashed`
 /// (operands after `--`, or all without it), `paths`, `roots`, `found`, `found-behind` (paths below the operands after
@@ -16,10 +17,13 @@ impl Selector<'_> {
     /// Returns the selected values, in the order of the selectors.
     pub fn values(self, invocation: &Invocation, words: &[Value]) -> Vec<Value> {
         let values = self.0.split(' ').flat_map(|one| Selector(one).selected(invocation, words));
+        let values: Vec<Value> = values.collect();
+        // Each value is copied: a command may have a hundred thousand operands and dozens of entries about them.
+        work::spend(values.len() as u64 / 2);
         if invocation.grammar().is_some_and(|grammar| grammar.style() == Style::PowerShell) {
-            return values.flat_map(|value| value.listed()).collect();
+            return values.into_iter().flat_map(|value| value.listed()).collect();
         }
-        values.collect()
+        values
     }
 
     fn selected(self, invocation: &Invocation, words: &[Value]) -> Vec<Value> {
@@ -42,7 +46,7 @@ impl Selector<'_> {
             "folder" => or_here(Vec::new(), words),
             other => match other.strip_prefix("option:") {
                 Some(key) => invocation.values(key, words),
-                None => range(other, operands().collect()),
+                None => range(other, operands()),
             },
         }
     }
@@ -116,16 +120,16 @@ fn or_here(values: Vec<Value>, words: &[Value]) -> Vec<Value> {
     vec![Value::text(".", words.first().map_or(Origin::default(), Value::origin))]
 }
 
-fn range(selector: &str, mut operands: Vec<Value>) -> Vec<Value> {
+fn range(selector: &str, mut operands: impl DoubleEndedIterator<Item = Value>) -> Vec<Value> {
     let Some(inside) = selector.strip_prefix("operands[").and_then(|rest| rest.strip_suffix(']')) else {
         return Vec::new();
     };
     if inside == "..-1" {
-        operands.pop();
-        return operands;
+        operands.next_back();
+        return operands.collect();
     }
     match inside.strip_suffix("..") {
-        Some(from) => operands.into_iter().skip(from.parse().unwrap_or(0)).collect(),
-        None => operands.into_iter().nth(inside.parse().unwrap_or(0)).into_iter().collect(),
+        Some(from) => operands.skip(from.parse().unwrap_or(0)).collect(),
+        None => operands.nth(inside.parse().unwrap_or(0)).into_iter().collect(),
     }
 }

@@ -9,7 +9,7 @@ use crate::model::path::{self, parent};
 use crate::model::world::World;
 use reflex_shell::{Access, Command, CommandId, ExecTarget, Language, Piece, Reading, Span, Stdin, Value};
 use reflex_tables::{Node, Tables};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Maximum number of parent folders, or parent commands, that are visited.
 const MAX_ABOVE: usize = 16;
@@ -261,11 +261,14 @@ impl Finder<'_> {
                 && !FOLLOWED.contains(&effect.kind)
         };
         let changes = effects.iter().filter(changed).flat_map(|effect| &effect.targets);
-        let changes: Vec<&str> = changes.filter_map(Target::path).collect();
+        let changes: HashSet<&str> = changes.filter_map(Target::path).collect();
         let read = effects.iter().filter(|effect| effect.kind == EffectKind::Read).flat_map(|effect| &effect.targets);
-        let read: Vec<&str> = read.filter_map(Target::path).collect();
+        let read: HashSet<&str> = read.filter_map(Target::path).collect();
         let values = command.invocation.iter().flat_map(|known| &known.options).filter_map(|one| one.value.clone());
         for word in command.words.iter().skip(1).cloned().chain(values) {
+            if self.found.len() > MAX_INPUTS {
+                break;
+            }
             for path in paths_in(&word).into_iter().filter_map(|value| known(drafter, value, folder)) {
                 if !changes.contains(&path.as_str()) {
                     let how = if read.contains(&path.as_str()) { How::Reads } else { How::Follows };
