@@ -75,6 +75,7 @@ fn pending_calls_of_the_first_form_are_read() {
         id: "2abcdef".into(),
         record: "0190-r".into(),
         time: 1_795_219_200_000,
+        listed: 0,
         decision: "deny".into(),
         client: "claude".into(),
         session: "s1".into(),

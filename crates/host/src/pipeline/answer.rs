@@ -202,8 +202,8 @@ impl Host {
             Consulted::Person(judge) => asking.judge = judge,
         }
         // A call that cannot be kept is still refused; the person then runs it in their own terminal.
-        let Ok(id) = store.keep_pending(&pending) else { return Released::No };
-        judgement.verdict.pending = Some(id.clone());
+        let Ok(kept) = store.keep_pending(&pending) else { return Released::No };
+        judgement.verdict.pending = Some(kept.id.clone());
         if is_refused {
             return Released::No;
         }
@@ -211,7 +211,7 @@ impl Host {
             judgement.verdict.asked = broker::almost(&other);
             return Released::No;
         }
-        Released::Waits(Box::new(Pending { id, ..pending }))
+        Released::Waits(Box::new(kept))
     }
 
     /// The approval that covers a call, if any. `None` if it covers only the first of two decisions: the second one
@@ -239,7 +239,7 @@ impl Host {
         judgement.verdict.reasons = further.reasons;
         judgement.verdict.findings.extend(further.findings);
         let pending = after(memory::pending(call, judgement, redactor));
-        judgement.verdict.pending = store.keep_pending(&pending).ok();
+        judgement.verdict.pending = store.keep_pending(&pending).ok().map(|kept| kept.id);
         None
     }
 

@@ -50,11 +50,13 @@ pub(crate) fn pending(call: CallRef<'_>, judgement: &Judgement, redactor: &Redac
     });
     let effects = effects.collect();
     let world = LocalWorld::new(&event.workspace, Vec::new());
+    let time = clock::now();
     let binding = bound::binding(event, judgement, &world, redactor);
     Pending {
         id: short_id(),
         record: call.id.into(),
-        time: clock::now(),
+        time,
+        listed: time,
         decision: record::decision(verdict.decision).into(),
         client: redactor.name(&event.client).into(),
         session: redactor.name(&event.session).into(),

@@ -496,7 +496,8 @@ impl Store {
             Some(Call::parse(line.trim_end_matches('\n'))?.time)
         };
         let of_all = SessionKey { role: None, subagent: None, ..key };
-        let first = [first(key), first(of_all)].into_iter().flatten().min();
+        let of_agent = (key.role.is_some() || key.subagent.is_some()).then(|| first(key)).flatten();
+        let first = [of_agent, first(of_all)].into_iter().flatten().min();
         first.map_or_else(SystemTime::now, |time| SystemTime::UNIX_EPOCH + Duration::from_millis(time))
     }
 

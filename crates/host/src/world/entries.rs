@@ -24,6 +24,10 @@ impl Entries {
         let forms = AGENTS.iter().filter_map(|agent| agent.settings).flat_map(|settings| settings.files);
         for form in forms {
             let file = home.join(form.folder).join(form.name);
+            // Most people have the settings of one or two agents, and resolving links asks about every folder.
+            if file.symlink_metadata().is_err() {
+                continue;
+            }
             let Ok(real) = file.canonicalize() else { continue };
             if real != file {
                 found.linked_files.push(real.to_string_lossy().into_owned());

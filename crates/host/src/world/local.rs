@@ -230,6 +230,9 @@ impl<'s> LocalWorld<'s> {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(false),
             Err(_) => None,
         };
+        if exists == Some(false) && !path.ends_with(['/', '.']) {
+            return ResolvedPath { path: self.resolved_above(path), exists, is_folder: None };
+        }
         // `link/`, `link/.` and `link/..` resolve through the link.
         let is_link = found.as_ref().map_or(true, std::fs::Metadata::is_symlink) || path.ends_with(['/', '.']);
         if follow && is_link {

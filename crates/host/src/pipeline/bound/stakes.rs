@@ -132,6 +132,8 @@ impl Binder<'_> {
         }
         lost.name(format!("{name}/"));
         let mut folders = vec![path.to_owned()];
+        // With one folder open, musl keeps the memory in which it lists the others.
+        let _open = fs::read_dir(path);
         while let Some(folder) = folders.pop() {
             let entries = fs::read_dir(&folder).into_iter().flatten().flatten().take(*left + 1);
             let mut entries: Vec<(OsString, DirEntry)> = entries.map(|entry| (entry.file_name(), entry)).collect();

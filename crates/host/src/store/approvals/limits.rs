@@ -1,11 +1,13 @@
 //! Limits for the number of waiting calls: an agent with many refusals cannot displace the calls of another one.
 
 use super::pending::Pending;
+use crate::system::clock;
 use crate::system::digest::digest;
+use std::cell::OnceCell;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// Maximum number of waiting calls of one session.
 pub(super) const MAX_OF_SESSION: usize = 40;
@@ -20,13 +22,15 @@ pub(super) const MAX_OF_CLIENT: usize = 200;
 /// Maximum number of waiting calls of all agents.
 pub(super) const MAX_WAITING: usize = 400;
 
-/// Time during which a call is not displaced by those of other sessions.
-const SETTLED: Duration = Duration::from_secs(3600);
+/// Time in milliseconds during which a call is not displaced by those of other sessions.
+const SETTLED: u64 = 3_600_000;
 
 /// The calls on the list.
-pub(super) struct Waiting<'a> {
-    pub(super) listed: Vec<Entry>,
-    pub(super) grants: &'a Path,
+pub(super) struct Waiting {
+    listed: Vec<Entry>,
+    grants: PathBuf,
+    /// The ids of answered calls, read once: a full list asks about each of its calls.
+    answered: OnceCell<HashSet<String>>,
 }
 
 /// A listed call as its file name describes it, so that counting opens no file.
@@ -37,12 +41,15 @@ pub(super) struct Entry {
     client: String,
     session: String,
     exact: String,
+    /// The time when it was first listed, in milliseconds since 1970. A repeated call keeps its place.
+    since: u64,
 }
 
-/// The file name of a call, `ID-CLIENT-SESSION-CALL.json`.
+/// The file name of a call, `ID-CLIENT-SESSION-CALL-LISTED.json`; an older version left out the time.
 pub(super) fn file_name(pending: &Pending) -> String {
     let Marks { client, session, exact } = Marks::new(pending);
-    format!("{}-{client}-{session}-{exact}.json", pending.id)
+    let since = if pending.listed > 0 { format!("-{}", pending.listed) } else { String::new() };
+    format!("{}-{client}-{session}-{exact}{since}.json", pending.id)
 }
 
 /// The id in a file's path.
@@ -60,8 +67,10 @@ pub(super) fn listed(folder: &Path) -> Vec<Entry> {
     let entry = |name: OsString| {
         let mut parts = name.to_str()?.strip_suffix(".json")?.split('-').map(str::to_owned);
         let mut next = || parts.next().unwrap_or_default();
-        // The file name of an older version contains only the id; such a call belongs to no session.
-        Some(Entry { path: folder.join(&name), id: next(), client: next(), session: next(), exact: next() })
+        // A file name of an older version contains no time, or only the id; such a call belongs to no session.
+        let (id, client, session, exact) = (next(), next(), next(), next());
+        let since = next().parse().unwrap_or(0);
+        Some(Entry { path: folder.join(&name), id, client, session, exact, since })
     };
     names(folder).filter_map(entry).collect()
 }
@@ -83,18 +92,17 @@ impl Marks {
     }
 }
 
-impl Waiting<'_> {
+impl Waiting {
+    pub(super) fn new(listed: Vec<Entry>, grants: PathBuf) -> Waiting {
+        Waiting { listed, grants, answered: OnceCell::new() }
+    }
+
     /// The id of the same call, if it is waiting.
     pub(super) fn same(&self, pending: &Pending) -> Option<String> {
         let marks = Marks::new(pending);
         let is_it =
             |one: &&Entry| (&one.client, &one.session, &one.exact) == (&marks.client, &marks.session, &marks.exact);
         self.listed.iter().filter(is_it).find(|one| !self.is_answered(one)).map(|one| one.id.clone())
-    }
-
-    /// Time when the call with this id was first listed. A repeated call keeps its place.
-    pub(super) fn first_written(&self, id: &str) -> Option<SystemTime> {
-        self.listed.iter().find(|one| one.id == id).and_then(written)
     }
 
     /// Removes calls from the list until there is a place for this one; returns whether it got one.
@@ -121,7 +129,7 @@ impl Waiting<'_> {
     }
 
     fn oldest(&self, fits: impl Fn(&&Entry) -> bool) -> Option<Entry> {
-        self.listed.iter().filter(fits).min_by_key(|one| written(one)).cloned()
+        self.listed.iter().filter(fits).min_by_key(|one| one.since).cloned()
     }
 
     /// The call that a session gives up for a new one: a free one, else the oldest of those without a fixed place.
@@ -129,23 +137,17 @@ impl Waiting<'_> {
         let free = self.oldest(|one| of_session(one) && self.is_free(one));
         free.or_else(|| {
             let mut all: Vec<&Entry> = self.listed.iter().filter(of_session).collect();
-            all.sort_by_cached_key(|one| written(one));
+            all.sort_by_key(|one| one.since);
             all.get(MAX_STAYING).map(|one| (*one).clone())
         })
     }
 
     /// Whether a call's place may be taken: it was answered, or has waited long enough.
     fn is_free(&self, one: &Entry) -> bool {
-        let age = written(one).and_then(|time| SystemTime::now().duration_since(time).ok());
-        self.is_answered(one) || age.is_some_and(|age| age > SETTLED)
+        self.is_answered(one) || clock::now().saturating_sub(one.since) > SETTLED
     }
 
     fn is_answered(&self, one: &Entry) -> bool {
-        self.grants.join(format!("{}.json", one.id)).exists()
+        self.answered.get_or_init(|| ids(&self.grants).into_iter().collect()).contains(&one.id)
     }
-}
-
-/// Time of the call's first refusal: see [`Waiting::first_written`].
-fn written(one: &Entry) -> Option<SystemTime> {
-    fs::metadata(&one.path).ok()?.modified().ok()
 }

@@ -1,6 +1,7 @@
 //! Calls that wait for a person, and a person's approvals and refusals: one small file each.
 
 pub mod answers;
+mod by_call;
 mod grant;
 mod limits;
 mod pending;
@@ -19,6 +20,7 @@ use crate::store::state::Store;
 use crate::system::clock;
 use crate::system::files::{make_folder, put_as_it_is};
 use crate::system::os::{self, Purpose};
+use by_call::ByCall;
 use limits::Waiting;
 use serde_json::{Map, Value};
 use std::fs::{self, File};
@@ -27,8 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// Time in milliseconds for which an expired grant is listed. It is bounded because each stopped call reads all of
-/// them.
+/// Time in milliseconds for which an expired grant is listed.
 const LISTED: u64 = 30 * 86_400_000;
 
 /// Whether a waiting call was answered.
@@ -51,26 +52,29 @@ impl Store {
         self.folder.join("grants")
     }
 
-    /// Stores a call that a person may decide about and returns its id. If the same call is already waiting, it keeps
-    /// the id that a person may have read. A session never displaces the recent calls of another one.
+    fn grants_by_call(&self) -> ByCall<'_> {
+        ByCall::new(self, self.folder.join("grants-by-call"), self.grants_folder())
+    }
+
+    /// Stores a call that a person may decide about and returns it as stored. If the same call is already waiting, it
+    /// keeps its place and the id that a person may have read. A session never displaces the recent calls of another
+    /// one.
     ///
     /// # Errors
     /// The file cannot be written, or the session has no free place on the list.
-    pub(crate) fn keep_pending(&self, pending: &Pending) -> io::Result<String> {
+    pub(crate) fn keep_pending(&self, pending: &Pending) -> io::Result<Pending> {
         let folder = self.pending_folder();
-        let waiting = Waiting { listed: limits::listed(&folder), grants: &self.grants_folder() };
+        let waiting = Waiting::new(limits::listed(&folder), self.grants_folder());
         let known = waiting.same(pending).and_then(|id| self.pending_call(&id));
         let kept = match known {
-            Some(known) => Pending { id: known.id, appeals: known.appeals, ..pending.clone() },
+            Some(Pending { id, listed, appeals, .. }) => Pending { id, listed, appeals, ..pending.clone() },
             None => pending.clone(),
         };
-        let since = waiting.first_written(&kept.id);
         if !waiting.make_room(&kept, &folder) {
             return Err(io::ErrorKind::QuotaExceeded.into());
         }
         self.put_pending(&kept)?;
-        self.keep_place(&kept, since)?;
-        Ok(kept.id)
+        Ok(kept)
     }
 
     /// Records the time until which a hook waits for the answer to a listed call.
@@ -79,16 +83,8 @@ impl Store {
     /// The file cannot be written.
     pub(crate) fn note_wait(&self, call: &Pending, until: u64) -> io::Result<()> {
         let file = self.pending_folder().join(limits::file_name(call));
-        let since = fs::metadata(&file)?.modified().ok();
         let Some(kept) = object(&file).map(|map| Pending::from_json(&map)) else { return Ok(()) };
-        self.put_pending(&Pending { until, ..kept })?;
-        self.keep_place(call, since)
-    }
-
-    /// Restores the modification time of a rewritten file, so that the call keeps its place on the list.
-    fn keep_place(&self, call: &Pending, since: Option<SystemTime>) -> io::Result<()> {
-        let Some(since) = since else { return Ok(()) };
-        fs::File::open(self.pending_folder().join(limits::file_name(call)))?.set_modified(since)
+        self.put_pending(&Pending { until, ..kept })
     }
 
     /// Writes the call in its current state.
@@ -158,7 +154,8 @@ impl Store {
             return None;
         }
         let now = clock::now();
-        let refusal = self.stored_grants().into_iter().find(|(grant, _)| grant.refuses(call, now));
+        let about = self.stored(&self.grants_by_call().about(call));
+        let refusal = about.into_iter().find(|(grant, _)| grant.refuses(call, now));
         refusal.filter(|(_, fields)| self.counts(Kind::Grant, fields)).map(|(grant, _)| grant)
     }
 
@@ -178,13 +175,19 @@ impl Store {
 
     /// All grants, newest first, each with the JSON object of its file, which is what the signature covers.
     fn stored_grants(&self) -> Vec<(Grant, Map<String, Value>)> {
-        let read = |path: &PathBuf| {
-            let fields = object(path)?;
-            let grant =
-                Grant::from_json(&fields).filter(|grant| path.file_stem().is_some_and(|stem| *stem == *grant.id))?;
+        let names = files(&self.grants_folder());
+        let ids: Vec<String> = names.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
+        self.stored(&ids)
+    }
+
+    /// The same for the grants with these ids, as far as they exist.
+    fn stored(&self, ids: &[String]) -> Vec<(Grant, Map<String, Value>)> {
+        let read = |id: &String| {
+            let fields = object(&self.grant_file(id))?;
+            let grant = Grant::from_json(&fields).filter(|grant| grant.id == *id)?;
             Some((grant, fields))
         };
-        let mut all: Vec<_> = files(&self.grants_folder()).iter().filter_map(read).collect();
+        let mut all: Vec<_> = ids.iter().filter_map(read).collect();
         all.sort_by_key(|(grant, _)| std::cmp::Reverse(grant.time));
         all
     }
@@ -194,7 +197,11 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub fn grant(&self, grant: &Grant, signer: &Signer) -> io::Result<()> {
-        self.put_signed(&self.grant_file(&grant.id), (signer, Kind::Grant), &grant.json())?;
+        let by_call = self.grants_by_call();
+        by_call.changed(|| {
+            by_call.add(grant)?;
+            self.put_signed(&self.grant_file(&grant.id), (signer, Kind::Grant), &grant.json())
+        })?;
         if grant.allow {
             self.announce_approval(&grant.id);
         }
@@ -217,7 +224,9 @@ impl Store {
         let now = clock::now();
         let waits = |grant: &Grant| grant.allow && grant.scope == Scope::Once && grant.uses == 0 && now < grant.expires;
         let of_holder = |grant: &Grant| waits(grant) && grant.within == call.holder();
-        self.grants().into_iter().find(|grant| of_holder(grant) && is_almost(&grant.text, &call.text))
+        let unused = self.stored(&self.grants_by_call().unused_of(call)).into_iter();
+        let mut unused = unused.map(|(grant, fields)| Grant { vouched: self.counts(Kind::Grant, &fields), ..grant });
+        unused.find(|grant| of_holder(grant) && is_almost(&grant.text, &call.text))
     }
 
     fn grant_file(&self, id: &str) -> PathBuf {
@@ -258,8 +267,10 @@ impl Store {
         else {
             return Ok(false);
         };
-        let _ = fs::remove_file(self.taking_file(id));
-        fs::remove_file(path).map(|()| true)
+        self.grants_by_call().changed(|| {
+            let _ = fs::remove_file(self.taking_file(id));
+            fs::remove_file(path).map(|()| true)
+        })
     }
 
     /// An approval that covers this call, marked as used. If several hooks want the same approval for one call, one of
@@ -276,17 +287,19 @@ impl Store {
             let now = clock::now();
             let covers =
                 |grant: &Grant| grant.covers(call, now) || (grant.covers_again(call, now) && self.was_left(&grant.id));
-            let mut all = self.stored_grants().into_iter();
-            let Some((mut grant, fields)) = all.find(|stored| covers(&stored.0) && self.is_vouched(stored, call))
-            else {
-                return Ok(None);
-            };
-            if !grant.was_just_used_for(call, now) {
-                grant.uses = if grant.taken { grant.uses } else { grant.uses + 1 };
-                (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
-                grant.taken = grant.scope == Scope::Once && self.take(&grant.id);
-            }
-            self.note_use(&grant, fields)?;
+            let by_call = self.grants_by_call();
+            let mut about = self.stored(&by_call.about(call)).into_iter();
+            let covering = about.find(|stored| covers(&stored.0) && self.is_vouched(stored, call));
+            let Some((mut grant, fields)) = covering else { return Ok(None) };
+            by_call.changed(|| {
+                if !grant.was_just_used_for(call, now) {
+                    grant.uses = if grant.taken { grant.uses } else { grant.uses + 1 };
+                    (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
+                    grant.taken = grant.scope == Scope::Once && self.take(&grant.id);
+                }
+                self.note_use(&grant, fields)
+            })?;
+            by_call.used(&grant);
             Ok(Some(grant))
         })
     }

@@ -17,6 +17,8 @@ pub struct Pending {
     pub record: String,
     /// Milliseconds since 1970.
     pub time: u64,
+    /// The time when it was first listed; 0 if an older version listed it.
+    pub listed: u64,
     /// `ask` or `deny`.
     pub decision: String,
     /// The agent.
@@ -72,7 +74,7 @@ impl Pending {
     pub fn json(&self) -> Value {
         json!({
             "schema": "reflex/pending-v1", "id": self.id, "record": self.record, "time": self.time,
-            "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
+            "listed": self.listed, "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
             "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.is_complete, "parts": self.parts,
             "effects": self.effects, "reasons": self.reasons, "guilty": self.guilty, "until": self.until, "findings": self.findings, "core": self.core,
             "exact": self.exact, "lasting": self.lasting, "again": self.again, "holder": self.holder(),
@@ -87,6 +89,7 @@ impl Pending {
             id: text(map, "id"),
             record: text(map, "record"),
             time: number(map, "time"),
+            listed: number(map, "listed"),
             decision: text(map, "decision"),
             client: text(map, "agent"),
             session: text(map, "session"),
