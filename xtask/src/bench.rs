@@ -14,6 +14,7 @@ mod reflexes;
 mod search;
 
 use std::fs;
+use std::path::Path;
 
 use crate::project::Project;
 use crate::release::{self, Linkage, Release};
@@ -28,8 +29,8 @@ pub(crate) use payloads::{CALLS, shell};
 const GROWTH_PERCENT: u32 = 15;
 
 /// Measures MCP servers only, and leaves the rest of the page unchanged.
-fn write_mcp(project: &Project) -> Result<(), String> {
-    let release = release::build(project)?;
+fn write_mcp(project: &Project, binary: Option<&Path>) -> Result<(), String> {
+    let release = release::given_or_built(project, binary)?;
     let ground = step("ground", Ground::prepare)?;
     let mcp = step("MCP", || mcp::measure(&release.binary, &ground))?;
     let text = Report { mcp, ..page::read(&project.root)? }.render();
@@ -38,11 +39,11 @@ fn write_mcp(project: &Project) -> Result<(), String> {
 }
 
 /// Measures and writes the page, or only its part about MCP servers.
-pub(crate) fn write(project: &Project, part: &[&str]) -> Result<(), String> {
+pub(crate) fn write(project: &Project, binary: Option<&Path>, part: &[&str]) -> Result<(), String> {
     if !part.is_empty() {
-        return write_mcp(project);
+        return write_mcp(project, binary);
     }
-    let release = release::build(project)?;
+    let release = release::given_or_built(project, binary)?;
     let ground = step("ground", Ground::prepare)?;
     let hooks = hooks(&release, &ground)?;
     // Instructions are counted first, as in `check`: calls refused in the rounds below wait for a person, and each
@@ -76,9 +77,9 @@ pub(crate) fn write(project: &Project, part: &[&str]) -> Result<(), String> {
 }
 
 /// Counts instructions again: an error if a call takes far more than the page states, or more than its goal.
-pub(crate) fn check(project: &Project) -> Result<(), String> {
+pub(crate) fn check(project: &Project, binary: Option<&Path>) -> Result<(), String> {
     let stored = page::read(&project.root)?;
-    let release = release::build(project)?;
+    let release = release::given_or_built(project, binary)?;
     let ground = step("ground", Ground::prepare)?;
     let counts = instructions(&hooks(&release, &ground)?)?;
     let mut problems = Vec::new();

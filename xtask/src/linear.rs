@@ -84,12 +84,12 @@ impl Row {
 }
 
 /// Measures and writes the page; an error if a construct exceeds its budget.
-pub(crate) fn write(project: &Project) -> Result<(), String> {
+pub(crate) fn write(project: &Project, binary: Option<&Path>) -> Result<(), String> {
     if !has_valgrind() {
         println!("skip  linear: valgrind is not there");
         return Ok(());
     }
-    let release = release::build(project)?;
+    let release = release::given_or_built(project, binary)?;
     let ground = step("ground", Ground::prepare)?;
     let binary = &release.binary;
     let mut rows = Vec::new();

@@ -51,15 +51,19 @@ usage: cargo xtask COMMAND
   package [TARGET…]
                     build what people install, for this machine or for these targets: archive, wheel, npm packages,
                     installer and checksums, in `dist/` of the target folder
-  bench [--check]   measure the release and write docs/reference/speed.md;
+  bench [--binary FILE] [--check]
+                    build the release, or take FILE, measure it and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
-  bench mcp         measure MCP servers alone and write that section of the page
+  bench [--binary FILE] mcp
+                    measure MCP servers alone and write that section of the page
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
   prose             look for translated constructions in comments and messages; with UPDATE=1 write smaller counts
   docs              write the pages that come from data: docs/reference/rules.md, agents.md and the schemas
   adapters          count what it costs to read and answer a payload of each agent, write docs/reference/adapters.md
-  linear            count the release's instructions at four sizes of many constructs, write docs/reference/limits.md
+  linear [--binary FILE]
+                    build the release, or take FILE, count its instructions at four sizes of many constructs and write
+                    docs/reference/limits.md
 ";
 
 /// Exit status for an unknown command line, as in sysexits.
@@ -72,14 +76,15 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let start = Instant::now();
-    let done = match words.as_slice() {
+    let (binary, command) = without_binary(&words);
+    let done = match command.as_slice() {
         ["check"] => project().and_then(|project| check(&project)),
         ["test"] => project().and_then(|project| test(&project)),
         // Started inside a hostile home, see `hermetic`.
         [hermetic::ENCLOSED, reflex, words @ ..] => hermetic::enclosed(reflex, words),
         [TESTS, selection @ ..] => project().and_then(|project| run_tests(&project, selection)),
         ["bench", part @ ..] if matches!(part, [] | ["mcp"]) => {
-            project().and_then(|project| bench::write(&project, part))
+            project().and_then(|project| bench::write(&project, binary, part))
         }
         ["release"] => project().and_then(|project| release::build(&project)).map(|release| {
             println!("{}", release.binary.display());
@@ -99,8 +104,8 @@ fn main() -> ExitCode {
         ["bindings"] => project().and_then(|project| bindings::check(&project)),
         ["recipes"] => project().and_then(|project| recipes::check(&project)),
         ["portable", names @ ..] => project().and_then(|project| portable::check(&project, names)),
-        ["linear"] => project().and_then(|project| linear::write(&project)),
-        ["bench", "--check"] => hermetic_release(&words, bench::check),
+        ["linear"] => project().and_then(|project| linear::write(&project, binary)),
+        ["bench", "--check"] => hermetic_of(binary, &words, |project| bench::check(project, binary)),
         #[cfg(unix)]
         // Started by the clients.
         ["mcp"] => {
@@ -126,6 +131,19 @@ fn main() -> ExitCode {
     report(done, start)
 }
 
+/// The file that `--binary` names, for the commands that measure, and the other words.
+fn without_binary<'a>(words: &[&'a str]) -> (Option<&'a Path>, Vec<&'a str>) {
+    match words {
+        [command @ ("bench" | "linear"), "--binary", file, rest @ ..] => {
+            (Some(Path::new(*file)), [*command].into_iter().chain(rest.iter().copied()).collect())
+        }
+        [command @ ("bench" | "linear"), "--check", "--binary", file] => {
+            (Some(Path::new(*file)), vec![*command, "--check"])
+        }
+        _ => (None, words.to_vec()),
+    }
+}
+
 /// Prints the duration of a task or its problem.
 fn report(done: Result<(), String>, start: Instant) -> ExitCode {
     match done {
@@ -145,8 +163,17 @@ const TESTS: &str = "tests";
 
 /// Runs a suite that uses the release in a hostile home, if this machine supports it.
 fn hermetic_release(words: &[&str], suite: impl FnOnce(&Project) -> Result<(), String>) -> Result<(), String> {
+    hermetic_of(None, words, suite)
+}
+
+/// The same with the program in a file, if one is given.
+fn hermetic_of(
+    binary: Option<&Path>,
+    words: &[&str],
+    suite: impl FnOnce(&Project) -> Result<(), String>,
+) -> Result<(), String> {
     let project = project()?;
-    let release = release::build(&project)?;
+    let release = release::given_or_built(&project, binary)?;
     if hermetic::play(&project, &release.binary, words)? { Ok(()) } else { suite(&project) }
 }
 

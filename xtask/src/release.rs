@@ -26,6 +26,20 @@ impl Linkage {
     pub(crate) const ALL: [(Self, &'static str); 3] =
         [(Self::StaticMusl, "static (musl)"), (Self::StaticGlibc, "static (glibc)"), (Self::Dynamic, "dynamic")];
 
+    /// The linkage of a built program, by marks in its bytes: the loader that a dynamic one names at its beginning, and
+    /// the name that a static glibc contains.
+    fn of(program: &[u8]) -> Self {
+        const HEAD: usize = 4096;
+        let has = |bytes: &[u8], mark: &[u8]| bytes.windows(mark.len()).any(|window| window == mark);
+        if has(program.get(..HEAD).unwrap_or(program), b"/ld-") {
+            Self::Dynamic
+        } else if has(program, b"GNU C Library") {
+            Self::StaticGlibc
+        } else {
+            Self::StaticMusl
+        }
+    }
+
     /// Its name in the speed report.
     pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(linkage, _)| *linkage == self).map_or("unknown", |(_, name)| name)
@@ -52,6 +66,15 @@ pub(crate) struct Release {
     pub(crate) binary: PathBuf,
     /// Its linkage.
     pub(crate) linkage: Linkage,
+}
+
+/// Takes the program in this file, or builds the release.
+pub(crate) fn given_or_built(project: &Project, file: Option<&Path>) -> Result<Release, String> {
+    let Some(file) = file else { return build(project) };
+    let shown = |error: std::io::Error| format!("no reflex at `{}`: {error}", file.display());
+    let binary = file.canonicalize().map_err(shown)?;
+    let linkage = Linkage::of(&fs::read(&binary).map_err(shown)?);
+    Ok(Release { binary, linkage })
 }
 
 /// Builds the release as shipped, or the closest variant that this machine can build.
@@ -149,4 +172,15 @@ fn ordered(project: &Project, link: &Link, named: &Path, folder: &Path) -> Resul
     let script = layout::write(&project.root, named, folder)?;
     link.again(&binary, &[format!("-Wl,-T,{}", script.display()).into()])?;
     Ok(binary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_linkage_of_a_program_is_read_from_its_bytes() {
+        let programs: [&[u8]; 3] = [b"\x7fELF", b"\x7fELF GNU C Library", b"\x7fELF /lib64/ld-linux-x86-64.so.2"];
+        assert_eq!(programs.map(Linkage::of), [Linkage::StaticMusl, Linkage::StaticGlibc, Linkage::Dynamic]);
+    }
 }
