@@ -12,7 +12,7 @@ use reflex_engine::{Decision, Reason, Verdict};
 use crate::project::Project;
 
 /// The agents, each with a recorded call of its shell.
-const PAYLOADS: [(&str, &str); 9] = [
+pub(crate) const PAYLOADS: [(&str, &str); 9] = [
     ("claude", "claude/PreToolUse-Bash.json"),
     ("codex", "codex/PreToolUse-Bash.json"),
     ("copilot", "copilot/preToolUse-bash.json"),

@@ -5,7 +5,7 @@ mod texts;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::bench::{Check, Ground, Hook, has_valgrind};
+use crate::bench::{CLAUDE, Check, Ground, Hook, has_valgrind};
 use crate::project::Project;
 use crate::release::{self, Linkage};
 use crate::steps::step;
@@ -101,7 +101,7 @@ pub(crate) fn write(project: &Project, binary: Option<&Path>) -> Result<(), Stri
     let mut page = HEAD.to_owned();
     page.extend(rows.iter().map(Row::line));
     page.push_str(&times(release.linkage, |text| {
-        Hook { binary, ground: &ground, payload: payload(&ground.repo, text) }.ratio()
+        Hook { caller: CLAUDE, binary, ground: &ground, payload: payload(&ground.repo, text) }.ratio()
     })?);
     page.push_str(FOOT);
     println!("{page}");

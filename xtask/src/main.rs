@@ -54,8 +54,8 @@ usage: cargo xtask COMMAND
   bench [--binary FILE] [--check]
                     build the release, or take FILE, measure it and write docs/reference/speed.md;
                     with --check compare the instructions with that page and write nothing
-  bench [--binary FILE] mcp
-                    measure MCP servers alone and write that section of the page
+  bench [--binary FILE] mcp|calls
+                    measure MCP servers alone, or the calls, the agents and the states, and write that part of the page
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
   prose             look for translated constructions in comments and messages; with UPDATE=1 write smaller counts
@@ -83,7 +83,7 @@ fn main() -> ExitCode {
         // Started inside a hostile home, see `hermetic`.
         [hermetic::ENCLOSED, reflex, words @ ..] => hermetic::enclosed(reflex, words),
         [TESTS, selection @ ..] => project().and_then(|project| run_tests(&project, selection)),
-        ["bench", part @ ..] if matches!(part, [] | ["mcp"]) => {
+        ["bench", part @ ..] if matches!(part, [] | [bench::MCP | bench::CALL_PARTS]) => {
             project().and_then(|project| bench::write(&project, binary, part))
         }
         ["release"] => project().and_then(|project| release::build(&project)).map(|release| {

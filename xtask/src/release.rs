@@ -11,9 +11,10 @@ use crate::project::{Project, tool};
 use crate::steps::{step, succeed};
 
 /// The way a binary is linked to its C library.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Linkage {
     /// musl, linked statically: the variant shipped for Linux.
+    #[default]
     StaticMusl,
     /// glibc, linked statically.
     StaticGlibc,

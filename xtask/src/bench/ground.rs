@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -10,6 +10,9 @@ use crate::steps::succeed;
 
 const PARTS: u32 = 20;
 const FILES: u32 = 25;
+/// The folder of the hook's state in a home.
+pub(crate) const STATE: &str = ".local/state/reflex";
+
 /// A fixed time in the past: git does not reread files that are older than its index.
 const DATE: u64 = 1_700_000_000;
 
@@ -21,7 +24,12 @@ pub(crate) struct Ground {
     pub(crate) home: PathBuf,
     /// The folder that contains both.
     pub(crate) folder: PathBuf,
+    /// The folder in memory that holds the hook's state, if that is not on the disk.
+    memory: Option<PathBuf>,
 }
+
+/// The folder whose files are in memory on Linux.
+const MEMORY: &str = "/dev/shm";
 
 impl Ground {
     /// Creates a new ground, always at a path of the same length.
@@ -29,9 +37,35 @@ impl Ground {
     /// The folder is outside of this checkout: inside, the home would be part of the checkout's repository and affect
     /// the verdicts.
     pub(crate) fn prepare() -> Result<Self, String> {
-        let folder = std::env::temp_dir().join(format!("reflex-bench-{:07}", std::process::id()));
+        Self::named("bench")
+    }
+
+    /// The same with the hook's state in memory; `None` if this machine has no such folder.
+    ///
+    /// Only the state is there: a home in memory would be a temporary folder, and the verdicts would be others.
+    pub(crate) fn in_memory() -> Result<Option<Self>, String> {
+        let memory = Path::new(MEMORY).join(format!("reflex-tmpfs-{:07}", std::process::id()));
+        if !Path::new(MEMORY).is_dir() || fs::create_dir_all(&memory).is_err() {
+            return Ok(None);
+        }
+        let mut ground = Self::named("tmpfs")?;
+        let state = ground.home.join(STATE);
+        let linked = fs::create_dir_all(state.parent().unwrap_or(&ground.home)).and_then(|()| link(&memory, &state));
+        ground.memory = Some(memory);
+        linked.map_err(|error| format!("cannot link `{}`: {error}", state.display()))?;
+        Ok(Some(ground))
+    }
+
+    /// The path of a ground.
+    fn at(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("reflex-{name}-{:07}", std::process::id()));
         let home = folder.join("home");
-        let ground = Self { repo: home.join("app"), home, folder };
+        Self { repo: home.join("app"), home, folder, memory: None }
+    }
+
+    /// The same at another path; every name has five characters.
+    pub(crate) fn named(name: &str) -> Result<Self, String> {
+        let ground = Self::at(name);
         let shown = |error: io::Error| format!("cannot prepare `{}`: {error}", ground.folder.display());
         fs::create_dir_all(&ground.repo).map_err(shown)?;
         ground.write_tracked().map_err(shown)?;
@@ -44,9 +78,7 @@ impl Ground {
 
     /// Creates a repository with this number of small files, in folders of a hundred.
     pub(crate) fn large(files: usize) -> Result<Self, String> {
-        let folder = std::env::temp_dir().join(format!("reflex-large-{:07}", std::process::id()));
-        let home = folder.join("home");
-        let ground = Self { repo: home.join("app"), home, folder };
+        let ground = Self::at(&format!("{files:05}"));
         for index in 0..files {
             let written = ground.file(&Self::name(index), &format!("fn f{index}() {{}}\n"));
             written.map_err(|error| format!("cannot prepare `{}`: {error}", ground.folder.display()))?;
@@ -59,9 +91,7 @@ impl Ground {
 
     /// Creates an empty repository in a home with these rule files; the path has the same length as any other.
     pub(crate) fn with_rules(name: usize, files: &[String]) -> Result<Self, String> {
-        let folder = std::env::temp_dir().join(format!("reflex-{name:05}-{:07}", std::process::id()));
-        let home = folder.join("home");
-        let ground = Self { repo: home.join("app"), home, folder };
+        let ground = Self::at(&format!("{name:05}"));
         let rules = ground.home.join(".config/reflex/rules");
         let written = fs::create_dir_all(&ground.repo).and_then(|()| {
             files.iter().enumerate().try_for_each(|(number, text)| {
@@ -81,10 +111,16 @@ impl Ground {
 
     fn write_tracked(&self) -> io::Result<()> {
         self.file(".gitignore", "node_modules/\ndist/\n")?;
-        self.file("package.json", "{\"name\": \"app\", \"scripts\": {\"build\": \"tsc\"}}\n")?;
-        // These two bring the number of files to 500.
+        self.file(
+            "package.json",
+            "{\"name\": \"app\", \"scripts\": {\"build\": \"tsc\", \"test\": \"node --test\"}}\n",
+        )?;
+        self.file("Makefile", "all:\n\t@echo built\n")?;
+        self.file("Cargo.toml", "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")?;
+        self.file("tests/test_app.py", "def test_sum():\n    assert 1 + 1 == 2\n")?;
+        // These five bring the number of files to 500.
         for part in 0..PARTS {
-            let of_part = if part == 0 { 2 } else { 0 }..FILES;
+            let of_part = if part == 0 { 5 } else { 0 }..FILES;
             for file in of_part {
                 let text = format!("//! File {file} of part {part}.\n\nfn main() {{}}\n");
                 self.file(&format!("src/part-{part:02}/file-{file:02}.rs"), &text)?;
@@ -111,6 +147,8 @@ impl Ground {
     fn git(&self, arguments: &[&str]) -> Result<(), String> {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=n", "-c", "user.email=n@example.invalid", "-c", "core.autocrlf=false"]);
+        // A collection in the background would change the repository during a measurement, and outlive it.
+        git.args(["-c", "gc.auto=0", "-c", "maintenance.auto=false"]);
         git.args(arguments).current_dir(&self.repo);
         // The caller's repository must not affect git.
         git.env_remove("GIT_DIR").env_remove("GIT_WORK_TREE").env_remove("GIT_INDEX_FILE");
@@ -125,5 +163,16 @@ impl Drop for Ground {
     fn drop(&mut self) {
         // A failure leaves only one small folder among the temporary files.
         let _ = fs::remove_dir_all(&self.folder);
+        self.memory.iter().for_each(|memory| drop(fs::remove_dir_all(memory)));
     }
+}
+
+#[cfg(unix)]
+fn link(target: &Path, name: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, name)
+}
+
+#[cfg(not(unix))]
+fn link(_target: &Path, _name: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }

@@ -16,8 +16,22 @@ const ROUNDS: usize = 300;
 const NOTHING: &str = "/bin/true";
 const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
+/// The agent that calls the hook, and its name for the event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Caller {
+    /// Name of the agent.
+    pub(crate) agent: &'static str,
+    /// Name of the event.
+    pub(crate) event: &'static str,
+}
+
+/// Claude Code before a tool runs.
+pub(crate) const CLAUDE: Caller = Caller { agent: "claude", event: "PreToolUse" };
+
 /// The hook with one payload.
 pub(crate) struct Hook<'a> {
+    /// The agent and its event.
+    pub(crate) caller: Caller,
     /// The release binary.
     pub(crate) binary: &'a Path,
     /// The environment of the run.
@@ -56,6 +70,11 @@ impl Answer {
         self.status.success() && self.stdout.is_empty() && self.stderr.is_empty()
     }
 
+    /// Whether the hook lets the call run, in whatever words the agent expects.
+    pub(crate) fn is_permission(&self) -> bool {
+        self.status.success() && !self.stdout.contains("deny") && !self.stdout.contains("\"ask\"")
+    }
+
     /// Whether the hook denies the call.
     pub(crate) fn is_denial(&self) -> bool {
         self.status.code() == Some(2) && self.stdout.contains("\"permissionDecision\":\"deny\"")
@@ -71,14 +90,14 @@ impl Hook<'_> {
     /// Runs the hook once.
     pub(crate) fn answer(&self) -> Result<Answer, String> {
         let mut command = self.command(self.binary);
-        let output = run(command.args(arguments(self.ground)).stderr(Stdio::piped()), &self.payload)?;
+        let output = run(command.args(self.arguments()).stderr(Stdio::piped()), &self.payload)?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Ok(Answer { status: output.status, stdout: text(output.stdout), stderr: text(output.stderr) })
     }
 
     /// Runs once under callgrind and returns thousands of instructions.
     pub(crate) fn instructions(&self) -> Result<u32, String> {
-        counted(self.ground, self.binary, &arguments(self.ground), &self.payload)
+        counted(self.ground, self.binary, &self.arguments(), &self.payload)
     }
 
     /// Median time in hundredths of that of a program that does nothing. Uses few rounds, because a large call takes
@@ -97,10 +116,17 @@ impl Hook<'_> {
         command(self.ground, program)
     }
 
+    /// The arguments in a user's hook entry.
+    fn arguments(&self) -> Vec<String> {
+        let home = self.ground.home.to_string_lossy();
+        let Caller { agent, event } = self.caller;
+        ["hook", "--agent", agent, "--event", event, "--home", &home].map(str::to_owned).to_vec()
+    }
+
     /// Time of one run.
     pub(crate) fn time(&self) -> Result<Duration, String> {
         let mut command = self.command(self.binary);
-        let command = command.args(arguments(self.ground)).stderr(Stdio::null());
+        let command = command.args(self.arguments()).stderr(Stdio::null());
         let payload = in_turn(&self.payload);
         let start = Instant::now();
         run(command, &payload).map(|_| start.elapsed())
@@ -109,16 +135,10 @@ impl Hook<'_> {
     /// Time of a program that exits at once, started with the same input.
     pub(crate) fn time_of_nothing(&self) -> Result<Duration, String> {
         let mut command = self.command(Path::new(NOTHING));
-        let command = command.args(arguments(self.ground)).stderr(Stdio::null());
+        let command = command.args(self.arguments()).stderr(Stdio::null());
         let start = Instant::now();
         run(command, &self.payload).map(|_| start.elapsed())
     }
-}
-
-/// The arguments in a user's hook entry.
-fn arguments(ground: &Ground) -> Vec<String> {
-    let home = ground.home.to_string_lossy();
-    ["hook", "--agent", "claude", "--event", "PreToolUse", "--home", &home].map(str::to_owned).to_vec()
 }
 
 /// The payload in the next of many sessions: repeating the same call in one session would trigger the loop detector.
@@ -144,7 +164,8 @@ fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) ->
 
 /// Callgrind's output for one call of the hook, with the mangled names of functions.
 pub(crate) fn profile(ground: &Ground, binary: &Path, payload: &str) -> Result<String, String> {
-    callgrind(ground, binary, &arguments(ground), payload).map(|(text, _)| text)
+    let hook = Hook { caller: CLAUDE, binary, ground, payload: payload.to_owned() };
+    callgrind(ground, binary, &hook.arguments(), payload).map(|(text, _)| text)
 }
 
 /// Runs a command under callgrind and returns the contents of callgrind's file and its messages.
@@ -169,11 +190,27 @@ fn run(command: &mut Command, payload: &str) -> Result<std::process::Output, Str
     child.wait_with_output().map_err(shown)
 }
 
-/// Median time of each hook, in hundredths of that of a program that does nothing.
+/// The time of a call, as a ratio and on this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Time {
+    /// Median in hundredths of that of a program that does nothing.
+    pub(crate) ratio: u32,
+    /// Median in microseconds.
+    pub(crate) micros: u32,
+}
+
+/// Median time of each hook in hundredths of that of a program that does nothing.
 pub(crate) fn ratios(hooks: &[Hook<'_>]) -> Result<Vec<u32>, String> {
+    Ok(times(hooks)?.0.iter().map(|time| time.ratio).collect())
+}
+
+/// Median time of each hook, and that of a program that does nothing, in microseconds.
+pub(crate) fn times(hooks: &[Hook<'_>]) -> Result<(Vec<Time>, u32), String> {
     let mut medians = medians(hooks)?;
     let nothing = medians.pop().unwrap_or_default();
-    Ok(medians.iter().map(|median| (median / nothing * 100.0).round() as u32).collect())
+    let micros = |seconds: f64| (seconds * 1e6).round() as u32;
+    let time = |median: &f64| Time { ratio: (median / nothing * 100.0).round() as u32, micros: micros(*median) };
+    Ok((medians.iter().map(time).collect(), micros(nothing)))
 }
 
 /// Median time of each hook in seconds, followed by that of a program that does nothing.

@@ -3,16 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::agents::Cost as OfAgent;
 use super::discard;
 use super::dispatch::{self, Dispatch};
 use super::goal;
 use super::keep;
 use super::mcp::{self, Added};
+use super::measure::Time;
 use super::modules;
 use super::payloads::{CALLS, Call};
 use super::people::{self, Cost};
 use super::reflexes::{self, Cost as Spent};
-use super::search::{SEARCHES, Searched};
+use super::search::{self, SEARCHES, Searched};
+use super::states::Pair;
+use super::tables::{self, digits, hundredths, millions, millis, reasons, yes};
 use crate::release::Linkage;
 
 const HEAD: &str = "\
@@ -20,11 +24,11 @@ const HEAD: &str = "\
 
 # Speed
 
-What one call of the hook costs. It lists no absolute times: they belong to a machine, these numbers hardly do.
+What one call of the hook costs. Milliseconds belong to the machine below; ratios and instructions hardly do.
 
 - *time* is the median duration of `reflex hook`, from start to exit, divided by that of `/bin/true`, a program that does
   nothing. Both get the same payload on standard input and take turns, 300 rounds in the same run. The answer is in the
-  audit log by then; a refusal is also on the disk.
+  audit log by then; a refusal is also on the disk. *milliseconds* is the same median.
 - *instructions* are what the processor executes for the call, in millions, counted by valgrind's callgrind.
 - The calls are Claude Code's, before a tool runs, in a git repository of 500 files, with nothing but `HOME` and `PATH`
   in the environment.
@@ -32,7 +36,7 @@ What one call of the hook costs. It lists no absolute times: they belong to a ma
 
 const FOOT: &str = "\
 `cargo xtask bench` measures again and writes this page. `cargo xtask bench --check` counts the instructions only; it
-fails if a call needs 15 % more than listed here.
+fails if a call needs 15 % more than listed here, or if one misses a goal that is met here.
 ";
 
 const DISCARDS: &str = "\
@@ -129,12 +133,26 @@ const MAX_OF_STATUS: u32 = 150;
 
 const BUILD: &str = "Measured build: ";
 
+const MACHINE: &str = "Measured on: ";
+
+/// The call that is also measured with its state in memory.
+pub(crate) const DENIED: &str = "deny-home";
+
 /// The measurements.
+#[derive(Default)]
 pub(crate) struct Report {
     /// Linkage of the measured build.
     pub(crate) linkage: Linkage,
+    /// The processor, the system, and the time of a program that does nothing.
+    pub(crate) machine: String,
     /// One row per call.
     pub(crate) rows: Vec<Row>,
+    /// Time of [`DENIED`] with its state in memory; `None` if this machine has no files there.
+    pub(crate) memory: Option<Time>,
+    /// One for each payload in [`super::agents`]; empty if they were not measured.
+    pub(crate) agents: Vec<OfAgent>,
+    /// One for each of [`super::states::CASES`]; empty if they were not counted.
+    pub(crate) states: Vec<Pair>,
     /// Hundredths of `git status`, one for each of [`discard::COMMANDS`].
     pub(crate) discards: Vec<u32>,
     /// Hundredths of `cp -a`, one for each of [`keep::CASES`].
@@ -157,8 +175,8 @@ pub(crate) struct Report {
 pub(crate) struct Row {
     /// The call.
     pub(crate) call: &'static Call,
-    /// Time in hundredths of that of a program that does nothing.
-    pub(crate) ratio: u32,
+    /// Time of the hook.
+    pub(crate) time: Time,
     /// Thousands of instructions; `None` if they could not be counted.
     pub(crate) instructions: Option<u32>,
 }
@@ -166,24 +184,72 @@ pub(crate) struct Row {
 impl Report {
     /// Renders the page.
     pub(crate) fn render(&self) -> String {
-        let mut text = format!("{HEAD}\n{BUILD}{}.\n\n", self.linkage.name());
-        text.push_str("| call | what it is | time | goal | instructions | goal |\n|---|---|--:|--:|--:|--:|\n");
+        let mut text = format!("{HEAD}\n{BUILD}{}.\n\n{MACHINE}{}.\n\n", self.linkage.name(), self.machine);
+        text.push_str(&self.calls());
+        let denied = self.rows.iter().find(|row| row.call.name == DENIED);
+        text.push_str(&tables::disk(denied.map(|row| row.time), self.memory));
+        text.push_str(&tables::agents(&self.agents));
+        text.push_str(&tables::states(&self.states));
+        text.push_str(&self.discarded());
+        text.push_str(&self.kept());
+        text.push_str(&self.dispatched());
+        text.push_str(&self.peoples());
+        text.push_str(&self.shares());
+        text.push_str(&self.searched());
+        text.push_str(&self.of_reflexes());
+        text.push_str(&self.of_mcp());
+        text.push_str(&format!("\n{FOOT}"));
+        text
+    }
+
+    /// The table of calls.
+    fn calls(&self) -> String {
+        let mut text = "| call | what it is | time | goal | milliseconds | instructions | goal |\n".to_owned();
+        text.push_str("|---|---|--:|--:|--:|--:|--:|\n");
         for row in &self.rows {
-            let (ratio, instructions) = goal(row.call.kind, self.linkage);
-            let (limit, counted) = (hundredths(ratio), row.instructions.map_or("–".into(), millions));
-            let cells =
-                [row.call.name, row.call.about, &hundredths(row.ratio), &limit, &counted, &millions(instructions)];
+            let ratio = hundredths(goal(row.call.kind, self.linkage));
+            let counted = row.instructions.map_or("–".into(), millions);
+            let (time, millis) = (hundredths(row.time.ratio), millis(row.time.micros));
+            let Call { name, about, goal, .. } = row.call;
+            let cells = [name, about, time.as_str(), &ratio, &millis, &counted, &millions(*goal)];
             text.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
-        text.push_str(&format!("\n{DISCARDS}| call | time | goal |\n|---|--:|--:|\n"));
+        let missed = self.rows.iter().filter(|row| !row.misses(self.linkage).is_empty());
+        text + &reasons(missed.map(|row| (row.call.name, row.call.why)))
+    }
+
+    /// The section about commands that discard.
+    fn discarded(&self) -> String {
+        let mut text = format!("\n{DISCARDS}| call | time | goal |\n|---|--:|--:|\n");
         for (command, ratio) in discard::COMMANDS.iter().zip(&self.discards) {
             let goal = if is_discard(command) { hundredths(MAX_OF_STATUS) } else { "–".into() };
             text.push_str(&format!("| `{command}` | {} | {goal} |\n", hundredths(*ratio)));
         }
-        text.push_str(&format!("\n{KEEPS}| kept | time | goal |\n|---|--:|--:|\n"));
+        text + &reasons(self.slow_discards().map(|(command, _)| (command, discard::WHY)))
+    }
+
+    fn slow_discards(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let all = discard::COMMANDS.into_iter().zip(self.discards.iter().copied());
+        all.filter(|(command, ratio)| is_discard(command) && *ratio > MAX_OF_STATUS)
+    }
+
+    /// The section about backups.
+    fn kept(&self) -> String {
+        let mut text = format!("\n{KEEPS}| kept | time | goal |\n|---|--:|--:|\n");
         for ((name, ..), ratio) in keep::CASES.iter().zip(&self.keeps) {
             text.push_str(&format!("| {name} | {} | {} |\n", hundredths(*ratio), hundredths(MAX_OF_COPY)));
         }
+        text + &reasons(self.slow_keeps().map(|(name, _)| (name, keep::WHY)))
+    }
+
+    fn slow_keeps(&self) -> impl Iterator<Item = (&'static str, u32)> {
+        let all = keep::CASES.iter().zip(&self.keeps).map(|((name, ..), ratio)| (*name, *ratio));
+        all.filter(|(_, ratio)| *ratio > MAX_OF_COPY)
+    }
+
+    /// The section about rules that cannot apply.
+    fn dispatched(&self) -> String {
+        let mut text = String::new();
         text.push_str(&format!("\n{DISPATCH}"));
         let cells = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
         text.push_str(&cells(
@@ -194,12 +260,6 @@ impl Report {
             let counts = dispatch.instructions.iter().map(|count| millions(*count));
             text.push_str(&cells([dispatch.rules.to_string()].into_iter().chain(counts).collect()));
         }
-        text.push_str(&self.peoples());
-        text.push_str(&self.shares());
-        text.push_str(&self.searched());
-        text.push_str(&self.of_reflexes());
-        text.push_str(&self.of_mcp());
-        text.push_str(&format!("\n{FOOT}"));
         text
     }
 
@@ -211,12 +271,13 @@ impl Report {
         let mut text =
             format!("\n{PEOPLE}| {PEOPLES} | time | within half a millisecond | instructions |\n|---|--:|---|--:|\n");
         for ((name, _), cost) in people::CASES.iter().zip(&self.people) {
-            let within = if cost.is_within { "yes" } else { "no" };
+            let within = yes(cost.is_within);
             let cells =
                 [name, hundredths(cost.ratio).as_str(), within, millions(cost.instructions).as_str()].join(" | ");
             text.push_str(&format!("| {cells} |\n"));
         }
-        text
+        let missed = people::CASES.iter().zip(&self.people).filter(|(_, cost)| !cost.is_within);
+        text + &reasons(missed.map(|((name, _), _)| (*name, people::WHY)))
     }
 
     /// The section about the detectors; empty if they were not measured.
@@ -230,7 +291,9 @@ impl Report {
             let shares: Vec<String> = shares.iter().map(|share| format!("{share} %")).collect();
             text.push_str(&format!("| {name} | {} |\n", shares.join(" | ")));
         }
-        text
+        let over = |shares: &&Vec<u32>| shares.iter().any(|share| *share > 100);
+        let missed = modules::TEXTS.iter().zip(&self.modules).filter(|(_, shares)| over(shares));
+        text + &reasons(missed.map(|(name, _)| (*name, modules::WHY)))
     }
 
     /// The section about the audit log; empty if it was not measured.
@@ -240,10 +303,11 @@ impl Report {
         }
         let mut text = format!("\n{SEARCH}| {SOUGHT} | time | below 200 ms |\n|---|--:|---|\n");
         for ((name, _), searched) in SEARCHES.iter().zip(&self.searches) {
-            let in_time = if searched.in_time { "yes" } else { "no" };
+            let in_time = yes(searched.in_time);
             text.push_str(&format!("| {name} | {} | {in_time} |\n", hundredths(searched.ratio)));
         }
-        text
+        let missed = SEARCHES.iter().zip(&self.searches).filter(|(_, searched)| !searched.in_time);
+        text + &reasons(missed.map(|((name, _), _)| (*name, search::WHY)))
     }
 
     /// The section about reflexes; empty if they were not measured.
@@ -257,7 +321,8 @@ impl Report {
             let (ratio, goal) = (hundredths(cost.ratio), hundredths(reflexes::MAX_RATIO));
             text.push_str(&format!("| {name} | {ratio} | {goal} | {counted} |\n"));
         }
-        text
+        let missed = reflexes::ROWS.iter().zip(&self.reflexes).filter(|(_, cost)| cost.ratio > reflexes::MAX_RATIO);
+        text + &reasons(missed.map(|(name, _)| (*name, reflexes::WHY)))
     }
 
     /// The section about MCP servers; empty if they were not measured.
@@ -267,22 +332,21 @@ impl Report {
         }
         let mut text = format!("\n{MCP}| {PASSED} | time | below 1 ms |\n|---|--:|---|\n");
         for (name, added) in mcp::CASES.iter().zip(&self.mcp) {
-            let in_time = if added.in_time { "yes" } else { "no" };
+            let in_time = yes(added.in_time);
             text.push_str(&format!("| {name} | {} | {in_time} |\n", hundredths(added.ratio)));
         }
-        text
+        let missed = mcp::CASES.iter().zip(&self.mcp).filter(|(_, added)| !added.in_time);
+        text + &reasons(missed.map(|(name, _)| (*name, mcp::WHY)))
     }
 
     /// Describes each missed goal.
     pub(crate) fn misses(&self) -> Vec<String> {
         let mut misses: Vec<String> = self.rows.iter().flat_map(|row| row.misses(self.linkage)).collect();
-        let over = discard::COMMANDS
-            .iter()
-            .zip(&self.discards)
-            .filter(|(command, ratio)| is_discard(command) && **ratio > MAX_OF_STATUS);
-        misses.extend(over.map(|(command, ratio)| format!("{command}: {} `git status`", hundredths(*ratio))));
-        let slow = keep::CASES.iter().zip(&self.keeps).filter(|(_, ratio)| **ratio > MAX_OF_COPY);
-        misses.extend(slow.map(|((name, ..), ratio)| format!("keeping {name}: {} `cp -a`", hundredths(*ratio))));
+        let over = |(command, ratio)| format!("{command}: {} `git status`", hundredths(ratio));
+        misses.extend(self.slow_discards().map(over));
+        misses.extend(self.slow_keeps().map(|(name, ratio)| format!("keeping {name}: {} `cp -a`", hundredths(ratio))));
+        misses.extend(tables::missed_agents(&self.agents));
+        misses.extend(tables::missed_states(&self.states));
         let slow = people::CASES.iter().zip(&self.people).filter(|(_, cost)| !cost.is_within);
         misses.extend(slow.map(|((name, _), _)| format!("rules of the user, {name}: more than half a millisecond")));
         for (name, shares) in modules::TEXTS.iter().zip(&self.modules) {
@@ -304,6 +368,7 @@ impl Report {
             let name = line.strip_prefix(BUILD)?.strip_suffix('.')?;
             Linkage::ALL.iter().find(|(_, known)| *known == name).map(|(linkage, _)| *linkage)
         });
+        let machine = text.lines().find_map(|line| line.strip_prefix(MACHINE)?.strip_suffix('.'));
         let rows = CALLS.iter().map(|call| Row::parse(call, text).ok_or_else(|| format!("no row for {}", call.name)));
         let cells = |line: &str| line.split('|').skip(1).filter_map(digits).collect::<Vec<u32>>();
         let discards = discard::COMMANDS.iter().map(|command| {
@@ -350,6 +415,10 @@ impl Report {
             modules: modules.collect(),
             searches: searches.collect(),
             linkage: linkage.ok_or("no known build is named")?,
+            machine: machine.ok_or("no machine is named")?.to_owned(),
+            memory: tables::parse_memory(text),
+            agents: tables::parse_agents(text),
+            states: tables::parse_states(text),
             rows: rows.collect::<Result<_, _>>()?,
             discards: discards.collect::<Result<_, _>>()?,
             keeps: keeps.collect::<Result<_, _>>()?,
@@ -360,23 +429,23 @@ impl Report {
 
 impl Row {
     fn parse(call: &'static Call, text: &str) -> Option<Self> {
-        let line = text.lines().find(|line| line.strip_prefix("| ").is_some_and(|row| row.starts_with(call.name)))?;
+        let line = text.lines().find(|line| line.starts_with(&format!("| {} | {} |", call.name, call.about)))?;
         let mut cells = line.split('|').map(str::trim).skip(3);
         let ratio = digits(cells.next()?)?;
-        let instructions = digits(cells.nth(1)?);
-        Some(Self { call, ratio, instructions })
+        let micros = digits(cells.nth(1)?)?;
+        let instructions = digits(cells.next()?);
+        Some(Self { call, time: Time { ratio, micros }, instructions })
     }
 
     /// Describes each missed goal.
     pub(crate) fn misses(&self, linkage: Linkage) -> Vec<String> {
-        let (ratio, instructions) = goal(self.call.kind, linkage);
-        let name = self.call.name;
+        let (name, ratio) = (self.call.name, goal(self.call.kind, linkage));
         let mut misses = Vec::new();
-        if self.ratio > ratio {
-            misses.push(format!("{name}: {} `/bin/true`, not {}", hundredths(self.ratio), hundredths(ratio)));
+        if self.time.ratio > ratio {
+            misses.push(format!("{name}: {} `/bin/true`, not {}", hundredths(self.time.ratio), hundredths(ratio)));
         }
-        if let Some(count) = self.instructions.filter(|count| *count > instructions) {
-            misses.push(format!("{name}: {} instructions, not {}", millions(count), millions(instructions)));
+        if let Some(count) = self.instructions.filter(|count| *count > self.call.goal) {
+            misses.push(format!("{name}: {} instructions, not {}", millions(count), millions(self.call.goal)));
         }
         misses
     }
@@ -395,23 +464,9 @@ pub(crate) fn read(root: &Path) -> Result<Report, String> {
         .map_err(|problem| format!("{}: {problem}; `cargo xtask bench` writes it", file.display()))
 }
 
-/// Formats thousands as millions with three decimals.
-pub(crate) fn millions(thousands: u32) -> String {
-    format!("{}.{:03} M", thousands / 1000, thousands % 1000)
-}
-
 /// Whether the goal for discards applies: not to `rm`, which examines each of its paths.
 fn is_discard(command: &str) -> bool {
     command.starts_with("git ")
-}
-
-fn hundredths(ratio: u32) -> String {
-    format!("{}.{:02} ×", ratio / 100, ratio % 100)
-}
-
-/// Parses a number with decimals as if it had no decimal point; `None` for a dash.
-fn digits(cell: &str) -> Option<u32> {
-    cell.chars().filter(char::is_ascii_digit).collect::<String>().parse().ok()
 }
 
 #[cfg(test)]
@@ -420,8 +475,11 @@ mod tests {
 
     #[test]
     fn a_page_is_read_as_it_was_written() {
-        let rows = CALLS.iter().zip([Some(612), None, Some(99), Some(1000), Some(2501)]);
-        let rows = rows.map(|(call, instructions)| Row { call, ratio: 97, instructions }).collect();
+        let rows = CALLS.iter().zip([612, 0, 99, 1000, 612, 612, 1, 1, 2501]);
+        let counted = |count| if count == 0 { None } else { Some(count) };
+        let time = Time { ratio: 97, micros: 1_200 };
+        let row = |(call, count)| Row { call, time, instructions: counted(count) };
+        let rows = rows.map(row).collect();
         let discards = vec![70, 71, 149, 150];
         let keeps = vec![80, 102];
         let dispatches = [150, 451].map(|rules| Dispatch { rules, instructions: vec![218, 909, 867] });
@@ -436,10 +494,26 @@ mod tests {
         let reflexes = [(190, Some(1234)), (201, None)].map(spent).to_vec();
         let dispatches = dispatches.into();
         let mcp = [(150, true), (170, false)].map(|(ratio, in_time)| Added { ratio, in_time }).to_vec();
-        let report = Report { linkage, rows, discards, keeps, dispatches, people, modules, reflexes, searches, mcp };
+        let report = Report {
+            linkage,
+            machine: "A processor, Linux 6. `/bin/true` takes 0.612 ms".into(),
+            rows,
+            memory: Some(time),
+            agents: vec![OfAgent { time, instructions: Some(400) }],
+            states: vec![Pair { small: 100, large: 110 }],
+            discards,
+            keeps,
+            dispatches,
+            people,
+            modules,
+            reflexes,
+            searches,
+            mcp,
+        };
         let text = report.render();
         let read = Report::parse(&text).unwrap();
         assert_eq!(read.render(), text);
+        assert!(text.contains(&format!("\n- deny-home: {}.\n", read.rows[8].call.why)) && !text.contains("- allow-"));
         let dear = "rules of the user, 200 in one file: more than half a millisecond";
         let slow = "a search for two fields and a text that nothing holds: not below 200 ms here";
         let passed = "reflex mcp, the last 1,000 of them: not below 1 ms here";

@@ -1,0 +1,226 @@
+//! Instructions of a call with a small and with a large state: of the guard, of the repository, of the rules.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::json;
+
+use super::ground::{Ground, STATE};
+use super::measure::{CLAUDE, Hook};
+use super::{payloads, people};
+
+/// Growth in percent that a larger state may cause.
+pub(crate) const MAX_PERCENT: u32 = 10;
+
+/// A call that is counted with two states.
+pub(crate) struct Case {
+    /// The two states.
+    pub(crate) state: &'static str,
+    /// The call.
+    pub(crate) call: &'static str,
+    /// Reason for a missed goal, shown below the table.
+    pub(crate) why: &'static str,
+}
+
+/// The counted pairs, in the order of the page.
+pub(crate) const CASES: [Case; 7] = [
+    Case {
+        state: "0 and 200 pending calls",
+        call: "`git status`",
+        why: "the names of the waiting calls are listed, so that an answer is noticed",
+    },
+    Case {
+        state: "0 and 200 pending calls",
+        call: "`rm -rf ~`",
+        why: "a new call is compared with the waiting ones, and their number per agent is limited",
+    },
+    Case {
+        state: "0 and 1,000 grants",
+        call: "`git status`",
+        why: "the names of the grants are listed, so that an answer is noticed",
+    },
+    Case {
+        state: "0 and 1,000 grants",
+        call: "`rm -rf ~`",
+        why: "each grant is read, because any of them may cover a refused call",
+    },
+    Case {
+        state: "1 and 500 calls in the session",
+        call: "`git status`",
+        why: "the session's last calls are compared, to recognize loops",
+    },
+    Case {
+        state: "500 and 30,000 files in the repository",
+        call: "an edit of one file",
+        why: "git's index is read to know whether the file is in a commit",
+    },
+    Case {
+        state: "580 and 2,000 rules",
+        call: "`git status`",
+        why: "the user's compiled rules are read from one file, which grows with them",
+    },
+];
+
+/// Thousands of instructions of a call with the small and the large state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pair {
+    /// With the small state.
+    pub(crate) small: u32,
+    /// With the large state.
+    pub(crate) large: u32,
+}
+
+impl Pair {
+    /// Whether the larger state costs no more than the goal allows.
+    pub(crate) fn is_within(self) -> bool {
+        self.large <= self.small + self.small * MAX_PERCENT / 100
+    }
+}
+
+const PENDING: usize = 200;
+const GRANTS: usize = 1_000;
+const SESSION_CALLS: usize = 500;
+const RULES: usize = 1_420;
+const FILES: [usize; 2] = [500, 30_000];
+
+/// Numbers of grounds and sessions that no other measurement uses.
+const PLAIN: usize = 70_000;
+const RULED: usize = 71_420;
+const LONG_SESSION: usize = 70_500;
+
+/// Counts each of [`CASES`].
+pub(crate) fn measure(binary: &Path) -> Result<Vec<Pair>, String> {
+    let ground = Ground::with_rules(PLAIN, &[])?;
+    let plain = State { binary, ground: &ground };
+    // The first calls create the state's folders and files.
+    plain.counts(1)?;
+    plain.clear("pending")?;
+    let empty = plain.counts(2)?;
+    plain.clear("pending")?;
+    plain.refuse()?;
+    let pending = plain.counts(3)?;
+    plain.clear("pending")?;
+    plain.grant()?;
+    let granted = plain.counts(4)?;
+    plain.clear("grants")?;
+    let short = plain.count("git status", 5)?;
+    plain.fill_session()?;
+    let long = plain.count("git status", LONG_SESSION)?;
+    let [small, large] = FILES.map(|files| of_files(binary, files));
+    let files = Pair { small: small?, large: large? };
+    let rules = Pair { small: plain.count("git status", 6)?, large: with_rules(binary)? };
+    let pair = |small: u32, large: u32| Pair { small, large };
+    let (of_pending, of_grants) = (pair(empty.0, pending.0), pair(empty.0, granted.0));
+    let refusals = (pair(empty.1, pending.1), pair(empty.1, granted.1));
+    Ok(vec![of_pending, refusals.0, of_grants, refusals.1, pair(short, long), files, rules])
+}
+
+/// The hook with a home whose state changes.
+struct State<'a> {
+    binary: &'a Path,
+    ground: &'a Ground,
+}
+
+impl State<'_> {
+    fn hook(&self, command: &str, session: usize) -> Hook<'_> {
+        let payload = payloads::shell(command, &self.ground.repo);
+        let payload = payload.replacen(payloads::SESSION, &format!("{session:036}"), 1);
+        Hook { caller: CLAUDE, binary: self.binary, ground: self.ground, payload }
+    }
+
+    fn count(&self, command: &str, session: usize) -> Result<u32, String> {
+        self.hook(command, session).instructions()
+    }
+
+    /// Counts `git status` and a refusal, each in the second call of the session or later.
+    fn counts(&self, session: usize) -> Result<(u32, u32), String> {
+        self.hook("git status", session).answer()?;
+        Ok((self.count("git status", session)?, self.count("rm -rf ~", session)?))
+    }
+
+    fn clear(&self, part: &str) -> Result<(), String> {
+        let folder = self.ground.home.join(STATE).join(part);
+        fs::remove_dir_all(&folder).map_err(|error| format!("cannot remove `{}`: {error}", folder.display()))
+    }
+
+    /// Leaves pending calls: all but the one that is counted, because an agent may have no more of them.
+    fn refuse(&self) -> Result<(), String> {
+        for number in 1..PENDING {
+            let answer = self.hook(&format!("rm -rf ~ ~/old-{number}"), 1_000 + number).answer()?;
+            if !answer.is_denial() {
+                return Err(format!("a refusal was expected, but the hook answers `{}`", answer.shown()));
+            }
+        }
+        let folder = self.ground.home.join(STATE).join("pending");
+        let kept = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
+        if kept + 1 == PENDING { Ok(()) } else { Err(format!("{kept} calls wait, not {}", PENDING - 1)) }
+    }
+
+    /// Writes grants for calls of another project.
+    fn grant(&self) -> Result<(), String> {
+        let folder = self.ground.home.join(STATE).join("grants");
+        let shown = |error: std::io::Error| format!("cannot write `{}`: {error}", folder.display());
+        fs::create_dir_all(&folder).map_err(shown)?;
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
+        for number in 0..GRANTS {
+            let id = format!("g{number:06}");
+            let grant = json!({
+                "schema": "reflex/grant-v1", "id": id, "allow": true, "exact": format!("{number:064x}"),
+                "scope": "repository", "within": "/another/project", "time": now, "expires": now + 86_400_000,
+                "uses": 0, "used_for": "", "used": 0, "by": "user", "reason": "",
+                "text": format!("git push --force origin topic-{number}"),
+            });
+            fs::write(folder.join(format!("{id}.json")), grant.to_string()).map_err(shown)?;
+        }
+        Ok(())
+    }
+
+    /// Makes different calls in one session.
+    fn fill_session(&self) -> Result<(), String> {
+        for number in 0..SESSION_CALLS {
+            let answer = self.hook(&format!("git log -n {number} --oneline"), LONG_SESSION).answer()?;
+            if !answer.is_silent() {
+                return Err(format!("call {number} of a session: the hook answers `{}`", answer.shown()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Counts an edit of one file in a repository of this number of files.
+fn of_files(binary: &Path, files: usize) -> Result<u32, String> {
+    let ground = Ground::large(files)?;
+    let (tool, input) = payloads::edit_of(&ground.repo.join(Ground::name(7)));
+    let payload = payloads::payload_in(tool, &input, &ground.repo, payloads::SESSION);
+    let hook = Hook { caller: CLAUDE, binary, ground: &ground, payload };
+    hook.answer()?;
+    hook.instructions()
+}
+
+/// Counts `git status` with rules of the user about files, which cannot apply to a command.
+fn with_rules(binary: &Path) -> Result<u32, String> {
+    let rules: Vec<String> = (0..RULES).map(people::of_files).collect();
+    let ground = Ground::with_rules(RULED, &[rules.join("---\n")])?;
+    thread::sleep(people::REST);
+    let ruled = State { binary, ground: &ground };
+    // The first call compiles the rules.
+    ruled.hook("git status", 1).answer()?;
+    let answer = ruled.hook("git status", 1).answer()?;
+    if !answer.is_silent() {
+        return Err(format!("rules that cannot apply: the hook answers `{}`", answer.shown()));
+    }
+    ruled.count("git status", 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tenth_more_is_within() {
+        let is_within = |large| Pair { small: 1000, large }.is_within();
+        assert_eq!([1100, 1101, 900].map(is_within), [true, false, true]);
+    }
+}
