@@ -24,7 +24,7 @@ use crate::release::{self, Linkage, Release};
 use crate::steps::step;
 pub(crate) use ground::Ground;
 use measure::Time;
-pub(crate) use measure::{CLAUDE, Check, Hook, has_valgrind, profile};
+pub(crate) use measure::{CLAUDE, Caller, Check, Count, Eval, Hook, has_valgrind, profile};
 use page::{Report, Row};
 use payloads::Kind;
 pub(crate) use payloads::{CALLS, shell};

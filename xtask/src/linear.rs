@@ -1,5 +1,6 @@
 //! Checks that work grows linearly with the size of the text: instructions at four sizes of each construct.
 
+mod bounded;
 mod texts;
 
 use std::fs;
@@ -9,6 +10,7 @@ use crate::bench::{CLAUDE, Check, Ground, Hook, has_valgrind};
 use crate::project::Project;
 use crate::release::{self, Linkage};
 use crate::steps::step;
+use bounded::{Input, Measured, growths};
 use texts::{CONSTRUCTS, Construct};
 
 /// Sizes of the text in bytes, each twice the previous.
@@ -59,8 +61,30 @@ block of memory that a call begins with costs more.
 |---|--:|--:|--:|--:|--:|
 ";
 
+const BOUNDED: &str = "
+## Inputs of up to a megabyte
+
+Instructions of `reflex eval` for one event, in millions, and their limit: 400 for the result of a tool, else 450 and 0.9 for
+each KiB beyond 64; `>` if `eval` gave up under callgrind. *in time*: `reflex hook` with the same input does not meet its
+watchdog.
+
+";
+
+const LARGE: &str = "\n## Large calls\n\n";
+
+/// Head of the table of these inputs.
+const BOUNDED_HEAD: &str = "| input | instructions | limit | in time |\n|---|--:|--:|---|\n";
+
+/// The constructs and the number of sizes that a check counts.
+const CHECKED: [&str; 5] = ["words", "commands", "variables", "a heredoc", "passwords"];
+const CHECKED_SIZES: usize = 2;
+
+/// Growth in percent that counts as noise between the page and a check.
+const NOISE_PERCENT: u32 = 15;
+
 const FOOT: &str = "\
-`cargo xtask linear` measures again and writes this page.
+`cargo xtask linear` measures again and writes this page. `cargo xtask linear --check` counts some of it again and fails if
+something needs 15 % more than listed here, exceeds its limit, or grows faster.
 ";
 
 /// The counts of one construct.
@@ -74,6 +98,27 @@ impl Row {
     fn growth(&self) -> f64 {
         let pairs = self.counts.iter().zip(self.counts.iter().skip(1));
         pairs.map(|(small, large)| (f64::from(*large) / f64::from(*small)).log2()).fold(0.0, f64::max)
+    }
+
+    /// Describes how the counts exceed those of the page, or grow faster than the text.
+    fn problems(&self, page: &str) -> Vec<String> {
+        let name = self.construct.name;
+        let mut problems = Vec::new();
+        if self.growth() > MAX_GROWTH {
+            problems.push(format!("{name}: grows by {:.2}", self.growth()));
+        }
+        let row = page.lines().find_map(|line| line.strip_prefix(&format!("| {name} | ")));
+        let before: Vec<u32> = row.into_iter().flat_map(|row| row.split('|')).map_while(tenths).collect();
+        if before.len() < self.counts.len() {
+            problems.push(format!("no row for {name}"));
+        }
+        let pairs = before.iter().zip(&self.counts);
+        let grown = pairs.filter(|(before, now)| **now > **before + **before / 100 * NOISE_PERCENT);
+        problems.extend(grown.map(|(before, now)| {
+            let shown = |count: &u32| format!("{:.1} M", f64::from(*count) / 1000.0);
+            format!("{name}: {} instructions, the page says {}", shown(now), shown(before))
+        }));
+        problems
     }
 
     fn line(&self) -> String {
@@ -92,38 +137,122 @@ pub(crate) fn write(project: &Project, binary: Option<&Path>) -> Result<(), Stri
     let release = release::given_or_built(project, binary)?;
     let ground = step("ground", Ground::prepare)?;
     let binary = &release.binary;
-    let mut rows = Vec::new();
-    for construct in &CONSTRUCTS {
-        let count = |size: &usize| Check { binary, ground: &ground, text: &construct.text(*size) }.instructions();
-        let counts = step(construct.name, || SIZES.iter().map(count).collect::<Result<Vec<u32>, String>>())?;
-        rows.push(Row { construct, counts });
-    }
+    let rows = CONSTRUCTS.iter().map(|construct| counted(construct, &SIZES, (binary, &ground)));
+    let rows = rows.collect::<Result<Vec<Row>, String>>()?;
+    let (part, of_inputs) = inputs(binary, &ground)?;
     let mut page = HEAD.to_owned();
     page.extend(rows.iter().map(Row::line));
+    page.push_str(&part);
     page.push_str(&times(release.linkage, |text| {
         Hook { caller: CLAUDE, binary, ground: &ground, payload: payload(&ground.repo, text) }.ratio()
     })?);
     page.push_str(FOOT);
     println!("{page}");
-    let grown: Vec<String> = rows.iter().filter(|row| row.growth() > MAX_GROWTH).map(Row::line).collect();
-    if !grown.is_empty() {
-        return Err(format!("more than linear:\n{}", grown.concat()));
+    let grown = rows.iter().filter(|row| row.growth() > MAX_GROWTH);
+    let mut problems: Vec<String> = grown.map(|row| format!("more than linear: {}", row.line().trim_end())).collect();
+    problems.extend(of_inputs);
+    finish(project, &page, &problems)
+}
+
+/// Measures the large inputs only, and leaves the rest of the page unchanged.
+pub(crate) fn write_inputs(project: &Project, binary: Option<&Path>) -> Result<(), String> {
+    if !has_valgrind() {
+        println!("skip  linear: valgrind is not there");
+        return Ok(());
+    }
+    let page = read(project)?;
+    let (before, rest) = page.split_once(BOUNDED).ok_or("the page has no section about large inputs")?;
+    let (_, after) = rest.split_once(LARGE).ok_or("the page has no section about large calls")?;
+    let release = release::given_or_built(project, binary)?;
+    let ground = step("ground", Ground::prepare)?;
+    let (part, problems) = inputs(&release.binary, &ground)?;
+    println!("{part}");
+    finish(project, &format!("{before}{part}{LARGE}{after}"), &problems)
+}
+
+/// Measures the large inputs: the section about them, and what exceeds a limit.
+fn inputs(binary: &Path, ground: &Ground) -> Result<(String, Vec<String>), String> {
+    let inputs = bounded::inputs();
+    let measured = inputs.iter().map(|input| step(&input.name, || input.measure(binary, ground)));
+    let measured = measured.collect::<Result<Vec<Measured>, String>>()?;
+    let all = inputs.iter().zip(&measured);
+    let mut problems: Vec<String> = all.flat_map(|(input, measured)| input.problems(measured)).collect();
+    let grown = growths(&inputs, &measured).into_iter().filter(|growth| *growth > MAX_GROWTH);
+    problems.extend(grown.map(|growth| format!("nested JSON grows by {growth:.2}")));
+    Ok((section(&inputs, &measured), problems))
+}
+
+/// Writes the page, unless something exceeds a limit.
+fn finish(project: &Project, page: &str, problems: &[String]) -> Result<(), String> {
+    if !problems.is_empty() {
+        return Err(problems.join("\n"));
     }
     let file = file(&project.root);
     fs::write(&file, page).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
 }
 
+/// Counts a few constructs and inputs again: an error if one takes far more than the page states, or than its limit.
+pub(crate) fn check(project: &Project, binary: Option<&Path>) -> Result<(), String> {
+    if !has_valgrind() {
+        println!("skip  linear: valgrind is not there");
+        return Ok(());
+    }
+    let page = read(project)?;
+    let release = release::given_or_built(project, binary)?;
+    let ground = step("ground", Ground::prepare)?;
+    let mut problems = Vec::new();
+    let sizes = SIZES.get(..CHECKED_SIZES).unwrap_or(&SIZES);
+    for construct in CONSTRUCTS.iter().filter(|construct| CHECKED.contains(&construct.name)) {
+        problems.extend(counted(construct, sizes, (&release.binary, &ground))?.problems(&page));
+    }
+    for input in bounded::inputs().iter().filter(|input| input.is_cheap) {
+        let count = step(&input.name, || input.count(&release.binary, &ground))?;
+        problems.extend(input.grown(&page, count));
+    }
+    if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
+}
+
+/// Counts a construct at each of these sizes.
+fn counted(construct: &'static Construct, sizes: &[usize], (binary, ground): (&Path, &Ground)) -> Result<Row, String> {
+    let count = |size: &usize| Check { binary, ground, text: &construct.text(*size) }.instructions();
+    let counts = step(construct.name, || sizes.iter().map(count).collect::<Result<Vec<u32>, String>>())?;
+    Ok(Row { construct, counts })
+}
+
+/// The section about large inputs.
+fn section(inputs: &[Input], measured: &[Measured]) -> String {
+    let mut part = format!("{BOUNDED}{BOUNDED_HEAD}");
+    part.extend(inputs.iter().zip(measured).map(|(input, measured)| input.line(measured)));
+    let growths: Vec<String> = growths(inputs, measured).iter().map(|growth| format!("{growth:.2}")).collect();
+    part + &format!("\nGrowth of nested JSON from size to size: {}. It may be {MAX_GROWTH}.\n", growths.join(" and "))
+}
+
+/// Parses millions with one decimal as thousands.
+fn tenths(cell: &str) -> Option<u32> {
+    let (millions, tenth) = cell.split('|').next()?.trim().split_once('.')?;
+    Some(millions.parse::<u32>().ok()? * 1000 + tenth.parse::<u32>().ok().filter(|_| tenth.len() == 1)? * 100)
+}
+
+fn read(project: &Project) -> Result<String, String> {
+    let file = file(&project.root);
+    fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))
+}
+
 /// Describes the difference if the page is not what this generator writes.
 pub(crate) fn stale(project: &Project) -> Result<Option<String>, String> {
+    let page = read(project)?;
+    let has_row = |name: &str| page.contains(&format!("\n| {name} | "));
+    let is_complete = CONSTRUCTS.iter().all(|construct| has_row(construct.name))
+        && bounded::inputs().iter().all(|input| has_row(&input.name))
+        && page.contains(&format!("{BOUNDED}{BOUNDED_HEAD}"))
+        && page.ends_with(FOOT);
     let file = file(&project.root);
-    let page = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
-    let is_complete = CONSTRUCTS.iter().all(|construct| page.contains(&format!("\n| {} | ", construct.name)));
     Ok((!page.starts_with(HEAD) || !is_complete).then(|| format!("{}: run `cargo xtask linear`", file.display())))
 }
 
 fn times(linkage: Linkage, ratio: impl Fn(&str) -> Result<u32, String>) -> Result<String, String> {
     let mut part = format!(
-        "\n## Large calls\n\nThe median time of the hook divided by that of `/bin/true` with the same input, 20 rounds. Build: {}.\n\n\
+        "{LARGE}The median time of the hook divided by that of `/bin/true` with the same input, 20 rounds. Build: {}.\n\n\
          | call | time |\n|---|--:|\n",
         linkage.name()
     );
@@ -145,4 +274,28 @@ fn payload(folder: &Path, text: &str) -> String {
 
 fn file(root: &Path) -> PathBuf {
     root.join("docs").join("reference").join("limits.md")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_the_page_are_read() {
+        assert_eq!(["1.9 ", " 290.7 | 514.5", "0.95", "x"].map(tenths), [Some(1_900), Some(290_700), None, None]);
+    }
+
+    #[test]
+    fn a_check_counts_constructs_of_the_page() {
+        assert!(CHECKED.iter().all(|name| CONSTRUCTS.iter().any(|construct| construct.name == *name)));
+    }
+
+    #[test]
+    fn growth_beyond_the_page_is_a_problem() {
+        let row = |counts: [u32; 2]| Row { construct: &CONSTRUCTS[0], counts: counts.to_vec() };
+        let page = "| words | 2.0 | 4.0 | 8.0 | 16.0 | 1.00 |\n";
+        let problems = |counts| row(counts).problems(page).len();
+        assert_eq!([problems([2_200, 4_400]), problems([2_400, 4_400]), problems([1_000, 4_400])], [0, 1, 1]);
+        assert_eq!(row([1, 2]).problems("").len(), 1);
+    }
 }

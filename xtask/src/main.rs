@@ -61,9 +61,12 @@ usage: cargo xtask COMMAND
   prose             look for translated constructions in comments and messages; with UPDATE=1 write smaller counts
   docs              write the pages that come from data: docs/reference/rules.md, agents.md and the schemas
   adapters          count what it costs to read and answer a payload of each agent, write docs/reference/adapters.md
-  linear [--binary FILE]
-                    build the release, or take FILE, count its instructions at four sizes of many constructs and write
-                    docs/reference/limits.md
+  linear [--binary FILE] [--check]
+                    build the release, or take FILE, count its instructions at four sizes of many constructs and for inputs
+                    of up to a megabyte, and write docs/reference/limits.md;
+                    with --check count some of them, compare them with that page and write nothing
+  linear [--binary FILE] inputs
+                    measure the inputs of up to a megabyte alone and write that section of the page
 ";
 
 /// Exit status for an unknown command line, as in sysexits.
@@ -105,6 +108,8 @@ fn main() -> ExitCode {
         ["recipes"] => project().and_then(|project| recipes::check(&project)),
         ["portable", names @ ..] => project().and_then(|project| portable::check(&project, names)),
         ["linear"] => project().and_then(|project| linear::write(&project, binary)),
+        ["linear", "inputs"] => project().and_then(|project| linear::write_inputs(&project, binary)),
+        ["linear", "--check"] => hermetic_of(binary, &words, |project| linear::check(project, binary)),
         ["bench", "--check"] => hermetic_of(binary, &words, |project| bench::check(project, binary)),
         #[cfg(unix)]
         // Started by the clients.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,37 @@ pub(crate) struct Check<'a> {
 impl Check<'_> {
     /// Runs once under callgrind and returns thousands of instructions.
     pub(crate) fn instructions(&self) -> Result<u32, String> {
-        counted(self.ground, self.binary, &["check", "-"].map(str::to_owned), self.text)
+        // Without a home, it would read the user's policy and rules.
+        let home = self.ground.home.to_string_lossy();
+        counted(self.ground, self.binary, &["check", "--home", &home, "-"].map(str::to_owned), self.text)
+    }
+}
+
+/// `reflex eval` with one event, which is judged in a simulated world and with a longer time than a hook has.
+pub(crate) struct Eval<'a> {
+    /// The release binary.
+    pub(crate) binary: &'a Path,
+    /// The environment of the run.
+    pub(crate) ground: &'a Ground,
+    /// The universal event, in one line.
+    pub(crate) event: &'a str,
+}
+
+/// A count of instructions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Count {
+    /// Thousands of instructions.
+    pub(crate) thousands: u32,
+    /// Whether there was a verdict: `eval` ends a judgement after a minute, and callgrind makes it slow.
+    pub(crate) is_complete: bool,
+}
+
+impl Eval<'_> {
+    /// Runs once under callgrind.
+    pub(crate) fn count(&self) -> Result<Count, String> {
+        let (text, output) = callgrind(self.ground, self.binary, &["eval".to_owned()], self.event)?;
+        let thousands = total(&text).ok_or("valgrind returned no count of `reflex eval`")?;
+        Ok(Count { thousands, is_complete: !output.stdout.is_empty() })
     }
 }
 
@@ -159,7 +189,7 @@ fn command(ground: &Ground, program: &Path) -> Command {
 
 fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<u32, String> {
     let (text, output) = callgrind(ground, binary, arguments, input)?;
-    total(&text).ok_or_else(|| format!("valgrind returned no count: {output}"))
+    total(&text).ok_or_else(|| format!("valgrind returned no count: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
 /// Callgrind's output for one call of the hook, with the mangled names of functions.
@@ -168,18 +198,18 @@ pub(crate) fn profile(ground: &Ground, binary: &Path, payload: &str) -> Result<S
     callgrind(ground, binary, &hook.arguments(), payload).map(|(text, _)| text)
 }
 
-/// Runs a command under callgrind and returns the contents of callgrind's file and its messages.
-fn callgrind(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<(String, String), String> {
+/// Runs a command under callgrind and returns the contents of callgrind's file and the output.
+fn callgrind(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<(String, Output), String> {
     let counts = ground.folder.join("callgrind.out");
     let mut valgrind = command(ground, Path::new("valgrind"));
     valgrind.args(["--tool=callgrind", "--demangle=no"]).arg(format!("--callgrind-out-file={}", counts.display()));
     valgrind.arg(binary).args(arguments).stderr(Stdio::piped());
     let output = run(&mut valgrind, input)?;
     let text = fs::read_to_string(&counts).unwrap_or_default();
-    Ok((text, String::from_utf8_lossy(&output.stderr).into_owned()))
+    Ok((text, output))
 }
 
-fn run(command: &mut Command, payload: &str) -> Result<std::process::Output, String> {
+fn run(command: &mut Command, payload: &str) -> Result<Output, String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let shown = |error| format!("`{program}`: {error}");
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().map_err(shown)?;
