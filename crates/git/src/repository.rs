@@ -226,7 +226,7 @@ impl Repository {
             return Err(IN_GIT_FOLDER);
         }
         for level in levels(path).into_iter().filter(|level| !level.is_empty() && level.len() < path.len()) {
-            if !self.is_own_folder(root, level)? {
+            if !self.is_own_folder(root, level, path)? {
                 return Err(BEYOND_LINK);
             }
         }
@@ -234,12 +234,13 @@ impl Repository {
         Ok(())
     }
 
-    fn is_own_folder(&self, root: &Path, folder: &[u8]) -> Fact<bool> {
+    /// Whether a folder above a path belongs to this work tree.
+    fn is_own_folder(&self, root: &Path, folder: &[u8], path: &[u8]) -> Fact<bool> {
         if let Some(known) = self.own_folders.borrow().get(folder) {
             return Ok(*known);
         }
         let full = root.join(native(folder));
-        let inner = full.join(".git").symlink_metadata().is_ok() || self.index()?.is_submodule(folder);
+        let inner = full.join(".git").symlink_metadata().is_ok() || self.index_about(path)?.is_submodule(folder);
         let is_own = !inner && !full.is_symlink();
         self.own_folders.borrow_mut().insert(folder.to_vec(), is_own);
         Ok(is_own)

@@ -8,9 +8,10 @@ use super::agent_paths::agent_path_value;
 use super::effects::{EffectExtractor, Ran};
 use crate::model::effect::{EffectKind, Target};
 use crate::model::path::is_within;
-use crate::model::words::WordList;
+use crate::model::words::{WordFinder, WordList};
+use crate::model::world::World;
 use crate::text::glob;
-use reflex_shell::{Command, CommandId, ExecTarget, Origin, Piece, Stdin, Value};
+use reflex_shell::{Command, CommandId, ExecTarget, Origin, Piece, Stdin, Value, work};
 use std::cell::OnceCell;
 use std::collections::HashSet;
 
@@ -21,7 +22,46 @@ const DIVIDERS: [char; 3] = ['=', ',', ':'];
 const QUOTES: [char; 18] =
     [' ', '\t', '\n', '"', '\'', '`', '(', ')', '[', ']', '{', '}', ';', ',', '=', '<', '>', '|'];
 
-impl EffectExtractor<'_> {
+/// Cost of a word that may name a protected file, in units of [`work`].
+const WORD: u64 = 8;
+
+/// The protected files, and a search for parts of their names. A command may have a hundred thousand words.
+struct Protected<'w> {
+    names: WordFinder,
+    world: &'w dyn World,
+    /// Asked for only if a path is absolute: the answer needs the settings of all agents.
+    guard: OnceCell<Vec<String>>,
+}
+
+impl Protected<'_> {
+    fn guard(&self) -> &[String] {
+        self.guard.get_or_init(|| self.world.guard())
+    }
+
+    /// Returns whether a text may contain the name of a protected file.
+    fn may_name(&self, text: &str) -> bool {
+        self.names.is_in(text)
+    }
+
+    /// Returns whether the text of a word may name a protected file.
+    fn names_it(&self, value: &Value) -> bool {
+        value.pieces.iter().any(|(piece, _)| match piece {
+            Piece::Text(text) | Piece::Glob(text) => self.may_name(text),
+            Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => false,
+        })
+    }
+
+    fn has(&self, target: &Target) -> bool {
+        let is_guard_path = |path: &str| {
+            let is_it =
+                |protected: &String| protected == path || target.is_pattern() && glob::may_meet(path, protected);
+            path.starts_with('/') && self.guard().iter().any(is_it)
+        };
+        self.may_name(&target.shown()) || target.path().is_some_and(is_guard_path)
+    }
+}
+
+impl<'a> EffectExtractor<'a> {
     /// Adds the effects of naming a protected file: `whole` for words that are a path, `code` for texts that contain
     /// one.
     pub(super) fn mentions(&mut self, commands: &[Command]) {
@@ -39,8 +79,9 @@ impl EffectExtractor<'_> {
         let effects = self.effects.iter().rev().take_while(|effect| effect.action == self.action);
         let open = effects.filter(|effect| effect.kind == EffectKind::PathArgument);
         let open: HashSet<CommandId> = open.filter_map(|effect| effect.command).collect();
+        let protected = self.protected();
         for (id, command) in commands.iter().enumerate().filter(|(_, command)| command.site == ExecTarget::Here) {
-            let Some(words) = self.naming_words(command, open.contains(&id)) else { continue };
+            let Some(words) = self.naming_words(command, open.contains(&id), &protected) else { continue };
             let folder = self.folder(command);
             let ran = Ran { id, command, folder: folder.as_deref() };
             // A wrapper passes the word on: the command that it runs is judged instead.
@@ -50,64 +91,80 @@ impl EffectExtractor<'_> {
                     && inner.any(|inner| inner.words.iter().skip(1).any(|argument| argument == *word))
             };
             let words = words.into_iter().filter(|word| !programs().contains(word) && !passed_on(word));
-            words.for_each(|word| self.mention(ran, word));
+            for word in words {
+                if !work::spend(WORD) {
+                    return;
+                }
+                self.mention(ran, word, &protected);
+            }
         }
     }
 
     /// Returns the words and the input of a command that may name a protected file; all of them if it runs in the
     /// guard's folders. The effects of a known program cover its paths, unless it `is_open`: one of them only names the
     /// path.
-    fn naming_words<'c>(&self, command: &'c Command, is_open: bool) -> Option<Vec<&'c Value>> {
+    fn naming_words<'c>(
+        &self,
+        command: &'c Command,
+        is_open: bool,
+        protected: &Protected<'_>,
+    ) -> Option<Vec<&'c Value>> {
         let input = match &command.stdin {
             Stdin::Text(text) | Stdin::Pipe(_, text) => Some(text),
             Stdin::Inherited | Stdin::File(_) => None,
         };
         let any_path = may_run(command) || is_open;
-        let names = |value: &Value| self.names_it(value) || any_path && self.leads_out(value);
-        let moved = command.folder.as_ref().is_some_and(|folder| self.names_it(folder) || self.leads_out(folder));
-        let within = (moved || self.may_name(&self.event.cwd)) && self.is_in_guard(command);
+        let names = |value: &Value| protected.names_it(value) || any_path && self.leads_out(value);
+        let moved = command.folder.as_ref().is_some_and(|folder| protected.names_it(folder) || self.leads_out(folder));
+        let within = (moved || protected.may_name(&self.event.cwd)) && self.is_in_guard(command, protected);
         let named = command.words.iter().skip(1).chain(input).filter(|word| within || names(word));
         let named: Vec<&Value> = named.collect();
         (!named.is_empty()).then_some(named)
     }
 
-    fn is_in_guard(&self, command: &Command) -> bool {
-        self.folder(command)
-            .is_some_and(|folder| self.world.guard().iter().any(|protected| is_within(&folder, protected)))
+    fn is_in_guard(&self, command: &Command, protected: &Protected<'_>) -> bool {
+        self.folder(command).is_some_and(|folder| protected.guard().iter().any(|path| is_within(&folder, path)))
     }
 
     /// Adds paths among the arguments of a tool that is otherwise unknown.
     pub(super) fn mention_in_arguments(&mut self, arguments: &str) {
-        if !self.may_name(arguments) {
+        let protected = self.protected();
+        if !protected.may_name(arguments) {
             return;
         }
         let values = Value::text(arguments, Origin::default()).split(&['"']);
         let folder = self.event.cwd.clone();
         let targets =
             values.into_iter().map(|value| self.target(EffectKind::GuardReference, tool_path(value), &folder));
-        let targets: Vec<Target> = targets.filter(|target| self.may_name(&target.shown())).collect();
+        let targets: Vec<Target> = targets.filter(|target| protected.may_name(&target.shown())).collect();
         self.push(EffectKind::GuardReference, targets);
         if let Some(effect) = self.effects.last_mut() {
             effect.flags = vec!["whole"];
         }
     }
 
-    fn mention(&mut self, ran: Ran<'_>, word: &Value) {
+    fn mention(&mut self, ran: Ran<'_>, word: &Value, protected: &Protected<'_>) {
         let mut paths = vec![word.clone()];
         let parts = word.split(&DIVIDERS);
         paths.extend(parts.into_iter().filter(|part| part != word));
         if !is_text(word) {
-            self.push_mention(ran, word, ("whole", paths));
+            self.push_mention(ran, word, ("whole", paths), protected);
         }
         let code = word.split(&QUOTES);
         if code.len() > 1 && may_run(ran.command) {
-            self.push_mention(ran, word, ("code", code));
+            self.push_mention(ran, word, ("code", code), protected);
         }
     }
 
-    fn push_mention(&mut self, ran: Ran<'_>, word: &Value, (flag, values): (&'static str, Vec<Value>)) {
+    fn push_mention(
+        &mut self,
+        ran: Ran<'_>,
+        word: &Value,
+        (flag, values): (&'static str, Vec<Value>),
+        protected: &Protected<'_>,
+    ) {
         let targets = values.into_iter().map(|value| self.path_of(ran, value));
-        let named = targets.filter(|target| self.is_protected(target) && !self.is_explained(ran, target));
+        let named = targets.filter(|target| protected.has(target) && !self.is_explained(ran, target));
         let targets: Vec<Target> = named.collect();
         if targets.is_empty() {
             return;
@@ -118,32 +175,15 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Returns whether a text may contain the name of a protected file.
-    fn may_name(&self, text: &str) -> bool {
-        WordList::ProtectedNames.read(self.tables).fit(text)
-    }
-
-    fn is_protected(&self, target: &Target) -> bool {
-        let is_guard_path = |path: &str| {
-            let is_it =
-                |protected: &String| protected == path || target.is_pattern() && glob::may_meet(path, protected);
-            path.starts_with('/') && self.world.guard().iter().any(is_it)
-        };
-        self.may_name(&target.shown()) || target.path().is_some_and(is_guard_path)
+    fn protected(&self) -> Protected<'a> {
+        let names = WordFinder::new(WordList::ProtectedNames.read(self.tables));
+        Protected { names, world: self.world, guard: OnceCell::new() }
     }
 
     /// Returns whether a word leads out of the project, where the programs named by hook entries are.
     fn leads_out(&self, value: &Value) -> bool {
         matches!(value.pieces.first(), Some((Piece::Home(_), _)))
             || value.prefix().starts_with('/') && !is_within(&value.prefix(), &self.event.workspace)
-    }
-
-    /// Returns whether the text of a word may name a protected file.
-    fn names_it(&self, value: &Value) -> bool {
-        value.pieces.iter().any(|(piece, _)| match piece {
-            Piece::Text(text) | Piece::Glob(text) => self.may_name(text),
-            Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => false,
-        })
     }
 
     /// Returns whether an entry of the library describes the command's effect on the path.

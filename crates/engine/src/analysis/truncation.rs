@@ -4,8 +4,8 @@ use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::path;
 
-/// Maximum number of targets of a call, in total. A person names fewer.
-const MAX_TARGETS: usize = 20_000;
+/// Maximum number of targets of a call, in total. A person names fewer, and each costs up to 150,000 instructions.
+const MAX_TARGETS: usize = 4096;
 
 /// Drops targets beyond [`MAX_TARGETS`] and adds a gap for them. Targets outside the project have a budget of their
 /// own, so that a home folder cannot hide among tens of thousands of files.

@@ -89,7 +89,7 @@ fn unsigned(line: &str) -> Option<String> {
     const SEVERAL: usize = 2;
     /// Maximum number of words per word with symbols.
     const AMONG: usize = 4;
-    if !line.contains(['!', '@', '$']) || line.len() > 2000 {
+    if line.len() > 2000 || memchr::memchr3(b'!', b'@', b'$', line.as_bytes()).is_none() {
         return None;
     }
     let (mut signed, mut all, mut plain) = (0, 0, String::with_capacity(line.len()));

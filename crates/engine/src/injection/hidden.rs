@@ -29,7 +29,7 @@ pub(super) fn parts(text: &str) -> Vec<Span> {
 fn between(text: &str, open: &str, close: &str) -> Vec<Span> {
     let mut parts = Vec::new();
     let mut at = 0;
-    while let Some(found) = text.get(at..).and_then(|rest| rest.find(open)) {
+    while let Some(found) = text.as_bytes().get(at..).and_then(|rest| memmem::find(rest, open.as_bytes())) {
         // Text quoted as code is visible.
         let is_shown = text.get(..at + found).is_some_and(|before| before.ends_with('`'));
         let start = at + found + open.len();
@@ -128,9 +128,14 @@ pub(super) fn decoded(text: &str) -> Vec<(Span, String)> {
     // Byte budget for decoding joined lines: a few passes over the text, instead of one pass per line.
     let mut room = text.len().saturating_mul(8).max(64 * 1024);
     let mut at = 0;
-    for word in text.split(|ch: char| !(ch.is_ascii_alphanumeric() || "+/=_-".contains(ch))) {
+    for word in text.split(|ch: char| !(ch.is_ascii_alphanumeric() || matches!(ch, '+' | '/' | '=' | '_' | '-'))) {
         let span = Span { start: at, end: at + word.len() };
         at = span.end + text.get(span.end..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        // Neither encoded itself nor the next line of a block, and no block awaits decoding: nearly every word.
+        let follows = span.start == lines.span.end + 1;
+        if word.len() < MIN_ENCODED && !follows && lines.text.len() <= lines.tried {
+            continue;
+        }
         // The value of an assignment: `id=…`.
         let begin = word.trim_end_matches('=').rfind('=').map_or(0, |sign| sign + 1);
         let (word, span) = (word.get(begin..).unwrap_or_default(), Span { start: span.start + begin, ..span });
@@ -203,7 +208,7 @@ pub(super) fn spelled(text: &str) -> Vec<(Span, String)> {
         ("&#x", 16, 0, ";"),
         (" ", 16, 2, ""),
     ] {
-        if text.matches(open).take(LEAST).count() == LEAST {
+        if memmem::find_iter(text.as_bytes(), open).take(LEAST).count() == LEAST {
             found.extend(runs_of(text, &Spelling { open, radix, digits, close }, LEAST));
         }
     }

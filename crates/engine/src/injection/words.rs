@@ -42,7 +42,9 @@ pub(super) fn fold(text: &str) -> Vec<Word> {
             if word.is_empty() {
                 start = at;
             }
-            word.extend(run.bytes().map(|byte| char::from(byte.to_ascii_lowercase())));
+            let from = word.len();
+            word.push_str(run);
+            word.get_mut(from..).into_iter().for_each(str::make_ascii_lowercase);
             end = at + run.len();
             next = end;
             continue;
@@ -190,8 +192,8 @@ fn small_capital(ch: char) -> Option<char> {
 
 /// Replaces lookalikes of Latin characters, and digits in a word with Latin characters, by the characters they imitate.
 fn folded(word: String) -> String {
-    let has_latin = word.contains(|ch: char| ch.is_ascii_lowercase());
-    if !has_latin || word.bytes().all(|byte| byte.is_ascii_lowercase()) {
+    // Most words, so this is tested first.
+    if word.bytes().all(|byte| byte.is_ascii_lowercase()) || !word.contains(|ch: char| ch.is_ascii_lowercase()) {
         return word;
     }
     let meant = |ch: char| if ch.is_ascii() { digit(ch) } else { lookalike(ch) };

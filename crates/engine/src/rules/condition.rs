@@ -9,7 +9,6 @@ use crate::model::words::WordList;
 use crate::rules::field;
 use crate::rules::rule_event::RuleEvent;
 use crate::text::{sql, url};
-use reflex_shell::work;
 use reflex_tables::Node;
 
 /// Subject of a condition: an effect, and inside of `target:` one of its targets; or an event raised by a call.
@@ -69,9 +68,6 @@ pub const OPERATORS: [&str; 18] = [
     "also", "field", "runs", "path",
 ];
 
-/// Cost of a condition on one target in units of [`work`].
-const TARGET: u64 = 1;
-
 /// Relative cost of an operator. Cheap ones are evaluated first, because most conditions fail there and then need no
 /// fact.
 fn cost(key: &str) -> u8 {
@@ -111,10 +107,7 @@ fn of_effect(key: &str, value: Node<'_>, effect: &Effect, subject: Subject<'_>, 
     let target = subject.target;
     let of_target = |truth: &dyn Fn(&Target) -> Ternary| target.map_or(Ternary::No, truth);
     match key {
-        "target" => any(effect.targets.iter().map(|one| match work::spend(TARGET) {
-            true => evaluate(value, subject.target(one), facts),
-            false => Ternary::Unknown,
-        })),
+        "target" => any(effect.targets.iter().map(|one| evaluate(value, subject.target(one), facts))),
         "flag" => Ternary::from(value.texts().any(|flag| effect.flags.contains(&flag))),
         "program" => {
             let program = facts.analysis.command(effect).map_or("", |command| command.name.as_str());

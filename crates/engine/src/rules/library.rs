@@ -36,19 +36,13 @@ pub(crate) fn inspect(
             break;
         }
         for rule in triggers.get(effect.kind.name()).items() {
-            if !work::spend(1) {
-                break;
-            }
+            work::spend(1 + effect.targets.len() as u64 / 8);
             let reports_as = rule.get("detector").text();
             if reports_as != detector {
                 watch.stop(detector);
                 detector = reports_as;
             }
             let (truth, holds) = judge(rule, effect, facts);
-            // An answer cut short would report what may not be so; `judgement/too-much` asks instead.
-            if work::is_over() {
-                break;
-            }
             let severity = holds.then(|| severity(rule, effect, facts)).flatten();
             let fires = severity.is_some();
             if fires {

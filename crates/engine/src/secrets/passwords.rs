@@ -2,7 +2,8 @@
 //! `library/logins`.
 
 use crate::model::analysis::Analysis;
-use crate::secrets::redaction::{is_no_password, looks_like_one, names_a_secret};
+use crate::model::words::WordFinder;
+use crate::secrets::redaction::{is_no_password, looks_like_one, secret_names};
 use reflex_shell::{Command, Reading, Stdin};
 use reflex_tables::{Node, Tables};
 
@@ -12,10 +13,11 @@ const MAX_PASSWORDS: usize = 256;
 /// Values at positions where programs take a password, regardless of their form. References and samples are excluded.
 pub fn passwords(analysis: &Analysis, tables: Tables) -> Vec<String> {
     let logins = tables.get("logins");
+    let names = secret_names(tables);
     let mut found: Vec<String> = Vec::new();
     for reading in &analysis.readings {
         for command in &reading.commands {
-            found.extend(named(tables, command));
+            found.extend(named(tables, &names, command));
             for place in logins.get(&command.name).items() {
                 found.extend(taken(place, command, reading).into_iter().filter(|text| !is_no_password(tables, text)));
             }
@@ -67,12 +69,12 @@ fn values_after(text: &str, sign: &str) -> Vec<String> {
 }
 
 /// Values after a word that names a secret: `config set api_token VALUE`. A word of a sentence does not count.
-fn named(tables: Tables, command: &Command) -> impl Iterator<Item = String> {
+fn named(tables: Tables, names: &WordFinder, command: &Command) -> impl Iterator<Item = String> {
     let pairs = command.words.iter().skip(1).zip(command.words.iter().skip(2));
     pairs.filter_map(move |(name, value)| {
         let name = name.shown();
-        let names = !name.contains([' ', '=']) && names_a_secret(tables, &name);
-        names.then(|| value.shown()).filter(|value| looks_like_one(tables, value))
+        let names_one = !name.contains([' ', '=']) && names.is_in(&name.to_ascii_lowercase());
+        names_one.then(|| value.shown()).filter(|value| looks_like_one(tables, value))
     })
 }
 

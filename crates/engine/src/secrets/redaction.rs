@@ -191,11 +191,6 @@ fn formed(text: &str, tables: Tables) -> Vec<Secret> {
     apart(found)
 }
 
-/// Whether a word is the name of a secret.
-pub(crate) fn names_a_secret(tables: Tables, word: &str) -> bool {
-    secret_names(tables).is_in(&word.to_ascii_lowercase())
-}
-
 /// Whether a text looks like a password or a key without context.
 pub(crate) fn looks_like_one(tables: Tables, text: &str) -> bool {
     let bytes = text.as_bytes();
@@ -259,7 +254,8 @@ fn introduces(lower: &str, named: bool) -> bool {
     matches!(lower, "bearer" | "basic") || (named && (option || lower.ends_with([':', '='])))
 }
 
-fn secret_names(tables: Tables) -> WordFinder {
+/// A search for the parts of names of secrets, which are in lower case.
+pub(crate) fn secret_names(tables: Tables) -> WordFinder {
     WordFinder::new(WordList::SecretWords.read(tables))
 }
 

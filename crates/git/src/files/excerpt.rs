@@ -22,7 +22,7 @@ const MEANINGFUL: [&[u8]; 2] = [b"link", b"sdir"];
 
 const ATTRIBUTES: &[u8] = b".gitattributes";
 
-/// Returns an index with the entries at and below the path and those of attributes files. `None` if the format has to
+/// Returns an index with the entries at, above and below the path and those of attributes files. `None` if the format has to
 /// be decoded as a whole or is damaged. `length` is the length of the file, `id` that of an object id, in bytes.
 pub(super) fn excerpt(file: impl Read, length: u64, id: usize, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
     let mut input = Input { file, block: Vec::with_capacity(BLOCK), at: 0, consumed: 0 };
@@ -71,7 +71,11 @@ fn entry<R: Read>(input: &mut Input<R>, id: usize) -> io::Result<Option<Entry<'_
 
 fn concerns(name: &[u8], path: &[u8]) -> bool {
     let below = name.strip_prefix(path);
-    below.is_some_and(|below| below.is_empty() || below.starts_with(b"/")) || name.ends_with(ATTRIBUTES)
+    // Only a submodule has an entry above a path.
+    let above = path.strip_prefix(name);
+    below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
+        || above.is_some_and(|below| below.starts_with(b"/"))
+        || name.ends_with(ATTRIBUTES)
 }
 
 /// Whether the extensions up to `end` leave the meaning of the entries as it is.
@@ -166,6 +170,7 @@ mod tests {
         let all = index(&["a/.gitattributes", "a/b", "a/b/c", "a/bc", "d"], &[(b"TREE", 100_000), (b"FSMN", 3)]);
         assert_eq!(read(&all, "a/b").unwrap(), index(&["a/.gitattributes", "a/b", "a/b/c"], &[]));
         assert_eq!(read(&all, "d").unwrap(), index(&["a/.gitattributes", "d"], &[]));
+        assert_eq!(read(&all, "d/e").unwrap(), index(&["a/.gitattributes", "d"], &[]));
         assert_eq!(read(&all, "e").unwrap(), index(&["a/.gitattributes"], &[]));
     }
 

@@ -60,7 +60,7 @@ impl Index {
         checked(state)
     }
 
-    /// Reads the part of the index about one path: the entries at and below it, and those of attributes files. `None` if
+    /// Reads the part of the index about one path: the entries at, above and below it, and those of attributes files. `None` if
     /// the index has to be read completely.
     pub(crate) fn about(git_dir: &Path, hash: gix_hash::Kind, path: &[u8]) -> Option<Self> {
         let (file, metadata) = read::opened(&git_dir.join("index"), MAXIMUM_BYTES).ok()??;
