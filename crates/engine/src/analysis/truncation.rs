@@ -5,7 +5,7 @@ use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::path;
 
 /// Maximum number of targets of a call, in total. A person names fewer, and each costs up to 150,000 instructions.
-const MAX_TARGETS: usize = 4096;
+const MAX_TARGETS: usize = 2048;
 
 /// Drops targets beyond [`MAX_TARGETS`] and adds a gap for them. Targets outside the project have a budget of their
 /// own, so that a home folder cannot hide among tens of thousands of files.
