@@ -29,12 +29,12 @@ pub(crate) const CASES: [Case; 7] = [
     Case {
         state: "0 and 200 pending calls",
         call: "`git status`",
-        why: "the names of the waiting calls are listed, so that an answer is noticed",
+        why: "the ids of the waiting calls are listed, because a call that names one is stopped",
     },
     Case {
         state: "0 and 200 pending calls",
         call: "`rm -rf ~`",
-        why: "a new call is compared with the waiting ones, and their number per agent is limited",
+        why: "the names of the waiting calls are listed twice: a call that names one is stopped, and their number is limited",
     },
     Case {
         state: "0 and 1,000 grants",
@@ -44,17 +44,17 @@ pub(crate) const CASES: [Case; 7] = [
     Case {
         state: "0 and 1,000 grants",
         call: "`rm -rf ~`",
-        why: "each grant is read, because any of them may cover a refused call",
+        why: "grants are found through an index, which has to be compared with their folder",
     },
     Case {
         state: "1 and 500 calls in the session",
         call: "`git status`",
-        why: "the session's last calls are compared, to recognize loops",
+        why: "the file of the session's last calls is read, and searched for calls like this one",
     },
     Case {
         state: "500 and 30,000 files in the repository",
         call: "an edit of one file",
-        why: "git's index is read to know whether the file is in a commit",
+        why: "git's index has no table of its entries, so the entry of the file is found by stepping over the others",
     },
     Case {
         state: "580 and 2,000 rules",
@@ -174,7 +174,9 @@ impl State<'_> {
             });
             fs::write(folder.join(format!("{id}.json")), grant.to_string()).map_err(shown)?;
         }
-        Ok(())
+        // The first refusal after a change by others builds the index of the grants.
+        self.hook("rm -rf ~ ~/old", 1_000).answer()?;
+        self.clear("pending")
     }
 
     /// Makes different calls in one session.
