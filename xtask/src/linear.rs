@@ -39,7 +39,8 @@ What a call may cost at most. Limits are counted and not timed, and what lies be
 | scripts that run each other, one after the other | 64 |
 | scripts and tasks that are read for one call | 512 |
 | bytes of a file that is run | 1 MiB |
-| targets of a call inside the project, and as many outside | 2,048 |
+| targets of a command inside the project, and as many outside | 2,048 |
+| targets of a call, likewise | 20,000 |
 | levels of an agent's settings that are told apart | 64 |
 | units of work of one call, about a thousand instructions or 128 bytes of memory each | 300,000 |
 | further units for each KiB that a call brings beyond 64 KiB | 900 |
@@ -66,7 +67,7 @@ block of memory that a call begins with costs more.
 const BOUNDED: &str = "
 ## Inputs of up to a megabyte
 
-Instructions of `reflex eval` for one event, in millions, and their limit: 700 for the result of a tool, else 450 and 1.8 for
+Instructions of `reflex eval` for one event, in millions, and their limit: 700 for the result of a tool, else 700 and 1.8 for
 each KiB beyond 64; `>` if `eval` gave up under callgrind. *in time*: `reflex hook` with the same input does not meet its
 watchdog.
 

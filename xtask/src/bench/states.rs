@@ -44,7 +44,7 @@ pub(crate) const CASES: [Case; 7] = [
     Case {
         state: "0 and 1,000 grants",
         call: "`rm -rf ~`",
-        why: "grants are found through an index, which has to be compared with their folder",
+        why: "the grants are found through an index; what `rm -rf ~` would delete is looked through, and the index is in it",
     },
     Case {
         state: "1 and 500 calls in the session",
@@ -54,7 +54,7 @@ pub(crate) const CASES: [Case; 7] = [
     Case {
         state: "500 and 30,000 files in the repository",
         call: "an edit of one file",
-        why: "git's index has no table of its entries, so the entry of the file is found by stepping over the others",
+        why: "git's index has no table of its entries, so the entry of the file is found by comparing all names",
     },
     Case {
         state: "580 and 2,000 rules",

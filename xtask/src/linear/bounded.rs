@@ -13,7 +13,7 @@ const MAX_OF_RESULT: u32 = 700_000;
 
 /// Maximum for a call of up to 64 KiB and for each further KiB, in thousands of instructions. The budget of work grows by
 /// 900 with each KiB; reading a call and writing what a person is asked about take as much again.
-const MAX_OF_CALL: u32 = 450_000;
+const MAX_OF_CALL: u32 = 700_000;
 const MAX_OF_KIB: u32 = 1_800;
 
 /// Sizes in KB of the nested JSON.

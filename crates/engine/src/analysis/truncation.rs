@@ -4,25 +4,31 @@ use crate::model::analysis::Analysis;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::path;
 
-/// Maximum number of targets of a call, in total. A person names fewer, and each costs up to 150,000 instructions.
-const MAX_TARGETS: usize = 2048;
+/// Maximum number of targets of a call, in total.
+const MAX_TARGETS: usize = 20_000;
 
-/// Drops targets beyond [`MAX_TARGETS`] and adds a gap for them. Targets outside the project have a budget of their
-/// own, so that a home folder cannot hide among tens of thousands of files.
+/// Maximum number of targets of one command. A person names fewer, and each costs up to 150,000 instructions.
+const MAX_OF_EFFECT: usize = 2048;
+
+/// Drops targets beyond [`MAX_OF_EFFECT`] and [`MAX_TARGETS`] and adds a gap for them. Targets outside the project have
+/// budgets of their own, so that a home folder cannot hide among tens of thousands of files.
 pub(super) fn limit_targets(analysis: &mut Analysis, workspace: &str) {
     let inside = |target: &Target| target.path().is_some_and(|path| path::is_within(path, workspace));
     let (mut left, mut left_outside) = (MAX_TARGETS, MAX_TARGETS);
     let mut cut: Vec<Effect> = Vec::new();
     for effect in &mut analysis.effects {
         let before = effect.targets.len();
-        if before <= left {
+        if before <= left.min(MAX_OF_EFFECT) {
             left -= before;
             continue;
         }
+        let (mut own, mut own_outside) = (MAX_OF_EFFECT, MAX_OF_EFFECT);
         effect.targets.retain(|target| {
-            let left = if inside(target) { &mut left } else { &mut left_outside };
-            let keeps = *left > 0;
+            let (left, own) =
+                if inside(target) { (&mut left, &mut own) } else { (&mut left_outside, &mut own_outside) };
+            let keeps = *left > 0 && *own > 0;
             *left = left.saturating_sub(1);
+            *own = own.saturating_sub(1);
             keeps
         });
         if effect.targets.len() < before {
