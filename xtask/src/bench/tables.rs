@@ -53,7 +53,7 @@ pub(crate) fn agents(costs: &[Cost]) -> String {
     text + &reasons(is_missed.then_some(("all", agents::WHY)))
 }
 
-/// Parses what [`agents`] renders.
+/// Parses what [`agents()`] renders.
 pub(crate) fn parse_agents(text: &str) -> Vec<Cost> {
     let cost = |cells: Vec<&str>| {
         let [_, ratio, _, micros, instructions, ..] = cells.as_slice() else { return None };
@@ -83,7 +83,7 @@ pub(crate) fn states(pairs: &[Pair]) -> String {
     text + &reasons(names.iter().map(|(name, why)| (name.as_str(), *why)))
 }
 
-/// Parses what [`states`] renders.
+/// Parses what [`states()`] renders.
 pub(crate) fn parse_states(text: &str) -> Vec<Pair> {
     let pair = |cells: Vec<&str>| {
         let [_, _, small, large, ..] = cells.as_slice() else { return None };
