@@ -356,7 +356,7 @@ mod tests {
             [false, true]
         );
         assert_eq!(
-            [grown("| a | 440.0 | 450 | yes |", 460_000), grown("| a | 600.0 | 450 | yes |", 600_000)],
+            [grown("| a | 690.0 | 700 | yes |", 710_000), grown("| a | 900.0 | 700 | yes |", 900_000)],
             [true, false]
         );
         assert!(grown("", 1));
