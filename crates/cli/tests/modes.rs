@@ -76,6 +76,12 @@ fn a_core_question_stays_and_is_told_alone() {
 }
 
 #[test]
+fn what_was_not_judged_completely_is_still_asked_about() {
+    let Some(machine) = with_mode("allow-all") else { return };
+    assert_eq!(decision(&hook(&machine, "echo {1..9999}")), "ask");
+}
+
+#[test]
 fn a_mode_ends_with_its_time_by_either_clock_and_with_the_machine() {
     for (key, value) in [
         ("until", json!(1)),

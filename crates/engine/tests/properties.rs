@@ -361,5 +361,11 @@ fn more_targets_than_are_looked_at_are_a_gap_and_a_home_among_them_is_not_hidden
     let judgement = judged(&format!("rm -rf{paths} ~"));
     let found = ids(&judgement);
     assert!(found.contains(&"code/too-large") && found.contains(&"rm/home-or-root"), "{found:?}");
+    let outside: String = (0..2_049).map(|index| format!(" /srv/a{index}")).collect();
+    for home in ["~", "~/*", "/"] {
+        let judgement = judged(&format!("rm -rf{outside} {home}"));
+        let found = ids(&judgement);
+        assert!(found.contains(&"code/too-large") && found.contains(&"rm/home-or-root"), "{home}: {found:?}");
+    }
     assert!(!ids(&judged("rm -f a b c")).contains(&"code/too-large"));
 }

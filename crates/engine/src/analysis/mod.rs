@@ -71,7 +71,7 @@ pub fn analyze(event: &Event, tables: Tables, world: &dyn World) -> Analysis {
     discarded::follow_moves(&mut analysis);
     archived::mark(event, &mut analysis);
     pending_ids::named(event, world, &mut analysis);
-    truncation::limit_targets(&mut analysis, &event.workspace);
+    truncation::limit_targets(&mut analysis, &event.workspace, &event.home);
     analysis.number();
     analysis
 }

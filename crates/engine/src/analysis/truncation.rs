@@ -11,8 +11,10 @@ const MAX_TARGETS: usize = 20_000;
 const MAX_OF_EFFECT: usize = 2048;
 
 /// Drops targets beyond [`MAX_OF_EFFECT`] and [`MAX_TARGETS`] and adds a gap for them. Targets outside the project have
-/// budgets of their own, so that a home folder cannot hide among tens of thousands of files.
-pub(super) fn limit_targets(analysis: &mut Analysis, workspace: &str) {
+/// budgets of their own, and the home folder and those above it are always kept: they cannot hide among other paths.
+pub(super) fn limit_targets(analysis: &mut Analysis, workspace: &str, home: &str) {
+    let holds_home =
+        |target: &Target| target.path().is_some_and(|path| path::is_within(home, path.trim_end_matches("/*")));
     let inside = |target: &Target| target.path().is_some_and(|path| path::is_within(path, workspace));
     let (mut left, mut left_outside) = (MAX_TARGETS, MAX_TARGETS);
     let mut cut: Vec<Effect> = Vec::new();
@@ -24,6 +26,9 @@ pub(super) fn limit_targets(analysis: &mut Analysis, workspace: &str) {
         }
         let (mut own, mut own_outside) = (MAX_OF_EFFECT, MAX_OF_EFFECT);
         effect.targets.retain(|target| {
+            if holds_home(target) {
+                return true;
+            }
             let (left, own) =
                 if inside(target) { (&mut left, &mut own) } else { (&mut left_outside, &mut own_outside) };
             let keeps = *left > 0 && *own > 0;

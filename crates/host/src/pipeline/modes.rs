@@ -1,4 +1,5 @@
-//! The mode `allow-all`: only core rules stop a call, and its losses are backed up first.
+//! The mode `allow-all`: only core rules stop a call, and calls that were not judged completely. Its losses are backed
+//! up first.
 
 use super::host::{Host, judged_with};
 use crate::config::{self, Loaded, Mode};
@@ -53,6 +54,9 @@ impl Host {
     }
 }
 
+/// Findings that a part of a call was not judged. A core rule might be about that part, so they stay.
+const UNJUDGED: [&str; 2] = ["judgement/too-much", "code/too-large"];
+
 /// Judges a call in a mode. Returns the reason if the call runs because of the mode alone.
 pub(super) fn judged(
     mode: Mode,
@@ -73,8 +77,8 @@ fn set_aside(
 ) -> Option<String> {
     let policy = policy.filter(|_| mode.allows_all() && judgement.verdict.decision != Decision::Pass)?;
     let tables = reflex_library::tables();
-    let (core, others): (Vec<Finding>, Vec<Finding>) =
-        judgement.verdict.findings.clone().into_iter().partition(|finding| finding.tier == Tier::Core);
+    let stays = |finding: &Finding| finding.tier == Tier::Core || UNJUDGED.contains(&finding.id.as_str());
+    let (core, others): (Vec<Finding>, Vec<Finding>) = judgement.verdict.findings.clone().into_iter().partition(stays);
     let passed: Vec<String> = others.iter().map(|finding| finding.id.clone()).collect();
     let why = format!("{PASSED_BY_MODE} {ALLOW_ALL}: {}", passed.join(", "));
     let stopped = Engine::new(tables, policy).weigh(event, world, &judgement.analysis, core);
