@@ -22,8 +22,8 @@ const MEANINGFUL: [&[u8]; 2] = [b"link", b"sdir"];
 
 const ATTRIBUTES: &[u8] = b".gitattributes";
 
-/// Returns an index with the entries at, above and below the path and those of attributes files. `None` if the format has to
-/// be decoded as a whole or is damaged. `length` is the length of the file, `id` that of an object id, in bytes.
+/// Returns an index with the entries at, above and below the path and those of attributes files. `None` if the format
+/// has to be decoded as a whole or is damaged. `length` is the length of the file, `id` that of an object id, in bytes.
 pub(super) fn excerpt(file: impl Read, length: u64, id: usize, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
     let mut input = Input { file, block: Vec::with_capacity(BLOCK), at: 0, consumed: 0 };
     let Some([b'D', b'I', b'R', b'C', 0, 0, 0, version @ 2..=3, a, b, c, d]) = input.next(HEADER)?.and_then(fixed)

@@ -53,10 +53,12 @@ impl Host {
             }
             return Asked::Unchanged;
         }
+        // The deadline is never after the noted end, however long the disk takes to note it.
+        let deadline = Instant::now() + left;
         let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
         // The list of waiting calls works without the end of the wait.
         let _ = store.note_wait(call, until);
-        match answer(&store, call, Instant::now() + left, is_reported) {
+        match answer(&store, call, deadline, is_reported) {
             Some(Answer::Answered) => return Asked::Answered,
             Some(Answer::TakenOff) => deny(verdict, ""),
             Some(Answer::Open) | None => note(verdict, &unanswered(asking.wait)),
