@@ -58,6 +58,8 @@ pub struct Facts<'a> {
     /// The same meanings by their content: thousands of targets may be the same path.
     pub(super) distinct: RefCell<HashSet<Distinct>>,
     pub(super) regenerable: RefCell<HashMap<String, Ternary>>,
+    /// Files that the call generates and does not write otherwise.
+    pub(super) generated: OnceCell<HashSet<String>>,
     /// Files that calls of the session wrote.
     pub(super) written: OnceCell<BTreeSet<String>>,
     /// Number of files that were examined to detect build results.
@@ -178,6 +180,7 @@ impl<'a> Facts<'a> {
             seen: Memo::default(),
             distinct: RefCell::default(),
             regenerable: RefCell::default(),
+            generated: OnceCell::new(),
             written: OnceCell::new(),
             surveyed: Cell::default(),
             places: RefCell::default(),

@@ -8,6 +8,7 @@ use crate::text::glob;
 use reflex_shell::ExecTarget;
 use reflex_tables::Node;
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// Classes that only reduce danger: every path that is certainly meant must belong to them, not just one.
@@ -56,13 +57,23 @@ impl Facts<'_> {
     /// Whether the path does not exist yet and the call itself generates it: an unused key.
     fn is_new_key(&self, target: &Target) -> bool {
         let Some(path) = target.path() else { return false };
-        let makes = |other: &&Effect| {
-            other.kind == EffectKind::Overwrite && other.targets.iter().any(|made| made.path() == Some(path))
-        };
-        let mut makers = self.analysis.effects.iter().filter(makes).peekable();
-        makers.peek().is_some()
-            && makers.all(|maker| maker.flags.contains(&"generated"))
+        self.generated.get_or_init(|| self.generated()).contains(path)
             && self.world.real(path, true).exists == Some(false)
+    }
+
+    fn generated(&self) -> HashSet<String> {
+        let made = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Overwrite);
+        let paths = |is_generated: bool| {
+            let effects = made.clone().filter(move |effect| effect.flags.contains(&"generated") == is_generated);
+            effects.flat_map(|effect| &effect.targets).filter_map(Target::path)
+        };
+        let mut generated: HashSet<String> = paths(true).map(str::to_owned).collect();
+        if !generated.is_empty() {
+            for path in paths(false) {
+                generated.remove(path);
+            }
+        }
+        generated
     }
 
     pub(super) fn class(&self, seen: &Seen, class: &str) -> Ternary {

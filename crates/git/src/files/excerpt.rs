@@ -69,13 +69,13 @@ fn entry<R: Read>(input: &mut Input<R>, id: usize) -> io::Result<Option<Entry<'_
     Ok(bytes.get(start..end).map(|name| Entry { bytes, name }))
 }
 
+/// Whether an entry is at, above or below the path, or an attributes file. Few names pass the test of one byte, so the
+/// others are not compared.
 fn concerns(name: &[u8], path: &[u8]) -> bool {
-    let below = name.strip_prefix(path);
+    let at_or_below = || matches!(name.get(path.len()), None | Some(b'/')) && name.starts_with(path);
     // Only a submodule has an entry above a path.
-    let above = path.strip_prefix(name);
-    below.is_some_and(|below| below.is_empty() || below.starts_with(b"/"))
-        || above.is_some_and(|below| below.starts_with(b"/"))
-        || name.ends_with(ATTRIBUTES)
+    let above = || path.get(name.len()) == Some(&b'/') && path.starts_with(name);
+    at_or_below() || above() || (name.last() == ATTRIBUTES.last() && name.ends_with(ATTRIBUTES))
 }
 
 /// Whether the extensions up to `end` leave the meaning of the entries as it is.
