@@ -33,8 +33,13 @@ impl Seen<'_> {
     }
 }
 
-/// A refused call, as a person is asked about it.
-pub(crate) fn pending(call: CallRef<'_>, judgement: &Judgement, redactor: &Redactor<'_>) -> Pending {
+/// A refused call, as a person is asked about it. `guard` are the guard's own folders.
+pub(crate) fn pending(
+    call: CallRef<'_>,
+    judgement: &Judgement,
+    redactor: &Redactor<'_>,
+    guard: Vec<String>,
+) -> Pending {
     let event = call.event;
     let verdict = &judgement.verdict;
     let commands = judgement.analysis.readings.iter().flat_map(|reading| &reading.commands);
@@ -49,7 +54,7 @@ pub(crate) fn pending(call: CallRef<'_>, judgement: &Judgement, redactor: &Redac
         seen.text(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
     });
     let effects = effects.collect();
-    let world = LocalWorld::new(&event.workspace, Vec::new());
+    let world = LocalWorld::new(&event.workspace, guard);
     let time = clock::now();
     let binding = bound::binding(event, judgement, &world, redactor);
     Pending {

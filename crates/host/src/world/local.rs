@@ -102,6 +102,11 @@ impl<'s> LocalWorld<'s> {
         self.entries.get_or_init(|| self.home.as_deref().map(Entries::read).unwrap_or_default())
     }
 
+    /// Whether this is one of the guard's own folders.
+    pub(crate) fn is_own_folder(&self, path: &Path) -> bool {
+        self.guard.iter().any(|own| Path::new(own) == path)
+    }
+
     /// Attaches a session.
     pub(crate) fn in_session(self, store: &'s Store, key: SessionKey<'s>) -> LocalWorld<'s> {
         LocalWorld { session: Some((store, key)), ..self }

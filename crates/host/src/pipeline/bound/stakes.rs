@@ -116,7 +116,7 @@ impl Binder<'_> {
         self.lost(verb, lost);
     }
 
-    /// Adds a file, or a folder with everything in it, by metadata. Reading would take longer, and a writer cannot set
+    /// Adds a file, or a folder with everything in it but the guard's own folders, by metadata. Reading would take longer, and a writer cannot set
     /// a file's change time. Beyond [`MAX_SEPARATE`] files only the folders count, whose times change with every name
     /// in them.
     fn tree(&self, path: &Path, lost: &mut Lost, left: &mut usize) {
@@ -153,7 +153,9 @@ impl Binder<'_> {
                     fs::symlink_metadata(&logged).iter().for_each(|data| lost.add(b"logs/HEAD", data));
                 } else if is_folder || lost.count <= MAX_SEPARATE {
                     entry.metadata().iter().for_each(|data| lost.add(name.as_encoded_bytes(), data));
-                    folders.extend(is_folder.then(|| folder.join(name)));
+                    let below = is_folder.then(|| folder.join(name));
+                    // They change with every call, so no approval of a folder around them would hold.
+                    folders.extend(below.filter(|folder| !self.world.is_own_folder(folder)));
                 }
             }
         }

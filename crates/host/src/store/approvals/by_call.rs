@@ -83,23 +83,23 @@ impl<'a> ByCall<'a> {
         let _ = fs::remove_file(self.folder.join(of_holder(&grant.within)).join(&grant.id));
     }
 
-    /// Runs a change of `grants/` and notes that the index knows it, if it was complete before.
+    /// Runs a change of `grants/` and notes that the index knows it, if it was complete before and no other process
+    /// builds it anew meanwhile.
     pub(super) fn changed<T>(&self, change: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        let was_complete = self.is_complete();
+        let before = self.noted().filter(|_| self.is_complete());
         let done = change()?;
-        if was_complete {
-            let _ = self.note();
+        if before.is_some() && before == self.noted() {
+            let _ = self.stamp().map(|stamp| put(&self.folder.join(STAMP), &Kept::trusted(stamp)));
         }
         Ok(done)
     }
 
     fn is_complete(&self) -> bool {
-        let noted = fs::read_to_string(self.folder.join(STAMP)).ok();
-        noted.is_some_and(|noted| self.stamp().is_some_and(|now| noted == now))
+        self.noted().is_some_and(|noted| self.stamp().is_some_and(|now| noted == now))
     }
 
-    fn note(&self) -> io::Result<()> {
-        self.stamp().map_or(Ok(()), |stamp| put(&self.folder.join(STAMP), &Kept::trusted(stamp)))
+    fn noted(&self) -> Option<String> {
+        fs::read_to_string(self.folder.join(STAMP)).ok()
     }
 
     fn stamp(&self) -> Option<String> {
@@ -122,5 +122,73 @@ fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
+
+    use super::super::{Grant, Pending};
+    use crate::store::Store;
+    use crate::system::clock;
+    use crate::system::folders::Folders;
+    use std::fs::{self, File};
+    use std::time::UNIX_EPOCH;
+
+    fn call(exact: &str) -> Pending {
+        Pending { client: "claude".into(), session: "s1".into(), exact: exact.into(), ..Pending::default() }
+    }
+
+    fn approval(id: &str, exact: &str) -> Grant {
+        let within = call(exact).holder();
+        Grant {
+            id: id.into(),
+            allow: true,
+            exact: exact.into(),
+            within,
+            expires: clock::now() + 60_000,
+            ..Grant::default()
+        }
+    }
+
+    #[test]
+    fn an_index_that_does_not_know_every_grant_is_built_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(&Folders::below(folder.path().to_owned()));
+        let signer = store.signer(|| None).unwrap();
+        let about = |exact: &str| store.grants_by_call().about(&call(exact));
+        store.grant(&approval("one2345", "a"), &signer).unwrap();
+        // The first question about a grant builds the index, and the second uses it.
+        assert_eq!(
+            [about("b"), about("b"), about("a")],
+            [vec!["one2345".into()], Vec::<String>::new(), vec!["one2345".into()]]
+        );
+        store.grant(&approval("two2345", "b"), &signer).unwrap();
+        assert_eq!(about("b"), ["two2345"]);
+        assert!(store.grants_by_call().is_complete());
+        let restored = store.grants_folder().join("two2345.json");
+        let written = fs::read(&restored).unwrap();
+        assert!(store.revoke("two2345").unwrap() && store.grants_by_call().is_complete());
+        // Put back by hand, as from a backup, but not within the same tick of the file system's clock.
+        fs::write(restored, written).unwrap();
+        File::open(store.grants_folder()).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        assert!(!store.grants_by_call().is_complete());
+        assert_eq!(store.use_grant(&call("b")).unwrap().unwrap().id, "two2345");
+        assert_eq!(about("b"), ["two2345"]);
+    }
+
+    #[test]
+    fn a_rebuild_during_a_change_leaves_the_index_incomplete() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(&Folders::below(folder.path().to_owned()));
+        let signer = store.signer(|| None).unwrap();
+        store.grant(&approval("one2345", "a"), &signer).unwrap();
+        let by_call = store.grants_by_call();
+        by_call.about(&call("a"));
+        assert!(by_call.is_complete());
+        by_call.changed(|| by_call.build()).unwrap();
+        by_call.changed(|| fs::remove_dir_all(&by_call.folder)).unwrap();
+        assert!(!by_call.is_complete());
     }
 }
