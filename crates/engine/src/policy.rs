@@ -2,8 +2,10 @@
 
 use crate::analysis::command_pattern;
 use crate::facts::cache::Facts;
+use crate::model::event::Event;
 use crate::model::finding::TOO_MUCH;
 use crate::model::finding::{Decision, Finding, PolicyAction, Severity, Tier};
+use crate::model::path;
 use crate::model::vouched::Vouched;
 use crate::text::excerpt::quoted_from_stranger;
 use reflex_shell::Command;
@@ -147,6 +149,15 @@ impl Policy {
         let mut modes = named.map(|name| self.preset(name)).chain(self.of_session());
         let denies = self.node.get("ask").text() == "deny" || modes.any(|mode| mode.get("ask").text() == "deny");
         if worth == PolicyAction::Ask && denies { PolicyAction::Deny } else { worth }
+    }
+
+    /// The action for a finding as such, whatever the call: without roles, and without what people allow by its words.
+    pub fn usual(&self, finding: &Finding) -> PolicyAction {
+        let base = finding.fixed.unwrap_or_else(|| self.by_severity(finding, None));
+        let stated = self.overridden(finding, base, &mut Vec::new());
+        let mut modes = self.presets().map(|(_, name)| self.preset(name)).chain(self.of_session());
+        let denies = self.node.get("ask").text() == "deny" || modes.any(|mode| mode.get("ask").text() == "deny");
+        if stated == PolicyAction::Ask && denies { PolicyAction::Deny } else { stated }
     }
 
     /// The entries for a role in all layers. They only tighten, because an agent may choose its role.
@@ -343,10 +354,20 @@ fn covers(entry: Node<'_>, finding: &Finding, facts: &Facts<'_>) -> bool {
         }
         "path" => finding.effect.is_some_and(|effect| facts.all_lie_at(effect, value)),
         "rule" => value.texts().any(|pattern| command_pattern::is(pattern, &finding.id)),
+        "in" => is_in_project(value.text(), facts.event),
         _ => true,
     });
     let about = ["command", "argv", "glob", "path", "rule"].iter().any(|key| !entry.get(key).is_nil());
     about && each.all(|holds| holds)
+}
+
+/// Whether the event's project lies in this folder.
+fn is_in_project(folder: &str, event: &Event) -> bool {
+    let folder = match folder.strip_prefix("~/") {
+        Some(rest) => path::absolute(rest, &event.home),
+        None => path::absolute(folder, "/"),
+    };
+    !event.workspace.is_empty() && path::is_within(&event.workspace, &folder)
 }
 
 /// Whether the command begins with these words.

@@ -102,7 +102,7 @@ pub fn policy() -> Value {
         "allow": {"type": "array", "items": {"anyOf": [{"type": "string"}, {
             "type": "object", "additionalProperties": false,
             "properties": {
-                "command": {"type": "string"}, "argv": list, "glob": {"type": "string"},
+                "command": {"type": "string"}, "argv": list, "glob": {"type": "string"}, "in": {"type": "string"},
                 "path": texts(&json!({"type": "string"})), "rule": texts(&json!({"type": "string"})),
                 "reason": {"type": "string"}, "until": {"type": "string"},
             },

@@ -163,7 +163,7 @@ const OPAQUE: [EffectKind; 9] = [
 ];
 
 macro_rules! effect_kinds {
-    ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal $sort:ident;)+) => {
+    ($($(#[doc = $doc:literal])+ $kind:ident = $name:literal $sort:ident $($phrase:literal)?;)+) => {
         /// The kind of an effect.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum EffectKind { $($(#[doc = $doc])+ $kind,)+ }
@@ -175,6 +175,13 @@ macro_rules! effect_kinds {
             /// Returns the name of the kind in the library.
             pub fn name(self) -> &'static str {
                 match self { $(EffectKind::$kind => $name,)+ }
+            }
+
+            /// Returns what the call would do to the targets that follow, for people: `delete`, `force-push`. Without
+            /// words of its own a kind is called by its name.
+            pub fn phrase(self) -> String {
+                let written: &[&str] = match self { $(EffectKind::$kind => &[$($phrase)?],)+ };
+                written.first().map_or_else(|| self.name().replace('-', " "), |phrase| (*phrase).to_owned())
             }
 
             /// Returns the kind of the targets.
@@ -199,198 +206,198 @@ effect_kinds! {
     /// Files or folders are removed.
     Delete = "delete" Path;
     /// A file is replaced or created.
-    Overwrite = "overwrite" Path;
+    Overwrite = "overwrite" Path "write over";
     /// Files are written below a folder, under the names in an archive, a commit or another folder; the argument
     /// identifies it.
-    Populate = "populate" Path;
+    Populate = "populate" Path "write files into";
     /// Something is added to a file.
-    Append = "append" Path;
+    Append = "append" Path "add to";
     /// A part of a file is changed.
     Edit = "edit" Path;
     /// A file is cut to a size.
     Truncate = "truncate" Path;
     /// A link is made; the argument is its target.
-    Link = "link" Path;
+    Link = "link" Path "make a link at";
     /// Files are moved away.
     Move = "move" Path;
     /// Files are read.
     Read = "read" Path;
     /// A file system is made or its traces are erased.
-    Format = "format" Path;
+    Format = "format" Path "format or wipe";
     /// The permissions of a file change.
-    ChangePermissions = "change-permissions" Path;
+    ChangePermissions = "change-permissions" Path "change the permissions of";
     /// The owner of a file changes.
-    ChangeOwner = "change-owner" Path;
+    ChangeOwner = "change-owner" Path "change the owner of";
     /// A file is run as a script or program.
-    RunFile = "run-file" Path;
+    RunFile = "run-file" Path "run";
     /// A file, or everything in a folder, is added to the next commit.
-    Stage = "stage" Path;
+    Stage = "stage" Path "add to the next commit:";
     /// Tasks defined by a project file are run; without a target, the first task of the file.
-    RunTask = "run-task" Name;
+    RunTask = "run-task" Name "run the task";
     /// A file's content is sent to a host.
-    SendFile = "send-file" Path;
+    SendFile = "send-file" Path "send the file";
     /// Uncommitted changes in the work tree are lost.
-    DiscardChanges = "discard-changes" Path;
+    DiscardChanges = "discard-changes" Path "discard uncommitted changes in";
     /// Files that git does not track are removed.
-    DiscardUntracked = "discard-untracked" Path;
+    DiscardUntracked = "discard-untracked" Path "delete files that git does not track in";
     /// Changes in the work tree are stashed; they can be restored.
-    Stash = "stash" Path;
+    Stash = "stash" Path "stash changes in";
     /// Stashed work is dropped.
-    DropStash = "drop-stash" Name;
+    DropStash = "drop-stash" Name "drop the stash";
     /// A local branch or tag is deleted although it may be unmerged, or is moved to another commit (the argument).
-    DeleteBranch = "delete-branch" Name;
+    DeleteBranch = "delete-branch" Name "delete or move the branch or tag";
     /// A remote branch is replaced.
-    PushForce = "push-force" Name;
+    PushForce = "push-force" Name "force-push";
     /// A remote branch is replaced unless someone else changed it.
-    PushWithLease = "push-with-lease" Name;
+    PushWithLease = "push-with-lease" Name "force-push with a lease";
     /// A remote branch or tag is deleted.
-    DeleteRemoteRef = "delete-remote-ref" Name;
+    DeleteRemoteRef = "delete-remote-ref" Name "delete on the remote:";
     /// Commits or their traces are rewritten.
-    RewriteHistory = "rewrite-history" Name;
+    RewriteHistory = "rewrite-history" Name "rewrite the history of";
     /// The means to restore unreachable commits or changes are removed.
-    DestroyRecovery = "destroy-recovery" Name;
+    DestroyRecovery = "destroy-recovery" Name "delete what could bring lost work back:";
     /// Something is fetched from a host.
-    Fetch = "fetch" Name;
+    Fetch = "fetch" Name "fetch from";
     /// Something is sent to a host.
-    Send = "send" Name;
+    Send = "send" Name "send to";
     /// A text from the call is sent to a host.
-    SendText = "send-text" Name;
+    SendText = "send-text" Name "send a text to";
     /// Connections are accepted.
-    Listen = "listen" Name;
+    Listen = "listen" Name "accept connections on";
     /// A shell is given to any client that connects.
-    GiveShell = "give-shell" Name;
+    GiveShell = "give-shell" Name "give a shell to whoever connects:";
     /// Code that was just fetched is run.
-    RunFetched = "run-fetched" Name;
+    RunFetched = "run-fetched" Name "run code that was just fetched from";
     /// Code that was just decoded and has an unknown text is run.
-    RunDecoded = "run-decoded" Name;
+    RunDecoded = "run-decoded" Name "run code that is hidden by an encoding";
     /// The text exceeds the limit of size or nesting depth.
-    ExceedLimit = "exceed-limit" Name;
+    ExceedLimit = "exceed-limit" Name "exceed a limit of the analysis:";
     /// A part of the text cannot be parsed.
-    Unreadable = "unreadable" Name;
+    Unreadable = "unreadable" Name "do something that cannot be parsed:";
     /// A program's name is assembled from pieces to hide it.
-    Disguise = "disguise" Name;
+    Disguise = "disguise" Name "hide the name of a program:";
     /// Decoding within a text that was itself decoded.
-    NestedDecoding = "nested-decoding" Name;
+    NestedDecoding = "nested-decoding" Name "decode a text twice";
     /// An option or text makes a program run another program or a shell, which is not the program's purpose.
-    Escape = "escape" Name;
+    Escape = "escape" Name "start another program through";
     /// An unknown program or unknown code is run.
-    RunUnknown = "run-unknown" Name;
+    RunUnknown = "run-unknown" Name "run what is not known:";
     /// Another coding agent is started.
-    StartAgent = "start-agent" Name;
+    StartAgent = "start-agent" Name "start another agent:";
     /// A program runs with the rights of another user.
-    RaisePrivilege = "raise-privilege" Name;
+    RaisePrivilege = "raise-privilege" Name "run with the rights of";
     /// Processes are ended.
-    Kill = "kill" Name;
+    Kill = "kill" Name "end the processes";
     /// Something is set up to run again later without a further call.
-    Persist = "persist" Name;
+    Persist = "persist" Name "set up to run again later:";
     /// Scheduled commands are removed.
-    DeleteSchedule = "delete-schedule" Name;
+    DeleteSchedule = "delete-schedule" Name "delete scheduled commands:";
     /// Users or passwords change.
-    ChangeAccounts = "change-accounts" Name;
+    ChangeAccounts = "change-accounts" Name "change users or passwords:";
     /// The machine stops.
-    ShutDown = "shut-down" Name;
+    ShutDown = "shut-down" Name "shut this machine down";
     /// The machine's resources are used up.
-    Exhaust = "exhaust" Name;
+    Exhaust = "exhaust" Name "use up this machine:";
     /// Something outside of this machine is destroyed: a cloud's resource, a release, a backup, a queue, a table.
-    DestroyRemote = "destroy-remote" Name;
+    DestroyRemote = "destroy-remote" Name "destroy, outside of this machine:";
     /// Something outside of this machine is made, changed, started or stopped.
-    ChangeRemote = "change-remote" Name;
+    ChangeRemote = "change-remote" Name "change, outside of this machine:";
     /// A version goes live.
     Deploy = "deploy" Name;
     /// A version is released to the public.
     Publish = "publish" Name;
     /// Keys or passwords are printed by the service that keeps them.
-    RevealSecret = "reveal-secret" Name;
+    RevealSecret = "reveal-secret" Name "print a secret:";
     /// A package is added to what the project depends on.
-    AddPackage = "add-package" Name;
+    AddPackage = "add-package" Name "add the package";
     /// A package is installed system-wide or user-wide, or from a source other than a registry.
-    InstallGlobal = "install-global" Name;
+    InstallGlobal = "install-global" Name "install for the whole system or user:";
     /// Containers, images or volumes are removed.
-    DestroyContainer = "destroy-container" Name;
+    DestroyContainer = "destroy-container" Name "delete containers, images or volumes:";
     /// A container gets the host's rights or folders.
-    OpenContainer = "open-container" Name;
+    OpenContainer = "open-container" Name "give a container rights on this machine:";
     /// A file or folder of this machine is given to a container: with the flag `writable`, or `read-only`.
-    ShareFolder = "share-folder" Path;
+    ShareFolder = "share-folder" Path "share with a container:";
     /// A service of this machine is stopped, started or changed.
-    ChangeService = "change-service" Name;
+    ChangeService = "change-service" Name "change the service";
     /// A protection of this machine is switched off: firewall, audit, mandatory access control.
-    SwitchOffProtection = "switch-off-protection" Name;
+    SwitchOffProtection = "switch-off-protection" Name "switch off the protection";
     /// The record of what was typed or logged is wiped.
-    WipeTraces = "wipe-traces" Name;
+    WipeTraces = "wipe-traces" Name "wipe logs or the history of commands:";
     /// A program is compiled from its source, and run if the flag `runs` is set.
-    Compile = "compile" Path;
+    Compile = "compile" Path "compile";
     /// The changes in a patch file are applied; without a file the patch is read from standard input.
-    ApplyPatch = "apply-patch" Path;
+    ApplyPatch = "apply-patch" Path "apply the patch";
     /// The statements in a file are run by a database.
-    RunSqlFile = "run-sql-file" Path;
+    RunSqlFile = "run-sql-file" Path "run the SQL in";
     /// A database, or its entire content, is dropped.
-    DestroyDatabase = "destroy-database" Name;
+    DestroyDatabase = "destroy-database" Name "drop the database";
     /// A text is executed by a database.
-    Sql = "sql" Name;
+    Sql = "sql" Name "run as SQL:";
     /// A shell on another host, or a file transfer from or to it.
-    RemoteAccess = "remote-access" Name;
+    RemoteAccess = "remote-access" Name "reach into another machine:";
     /// A path of a class reserved to certain programs is passed to a program not known to use it.
-    PathArgument = "path-argument" Path;
+    PathArgument = "path-argument" Path "give to a program not known to use it:";
     /// The times of files are set; files that do not exist are created empty.
-    SetTimes = "set-times" Path;
+    SetTimes = "set-times" Path "set the times of";
     /// An environment variable or a shell option is set (the argument is the value) or unset.
-    SetVariable = "set-variable" Name;
+    SetVariable = "set-variable" Name "set the variable";
     /// A program can no longer be attributed to the agent: its environment variables are removed, or it is not a child
     /// of the agent.
-    LeaveAgent = "leave-agent" Name;
+    LeaveAgent = "leave-agent" Name "leave the agent's control:";
     /// The program that is run ignores a signal.
-    BlockSignal = "block-signal" Name;
+    BlockSignal = "block-signal" Name "ignore the signal";
     /// Programs of one kind (given by a flag) work from then on in the context or project that the target names.
-    SelectContext = "select-context" Name;
+    SelectContext = "select-context" Name "switch to";
     /// A raw connection to a host is made.
-    Connect = "connect" Name;
+    Connect = "connect" Name "connect to";
     /// A shell is started that reads from the holder of its standard input.
-    StartShell = "start-shell" Name;
+    StartShell = "start-shell" Name "start a shell for";
     /// A service of this machine becomes reachable from outside.
-    OpenTunnel = "open-tunnel" Name;
+    OpenTunnel = "open-tunnel" Name "open to the outside:";
     /// Keystrokes, screen content or traffic is recorded.
-    Capture = "capture" Name;
+    Capture = "capture" Name "record";
     /// Hosts or ports are tried one by one.
     Scan = "scan" Name;
     /// Files are searched by name or permissions; the argument is the place.
-    SearchFiles = "search-files" Name;
+    SearchFiles = "search-files" Name "search for";
     /// Passwords are guessed or cracked.
-    GuessPasswords = "guess-passwords" Name;
+    GuessPasswords = "guess-passwords" Name "guess passwords:";
     /// Cryptocurrency is mined.
-    MineCrypto = "mine-crypto" Name;
+    MineCrypto = "mine-crypto" Name "mine cryptocurrency:";
     /// A module or a setting of the kernel changes.
-    ChangeKernel = "change-kernel" Name;
+    ChangeKernel = "change-kernel" Name "change the kernel:";
     /// A file system is attached or detached.
-    Mount = "mount" Name;
+    Mount = "mount" Name "attach or detach";
     /// A volume, pool or partition is removed.
-    DestroyVolume = "destroy-volume" Name;
+    DestroyVolume = "destroy-volume" Name "delete the volume";
     /// A library or plug-in that the call names is loaded into a program.
-    LoadLibrary = "load-library" Path;
+    LoadLibrary = "load-library" Path "load into a program:";
     /// A key that cannot be created again is removed.
-    DestroyKey = "destroy-key" Name;
+    DestroyKey = "destroy-key" Name "delete the key";
     /// All environment variables are printed.
-    PrintEnvironment = "print-environment" Name;
+    PrintEnvironment = "print-environment" Name "print all environment variables";
     /// A name is looked up, which reveals it to name servers.
     LookUp = "look-up" Name;
     /// A program gets more rights than its user has.
-    GrantRights = "grant-rights" Path;
+    GrantRights = "grant-rights" Path "give more rights to";
     /// A key or password is written where others may read it; the argument is its kind, the flags are severity and
     /// place.
-    ExposeSecret = "expose-secret" Path;
+    ExposeSecret = "expose-secret" Path "write a secret into";
     /// A file of the guard is named, and no library entry describes its use.
-    GuardReference = "guard-reference" Path;
+    GuardReference = "guard-reference" Path "use a file of Reflex:";
     /// The id of a call that waits for approval is named; only the person uses that id.
-    NameWaiting = "name-waiting" Name;
+    NameWaiting = "name-waiting" Name "name a call that waits:";
     /// A file is written that contains a command of the guard meant for the person, names the guard's folders, or asks
     /// in its name; the argument is the text, the flags are which of these.
-    WriteAboutGuard = "write-about-guard" Path;
+    WriteAboutGuard = "write-about-guard" Path "write about Reflex into";
     /// A written file makes other programs run or trust something later; the flags are the kind, the target is the
     /// guilty value.
-    Configure = "configure" Name;
+    Configure = "configure" Name "make later programs run or trust";
     /// An agent's settings are changed by its own command; the target is the setting.
-    ConfigureAgent = "configure-agent" Name;
+    ConfigureAgent = "configure-agent" Name "change the agent's setting";
     /// An unknown tool is called: neither its effect nor its harmlessness is known.
-    Unjudged = "unjudged" Name;
+    Unjudged = "unjudged" Name "call a tool that Reflex does not know:";
     /// The guard is changed or switched off.
-    ChangeGuard = "change-guard" Name;
+    ChangeGuard = "change-guard" Name "change or switch off Reflex:";
 }

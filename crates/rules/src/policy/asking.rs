@@ -21,7 +21,7 @@ const WEBHOOK: [&str; 2] = ["url", "as"];
 pub(crate) const FORMATS: [&str; 4] = ["json", "ntfy", "slack", "discord"];
 
 /// Maximum waiting time of a hook in seconds.
-const MAX_WAIT: u64 = 30;
+const MAX_WAIT: u64 = 3600;
 
 /// Compiles `ask: {wait: 20s, unattended: park}`.
 pub(crate) fn ask_of(value: &Located, problems: &mut Problems<'_>) -> Value {
@@ -29,9 +29,11 @@ pub(crate) fn ask_of(value: &Located, problems: &mut Problems<'_>) -> Value {
     for (key, value) in value.entries().unwrap_or(&[]) {
         let text = value.text().unwrap_or_default();
         match key.text.as_str() {
-            "wait" => match text.strip_suffix('s').unwrap_or(&text).trim().parse::<u64>() {
-                Ok(seconds) if seconds <= MAX_WAIT => drop(node.insert("wait".into(), seconds.into())),
-                _ => problems.error(&value.span, "the wait must be at most 30s", "write `wait: 20s`, or 0 for never"),
+            "wait" => match seconds(&text).filter(|seconds| *seconds <= MAX_WAIT) {
+                Some(seconds) => drop(node.insert("wait".into(), seconds.into())),
+                None => {
+                    problems.error(&value.span, "the wait must be at most 60m", "write `wait: 20s`, or 0 for never")
+                }
             },
             "unattended" if UNATTENDED.contains(&text.as_str()) => {
                 node.insert("unattended".into(), text.into());
@@ -41,6 +43,14 @@ pub(crate) fn ask_of(value: &Located, problems: &mut Problems<'_>) -> Value {
         }
     }
     Value::Object(node)
+}
+
+/// Parses `20s`, `5m` or a number of seconds.
+fn seconds(text: &str) -> Option<u64> {
+    match text.strip_suffix('m') {
+        Some(minutes) => minutes.trim().parse::<u64>().ok()?.checked_mul(60),
+        None => text.strip_suffix('s').unwrap_or(text).trim().parse().ok(),
+    }
 }
 
 /// Compiles `notify: {desktop: true, command: …, webhook: {url: …, as: ntfy}}`.

@@ -54,7 +54,7 @@ const WORTHS: [&str; 5] = ["off", "log", "warn", "ask", "block"];
 const NEW_PACKAGE: &str = "package/new";
 
 /// The keys of an entry of `allow`.
-const ALLOWANCE: [&str; 7] = ["command", "argv", "glob", "path", "rule", "reason", "until"];
+const ALLOWANCE: [&str; 8] = ["command", "argv", "glob", "path", "rule", "in", "reason", "until"];
 
 /// A base of a policy: the name of a shipped preset, a folder or a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -329,7 +329,7 @@ impl Reader<'_, '_> {
         for (key, value) in keys {
             let text = value.text().unwrap_or_default();
             match key.text.as_str() {
-                "command" | "glob" | "reason" => drop(entry.insert(key.text.clone(), text.into())),
+                "command" | "glob" | "in" | "reason" => drop(entry.insert(key.text.clone(), text.into())),
                 "argv" => argv = Some((self.texts(value), value.span.clone())),
                 "path" => drop(entry.insert("path".into(), json!(self.texts(value)))),
                 "rule" => drop(entry.insert("rule".into(), json!(self.rules(value)))),
