@@ -1,6 +1,7 @@
 //! The guarantees when the real client works under Reflex, each checked on disk and on the texts passed to the model.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use reflex_mock::{Call, Conversation, ToolResult};
 
@@ -29,6 +30,7 @@ pub(super) const CLAUDE: &[Case] = &[
         play: |sandbox| ask_headless(sandbox, claude::bash("git reset --hard"), &["Needs approval:", "notes.txt"]),
     },
     Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || claude::bash("git reset --hard")) },
+    Case { name: "ask-for-minutes", play: |sandbox| waits_for_minutes(sandbox, claude::bash) },
     Case { name: "late-yes", play: |sandbox| late_approval(sandbox, claude::bash) },
     Case { name: "mode", play: |sandbox| allow_all(sandbox, claude::bash) },
     Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, claude::bash) },
@@ -165,7 +167,7 @@ pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(
     let talk = || sandbox.converse(&Mode::BypassPermissions, vec![reset()]);
     refused(talk()?.answer(0)?, &["notes.txt"])?;
     holds(sandbox, "notes.txt", unsaved)?;
-    let denied = person::answers(sandbox, &["m", "keep my work\r"], talk)?;
+    let denied = person::answers(sandbox, &["m", "keep my work", "\r"], talk)?;
     holds(sandbox, "notes.txt", unsaved)?;
     refused(denied.answer(0)?, &["A person said no to this", "keep my work"])?;
     person::answers(sandbox, &["a", "y"], talk)?;
@@ -173,6 +175,17 @@ pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(
     write(&sandbox.workspace().join("notes.txt"), unsaved)?;
     refused(talk()?.answer(0)?, &["notes.txt"])?;
     holds(sandbox, "notes.txt", unsaved)
+}
+
+/// A client that blocks calls whose hook takes too long waits for a person for minutes: two pass before the yes.
+pub(super) fn waits_for_minutes(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
+    const TWO_MINUTES: Duration = Duration::from_secs(120);
+    sandbox.wire_asking()?;
+    write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
+    sandbox.give_time(2 * TWO_MINUTES);
+    let talk = || sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")]);
+    person::answers_after(sandbox, (TWO_MINUTES, &["a", "y"]), talk)?;
+    holds(sandbox, "notes.txt", "first line\n")
 }
 
 /// No person is present when the call comes. A later approval lets it run once, when the model retries it.

@@ -13,8 +13,9 @@ use super::sandbox::{Failure, Sandbox};
 /// Pause between two keys, in which the list refreshes.
 const PAUSE: Duration = Duration::from_millis(700);
 
-/// Keys that select the newest call, past those of earlier sessions, and scroll to its end.
-const TO_NEWEST: [&str; 4] = ["kkkkkkkk", " ", " ", " "];
+/// Keys that select the call that waits, above those of earlier sessions, and scroll to its end. They are typed one by
+/// one, because the list ignores keys that arrive together.
+const TO_NEWEST: [&str; 9] = ["k", "k", "k", "k", "k", "k", " ", " ", " "];
 
 /// Time limit for the client to query its model.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -23,6 +24,15 @@ const PATIENCE: Duration = Duration::from_secs(90);
 pub(super) fn answers<T>(
     sandbox: &Sandbox,
     keys: &[&str],
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    answers_after(sandbox, (Duration::ZERO, keys), work)
+}
+
+/// The same, where the hook waits for this time before the first key.
+pub(super) fn answers_after<T>(
+    sandbox: &Sandbox,
+    (wait, keys): (Duration, &[&str]),
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let line =
@@ -46,6 +56,7 @@ pub(super) fn answers<T>(
                 }
                 thread::sleep(Duration::from_millis(100));
             }
+            thread::sleep(wait);
             for key in TO_NEWEST.iter().chain(keys) {
                 thread::sleep(PAUSE);
                 // If the list has exited, the key is lost and the missing answer fails the case.

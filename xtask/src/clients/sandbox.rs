@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use reflex_mock::{Call, Conversation, Model};
@@ -42,6 +43,8 @@ pub(super) struct Sandbox {
     folder: PathBuf,
     client: &'static Client,
     cache: PathBuf,
+    /// Seconds that a client may run.
+    deadline: AtomicU64,
 }
 
 /// The reason for a failed case.
@@ -69,11 +72,21 @@ pub(super) struct HookCall {
 }
 
 impl Sandbox {
+    /// Lets each client of this case run for so long.
+    pub(super) fn give_time(&self, deadline: Duration) {
+        self.deadline.store(deadline.as_secs(), Ordering::SeqCst);
+    }
+
     /// Creates a fresh home, a repository with one commit in a folder with a space in its name, and a copy of the
     /// binary.
     pub(super) fn new(stage: &Stage, name: &str) -> Result<Self, String> {
         let folder = stage.runs.join(stage.client.name).join(name);
-        let sandbox = Self { folder, client: stage.client, cache: stage.cache.clone() };
+        let sandbox = Self {
+            folder,
+            client: stage.client,
+            cache: stage.cache.clone(),
+            deadline: AtomicU64::new(CLIENT_DEADLINE.as_secs()),
+        };
         if sandbox.folder.exists() {
             sandbox.remove()?;
         }
@@ -264,7 +277,8 @@ impl Sandbox {
             None => self.command(&self.program()),
         };
         (self.client.start)(self, &mut client, mode, model);
-        process::finish(&mut client, &self.folder.join("client"), CLIENT_DEADLINE)
+        let deadline = Duration::from_secs(self.deadline.load(Ordering::SeqCst));
+        process::finish(&mut client, &self.folder.join("client"), deadline)
     }
 
     fn git(&self, arguments: &[&str]) -> Result<(), String> {
