@@ -13,8 +13,16 @@ export interface Call {
   record: string;
   time: number;
   until: number;
+  /** Whether a hook waits for the answer now. */
+  waits: boolean;
   decision: string;
   core: boolean;
+  tool: string;
+  risk: string;
+  /** Id of the copy of what the call would lose; empty without one. */
+  kept: string;
+  /** What an edit would change, line by line; empty for other calls. */
+  diff: string;
   agent: string;
   session: string;
   task: string;
@@ -35,6 +43,9 @@ export interface Call {
 
 export interface Waiting {
   now: number;
+  /** Number of calls whose hook waits now. */
+  waiting_now: number;
+  /** Number of all calls, those stopped earlier included. */
   count: number;
   calls: Call[];
 }
@@ -128,6 +139,8 @@ export const answer = (given: Answer): Promise<{ said: string }> =>
 
 export const preview = (given: Answer): Promise<{ grant: string }> =>
   ask("/api/hook/preview", given) as Promise<{ grant: string }>;
+
+export const clear = (): Promise<{ said: string }> => ask("/api/hook/clear", {}) as Promise<{ said: string }>;
 
 export const audit = (text: string, limit: number): Promise<{ records: Json[] }> =>
   ask(`/api/audit?${new URLSearchParams({ text, limit: String(limit) })}`) as Promise<{ records: Json[] }>;

@@ -5,7 +5,7 @@ import { Door } from "./door";
 import { Policy } from "./policy";
 import { Records } from "./record";
 import { Rules } from "./rules";
-import { ahead, clock, online, said, session, take, unlocked, view, waiting, type View } from "./state";
+import { ahead, chosen, clock, online, opened, said, session, take, unlocked, view, waiting, type View } from "./state";
 import { Timeline } from "./timeline";
 import { Try } from "./try";
 import { Waiting } from "./waiting";
@@ -26,8 +26,10 @@ function route(): void {
     void begin();
     return;
   }
-  const name = location.hash.replace(/^#\/?/, "").split("/")[0];
+  const [name, id] = location.hash.replace(/^#\/?/, "").split("/");
   view.value = VIEWS.find(([one]) => one === name)?.[0] ?? "waiting";
+  opened.value = view.value === "waiting" && id !== undefined && id !== "";
+  if (opened.value && id !== undefined) chosen.value = id;
 }
 
 /** Logs in with the one-time code after `#`. Removes it from the address first, so that it is not stored. */
@@ -61,11 +63,13 @@ export function App() {
   useEffect(() => (isIn ? api.follow(take, (yes) => (online.value = yes)) : undefined), [isIn]);
   if (session.value === "unknown") return <main aria-busy="true" />;
   if (session.value === "out") return <Door />;
-  const count = waiting.value.count;
+  const count = waiting.value.waiting_now;
   return (
     <>
       <header>
-        <span class="brand">Reflex</span>
+        <span class="brand">
+          <img src="/icon.svg" alt="" width="20" height="20" /> Reflex
+        </span>
         <nav aria-label="Views">
           {VIEWS.map(([name, title]) => (
             <a key={name} href={`#/${name}`} aria-current={view.value === name ? "page" : undefined}>

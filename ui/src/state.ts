@@ -5,13 +5,15 @@ import type { Call, Session, Waiting } from "./api";
 export type View = "waiting" | "timeline" | "record" | "try" | "rules" | "policy" | "agents";
 
 export const session = signal<Session | "out" | "unknown">("unknown");
-export const waiting = signal<Waiting>({ now: 0, count: 0, calls: [] });
+export const waiting = signal<Waiting>({ now: 0, waiting_now: 0, count: 0, calls: [] });
 /** Whether the list has arrived. From then on, hooks wait for this page. */
 export const listed = signal(false);
 /** Milliseconds by which the server's clock is ahead of ours. */
 export const ahead = signal(0);
 export const online = signal(true);
 export const chosen = signal("");
+/** Whether the call has the screen for itself, where both do not fit beside each other. */
+export const opened = signal(false);
 export const unlocked = signal(false);
 export const view = signal<View>("waiting");
 /** Result of the last answer. */
@@ -33,11 +35,16 @@ export const call = computed<Call | undefined>(
 
 export function take(list: Waiting): void {
   ahead.value = list.now - Date.now();
+  const at = waiting.value.calls.findIndex((one) => one.id === chosen.value);
   waiting.value = list;
   listed.value = true;
-  // Later calls do not change the selection.
-  if (!list.calls.some((one) => one.id === chosen.value)) chosen.value = list.calls[0]?.id ?? "";
-  document.title = list.count > 0 ? `(${list.count}) Reflex` : "Reflex";
+  // Later calls do not change the selection; what follows takes the place of a call that is gone.
+  if (!list.calls.some((one) => one.id === chosen.value)) {
+    const next = list.calls[Math.min(Math.max(at, 0), list.calls.length - 1)];
+    chosen.value = next?.id ?? "";
+    if (at >= 0) opened.value = false;
+  }
+  document.title = list.waiting_now > 0 ? `(${list.waiting_now}) Reflex` : "Reflex";
 }
 
 /** Returns the id of the call `by` rows below the selected one, clamped to the list. */

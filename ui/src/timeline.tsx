@@ -6,6 +6,9 @@ import { decision, list, local, subject, text, judged } from "./record";
 /** Maximum number of records loaded. */
 const MOST = 1000;
 
+/** Milliseconds after which the log is read again. */
+const RENEWS = 5000;
+
 /** Records of an agent's session, oldest first. */
 interface Session {
   key: string;
@@ -56,7 +59,6 @@ export function Timeline() {
   const [chosen, setChosen] = useState("");
   const [busy, setBusy] = useState(true);
   const load = () => {
-    setBusy(true);
     api.audit("", MOST).then(
       (found) => {
         setRecords(found.records);
@@ -69,22 +71,23 @@ export function Timeline() {
       },
     );
   };
-  useEffect(load, []);
+  useEffect(() => {
+    load();
+    const timer = setInterval(() => document.hidden || load(), RENEWS);
+    return () => clearInterval(timer);
+  }, []);
   const all = sessions(records);
   const shown = all.find((session) => session.key === chosen) ?? all[0];
   const numbers = new Set(records.map((record) => record["seq"]));
   return (
     <section aria-busy={busy}>
       <h1>Timeline</h1>
-      <p class="buttons">
-        <button type="button" onClick={load}>
-          Look again
-        </button>
-      </p>
       <p role="alert" class="problem">
         {problem}
       </p>
-      {all.length === 0 && !busy ? <p>No session is in the log yet.</p> : null}
+      {all.length === 0 && !busy ? (
+        <p class="empty">No session is in the log yet. Start an agent: each of its calls appears here within seconds.</p>
+      ) : null}
       <div class="split">
         <ol class="calls" aria-label="Sessions">
           {all.map((session) => {

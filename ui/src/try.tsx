@@ -39,8 +39,20 @@ export function Try() {
       <p>It is judged as if an agent called it. It does not run, and no record is written.</p>
       <form onSubmit={(event) => void judge(event)}>
         <label>
-          Command
-          <textarea name="command" rows={3} required placeholder="rm -rf build && npm ci" />
+          Command, or the payload of a hook
+          <textarea
+            name="command"
+            rows={3}
+            required
+            placeholder="rm -rf build && npm ci"
+            aria-describedby="try-keys"
+            onKeyDown={(event) => {
+              if (event.key !== "Enter" || event.shiftKey) return;
+              event.preventDefault();
+              event.currentTarget.form?.requestSubmit();
+            }}
+          />
+          <small id="try-keys">Enter judges it, Shift+Enter begins a new line.</small>
         </label>
         <div class="row">
           <label>

@@ -1,13 +1,16 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Answer, Call } from "./api";
-import { age, beside, call, chosen, clock, listed, session, tell, unlocked, view, waiting } from "./state";
+import { age, beside, call, chosen, clock, listed, opened, session, tell, unlocked, view, waiting } from "./state";
 
 /** The form that is open. */
 type Draft = "none" | "allow" | "deny" | "edit" | "help";
 
 /** Milliseconds during which a newly shown call ignores answer keys: they were meant for the previous one. */
 const SETTLES = 800;
+
+/** Milliseconds between two keys of a person; what comes faster is pasted or typed blindly. */
+const BURST = 40;
 
 /** Minimum time to read an approval, in milliseconds; an earlier confirmation is ignored. */
 const READS = 400;
@@ -20,27 +23,29 @@ export function Waiting() {
   const one = draft === "none" ? call.value : held;
   const isGone = !calls.some((row) => row.id === one?.id && row.exact === one.exact);
   const shownSince = useRef(0);
-  const movedTo = useRef("");
   const setDraft = (next: Draft) => {
     if (next !== "none" && draft === "none") hold(call.value);
     change(next);
   };
+  const lastKey = useRef(0);
+  const [words, setWords] = useState("");
   const choose = (id: string | undefined) => {
     if (id === undefined) return;
-    movedTo.current = id;
     chosen.value = id;
     change("none");
   };
   useEffect(() => {
-    shownSince.current = movedTo.current === one?.id ? 0 : Date.now();
-    movedTo.current = "";
+    shownSince.current = Date.now();
   }, [one?.id, one?.exact]);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (view.value !== "waiting" || event.ctrlKey || event.metaKey || event.altKey) return;
       const inField = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
+      const isBurst = event.timeStamp - lastKey.current < BURST;
+      lastKey.current = event.timeStamp;
       if (event.key === "Escape") setDraft("none");
       else if (inField) return;
+      else if (isBurst) return;
       else if (event.key === "j") choose(beside(1));
       else if (event.key === "k") choose(beside(-1));
       else if (event.key === "?") setDraft("help");
@@ -66,24 +71,53 @@ export function Waiting() {
       </section>
     );
   }
+  const wanted = words.toLowerCase().split(/\s+/);
+  const fits = (row: Call) => {
+    const text = `${row.id} ${row.agent} ${row.tool} ${row.risk} ${row.workspace} ${row.text} ${row.findings.join(" ")}`;
+    return wanted.every((word) => text.toLowerCase().includes(word));
+  };
+  const groups: [string, Call[]][] = [
+    ["Waiting now", calls.filter((row) => row.waits && fits(row))],
+    ["Stopped earlier", calls.filter((row) => !row.waits && fits(row))],
+  ];
   return (
-    <div class="split">
-      <ul class="calls" aria-label="Calls that wait">
-        {calls.map((row) => (
-          <li key={row.id}>
-            <button aria-current={row.id === one.id} onClick={() => choose(row.id)}>
-              <span class={`mark ${row.decision}`}>{row.decision === "deny" ? "block" : row.decision}</span>
-              <code>{row.text.split("\n")[0]}</code>
-              <small>
-                {row.agent} · {age(row.time, clock.value)}
-                <Left of={row} />
-              </small>
-            </button>
-          </li>
+    <div class={opened.value ? "split calling opened" : "split calling"}>
+      <div class="list">
+        <h1 class="narrow">Waiting</h1>
+        <form role="search" onSubmit={(event) => event.preventDefault()}>
+          <label>
+            Search by agent, rule, risk or words
+            <input type="search" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
+          </label>
+        </form>
+        {groups.map(([title, rows]) => (
+          <section key={title} aria-label={title}>
+            <h2>
+              {title} ({rows.length})
+            </h2>
+            {title === "Stopped earlier" && rows.length > 0 ? <Clear /> : null}
+            <ul class="calls">
+              {rows.map((row) => (
+                <li key={row.id}>
+                  <a class="call" href={`#/waiting/${row.id}`} aria-current={row.id === one.id} onClick={() => choose(row.id)}>
+                    <span class={`mark ${row.decision}`}>{row.decision === "deny" ? "block" : row.decision}</span>
+                    <code>{row.text.split("\n")[0]}</code>
+                    <small>
+                      {row.agent} · {age(row.time, clock.value)}
+                      <Left of={row} />
+                    </small>
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </section>
         ))}
-        {waiting.value.count > calls.length ? <li class="more">and {waiting.value.count - calls.length} more</li> : null}
-      </ul>
+        {waiting.value.count > calls.length ? <p class="more">and {waiting.value.count - calls.length} more</p> : null}
+      </div>
       <article aria-label={`Call ${one.id}`}>
+        <p class="back">
+          <a href="#/waiting">← All calls</a>
+        </p>
         <Story of={one} />
         <Choice of={one} draft={draft} setDraft={setDraft} isGone={isGone} />
       </article>
@@ -91,10 +125,38 @@ export function Waiting() {
   );
 }
 
+/** Removes what was stopped earlier from the list, after a second click. */
+function Clear() {
+  const [isAsked, ask] = useState(false);
+  const [problem, setProblem] = useState("");
+  if (!unlocked.value) return <p class="facts">A yes lets one run when its agent tries it again.</p>;
+  const send = () =>
+    api.clear().then(
+      (done) => tell(done.said),
+      (error: Error) => setProblem(error.message),
+    );
+  return (
+    <p class="buttons">
+      {isAsked ? (
+        <button class="danger" onClick={() => void send().then(() => ask(false))}>
+          Clear them; they stay blocked
+        </button>
+      ) : (
+        <button class="quiet" onClick={() => ask(true)}>
+          Clear…
+        </button>
+      )}
+      <span role="alert" class="problem">
+        {problem}
+      </span>
+    </p>
+  );
+}
+
 /** Remaining time that a hook waits. */
 function Left({ of }: { of: Call }) {
   const left = Math.ceil((of.until - clock.value) / 1000);
-  return left > 0 ? <b class="left"> · its hook waits {left} s more</b> : null;
+  return of.waits && left > 0 ? <b class="left"> · its hook waits {left} s more</b> : null;
 }
 
 /** The text, with the parts that it was stopped for underlined. */
@@ -118,10 +180,28 @@ function Marked({ text, guilty }: { text: string; guilty: string[] }) {
   );
 }
 
+/** The lines that an edit takes away and adds. */
+function Diff({ of }: { of: Call }) {
+  const kind = (line: string) => (line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : undefined);
+  return (
+    <pre class="call" tabIndex={0} aria-label="The call">
+      {`${of.text.split("\n")[0]}\n`}
+      {of.diff.split("\n").map((line, at) => (
+        <span key={at} class={kind(line)}>
+          {`${line}\n`}
+        </span>
+      ))}
+    </pre>
+  );
+}
+
 function Story({ of }: { of: Call }) {
+  const isLost = of.bound.some((line) => line.startsWith("loses ") || line.startsWith("writes over "));
+  const kept = of.kept !== "" ? [`a copy: reflex undo ${of.kept}`] : isLost ? ["nothing: what a yes loses is gone"] : [];
   const lists: [string, string[]][] = [
     ["Why it was stopped", of.reasons],
-    ["What it would do", of.effects],
+    ["It would", of.effects],
+    ["What is kept", kept],
     ["Its parts", of.parts.length > 1 ? of.parts : []],
     ["A yes holds only while these stay as they are", of.bound],
     ["Asked for by", of.appeals.map((appeal) => `${appeal.by}, because: ${appeal.because}`)],
@@ -132,13 +212,15 @@ function Story({ of }: { of: Call }) {
         {of.agent} <small>in {of.cwd}</small>
       </h1>
       <p class="facts">
+        {of.risk === "" || of.risk === "none" ? null : <span class={`mark ${of.risk}`}>{of.risk} risk</span>}{" "}
+        {of.tool === "" ? null : `${of.tool} · `}
         <code>{of.id}</code> · {age(of.time, clock.value)}
         {of.task === "" ? null : ` · task ${of.task}`}
         {of.session === "" ? null : ` · session ${of.session.slice(0, 8)}`}
         {of.core ? " · core rule: once only" : null}
         <Left of={of} />
       </p>
-      <Marked text={of.text} guilty={of.guilty} />
+      {of.diff === "" ? <Marked text={of.text} guilty={of.guilty} /> : <Diff of={of} />}
       {lists.map(([title, items]) =>
         items.length === 0 ? null : (
           <section key={title}>
@@ -212,8 +294,17 @@ interface Form {
   back: () => void;
 }
 
+interface Asked {
+  read: (data: FormData) => Answer;
+  button: string;
+  letter?: string;
+  /** Whether the button sends an answer, which takes the passphrase. */
+  isSent?: boolean;
+  children: preact.ComponentChildren;
+}
+
 /** A form that sends the result of `read`. It asks for the passphrase once per tab. */
-function Asking(props: Form & { read: (data: FormData) => Answer; button: string; letter?: string; children: preact.ComponentChildren }) {
+function Asking(props: Form & Asked) {
   const form = useRef<HTMLFormElement>(null);
   const [busy, setBusy] = useState(false);
   useLayoutEffect(() => {
@@ -231,7 +322,7 @@ function Asking(props: Form & { read: (data: FormData) => Answer; button: string
   return (
     <form ref={form} tabIndex={-1} onSubmit={(event) => void submit(event)}>
       {props.children}
-      {unlocked.value ? null : (
+      {unlocked.value || props.isSent === false ? null : (
         <label>
           Passphrase, once in this tab
           <input type="password" name="passphrase" required autocomplete="off" data-first />
@@ -339,21 +430,40 @@ function Deny({ of, send, back }: Form) {
   );
 }
 
+/** Another command for the agent: its verdict is shown before it is sent. */
 function Edit({ of, send, back }: Form) {
+  const [verdict, setVerdict] = useState("");
   const read = (data: FormData): Answer => ({
     id: of.id,
     exact: of.exact,
     decision: "deny",
     command: String(data.get("command") ?? ""),
   });
+  const judge = async (given: Answer) => {
+    setVerdict(await api.preview(given).then((said) => said.grant, (error: Error) => `!${error.message}`));
+  };
+  const isRefused = verdict.startsWith("!");
+  const isJudged = verdict !== "" && !isRefused;
   return (
-    <Asking of={of} send={send} back={back} read={read} button="Deny, and have it run this">
+    <Asking
+      of={of}
+      send={isJudged ? send : judge}
+      back={back}
+      read={read}
+      button={isJudged ? "Deny, and have it run this" : "Judge this command"}
+      isSent={isJudged}
+    >
       <label>
         The command the agent is told to run; it is judged first
-        <textarea name="command" rows={3} required>
+        <textarea name="command" rows={3} required onInput={() => setVerdict("")}>
           {of.command}
         </textarea>
       </label>
+      {verdict === "" ? null : (
+        <p class={isRefused ? "problem" : "grant"} role="status">
+          {verdict.replace(/^!/, "")}
+        </p>
+      )}
     </Asking>
   );
 }

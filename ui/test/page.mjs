@@ -138,6 +138,7 @@ async function play() {
   await pause(SETTLED);
   await shows(page, "origin other");
   await page.keyboard.press("Escape");
+  await pause(SETTLED);
 
   // The tab is unlocked now: a no with a word to the agent takes no passphrase.
   await page.keyboard.press("d");
@@ -189,13 +190,15 @@ async function play() {
   await pause(SETTLED);
   await other.keyboard.press("e");
   await other.getByRole("textbox", { name: "The command the agent" }).fill("rm -rf ~");
-  await other.getByLabel("Passphrase").fill("wrong one");
-  await other.keyboard.press("Enter");
-  await other.getByText("not the passphrase").waitFor();
-  await other.getByLabel("Passphrase").fill(PASSPHRASE);
-  await other.keyboard.press("Enter");
+  await other.getByRole("button", { name: "Judge this command" }).click();
   await other.getByText("that would be stopped too").waitFor();
   await other.getByRole("textbox", { name: "The command the agent" }).fill("git push origin third");
+  await other.getByRole("button", { name: "Judge this command" }).click();
+  await other.getByText("Judged: it runs without a question").waitFor();
+  await other.getByLabel("Passphrase").fill("wrong one");
+  await other.getByRole("button", { name: "Deny, and have it run this" }).click();
+  await other.getByText("not the passphrase").waitFor();
+  await other.getByLabel("Passphrase").fill(PASSPHRASE);
   await other.getByRole("button", { name: "Deny, and have it run this" }).click();
   said = await within(call, "the hook");
   assert.match(said.stdout, /run exactly `git push origin third` instead/);
@@ -214,6 +217,33 @@ async function play() {
   await audit(stranger, "the door");
   await stranger.context().close();
 
+  // What was stopped earlier is apart, not in the badge, and is cleared by an unlocked tab.
+  await within(start(reflex, ["--home", home, "hook", "--agent", "claude", "--event", "PreToolUse", "--key", key], JSON.stringify({
+    session_id: "s2", transcript_path: "/t", cwd: project, permission_mode: "default", hook_event_name: "PreToolUse",
+    tool_name: "Bash", tool_input: { command: "rm -rf ~" }, tool_use_id: "c1",
+  })).ended, "a block");
+  await page.getByRole("heading", { name: "Stopped earlier (1)" }).waitFor();
+  assert.equal(await page.locator(".count").count(), 0, "the badge counts what waits now");
+  await page.getByRole("button", { name: "Clear…" }).click();
+  await page.getByRole("button", { name: "Clear them" }).click();
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+
+  // On a phone a call is a screen of its own.
+  await page.setViewportSize({ width: 390, height: 844 });
+  call = hook("git push --force origin phone", key);
+  await page.getByRole("link", { name: "origin phone" }).click();
+  await shows(page, "origin phone");
+  assert.ok(!(await page.locator(".list").isVisible()), "the list is away");
+  await audit(page, "a call on a phone");
+  await page.getByRole("link", { name: "All calls" }).click();
+  await page.getByRole("searchbox").waitFor();
+  await page.getByRole("link", { name: "origin phone" }).click();
+  await page.getByRole("button", { name: /Deny…/ }).click();
+  await page.getByRole("button", { name: "Deny", exact: true }).click();
+  await within(call, "the hook");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+
   // Every view at three widths, dark and light.
   const waits = hook("cd api && rm -rf build ../customers && git push --force origin feature", key);
   await page.getByRole("heading", { name: "codex" }).waitFor();
@@ -223,9 +253,13 @@ async function play() {
       await page.setViewportSize({ width, height: 900 });
       for (const view of VIEWS) {
         await page.goto(`${url}#/${view}`);
-        await page.locator("main h1").first().waitFor();
+        await page.locator("main h1:visible").first().waitFor();
         if (view === "try") {
-          await page.getByLabel("Command").fill("git reset --hard && rm -rf ~/shop");
+          const payload = { tool_name: "Bash", tool_input: { command: "rm -rf ~" }, hook_event_name: "PreToolUse", session_id: "s", cwd: project };
+          await page.getByLabel("Command, or").fill(JSON.stringify(payload));
+          await page.keyboard.press("Enter");
+          await page.locator("h2 .mark.block").waitFor();
+          await page.getByLabel("Command, or").fill("git reset --hard && rm -rf ~/shop");
           await page.getByRole("button", { name: "Judge" }).click();
           await page.getByText("What this agent is told").waitFor();
         }

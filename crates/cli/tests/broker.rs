@@ -214,7 +214,8 @@ fn what_changed_while_the_hook_waited_has_no_yes() {
 fn give(machine: &Machine, id: &str) {
     let folder = state(machine).join("pending");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let file = files.into_iter().find(|path| path.file_name().unwrap().to_str().unwrap().starts_with(id)).unwrap();
+    let is_call = |name: &str| name.starts_with(id) && name.ends_with(".json");
+    let file = files.into_iter().find(|path| is_call(path.file_name().unwrap().to_str().unwrap())).unwrap();
     let call: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let now = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
     let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": call["exact"], "scope": "once",
@@ -229,7 +230,8 @@ fn give(machine: &Machine, id: &str) {
 fn ids(machine: &Machine) -> Vec<String> {
     let entries = std::fs::read_dir(state(machine).join("pending")).into_iter().flatten();
     let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    names.filter(|name| !name.starts_with('.')).map(|name| name.split('-').next().unwrap().to_owned()).collect()
+    let names = names.filter(|name| name.ends_with(".json") && !name.starts_with('.'));
+    names.map(|name| name.split('-').next().unwrap().to_owned()).collect()
 }
 
 #[test]
@@ -326,7 +328,8 @@ fn list_in(machine: &Machine, variables: &str, keys: &str) -> Option<Running> {
 /// Types keys, with several refreshes of the list between them.
 fn press_slowly(list: &mut Running, keys: &[&str]) {
     for key in keys {
-        std::thread::sleep(Duration::from_millis(700));
+        // A call that has just appeared takes no answer for half a second, and is read within a quarter of one.
+        std::thread::sleep(Duration::from_millis(900));
         list.press(key);
     }
 }
@@ -344,7 +347,7 @@ fn a_key_in_the_open_list_answers_and_the_terminal_comes_back() {
     assert_eq!(hook.finish(), Ran::silence());
     let hook = start(codex(&machine, PUSH));
     awaited(&machine);
-    press_slowly(&mut open, &["m", "not this one\r"]);
+    press_slowly(&mut open, &["m", "not this one", "\r"]);
     let reason = refused(&hook.finish());
     assert!(reason.contains("A person said no to this, and this: not this one."), "{reason}");
     let hook = start(codex(&machine, "git push --force origin other"));
@@ -358,6 +361,68 @@ fn a_key_in_the_open_list_answers_and_the_terminal_comes_back() {
     let (drawn, after) = drawn.split_once(GIVES_BACK).unwrap();
     assert!(drawn.contains("1 call waits for you") && drawn.contains("git push --force"), "{drawn}");
     assert!(after.trim().is_empty() && !drawn.contains("\u{1b}[38;"), "{after}");
+}
+
+#[test]
+fn keys_that_come_at_once_answer_nothing() {
+    let machine = Machine::new();
+    let Some(mut open) = list(&machine) else { return };
+    let hook = start(codex(&machine, PUSH));
+    awaited(&machine);
+    press_slowly(&mut open, &["ay", "dy", "\r", "a", "yes\r", "\r", "m", "a word\rq", "\u{1b}"]);
+    assert_eq!(counts(&machine), (1, 0));
+    assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "a burst was a yes");
+    press_slowly(&mut open, &["a", "y"]);
+    assert_eq!(hook.finish(), Ran::silence());
+    press_slowly(&mut open, &["q"]);
+    assert_eq!(open.finish().code, 0);
+}
+
+#[test]
+fn a_command_in_place_of_a_call_is_judged_and_confirmed() {
+    let machine = Machine::new();
+    let Some(mut open) = list(&machine) else { return };
+    let hook = start(codex(&machine, PUSH));
+    awaited(&machine);
+    // The command as it is would be stopped again; with this option it changes nothing.
+    press_slowly(&mut open, &["e", "\r", "e", " --dry-run", "\r", "n", "e", " --dry-run", "\r"]);
+    assert_eq!(counts(&machine), (1, 0), "sent without a yes");
+    press_slowly(&mut open, &["y"]);
+    let reason = refused(&hook.finish());
+    assert!(reason.contains(&format!("run exactly `{PUSH} --dry-run` instead")), "{reason}");
+    press_slowly(&mut open, &["q"]);
+    let drawn = open.finish().stdout;
+    assert!(drawn.contains("that would be stopped too") && drawn.contains("it runs without a question"), "{drawn}");
+}
+
+#[test]
+fn what_waits_now_is_told_from_what_was_stopped_earlier() {
+    let machine = Machine::new();
+    refused(&codex(&machine, "git push --force origin earlier").run());
+    assert_eq!(counts(&machine), (0, 1));
+    let list = present(&machine);
+    let hook = start(codex(&machine, PUSH));
+    let id = awaited(&machine);
+    assert_eq!(counts(&machine), (1, 1));
+    assert_eq!(pending(&machine)[0]["id"], id, "what waits comes first");
+    let text = machine.reflex(["pending"]).run().stdout;
+    let places = ["waiting now", "origin feature", "stopped earlier", "origin earlier"].map(|part| text.find(part));
+    assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{text}");
+    assert_eq!(machine.reflex(["status", "--json"]).run().json()["pending"], 1);
+    hook.signal("KILL");
+    hook.finish();
+    assert_eq!(counts(&machine), (0, 2), "a killed hook waits");
+    drop(list);
+    let Some((code, output)) = at_terminal(&machine, "pending --clear", "") else { return };
+    assert!(code == 0 && output.contains("2 calls cleared"), "{output}");
+    assert_eq!(counts(&machine), (0, 0));
+    refused(&codex(&machine, PUSH).run());
+}
+
+/// Returns how many calls wait now, and how many were stopped earlier.
+fn counts(machine: &Machine) -> (u64, u64) {
+    let list = machine.reflex(["pending", "--json"]).run().json();
+    (list["waiting_now"].as_u64().unwrap(), list["stopped_earlier"].as_u64().unwrap())
 }
 
 #[test]
@@ -459,9 +524,9 @@ fn in_a_terminal_that_programs_type_into_two_letters_are_no_yes() {
     let hook = start(codex(&machine, PUSH));
     let id = awaited(&machine);
     // After a wrong proof the question stays open, so `q` is not a key of the list.
-    press_slowly(&mut open, &["a", "y", "\r", "q\r"]);
+    press_slowly(&mut open, &["a", "y", "\r", "q", "\r"]);
     assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "two letters were a yes");
-    press_slowly(&mut open, &[&format!("{id}\r")]);
+    press_slowly(&mut open, &[&id, "\r"]);
     assert_eq!(hook.finish(), Ran::silence());
     press_slowly(&mut open, &["q"]);
     assert_eq!(open.finish().code, 0);
@@ -479,11 +544,11 @@ fn with_a_passphrase_each_yes_there_takes_it_again() {
     let mut open = list_in(&machine, "TMUX=/tmp/x,1,0 ", "correct horse\n").unwrap();
     let hook = start(codex_keyed(&machine, &key, PUSH));
     let id = awaited(&machine);
-    press_slowly(&mut open, &["a", "y\r", &format!("{id}\r")]);
+    press_slowly(&mut open, &["a", "y", "\r", &id, "\r"]);
     // A wrong passphrase is delayed.
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "the id was a signed yes");
-    press_slowly(&mut open, &["correct horse\r"]);
+    press_slowly(&mut open, &["correct horse", "\r"]);
     let output = hook.finish();
     assert!(output.code == 0 && !output.stdout.contains("deny"), "{output:?}");
     press_slowly(&mut open, &["q"]);
@@ -552,12 +617,23 @@ fn a_decision_becomes_a_rule_as_it_was_shown() {
     let Some((code, output)) = at_terminal(&machine, &format!("allow {id}"), "n\n") else { return };
     let file = machine.home().join(".config/reflex/policy.yaml");
     assert!(code == 1 && !file.exists(), "{output}");
-    let entry = r#"{"argv":["git","push","--force","origin","feature"],"rule":"git/push-force","#;
-    assert!(output.contains(entry), "{output}");
+    let exact = "  - argv: [git, push, \"--force\", origin, feature]\n    rule: git/push-force\n";
+    let (_, shown) = at_terminal(&machine, &format!("allow {id} --exact"), "n\n").unwrap();
+    assert!(shown.replace('\r', "").contains(exact), "{shown}");
+    let entry = format!(
+        "  - argv: [git, push]\n    rule: git/push-force\n    in: {}\n    reason: allowed by {id}\n",
+        machine.project().display()
+    );
+    let output = output.replace('\r', "");
+    assert!(
+        output.contains(&entry) && output.contains("It would have changed 1 of the newest 1 recorded calls."),
+        "{output}"
+    );
     let (code, output) = at_terminal(&machine, &format!("allow {id}"), "y\n").unwrap();
     assert_eq!(code, 0, "{output}");
-    assert!(std::fs::read_to_string(&file).unwrap().contains(entry));
+    assert!(std::fs::read_to_string(&file).unwrap().contains(&entry));
     assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
+    assert_eq!(codex(&machine, "git push --force origin next").run(), Ran::silence(), "the next branch asks again");
     refused(&codex(&machine, "git push --force origin main").run());
 }
 
@@ -617,5 +693,5 @@ fn run_ends_as_the_agent_did_with_a_summary() {
     assert_eq!(init.code, 0, "{init:?}");
     let output = machine.reflex(["run", "--", "gemini", "-p", "a b"]).env("PATH", &path).run();
     assert!(output.code == 7 && output.stdout == "started -p a b\n", "{output:?}");
-    assert!(output.stderr.contains("0 calls: 0 ran"), "{output:?}");
+    assert!(output.stderr.contains("0 calls: 0 stopped, 0 asked, 0 approved, 0 kept; 0 files changed"), "{output:?}");
 }

@@ -69,7 +69,7 @@ fn what_is_whole_is_proven_by_a_call_of_each_hook() {
     assert_eq!((output.code, hooks.sum::<u32>()), (0, 11), "{output:?}");
     assert!(!output.stdout.contains("FAILS"));
     // A verification is not a call: nothing waits for a person, and no agent is recorded as the caller.
-    assert_eq!(wired.run(&["pending"]).stdout, "no pending calls\n");
+    assert_eq!(wired.run(&["pending"]).stdout, "nothing waits now\n");
     wired.machine.bash(&wired.machine.project(), "ls");
     assert!(wired.run(&["doctor", "--agent", "claude"]).stdout.contains("; last call "));
 }

@@ -42,7 +42,7 @@ fn one_yes_lets_exactly_that_call_run_once() {
     let machine = Machine::new();
     let id = refused(&machine, PUSH);
     let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
-    assert!(code == 0 && output.contains("push-force main"), "{output}");
+    assert!(code == 0 && output.contains("force-push main"), "{output}");
     assert!(!passes(&machine, "git push --force origin master"), "another call was let through");
     assert!(passes(&machine, PUSH));
     assert!(!passes(&machine, PUSH), "a yes was used twice");

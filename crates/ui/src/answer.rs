@@ -7,7 +7,7 @@ use reflex_host::person::Person;
 use reflex_host::signing::Signer;
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::{Host, Mode};
+use reflex_host::{Host, Instead, Mode};
 use serde::Deserialize;
 
 /// An answer as sent by the page.
@@ -65,9 +65,17 @@ impl Answer {
         scoped(once(call, person, self.reason.trim()), call, scope, length).map_err(Problem::Refused)
     }
 
-    /// Describes in a sentence what an approval would let run.
+    fn instead(&self, call: &Pending) -> Result<Instead, Problem> {
+        Host::new(Mode::default()).instead(call, self.command.trim()).map_err(Problem::Refused)
+    }
+
+    /// Describes in a sentence what an approval would let run, or the verdict on the command in place of the call.
     pub(crate) fn preview(&self, store: &Store, person: &Person) -> Result<String, Problem> {
         let call = self.call(store)?;
+        if self.decision == "deny" && !self.command.trim().is_empty() {
+            let Instead { message, verdict } = self.instead(&call)?;
+            return Ok(format!("The agent receives: {message}. Judged: {verdict}."));
+        }
         self.grant(&call, person).map(|grant| covers(&grant))
     }
 
@@ -82,8 +90,8 @@ impl Answer {
                 Ok("approved; a hook that waits lets it run now")
             }
             "deny" if !command.is_empty() => {
-                let words = Host::new(Mode::default()).instead(&call, command).map_err(Problem::Refused)?;
-                refuse(store, (&call, person), &words, signer).map_err(Problem::Failed)?;
+                let instead = self.instead(&call)?;
+                refuse(store, (&call, person), &instead.message, signer).map_err(Problem::Failed)?;
                 Ok("denied; the agent receives that command instead")
             }
             "deny" if message.is_empty() => {

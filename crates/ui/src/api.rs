@@ -15,7 +15,7 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
-use reflex_host::answers::waiting;
+use reflex_host::answers::{clear, waiting};
 use reflex_host::signing::InForce;
 use reflex_host::store::Store;
 use reflex_host::{Host, Mode};
@@ -52,7 +52,7 @@ pub struct Route {
 }
 
 /// All routes except the static files of the page.
-pub const ROUTES: [Route; 19] = [
+pub const ROUTES: [Route; 20] = [
     route(
         "POST",
         "/api/session",
@@ -65,8 +65,14 @@ pub const ROUTES: [Route; 19] = [
     route("GET", "/api/events", Needs::Browser, "Streams the list of waiting calls whenever it changes"),
     route("GET", "/api/hook/pending", Needs::Browser, "Lists the calls that wait, newest first"),
     route("GET", "/api/hook/response/{id}", Needs::Browser, "Waits until this call is answered, and gives the answer"),
-    route("POST", "/api/hook/preview", Needs::Browser, "Describes what an approval would let run"),
+    route(
+        "POST",
+        "/api/hook/preview",
+        Needs::Browser,
+        "Describes what an approval would let run, or judges the command in its place",
+    ),
     route("POST", "/api/hook/approve", Needs::Tab, "Answers a call: allow or deny"),
+    route("POST", "/api/hook/clear", Needs::Tab, "Removes the calls that no hook waits for"),
     route("GET", "/api/audit", Needs::Browser, "Searches the audit log, newest first"),
     route("GET", "/api/status", Needs::Browser, "Reports what the guard sees of each agent"),
     route("POST", "/api/explain", Needs::Browser, "Judges a command that does not run"),
@@ -114,6 +120,7 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .route("/api/hook/response/{id}", get(response))
         .route("/api/hook/preview", post(preview))
         .route("/api/hook/approve", post(approve))
+        .route("/api/hook/clear", post(clear_earlier))
         .route("/api/audit", get(audit))
         .route("/api/status", get(status))
         .route("/api/explain", post(explain))
@@ -301,6 +308,23 @@ async fn approve(
     };
     let result = blocking(move || answer.take(&store(), &server.page.person, &signer)).await;
     result.map_or_else(IntoResponse::into_response, |message| Json(json!({"said": message})).into_response())
+}
+
+async fn clear_earlier(
+    State(server): All,
+    Extension(Browser(browser)): Extension<Browser>,
+    headers: HeaderMap,
+) -> Response {
+    let key = headers.get(TAB).and_then(|key| key.to_str().ok()).unwrap_or("");
+    if server.access.signer(&browser, key).is_none() {
+        return problem(StatusCode::LOCKED, "this tab is locked: it takes the passphrase");
+    }
+    match blocking(move || clear(&store(), &server.page.person)).await {
+        Ok(count) => {
+            Json(json!({"said": format!("{count} cleared; they stay blocked"), "count": count})).into_response()
+        }
+        Err(why) => problem(StatusCode::INTERNAL_SERVER_ERROR, &why),
+    }
 }
 
 /// Query parameters of `/api/audit`.

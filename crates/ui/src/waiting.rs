@@ -1,6 +1,6 @@
 //! The list of waiting calls, as sent to the page.
 
-use reflex_host::answers::{covers, obstacle, once, scoped, usual_length, usual_length_in_words, waiting};
+use reflex_host::answers::{counts, covers, obstacle, once, scoped, usual_length, usual_length_in_words, waiting};
 use reflex_host::is_hidden;
 use reflex_host::person::Person;
 use reflex_host::store::Store;
@@ -14,7 +14,11 @@ const MAX_LISTED: usize = 500;
 pub(crate) fn listed(store: &Store, person: &Person) -> Value {
     let all = waiting(store);
     let rows: Vec<Value> = all.iter().take(MAX_LISTED).map(|call| row(call, person)).collect();
-    json!({"schema": "reflex/waiting-v1", "now": reflex_host::now(), "count": all.len(), "calls": rows})
+    let (waits, _) = counts(&all);
+    json!({
+        "schema": "reflex/waiting-v1", "now": reflex_host::now(), "waiting_now": waits, "count": all.len(),
+        "calls": rows,
+    })
 }
 
 fn row(call: &Pending, person: &Person) -> Value {
@@ -30,7 +34,8 @@ fn row(call: &Pending, person: &Person) -> Value {
         "id": call.id, "exact": call.exact, "record": call.record, "time": call.time, "until": call.until,
         "decision": call.decision, "core": call.core, "agent": visible(&call.client), "session": visible(&call.session),
         "task": visible(&call.task), "workspace": visible(&call.workspace), "cwd": visible(&call.cwd),
-        "text": visible(&call.text), "guilty": shown(&call.guilty), "parts": shown(&call.parts),
+        "tool": visible(&call.tool), "risk": call.risk, "kept": call.kept, "diff": visible(&call.diff),
+        "waits": call.waits(), "text": visible(&call.text), "guilty": shown(&call.guilty), "parts": shown(&call.parts),
         "effects": shown(&call.effects), "bound": bound, "reasons": shown(&call.reasons), "findings": call.findings,
         "appeals": appeals, "command": command, "obstacle": obstacle(call).map(|why| visible(&why)),
         "scopes": Scope::ALL.iter().map(|(scope, name)| choice(call, person, *scope, name)).collect::<Vec<_>>(),

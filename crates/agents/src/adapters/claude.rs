@@ -159,8 +159,11 @@ fn guard_plugin(plugins: &Value) -> Option<&Value> {
     plugins.as_object()?.iter().find(|(name, _)| name.starts_with("reflex-guard@")).map(|(_, value)| value)
 }
 
-/// Hook timeout in seconds, long enough for a person to answer a prompt.
+/// Hook timeout in seconds, long enough for a person to answer a prompt. Longer if the policy lets a hook wait longer.
 const TIMEOUT: u32 = 300;
+
+/// Seconds between the end of a hook's wait and its timeout.
+const MARGIN: u32 = 10;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
@@ -168,7 +171,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
     handler: |command, event| {
         let mut handler = json!({
             "type": "command", "command": command.binary, "args": command.arguments("claude", event),
-            "timeout": TIMEOUT,
+            "timeout": TIMEOUT.max(command.wait.saturating_add(MARGIN)),
         });
         // After a tool has run, a failed hook has nothing to block.
         if let (true, Some(handler)) = (event == "PreToolUse", handler.as_object_mut()) {

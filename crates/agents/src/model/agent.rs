@@ -1,6 +1,6 @@
 //! A coding agent as a table: its event reader, its answer writer, and the location of its hook.
 
-use super::abilities::{HookCapabilities, Line};
+use super::abilities::{HookCapabilities, Line, is_older};
 use super::delivery::Delivery;
 use super::payload::Payload;
 use super::reply::Reply;
@@ -48,6 +48,12 @@ impl Agent {
     /// Returns the answers that the agent honors at this event.
     pub fn abilities(&self, event: &Event) -> HookCapabilities {
         self.line(event).map_or(HookCapabilities::NONE, |line| line.can)
+    }
+
+    /// Whether this version of the client refuses a call whose hook takes too long.
+    pub fn refuses_late_hooks(&self, event: &Event) -> bool {
+        let since = self.settings.and_then(|settings| settings.fails_closed_since);
+        event.version.as_deref().zip(since).is_some_and(|(version, since)| version == since || is_older(since, version))
     }
 
     /// Reads bytes without an environment: recorded payloads, `check`, tests.

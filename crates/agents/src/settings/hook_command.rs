@@ -13,12 +13,14 @@ pub struct HookCommand<'a> {
     /// Public key, in hexadecimal digits, that verifies a person's approval. `None` in an entry shared by several
     /// users.
     pub key: Option<&'a str>,
+    /// Seconds that a hook may wait for a person where the agent refuses a call whose hook takes too long.
+    pub wait: u32,
 }
 
 impl<'a> HookCommand<'a> {
     /// Returns a command for an entry shared by several users.
     pub fn shared(binary: &'a str) -> HookCommand<'a> {
-        HookCommand { binary, home: None, key: None }
+        HookCommand { binary, home: None, key: None, wait: 0 }
     }
 
     /// Returns the arguments of the binary.

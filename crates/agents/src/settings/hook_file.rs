@@ -228,7 +228,7 @@ mod tests {
     use crate::settings::guards::guard_hooks;
 
     fn install(text: &str, binary: &str) -> Result<String, SettingsError> {
-        claude::SETTINGS.install(text, HookCommand { binary, home: Some("/home/me"), key: None })
+        claude::SETTINGS.install(text, HookCommand { binary, home: Some("/home/me"), key: None, wait: 0 })
     }
 
     fn remove(text: &str) -> Result<String, SettingsError> {

@@ -91,6 +91,7 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("pending", matches)) => answer::approve::pending(matches),
         Some(("approve", matches)) => answer::approve::approve(matches),
         Some(("allow", matches)) => answer::allow::run(matches),
+        Some(("suggest", matches)) => answer::suggest::suggest(matches),
         Some(("deny", matches)) => answer::approve::deny(matches),
         Some(("appeal", matches)) => answer::appeal::run(matches),
         Some(("grants", matches)) => answer::approve::grants(matches),
@@ -132,7 +133,7 @@ fn grammar() -> Command {
 const GROUPS: [(&str, &[&str]); 5] = [
     ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "mcp", "pin", "off"]),
     ("Try", &["demo", "check", "explain"]),
-    ("Answer", &["pending", "approve", "deny", "allow", "grants", "ui", "serve", "trust", "task"]),
+    ("Answer", &["pending", "approve", "deny", "allow", "suggest", "grants", "ui", "serve", "trust", "task"]),
     ("Look back", &["report", "why", "undo", "gc", "audit", "report-fp"]),
     ("Adapt", &["rules", "reflexes", "policy", "config", "import"]),
 ];
@@ -299,6 +300,10 @@ fn answers() -> Vec<Command> {
         Command::new("pending")
             .about("Answer the calls that wait for you")
             .arg(flag("answer", "Answer them one by one; asks for the passphrase once").conflicts_with("json"))
+            .arg(
+                flag("clear", "Remove the calls that were stopped earlier; they stay blocked")
+                    .conflicts_with_all(["json", "answer"]),
+            )
             .arg(json()),
         Command::new("approve")
             .about("Allow one stopped call once")
@@ -311,7 +316,10 @@ fn answers() -> Vec<Command> {
             .about("Turn a decision into a rule of your policy")
             .arg(id())
             .arg(flag("project", "Into the project's .reflex instead of your own policy"))
+            .arg(flag("exact", "This command alone, not its kind"))
+            .arg(option("until", "DATE", "The last day, as 2026-12-31"))
             .arg(reason()),
+        Command::new("suggest").about("Turn what you approve again and again into rules").arg(json()),
         Command::new("deny")
             .about("Reject a call and remove it from the list")
             .arg(id())

@@ -41,6 +41,9 @@ pub(crate) enum Key {
     Nothing,
 }
 
+/// Maximum number of keys that are read at once.
+const MAX_AT_ONCE: usize = 4096;
+
 /// Exclusive use of the terminal, until dropped.
 pub(crate) struct Screen {
     shown: Vec<Row>,
@@ -104,8 +107,18 @@ impl Screen {
         output.flush()
     }
 
-    /// Waits for the next key for at most this duration.
-    pub(crate) fn key(&self, wait: Duration) -> Key {
+    /// Waits for the next keys for at most this duration: more than one if they arrived at once. None if the wait timed
+    /// out or the size has changed.
+    pub(crate) fn keys(&self, wait: Duration) -> Vec<Key> {
+        let mut keys = vec![self.key(wait)];
+        while keys.len() < MAX_AT_ONCE && !keys.contains(&Key::Cancel) && poll(Duration::ZERO).is_ok_and(|more| more) {
+            keys.push(self.key(Duration::ZERO));
+        }
+        keys.retain(|key| *key != Key::Nothing);
+        keys
+    }
+
+    fn key(&self, wait: Duration) -> Key {
         // After a hangup, input is always ready but empty, so `poll` would spin. SIGHUP may be ignored, so check here.
         if !io::stdin().is_terminal() {
             return Key::Cancel;

@@ -5,9 +5,12 @@ use reflex_engine::Authority;
 use reflex_tables::Node;
 use std::time::Duration;
 
-/// Maximum time that a hook waits for a person; a policy may shorten it. Most agents run a call whose hook takes too
-/// long, and the entries that `init` writes give it ten times this.
-pub(crate) const MAX_WAIT: Duration = Duration::from_secs(30);
+/// Maximum time that a hook waits for a person if its agent runs a call whose hook takes too long. The entries that
+/// `init` writes give a hook ten times this.
+const WAIT: Duration = Duration::from_secs(30);
+
+/// Usual time if the agent refuses such a call.
+const LONG_WAIT: Duration = Duration::from_secs(290);
 
 /// The outcome of a question when no person is available to answer it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -24,8 +27,8 @@ pub(crate) enum Unattended {
 /// The way to ask a person who is not at the agent's prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Asking {
-    /// Maximum time that a hook waits.
-    pub(crate) wait: Duration,
+    /// Maximum time that a hook waits, as the policies say.
+    wait: Option<Duration>,
     /// The outcome if no person is available.
     pub(crate) unattended: Unattended,
     /// The ways to notify the user, from their own policy only.
@@ -61,15 +64,25 @@ impl Notify {
 }
 
 impl Asking {
-    /// Merges the layers. Each may shorten the wait. `unattended` is the administrator's, else the user's, and only
+    /// Maximum time that a hook waits. `refuses_late` is whether its agent refuses a call whose hook takes too long.
+    pub(crate) fn wait(&self, refuses_late: bool) -> Duration {
+        match (refuses_late, self.wait) {
+            (true, wait) => wait.unwrap_or(LONG_WAIT),
+            (false, wait) => wait.map_or(WAIT, |wait| wait.min(WAIT)),
+        }
+    }
+
+    /// Merges the layers. Each may shorten the wait, and only a project's may not lengthen it. `unattended` is the administrator's, else the user's, and only
     /// layers that may loosen can let a call run.
     pub(crate) fn from_layers(loaded: &[Loaded]) -> Asking {
-        let mut asking = Asking { wait: MAX_WAIT, unattended: Unattended::default(), notify: Notify::default() };
+        let mut asking = Asking { wait: None, unattended: Unattended::default(), notify: Notify::default() };
         let mut decided_by = Authority::Project;
         for one in loaded {
             let ask = one.layer.tables.get("policy").get("ask");
             if !ask.get("wait").is_nil() {
-                asking.wait = asking.wait.min(Duration::from_secs(ask.get("wait").number().into()));
+                let written = Duration::from_secs(ask.get("wait").number().into());
+                let wait = if one.layer.authority == Authority::Project { written.min(LONG_WAIT) } else { written };
+                asking.wait = Some(asking.wait.map_or(wait, |known| known.min(wait)));
             }
             if one.layer.authority == Authority::User && one.layer.loosens.holds() {
                 asking.notify.take(one.layer.tables.get("policy").get("notify"));
@@ -88,5 +101,21 @@ impl Asking {
             }
         }
         asking
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_waits_long_where_a_late_one_is_a_refusal() {
+        let of = |wait: Option<u64>| {
+            let wait = wait.map(Duration::from_secs);
+            Asking { wait, unattended: Unattended::default(), notify: Notify::default() }
+        };
+        for (wait, late, open) in [(None, 290, 30), (Some(20), 20, 20), (Some(600), 600, 30), (Some(0), 0, 0)] {
+            assert_eq!((of(wait).wait(true).as_secs(), of(wait).wait(false).as_secs()), (late, open), "{wait:?}");
+        }
     }
 }

@@ -8,6 +8,7 @@ mod lasting;
 pub mod live;
 pub mod matrix;
 pub mod mcp_servers;
+pub mod notices;
 pub mod older;
 mod proof;
 pub mod state_folder;

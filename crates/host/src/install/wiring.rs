@@ -2,6 +2,8 @@
 
 use super::client_trust::Wish;
 use super::lasting::lasting;
+use crate::config::asking::Asking;
+use crate::config::load;
 use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
 use crate::system::digest::digest;
@@ -302,7 +304,9 @@ impl Wiring {
             return Err(self.refused(&format!("{why}; `{}` mends the entries", self.key.remedy())));
         }
         let key = if let InForce::Key(key) = &self.key { Some(key.to_string()) } else { None };
-        let command = HookCommand { binary: &binary, home: home.as_deref(), key: key.as_deref() };
+        let asking = Asking::from_layers(&load(&self.folders, Path::new("/"), &Store::new(&self.folders)));
+        let wait = u32::try_from(asking.wait(true).as_secs()).unwrap_or(u32::MAX);
+        let command = HookCommand { binary: &binary, home: home.as_deref(), key: key.as_deref(), wait };
         let after = (self.form.install)(text, command).map_err(|problem| self.refused(&problem.to_string()))?;
         Ok(format!("{mark}{after}"))
     }

@@ -154,7 +154,7 @@ impl Host {
             return Released::No;
         }
         let store = self.store();
-        let pending = memory::pending(call, judgement, redactor, self.guard());
+        let pending = memory::pending(call, judgement, redactor, (self.guard(), asking.sight.kept));
         let by = match store.pause().filter(|pause| pause.holds_in(&call.event.workspace)) {
             Some(pause) => {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
@@ -238,7 +238,7 @@ impl Host {
         judgement.verdict.decision = further.decision;
         judgement.verdict.reasons = further.reasons;
         judgement.verdict.findings.extend(further.findings);
-        let pending = after(memory::pending(call, judgement, redactor, self.guard()));
+        let pending = after(memory::pending(call, judgement, redactor, (self.guard(), None)));
         judgement.verdict.pending = store.keep_pending(&pending).ok().map(|kept| kept.id);
         None
     }

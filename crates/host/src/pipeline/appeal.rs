@@ -69,6 +69,15 @@ pub(crate) fn call(event: &Event, redactor: &Redactor<'_>) -> Option<Map<String,
     (*redactor.kept(&value).text() == *text).then(|| value.as_object().cloned()).flatten()
 }
 
+/// A command in place of a refused one, as a message to the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Instead {
+    /// The message to the agent.
+    pub message: String,
+    /// The verdict about the command, in words.
+    pub verdict: String,
+}
+
 impl Host {
     /// Judges a refused call again, with the current facts, rules and session; `None` if the call was not
     /// kept completely.
@@ -87,7 +96,7 @@ impl Host {
     ///
     /// # Errors
     /// The reason why it would not.
-    pub fn instead(&self, call: &Pending, command: &str) -> Result<String, String> {
+    pub fn instead(&self, call: &Pending, command: &str) -> Result<Instead, String> {
         let mut other = call.clone();
         let Some(again) = &mut other.again else {
             return Err("only a command that was kept whole can be edited".into());
@@ -98,7 +107,13 @@ impl Host {
             let why = judgement.verdict.reasons.first().map(Reason::brief).unwrap_or_default();
             return Err(format!("that would be stopped too: {why}"));
         }
-        Ok(format!("run exactly `{command}` instead"))
+        let warnings: Vec<String> = judgement.verdict.advice.iter().map(|advice| advice.reason.brief()).collect();
+        let verdict = if warnings.is_empty() {
+            "it runs without a question".into()
+        } else {
+            format!("it runs, with a warning: {}", warnings.join(" "))
+        };
+        Ok(Instead { message: format!("run exactly `{command}` instead"), verdict })
     }
 }
 

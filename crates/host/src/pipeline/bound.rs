@@ -1,6 +1,7 @@
 //! The parts that an approval is bound to besides the text of a call: the files and settings that the call takes its
 //! orders from, and the files that it would destroy, in their current state.
 
+mod described;
 mod server;
 mod stakes;
 
@@ -52,6 +53,8 @@ pub(crate) struct Binding {
     pub(crate) once: Vec<String>,
     /// Further keys for an approval of several calls.
     pub(crate) lasting: Vec<String>,
+    /// The effects in words, with secrets.
+    pub(crate) effects: Vec<String>,
 }
 
 /// Binds the inputs and losses of a call in their current state.
@@ -66,6 +69,7 @@ pub(crate) fn binding(
         binder.input(&input);
     }
     binder.stakes(judgement);
+    binder.binding.effects = binder.describe(&judgement.analysis);
     binder.binding
 }
 

@@ -44,9 +44,10 @@ impl Host {
             return Asked::Unchanged;
         }
         let begun = Instant::now();
-        self.wait_for(asking.wait.as_secs() + notify::MAX_SECONDS);
+        let wait = asking.wait(agent.refuses_late_hooks(event));
+        self.wait_for(wait.as_secs() + notify::MAX_SECONDS);
         let is_reported = !is_present && notify::deliver(&store, &asking.notify, call);
-        let left = asking.wait.saturating_sub(begun.elapsed());
+        let left = wait.saturating_sub(begun.elapsed());
         if left.is_zero() || !(is_present || is_reported) || (!is_present && asking.unattended == Unattended::Park) {
             if is_reported {
                 note(verdict, PARKED);
@@ -56,12 +57,12 @@ impl Host {
         // The deadline is never after the noted end, however long the disk takes to note it.
         let deadline = Instant::now() + left;
         let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
-        // The list of waiting calls works without the end of the wait.
-        let _ = store.note_wait(call, until);
+        // An answer also ends a wait that no list shows.
+        let _wait = store.begin_wait(call, until);
         match answer(&store, call, deadline, is_reported) {
             Some(Answer::Answered) => return Asked::Answered,
             Some(Answer::TakenOff) => deny(verdict, ""),
-            Some(Answer::Open) | None => note(verdict, &unanswered(asking.wait)),
+            Some(Answer::Open) | None => note(verdict, &unanswered(wait)),
         }
         Asked::Unchanged
     }

@@ -12,6 +12,9 @@ use crate::world::LocalWorld;
 use reflex_agents::{Delivery, MAX_REASONS};
 use reflex_engine::{Action, Advice, Decision, EffectKind, Event, Judgement, Moment, Tier, Verdict, World};
 use sha2::{Digest, Sha256};
+use similar::TextDiff;
+use std::fs;
+use std::path::Path;
 
 /// Maximum number of bytes of a refused call that are kept for a person. A longer call cannot be seen completely, and
 /// so cannot be approved.
@@ -33,12 +36,13 @@ impl Seen<'_> {
     }
 }
 
-/// A refused call, as a person is asked about it. `guard` are the guard's own folders.
+/// A refused call, as a person is asked about it. `guard` are the guard's own folders, `kept` is the id of
+/// the copy of what it would lose.
 pub(crate) fn pending(
     call: CallRef<'_>,
     judgement: &Judgement,
     redactor: &Redactor<'_>,
-    guard: Vec<String>,
+    (guard, kept): (Vec<String>, Option<&str>),
 ) -> Pending {
     let event = call.event;
     let verdict = &judgement.verdict;
@@ -49,14 +53,13 @@ pub(crate) fn pending(
         seen.text(&command.words.iter().map(|word| as_one_word(word.shown())).collect::<Vec<_>>().join(" "))
     };
     let parts = commands.map(words).collect();
-    let effects = judgement.analysis.effects.iter().map(|effect| {
-        let targets: Vec<String> = effect.targets.iter().map(|target| target.shown()).collect();
-        seen.text(format!("{} {}", effect.kind.name(), targets.join(" ")).trim_end())
-    });
-    let effects = effects.collect();
     let world = LocalWorld::new(&event.workspace, guard);
     let time = clock::now();
     let binding = bound::binding(event, judgement, &world, redactor);
+    let effects = binding.effects.iter().map(|line| seen.text(line)).collect();
+    // It only helps to read the text, which is complete without it.
+    let diff = diff(event).filter(|diff| diff.len() <= MAX_DIFF);
+    let diff = diff.map(|diff| redactor.cleaned(&diff, MAX_DIFF).into()).unwrap_or_default();
     Pending {
         id: short_id(),
         record: call.id.into(),
@@ -69,7 +72,11 @@ pub(crate) fn pending(
         task: event.declared.as_ref().map(|task| redactor.name(&task.id).into()).unwrap_or_default(),
         workspace: redactor.clean(&event.workspace).into(),
         cwd: redactor.clean(&event.cwd).into(),
+        tool: redactor.name(&event.tool).into(),
+        risk: verdict.risk.risk().into(),
+        kept: kept.unwrap_or_default().into(),
         text,
+        diff,
         parts,
         effects,
         is_complete: seen.complete,
@@ -104,6 +111,39 @@ fn full_text(seen: &mut Seen<'_>, event: &Event) -> String {
     let contents: Vec<String> =
         event.actions.iter().filter_map(Action::content).map(|content| seen.text(content)).collect();
     [calls, contents].concat().join("\n")
+}
+
+/// Maximum size of a file that is compared with its new content, in bytes.
+const MAX_COMPARED: u64 = 256 * 1024;
+
+/// Maximum size of a difference, in bytes.
+const MAX_DIFF: usize = 64 * 1024;
+
+/// The difference that an edit or a write makes, line by line. `None` for other calls, and for a new file.
+fn diff(event: &Event) -> Option<String> {
+    let [action] = event.actions.as_slice() else { return None };
+    let (before, after) = match action {
+        Action::Edit { removed, content, .. } => (removed.clone(), content),
+        Action::Write { path, content } => {
+            let path = Path::new(&event.cwd).join(&path.text);
+            let is_small = path.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_COMPARED);
+            (is_small.then(|| fs::read_to_string(&path).ok()).flatten()?, content)
+        }
+        Action::Shell { .. }
+        | Action::Read { .. }
+        | Action::Delete { .. }
+        | Action::Fetch { .. }
+        | Action::Search { .. }
+        | Action::McpCall { .. }
+        | Action::Prompt { .. }
+        | Action::SpawnAgent { .. }
+        | Action::Skill { .. }
+        | Action::Input { .. }
+        | Action::Other { .. } => return None,
+    };
+    let diff = TextDiff::from_lines(before.as_str(), after.as_str());
+    let diff = diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string();
+    (!diff.is_empty()).then_some(diff)
 }
 
 /// The hash that a retry must share with a call to be covered by the same approval. It covers the text and its effects,

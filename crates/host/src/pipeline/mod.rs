@@ -6,6 +6,7 @@ mod auto_pilot;
 mod backtest;
 mod bound;
 mod broker;
+mod changed;
 mod checks;
 mod host;
 mod mcp_verdicts;
@@ -17,5 +18,7 @@ mod reply;
 mod stop;
 mod undo;
 
+pub use appeal::Instead;
+pub use changed::ChangedFiles;
 pub use host::Host;
 pub use stop::MAX_IN_A_ROW;

@@ -45,6 +45,11 @@ impl Host {
         mode.policy_name(policy.as_ref())
     }
 
+    /// The policy in force in a project, without modes.
+    pub fn policy_in(&self, workspace: &str) -> Option<Policy> {
+        self.mode.policy(&self.layers(workspace))
+    }
+
     /// The mode and policy for a question about a call. Modes are hidden from an agent that asks.
     pub(super) fn policy_for_reader(&self, event: &Event, store: &Store, loaded: &[Loaded]) -> (Mode, Option<Policy>) {
         if store.modes().is_empty() || no_agent_above().is_err() {

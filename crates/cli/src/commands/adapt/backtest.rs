@@ -81,6 +81,21 @@ pub(in crate::commands) fn as_json(policy: &str, last: usize) -> Result<Value, S
     outcome.map(|outcome| outcome.json()).map_err(|problems| problems.join("\n"))
 }
 
+/// Shows which decisions about the newest recorded calls a policy would have changed.
+pub(in crate::commands) fn preview(file: &Path, policy: &str) {
+    const LAST: usize = 1000;
+    const MAX_SHOWN: usize = 5;
+    let Ok(outcome) = outcome(file, policy, LAST) else { return };
+    let total: usize = outcome.changes.values().flat_map(BTreeMap::values).map(|(count, _)| count).sum();
+    let judged = outcome.judged;
+    print(&format!("It would have changed {total} of the newest {judged} recorded calls."));
+    let all = outcome.changes.iter().flat_map(|(words, calls)| calls.iter().map(move |call| (words, call)));
+    for ((before, after), ((text, _), (count, _))) in all.take(MAX_SHOWN) {
+        let first = visible(text.lines().next().unwrap_or(""));
+        print(&format!("  {count:>4} x  {before} -> {after}  {first}"));
+    }
+}
+
 /// # Errors
 /// The problems of the policy, or the reason why the log cannot be read.
 fn outcome(file: &Path, policy: &str, last: usize) -> Result<Outcome, Vec<String>> {

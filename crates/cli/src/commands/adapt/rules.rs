@@ -13,7 +13,7 @@ use crate::terminal::visible::visible;
 use annotate_snippets::{AnnotationKind, Level as Shown, Renderer, Snippet};
 use clap::ArgMatches;
 use reflex_agents::universal;
-use reflex_engine::Event;
+use reflex_engine::{Event, Finding, Severity, Tier};
 use reflex_host::layers::{LAST_GOOD_IN_FORCE, NOT_IN_FORCE, Opened, named, open, standing};
 use reflex_host::rules::renamed;
 use reflex_host::rules::{Level, Problem, Rule, SourceFile, review};
@@ -45,7 +45,8 @@ pub(in crate::commands) fn here(host: &Host) -> Vec<Opened> {
 /// A rule as shown by `list` and `show`.
 struct Row {
     id: String,
-    weight: String,
+    /// The usual action under the policy in force; a role, a place or an allowance may change it.
+    usually: String,
     tier: String,
     message: String,
     at: String,
@@ -53,14 +54,24 @@ struct Row {
 }
 
 fn rows(host: &Host) -> Vec<Row> {
+    let policy = host.policy_in(&host.placed(Event::default()).workspace);
     let mut rows: Vec<Row> = library_rules()
         .map(|rule| {
             let text = |key: &str| rule.get(key).text().to_owned();
+            let finding = Finding {
+                id: text("id"),
+                category: text("category"),
+                severity: Severity::named(&text("severity")).unwrap_or_default(),
+                tier: if text("tier") == "core" { Tier::Core } else { Tier::Recommended },
+                ..Finding::default()
+            };
+            let usually = policy.as_ref().map(|policy| policy.usual(&finding).name()).unwrap_or_default();
             let keys = ["id", "category", "severity", "tier", "detector", "message", "remedy", "unknown"];
-            let all: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), text(key).into())).collect();
+            let mut all: Map<String, Value> = keys.iter().map(|key| ((*key).to_owned(), text(key).into())).collect();
+            all.insert("usually".into(), usually.into());
             Row {
                 id: text("id"),
-                weight: text("severity"),
+                usually: usually.to_owned(),
                 tier: text("tier"),
                 message: text("message"),
                 at: format!("library/{}", text("at")),
@@ -76,14 +87,14 @@ fn rows(host: &Host) -> Vec<Row> {
 
 fn layer_row(layer: &Opened, rule: &Rule) -> Row {
     let conditions: Vec<String> = rule.conditions.iter().map(reflex_host::rules::Condition::shown).collect();
-    let weight = if rule.enabled { rule.action.clone() } else { "off".into() };
+    let usually = if rule.enabled { rule.action.clone() } else { "off".into() };
     let all = json!({
         "id": layer.id(rule), "version": rule.version, "category": rule.category, "severity": rule.severity.name(),
-        "tier": rule.tier.name(), "action": rule.action, "enabled": rule.enabled, "events": rule.events,
+        "tier": rule.tier.name(), "action": rule.action, "usually": usually, "enabled": rule.enabled, "events": rule.events,
         "conditions": conditions, "message": rule.message, "description": rule.description,
     });
     let tier = rule.tier.name().to_owned();
-    Row { id: layer.id(rule), weight, tier, message: rule.message.clone(), at: rule.at.clone(), all }
+    Row { id: layer.id(rule), usually, tier, message: rule.message.clone(), at: rule.at.clone(), all }
 }
 
 /// Lists the rules that stopped calls according to the audit log, with people's answers.
@@ -128,12 +139,12 @@ fn list(matches: &ArgMatches) -> u8 {
         return exit_code::OK;
     }
     let rows = rows(&Host::new(Mode::default()));
-    let head = ["rule", "severity", "tier", "what it is about"];
+    let head = ["rule", "usually", "tier", "what it is about"];
     let mut table = vec![head.map(str::to_owned).to_vec()];
     for row in rows {
         // Only the core tier is shown: a policy cannot loosen it.
         let tier = if row.tier == "recommended" { String::new() } else { row.tier };
-        table.push(vec![visible(&row.id), row.weight, tier, visible(&about(&row.message))]);
+        table.push(vec![visible(&row.id), row.usually, tier, visible(&about(&row.message))]);
     }
     print_table(0, &table);
     exit_code::OK

@@ -1,7 +1,6 @@
 //! `reflex rules off ID --reason WHY`: a person switches one rule off in their policy, or in the project's.
 
-use crate::commands::answer::allow::report;
-use crate::commands::answer::policy_line::{self, Line, Section};
+use crate::commands::answer::policy_line::{self, Line, Section, report};
 use crate::exit_code;
 use crate::terminal::arguments::text;
 use crate::terminal::output::complain;

@@ -16,7 +16,9 @@ use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::answers::record;
 use reflex_host::answers::waiting;
-use reflex_host::answers::{covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length};
+use reflex_host::answers::{
+    clear, counts, covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length,
+};
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
@@ -34,6 +36,9 @@ pub(in crate::commands) fn pending(matches: &ArgMatches) -> u8 {
     if matches.get_flag("answer") {
         return answer_all(&store);
     }
+    if matches.get_flag("clear") {
+        return clear_all(&store);
+    }
     if !matches.get_flag("json") && Screen::is_possible() {
         // An agent may read the list but cannot answer.
         if let Ok(person) = at_terminal() {
@@ -43,27 +48,56 @@ pub(in crate::commands) fn pending(matches: &ArgMatches) -> u8 {
     let all = waiting(&store);
     if matches.get_flag("json") {
         let rows: Vec<Value> = all.iter().map(Pending::json).collect();
-        print_json(&json!({"schema": "reflex/pending-list-v1", "pending": rows}).to_string());
+        let (now, earlier) = counts(&all);
+        let list = json!({
+            "schema": "reflex/pending-list-v1", "waiting_now": now, "stopped_earlier": earlier, "pending": rows,
+        });
+        print_json(&list.to_string());
         return exit_code::OK;
-    }
-    if all.is_empty() {
-        print("no pending calls");
     }
     print_rows(&all);
     exit_code::OK
 }
 
+/// `reflex pending --clear`: removes the calls that no hook waits for.
+fn clear_all(store: &Store) -> u8 {
+    let Some(person) = person(store, "pending --clear", "") else { return exit_code::FOUND };
+    match clear(store, &person) {
+        Ok(0) => print("no call was stopped earlier"),
+        Ok(1) => print("1 call cleared; it stays blocked"),
+        Ok(count) => print(&format!("{count} calls cleared; they stay blocked")),
+        Err(problem) => return finish(Err::<(), _>(problem), ""),
+    }
+    exit_code::OK
+}
+
+/// Prints the calls whose hook waits now, then those that were stopped earlier.
 fn print_rows(calls: &[Pending]) {
+    let (now, earlier): (Vec<&Pending>, Vec<&Pending>) = calls.iter().partition(|call| call.waits());
+    if now.is_empty() {
+        print("nothing waits now");
+    } else {
+        print("waiting now");
+        print_group(&now);
+    }
+    if !earlier.is_empty() {
+        print("stopped earlier: a yes lets it run when the agent tries again");
+        print_group(&earlier);
+    }
+}
+
+fn print_group(calls: &[&Pending]) {
     let mut table = Vec::new();
     for call in calls {
         let first = visible(call.text.lines().next().unwrap_or(""));
-        table.push(vec![call.id.clone(), ago(call.time), call.decision.clone(), visible(&call.client), first]);
+        let time = if call.waits() { until(call.until) } else { ago(call.time) };
+        table.push(vec![call.id.clone(), time, call.decision.clone(), visible(&call.client), first]);
         for appeal in &call.appeals {
             let asks = format!("{} asks, because: {}", visible(&appeal.by), visible(&appeal.because));
             table.push(vec![String::new(), String::new(), String::new(), String::new(), asks]);
         }
     }
-    print_table(0, &table);
+    print_table(2, &table);
 }
 
 /// `reflex pending --answer`: one call after another. The key stays unlocked in this process alone and ends with it.
@@ -81,7 +115,7 @@ fn answer_all(store: &Store) -> u8 {
     loop {
         let all = waiting(store);
         print_rows(&all);
-        let waits = if all.is_empty() { "no pending calls" } else { "which one?" };
+        let waits = if all.is_empty() { "" } else { "which one?" };
         let Some(word) = answer(&format!("{waits} (its id; Enter looks again, q ends) ")) else { return exit_code::OK };
         let id = match word.trim() {
             "q" => return exit_code::OK,
@@ -238,7 +272,7 @@ pub(in crate::commands) fn deny(matches: &ArgMatches) -> u8 {
 pub(in crate::commands) fn grants(matches: &ArgMatches) -> u8 {
     let store = store();
     if matches.get_flag("suggest") {
-        return crate::commands::answer::suggest::run(&store, matches);
+        return crate::commands::answer::suggest::suggest(matches);
     }
     if let Some(id) = matches.get_one::<String>("revoke") {
         let person = match person(&store, "revoke", id) {

@@ -7,7 +7,7 @@ mod state;
 use crate::exit_code;
 use crate::terminal::consent::Consent;
 use crate::terminal::output::complain;
-use crate::terminal::screen::{Key, Screen};
+use crate::terminal::screen::Screen;
 use crate::terminal::visible::visible;
 use reflex_host::answers::waiting;
 use reflex_host::person::Person;
@@ -66,8 +66,8 @@ fn run(store: &Store, list: &mut List<'_>, screen: &mut Screen) -> std::io::Resu
         let (width, height) = screen.size();
         let rows = page::rows(list, width, height);
         screen.draw(&rows)?;
-        let key = screen.key(TICK);
-        if key != Key::Nothing && list.press(key) == Next::End {
+        let keys = screen.keys(TICK);
+        if !keys.is_empty() && list.press(&keys) == Next::End {
             return Ok(());
         }
     }

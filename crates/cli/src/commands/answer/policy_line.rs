@@ -1,7 +1,9 @@
 //! Adds a line to a policy on a person's command: the line is shown first, written after a yes, and accepted with it.
 
+use crate::commands::adapt::backtest;
+use crate::exit_code;
 use crate::terminal::consent::Consent;
-use crate::terminal::output::print;
+use crate::terminal::output::{complain, print};
 use crate::terminal::visible::visible;
 use reflex_host::answers::record;
 use reflex_host::layers::{self, Offer, offer, offer_of_user, trust};
@@ -41,7 +43,7 @@ impl Section {
 /// A line to be written.
 pub(in crate::commands) struct Line {
     pub(in crate::commands) section: Section,
-    /// Text of the entry, as JSON: JSON is also YAML and needs no manual quoting.
+    /// Text of the entry, as YAML; further lines are indented as far as the first after its dash.
     pub(in crate::commands) text: String,
     /// Id of the call or the rule that the line is about, for the log.
     pub(in crate::commands) of: String,
@@ -58,7 +60,9 @@ impl Line {
         of: &str,
         (workspace, in_project): (String, bool),
     ) -> Line {
-        let text = format!("  {}{entry}", section.starts());
+        let starts = section.starts();
+        let further = format!("\n  {}", " ".repeat(starts.len()));
+        let text = format!("  {starts}{}", entry.replace('\n', &further));
         Line { section, text, of: of.to_owned(), workspace, in_project }
     }
 
@@ -96,7 +100,11 @@ pub(in crate::commands) fn add(host: &Host, line: &Line, person: &Person) -> Res
     if known.as_ref().is_some_and(|known| !known.accepted && !known.files.is_empty()) {
         return Err("files beside it were not accepted yet: look at them with `reflex trust` first".into());
     }
-    print(&format!("{} would say in addition:\n{key}\n{}", visible(&name), visible(&line.text)));
+    if !line.in_project {
+        backtest::preview(&file, &text);
+    }
+    print(&format!("{} would say in addition:\n{key}", visible(&name)));
+    line.text.lines().for_each(|line| print(&visible(line)));
     let store = host.store();
     let mut consent = Consent::each(&store);
     let Some(signer) = consent.ask("Write it?")? else { return Ok(false) };
@@ -110,6 +118,27 @@ pub(in crate::commands) fn add(host: &Host, line: &Line, person: &Person) -> Res
     let acceptance = offered.approval(&person.name, &format!("{key} {}", line.of));
     trust::accept(&store, &acceptance, signer).map_err(|error| format!("cannot write: {error}"))?;
     Ok(true)
+}
+
+/// Result of an allowance.
+pub(in crate::commands) const WRITTEN: &str = "written; calls like this run without a question from now on";
+
+/// Reports whether the line was written; returns the exit status.
+pub(in crate::commands) fn report(written: Result<bool, String>, done: &str) -> u8 {
+    match written {
+        Ok(true) => {
+            print(done);
+            exit_code::OK
+        }
+        Ok(false) => {
+            print("not written");
+            exit_code::FOUND
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            exit_code::FOUND
+        }
+    }
 }
 
 /// Writes a file atomically.
@@ -142,7 +171,9 @@ fn with_line(before: &str, section: Section, line: &str) -> Option<String> {
     let is_block = lines.get(at).is_some_and(|line| line.trim_end() == key);
     let next = lines.iter().skip(at + 1).find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     let depth = next.map_or(2, |next| next.len() - next.trim_start().len());
-    let entry = format!("{}{}", " ".repeat(depth), line.trim_start());
+    let indent = " ".repeat(depth);
+    let entry = line.lines().map(|line| format!("{indent}{}", line.get(2..).unwrap_or_default()));
+    let entry = entry.collect::<Vec<_>>().join("\n");
     let fits = match section {
         Section::Allow => next.is_none_or(|next| next.trim_start().starts_with("- ")),
         Section::Rules => depth > 0,

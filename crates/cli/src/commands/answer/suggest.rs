@@ -1,22 +1,22 @@
-//! `reflex grants --suggest`: turns repeated approvals into one narrow entry of a policy.
+//! `reflex suggest`: turns repeated approvals into narrow entries of a policy.
 
+use super::policy_line::{self, Line, Section, WRITTEN, report};
+use super::proposal::{Key, OPEN_ENDED, Proposal, key_and_command};
 use crate::commands::history::record::field;
 use crate::exit_code;
+use crate::terminal::confirm::answer;
 use crate::terminal::output::{complain, print, print_json};
+use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
+use reflex_host::person::at_terminal;
 use reflex_host::store::Store;
+use reflex_host::{Host, Mode};
 use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Minimum number of approvals for a suggestion.
 const OFTEN: usize = 5;
-
-/// Programs whose first words do not determine their effect.
-const OPEN_ENDED: [&str; 19] = [
-    "sh", "bash", "zsh", "dash", "fish", "python", "python3", "node", "ruby", "perl", "php", "ssh", "sudo", "env",
-    "xargs", "eval", "make", "npx", "docker",
-];
 
 /// Calls about which a person was asked, equal except for their last words.
 #[derive(Default)]
@@ -26,11 +26,11 @@ struct Habit {
     approved: usize,
 }
 
-/// Workspace, finding and first two words of a habit.
-pub(in crate::commands) type Key = (String, String, String);
-
-pub(in crate::commands) fn run(store: &Store, matches: &ArgMatches) -> u8 {
-    let habits = match habits(store) {
+/// `reflex suggest`: shows the suggestions, and at a terminal writes those that the person wants.
+pub(in crate::commands) fn suggest(matches: &ArgMatches) -> u8 {
+    let host = Host::new(Mode::default());
+    let store = host.store();
+    let habits = match habits(&store) {
         Ok(habits) => habits,
         Err(error) => {
             complain(&format!("the audit log: {error}"));
@@ -41,56 +41,62 @@ pub(in crate::commands) fn run(store: &Store, matches: &ArgMatches) -> u8 {
     if matches.get_flag("json") {
         let rows: Vec<Value> = often.iter().map(|(key, habit)| as_json(key, habit)).collect();
         print_json(&json!({"schema": "reflex/suggestions-v1", "suggestions": rows}).to_string());
-    } else if often.is_empty() {
+        return exit_code::OK;
+    }
+    if often.is_empty() {
         print(&format!("no call was approved {OFTEN} times; nothing to suggest"));
-    } else {
-        often.iter().for_each(|(key, habit)| show(key, habit));
+    }
+    for (number, (key, habit)) in (1..).zip(&often) {
+        show(number, key, habit);
+    }
+    if often.is_empty() || at_terminal().is_err() {
+        return exit_code::OK;
+    }
+    let Some(person) = person(&store, "suggest", "") else { return exit_code::FOUND };
+    while let Some(written) = answer("Write which one into your policy? (a number; Enter ends) ") {
+        let chosen = written.trim().parse::<usize>().ok().and_then(|number| often.get(number.checked_sub(1)?));
+        let Some((key, habit)) = chosen else { break };
+        let line = Line::new(Section::Allow, &proposal(key, habit).yaml(), &key.1, (key.0.clone(), false));
+        report(policy_line::add(&host, &line, &person), WRITTEN);
     }
     exit_code::OK
 }
 
-fn show((workspace, rule, _): &Key, habit: &Habit) {
-    let entry = entry(rule, habit);
-    let saved = habit.asked.saturating_sub(1);
-    print(&format!("approved {} times in {}: {}", habit.approved, visible(workspace), visible(rule)));
-    print(&format!(
-        "  one narrow rule would have saved {saved} questions; put it into {}/.reflex/policy.yaml",
-        visible(workspace)
-    ));
-    print("  and accept that file with `reflex trust`:");
-    print("    allow:");
-    print(&format!("      - {}", visible(&entry.to_string())));
-    if let Some(why) = broad(&words(habit)) {
-        print(&format!("  careful, this is broad: {why}"));
+fn show(number: usize, key: &Key, habit: &Habit) {
+    let proposal = proposal(key, habit);
+    print(&visible(&format!("{number}  asked {} times, approved {} times", habit.asked, habit.approved)));
+    print(&visible(&format!("   allow {}", proposal.sentence())));
+    proposal.yaml().lines().for_each(|line| print(&format!("     {}", visible(line))));
+    if let Some(why) = broad(&proposal.argv) {
+        print(&format!("   careful, this is broad: {why}"));
     }
 }
 
-fn as_json((workspace, rule, _): &Key, habit: &Habit) -> Value {
+fn as_json(key: &Key, habit: &Habit) -> Value {
+    let proposal = proposal(key, habit);
     json!({
-        "workspace": workspace, "rule": rule, "approved": habit.approved, "asked": habit.asked,
-        "saves": habit.asked.saturating_sub(1), "allow": entry(rule, habit), "broad": broad(&words(habit)),
+        "workspace": key.0, "rule": key.1, "approved": habit.approved, "asked": habit.asked,
+        "saves": habit.asked.saturating_sub(1), "broad": broad(&proposal.argv),
+        "allow": {"argv": proposal.argv, "rule": proposal.rule, "in": proposal.within, "reason": proposal.reason},
     })
 }
 
-/// Returns the entry as JSON: JSON is also YAML and needs no manual quoting.
-fn entry(rule: &str, habit: &Habit) -> Value {
-    json!({"argv": words(habit), "rule": rule, "reason": format!("approved {} times", habit.approved)})
-}
-
-/// Returns the longest common prefix of a habit's commands, in words.
-fn words(habit: &Habit) -> Vec<&str> {
+/// Returns the entry for a habit: the longest common prefix of its commands, in its project.
+fn proposal((workspace, rule, _): &Key, habit: &Habit) -> Proposal {
     let mut commands = habit.commands.iter().map(|command| command.split_whitespace().collect::<Vec<_>>());
     let first = commands.next().unwrap_or_default();
-    commands.fold(first, |common, command| {
+    let common = commands.fold(first, |common, command| {
         common.into_iter().zip(command).take_while(|(one, other)| one == other).map(|(one, _)| one).collect()
-    })
+    });
+    let reason = format!("approved {} times", habit.approved);
+    Proposal { within: workspace.clone(), reason, ..Proposal::exact(&common.join(" "), rule) }
 }
 
 /// Returns the reason if an entry would cover more than a person has seen.
-fn broad(words: &[&str]) -> Option<&'static str> {
+fn broad(words: &[String]) -> Option<&'static str> {
     match words {
         [] | [_] => Some("it covers whatever this program does"),
-        [program, ..] if OPEN_ENDED.contains(program) => Some("this program runs whatever it is given"),
+        [program, ..] if OPEN_ENDED.contains(&program.as_str()) => Some("this program runs whatever it is given"),
         [_, option] if option.starts_with('-') => Some("it covers whatever follows this option"),
         _ => None,
     }
@@ -108,7 +114,7 @@ fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
         let Ok(record) = serde_json::from_str::<Map<String, Value>>(line) else { return Ok(true) };
         let field = |key: &str| field(&record, key).to_owned();
         match field("kind").as_str() {
-            "call" => drop(key_and_command(&record).map(|call| calls.insert(field("id"), call))),
+            "call" => drop(key_and_command(&record).ok().map(|call| calls.insert(field("id"), call))),
             "approval" => drop(approved.insert(field("of"))),
             "outcome" if field("answered").starts_with("a person at") => drop(approved.insert(field("of"))),
             _ => {}
@@ -125,21 +131,4 @@ fn habits(store: &Store) -> std::io::Result<BTreeMap<Key, Habit>> {
         }
     }
     Ok(habits)
-}
-
-/// Returns the habit of a call and its command. Only a plain command qualifies: else the approved part is unclear.
-pub(in crate::commands) fn key_and_command(record: &Map<String, Value>) -> Option<(Key, String)> {
-    let findings = record.get("findings")?.as_array()?;
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let of_call = findings.iter().filter(|finding| text(finding, "detector") != "loopbreaker");
-    let [finding] = of_call.collect::<Vec<_>>()[..] else { return None };
-    let [action] = record.get("actions")?.as_array()?.as_slice() else { return None };
-    let command = text(action, "command");
-    let plain =
-        !command.is_empty() && !command.contains(['\'', '"', '\\', '$', '`', ';', '|', '&', '<', '>', '(', '\n', '[']);
-    if text(finding, "tier") == "core" || !plain {
-        return None;
-    }
-    let first = command.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
-    Some(((field(record, "workspace").to_owned(), text(finding, "id"), first), command))
 }

@@ -86,6 +86,13 @@ pub(in crate::commands) fn question(matches: &ArgMatches) -> Result<Question, St
 pub(in crate::commands) fn asked(fields: &Map<String, Value>) -> Result<Question, String> {
     let field = |name: &str| fields.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let command = field("command").ok_or("name a command")?.to_owned();
+    // No command is a JSON object.
+    if command.trim_start().starts_with('{')
+        && let Ok(payload) = object(command.as_bytes())
+    {
+        let mode = field("mode").and_then(Mode::named).unwrap_or_default();
+        return of_payload(Host::new(mode), None, &payload);
+    }
     let agent = field("agent").unwrap_or("claude");
     let agent = reflex_agents::find(agent).ok_or_else(|| format!("unknown agent `{agent}`"))?;
     let mode = match field("mode") {
@@ -123,8 +130,12 @@ fn mode(matches: &ArgMatches) -> Result<Mode, String> {
 fn payload(host: Host, agent: Option<&'static Agent>) -> Result<Question, String> {
     let bytes = input()?;
     let fields = object(&bytes).map_err(|problem| problem.to_string())?;
+    of_payload(host, agent, &fields)
+}
+
+fn of_payload(host: Host, agent: Option<&'static Agent>, fields: &Map<String, Value>) -> Result<Question, String> {
     // The environment of this terminal is not used: the payload comes from elsewhere.
-    let payload = Payload { fields: &fields, event_name: None, variable: &|_| None };
+    let payload = Payload { fields, event_name: None, variable: &|_| None };
     let agent = caller(agent, &payload);
     let event = (agent.read)(&payload).map_err(|problem| problem.to_string())?;
     let event = host.unfolded(host.settled(event));

@@ -11,6 +11,7 @@ use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::doctor::{Trouble, answers, copies, examine};
 use reflex_host::layers::{Loaded, lowered};
+use reflex_host::notices::desktop_trouble;
 use reflex_host::state_folder::obstacle;
 use reflex_host::{Host, Mode, Wiring, timestamp};
 use serde_json::{Value, json};
@@ -103,7 +104,16 @@ fn guard_troubles() -> Vec<Trouble> {
         key.problem().map(|why| Trouble { what: format!("no approval counts: {why}"), fix: key.remedy().into() });
     let broken = |problem: &String| Trouble { what: visible(problem), fix: "reflex rules validate".into() };
     let broken: Vec<Trouble> = layers().iter().flat_map(|one| one.layer.problems.iter().map(broken)).collect();
-    copies().into_iter().chain(unwritable).chain(pause).chain(disputed).chain(unkept).chain(broken).collect()
+    let silent = desktop_trouble(&layers());
+    copies()
+        .into_iter()
+        .chain(silent)
+        .chain(unwritable)
+        .chain(pause)
+        .chain(disputed)
+        .chain(unkept)
+        .chain(broken)
+        .collect()
 }
 
 /// Returns people's files that are in force here.

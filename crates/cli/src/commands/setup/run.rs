@@ -15,7 +15,7 @@ use reflex_engine::shell::{Language, quoted};
 use reflex_engine::{Action, Event, Moment};
 use reflex_host::store::Search;
 use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT};
-use reflex_host::{Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
+use reflex_host::{ChangedFiles, Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
 use std::path::Path;
 use std::process::Command;
 
@@ -63,6 +63,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         }
     }
     let begun = timestamp(now());
+    let before = host.changed_files();
     let mut command = Command::new(program);
     // The hooks share the agent's environment. Removing this variable leaves the user's own policy in force.
     command.args(arguments).envs(tightened.map(|name| (SESSION_MODE, name)));
@@ -71,7 +72,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let _ = store.end_modes(|mode| mode.below == Some(std::process::id()));
     match ended {
         Ok(code) => {
-            complain(&summary(&host, agent, begun));
+            complain(&summary(&host, (agent, begun), before));
             code
         }
         Err(error) => {
@@ -139,19 +140,26 @@ fn has_task(host: &Host, id: &str) -> Result<(), String> {
     Err(format!("the task `{id}` is not declared here: `reflex task start {id} --intent TEXT` first"))
 }
 
-/// Summarizes the guard's decisions since a time on one line.
-fn summary(host: &Host, agent: &Agent, since: String) -> String {
+/// Summarizes the guard's decisions since a time, and what has changed in the project, on one line. `before` are the
+/// files that differed from the last commit at the start.
+fn summary(host: &Host, (agent, since): (&Agent, String), before: Option<ChangedFiles>) -> String {
     let fields = [("kind", "call"), ("agent", agent.name)].map(|(key, text)| (key.to_owned(), text.to_owned()));
     let search = Search { fields: fields.into(), since: Some(since), ..Search::default() };
     let calls = host.store().log().search(&search, MAX_COUNTED).unwrap_or_default();
     let decided = |word: &str| calls.iter().filter(|call| field(call, "decision") == word).count();
-    let approved = calls.iter().filter(|call| !field(call, "grant").is_empty()).count();
+    let has = |key: &str| calls.iter().filter(|call| !field(call, key).is_empty()).count();
+    let (stopped, asked, kept) = (decided("deny"), decided("ask"), has("kept"));
+    let after = before.zip(host.changed_files());
+    let files = match after.map(|(before, after)| after.since(&before)) {
+        Some(1) => "; 1 file changed".to_owned(),
+        Some(count) => format!("; {count} files changed"),
+        None => String::new(),
+    };
+    let count = calls.len();
+    let calls = if count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
+    let copies = if kept > 0 { " (`reflex undo`)" } else { "" };
+    let approved = has("grant");
     format!(
-        "{} calls: {} ran, {} of them with your approval; {} were asked about, {} blocked. `reflex report` tells more",
-        calls.len(),
-        decided("pass"),
-        approved,
-        decided("ask"),
-        decided("deny")
+        "{calls}: {stopped} stopped, {asked} asked, {approved} approved, {kept} kept{copies}{files}. More: `reflex report`"
     )
 }

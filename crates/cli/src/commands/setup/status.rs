@@ -11,7 +11,7 @@ use crate::terminal::output::{print, print_json};
 use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
-use reflex_host::answers::waiting;
+use reflex_host::answers::{counts, waiting};
 use reflex_host::assurance::{Assurance, assurance};
 use reflex_host::client::fails_open;
 use reflex_host::matrix::{Cell, Coverage, Row};
@@ -58,11 +58,12 @@ pub(in crate::commands) fn as_json(store: &Store) -> Value {
         reflex_problems().iter().map(|(what, instead)| json!({"what": what, "instead": instead})).collect();
     let kept = Host::new(Mode::default()).backups().listed();
     let kept = json!({"backups": kept.len(), "bytes": kept.iter().map(|known| known.stored()).sum::<u64>()});
+    let (now, earlier) = counts(&waiting(store));
     json!({
         "mode": mode::for_person(store), "kept": kept, "reflexes": reflexes, "approvals": approvals(store),
         "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
         "unjudged": {"days": DAYS, "calls": unjudged(store).len(), "tools": tools(&unjudged(store))},
-        "off": off, "alarms": alarms, "places": places(), "pending": waiting(store).len(), "audit": store.log().folder().display().to_string(),
+        "off": off, "alarms": alarms, "places": places(), "pending": now, "stopped_earlier": earlier, "audit": store.log().folder().display().to_string(),
     })
 }
 
@@ -143,9 +144,9 @@ fn show(store: &Store) {
         )));
     }
     print(&total(&Host::new(Mode::default()).backups()));
+    let (now, earlier) = counts(&waiting(store));
     print(&format!(
-        "{} calls wait or were refused (`reflex pending`); the log is in {}",
-        waiting(store).len(),
+        "{now} waiting now, {earlier} stopped earlier (`reflex pending`); the log is in {}",
         store.log().folder().display()
     ));
 }

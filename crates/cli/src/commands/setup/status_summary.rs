@@ -8,10 +8,12 @@ use crate::terminal::paint::Paint;
 use crate::terminal::table::print_table;
 use crate::terminal::visible::visible;
 use crate::terminal::wrap::{columns, width};
-use reflex_host::answers::waiting;
+use reflex_engine::Event;
+use reflex_host::answers::{counts, waiting};
 use reflex_host::assurance::assurance;
 use reflex_host::client::fails_open;
 use reflex_host::matrix::{Coverage, Row, client_version};
+use reflex_host::notices::desktop_trouble;
 use reflex_host::signing::InForce;
 use reflex_host::state_folder::obstacle;
 use reflex_host::store::Store;
@@ -64,6 +66,10 @@ pub(in crate::commands) fn show(store: &Store) {
     if let Some(trouble) = Some(host.folders()).filter(|folders| folders.state.exists()).and_then(obstacle) {
         print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
     }
+    let loaded = host.layers(&host.placed(Event::default()).workspace);
+    if let Some(trouble) = desktop_trouble(&loaded) {
+        print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
+    }
     policy_problems().iter().for_each(|line| print(&format!("! {}", visible(line))));
     places().iter().for_each(|line| print(&format!("! {}", visible(line))));
     print(&paint.faint("Details and gaps: reflex status --all"));
@@ -92,7 +98,7 @@ fn facts(store: &Store) -> String {
     };
     let backups = Host::new(Mode::default()).backups().listed().len();
     let backups = if backups == 1 { "1 backup".to_owned() } else { format!("{backups} backups") };
-    format!("{key} · {} waiting · {backups}", waiting(store).len())
+    format!("{key} · {} waiting · {backups}", counts(&waiting(store)).0)
 }
 
 fn agent(wiring: &Wiring, row: &Row, store: &Store, paint: Paint) -> Vec<String> {

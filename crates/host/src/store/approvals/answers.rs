@@ -7,6 +7,7 @@ use crate::store::state::Store;
 use crate::system::clock::{duration, local, now};
 use crate::system::person::Person;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 /// Default lifetime of an approval of one call, in milliseconds.
 const FEW_MINUTES: u64 = 15 * 60_000;
@@ -16,13 +17,39 @@ const MAX_LENGTH: u64 = 365 * DAY;
 
 const DAY: u64 = 86_400_000;
 
-/// The calls that were refused or asked about and were not approved, newest first.
+/// The calls that were refused or asked about and were not approved: first those whose hook waits for the answer, then
+/// those that were stopped earlier, which a later approval lets run when they are tried again. Both newest first.
 pub fn waiting(store: &Store) -> Vec<Pending> {
-    let grants = store.grants();
-    let mut all = store.pending();
     let answered = |grant: &Grant| grant.vouched && (grant.uses > 0 || now() < grant.expires);
-    all.retain(|call| !grants.iter().any(|grant| grant.id == call.id && answered(grant)));
+    let grants: BTreeSet<String> = store.grants().into_iter().filter(answered).map(|grant| grant.id).collect();
+    let mut all = store.pending();
+    all.retain(|call| !grants.contains(&call.id));
+    for call in all.iter_mut().filter(|call| call.waits() && !store.is_awaited(&call.id)) {
+        call.until = 0;
+    }
+    all.sort_by_key(|call| !call.waits());
     all
+}
+
+/// Returns the number of calls whose hook waits now, and of those that were stopped earlier.
+pub fn counts(calls: &[Pending]) -> (usize, usize) {
+    let now = calls.iter().filter(|call| call.waits()).count();
+    (now, calls.len() - now)
+}
+
+/// Removes the calls that no hook waits for from the list; they stay blocked. Returns their number.
+///
+/// # Errors
+/// It cannot be logged or a file cannot be removed.
+pub fn clear(store: &Store, person: &Person) -> Result<usize, String> {
+    let earlier: Vec<Pending> = waiting(store).into_iter().filter(|call| !call.waits()).collect();
+    if earlier.is_empty() {
+        return Ok(0);
+    }
+    let ids: Vec<&str> = earlier.iter().map(|call| call.id.as_str()).collect();
+    record(store, "cleared", json!({"pending": ids, "by": person.name}))?;
+    earlier.iter().try_for_each(|call| store.forget_pending(&call.id)).map_err(|error| error.to_string())?;
+    Ok(earlier.len())
 }
 
 /// Records a person's action in the audit log. An action that cannot be recorded must not happen.

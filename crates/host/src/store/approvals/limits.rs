@@ -124,6 +124,7 @@ impl Waiting {
             };
             let Some(displaced) = displaced else { return false };
             let _ = fs::remove_file(&displaced.path);
+            let _ = fs::remove_file(folder.join(format!("{}.waits", displaced.id)));
             self.listed.retain(|one| *one != displaced);
         }
     }

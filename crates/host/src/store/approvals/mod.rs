@@ -6,6 +6,7 @@ mod grant;
 mod limits;
 mod pending;
 mod scope;
+mod waits;
 
 pub use grant::Grant;
 pub use pending::Pending;
@@ -75,16 +76,6 @@ impl Store {
         }
         self.put_pending(&kept)?;
         Ok(kept)
-    }
-
-    /// Records the time until which a hook waits for the answer to a listed call.
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub(crate) fn note_wait(&self, call: &Pending, until: u64) -> io::Result<()> {
-        let file = self.pending_folder().join(limits::file_name(call));
-        let Some(kept) = object(&file).map(|map| Pending::from_json(&map)) else { return Ok(()) };
-        self.put_pending(&Pending { until, ..kept })
     }
 
     /// Writes the call in its current state.
@@ -164,6 +155,8 @@ impl Store {
     /// # Errors
     /// The file cannot be removed.
     pub fn forget_pending(&self, id: &str) -> io::Result<()> {
+        // A killed hook leaves the file of its wait.
+        let _ = fs::remove_file(self.wait_file(id));
         self.pending_file(id).map_or(Ok(()), fs::remove_file)
     }
 

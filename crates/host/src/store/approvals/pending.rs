@@ -4,6 +4,7 @@ use super::scope::Scope;
 use crate::store::appeal::Appeal;
 use crate::store::bound::Bound;
 use crate::store::fields::{list, number, text};
+use crate::system::clock::now;
 use crate::system::digest::digest;
 use crate::system::random;
 use serde_json::{Map, Value, json};
@@ -31,13 +32,21 @@ pub struct Pending {
     pub workspace: String,
     /// The working directory.
     pub cwd: String,
+    /// The agent's name of the tool.
+    pub tool: String,
+    /// The risk: `low`, `medium`, `high`, `critical` or `none`.
+    pub risk: String,
+    /// The id of the copy of what it would lose; empty if nothing was copied.
+    pub kept: String,
     /// The text that would run, without secrets.
     pub text: String,
+    /// The difference that an edit would make, line by line; empty for other calls.
+    pub diff: String,
     /// Whether `text`, `parts` and `effects` are complete; else they were too long to store.
     pub is_complete: bool,
     /// The parts of a compound command, as they would run.
     pub parts: Vec<String>,
-    /// The effects of the call.
+    /// The effects of the call in words, with the state of the files that it would change.
     pub effects: Vec<String>,
     /// The reasons of the decision.
     pub reasons: Vec<String>,
@@ -75,7 +84,7 @@ impl Pending {
         json!({
             "schema": "reflex/pending-v1", "id": self.id, "record": self.record, "time": self.time,
             "listed": self.listed, "decision": self.decision, "agent": self.client, "session": self.session, "task": self.task,
-            "workspace": self.workspace, "cwd": self.cwd, "text": self.text, "whole": self.is_complete, "parts": self.parts,
+            "workspace": self.workspace, "cwd": self.cwd, "tool": self.tool, "risk": self.risk, "kept": self.kept, "text": self.text, "diff": self.diff, "whole": self.is_complete, "parts": self.parts,
             "effects": self.effects, "reasons": self.reasons, "guilty": self.guilty, "until": self.until, "findings": self.findings, "core": self.core,
             "exact": self.exact, "lasting": self.lasting, "again": self.again, "holder": self.holder(),
             "bound": self.bound.iter().map(Bound::json).collect::<Vec<_>>(),
@@ -96,7 +105,11 @@ impl Pending {
             task: text(map, "task"),
             workspace: text(map, "workspace"),
             cwd: text(map, "cwd"),
+            tool: text(map, "tool"),
+            risk: text(map, "risk"),
+            kept: text(map, "kept"),
             text: text(map, "text"),
+            diff: text(map, "diff"),
             // Older versions stored at most 4096 bytes of each text.
             is_complete: map.get("whole").and_then(Value::as_bool).unwrap_or_else(|| text(map, "text").len() < 4096),
             parts: list(map, "parts"),
@@ -113,6 +126,11 @@ impl Pending {
             again: map.get("again").and_then(Value::as_object).cloned(),
             appeals: items("appeals").filter_map(Appeal::from_json).collect(),
         }
+    }
+
+    /// Whether a hook waits for the answer now, as far as [`answers::waiting`](super::answers::waiting) found.
+    pub fn waits(&self) -> bool {
+        self.until > now()
     }
 
     /// The holder of an approval for one call or a session: this agent and session, or this agent and project if it

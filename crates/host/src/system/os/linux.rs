@@ -55,6 +55,17 @@ pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     })
 }
 
+/// The reason why no desktop notification can be shown here, if there is one.
+pub(crate) fn desktop_obstacle() -> Option<&'static str> {
+    if !Path::new("/usr/bin/notify-send").exists() {
+        return Some("notify-send is not installed");
+    }
+    let is_named = std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some_and(|address| !address.is_empty());
+    let folder = std::env::var_os("XDG_RUNTIME_DIR");
+    let is_usual = || folder.is_some_and(|folder| Path::new(&folder).join("bus").exists());
+    (!is_named && !is_usual()).then_some("no desktop session, and so no notification service, was found")
+}
+
 /// The command that opens an address in the person's browser; `None` if the program is not installed.
 pub(crate) fn browser(url: &str) -> Option<Command> {
     let program = Path::new("/usr/bin/xdg-open");

@@ -32,8 +32,8 @@ use windows::{self as own, self as shared};
 
 pub(crate) use model::{Kind, Pid, Purpose, Stat, Woken};
 pub(crate) use own::{
-    FOLDS_CASE, Process, adopt_strays, boot, booted, browser, created, desktop_notice, fill_random, hide_memory,
-    home_of_user, leave_network, running,
+    FOLDS_CASE, Process, adopt_strays, boot, booted, browser, created, desktop_notice, desktop_obstacle, fill_random,
+    hide_memory, home_of_user, leave_network, running,
 };
 pub(crate) use shared::{
     End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, parent, read_at, shell, stat,

@@ -217,6 +217,11 @@ pub(crate) fn desktop_notice(title: &str, text: &str) -> Option<Command> {
     Some(command)
 }
 
+/// The reason why no desktop notification can be shown here: the system shows them itself.
+pub(crate) fn desktop_obstacle() -> Option<&'static str> {
+    None
+}
+
 /// The command that opens an address in the person's browser.
 pub(crate) fn browser(url: &str) -> Option<Command> {
     let root = std::env::var_os("SystemRoot")?;

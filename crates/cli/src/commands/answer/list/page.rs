@@ -9,14 +9,15 @@ use reflex_host::now;
 use reflex_host::store::approvals::Pending;
 
 /// Keys and their effects.
-const KEYS: [(&str, &str); 10] = [
+const KEYS: [(&str, &str); 11] = [
     ("j k", "next and previous call"),
     ("space b", "scroll the call; a yes needs all of it on the screen"),
     ("a", "approve it once"),
     ("A", "approve it for longer: scope and time"),
     ("d", "deny it"),
     ("m", "deny it and tell the agent why"),
-    ("e", "have another command run in its place; it is judged first"),
+    ("e", "have another command run in its place; its verdict is shown first"),
+    ("C", "clear the calls that were stopped earlier"),
     ("?", "this help"),
     ("q", "close the list; hooks wait no more"),
     ("", ""),
@@ -24,13 +25,15 @@ const KEYS: [(&str, &str); 10] = [
 
 /// Returns the rows for a screen of this size. Records which calls are shown in full.
 pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row> {
-    let count = list.calls.len();
-    let waits = match count {
+    let (now, earlier) = list.counts();
+    let waits = match now {
+        0 => "nothing waits now".to_owned(),
         1 => "1 call waits for you".to_owned(),
         count => format!("{count} calls wait for you"),
     };
+    let stopped = if earlier > 0 { format!(", {earlier} stopped earlier") } else { String::new() };
     let mode = if list.mode.is_empty() { String::new() } else { format!(" · mode {}", list.mode) };
-    let mut rows = vec![vec![(Look::Reversed, padded(&format!(" reflex pending: {waits}{mode}"), width))]];
+    let mut rows = vec![vec![(Look::Reversed, padded(&format!(" reflex pending: {waits}{stopped}{mode}"), width))]];
     let foot = foot(list, width);
     let room = height.saturating_sub(1 + foot.len());
     if list.question == Question::Help {
@@ -39,10 +42,13 @@ pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row>
         );
         rows.truncate(height.saturating_sub(foot.len()));
     } else {
-        let limit = (room / 3).clamp(1, count.max(1));
-        rows.extend(entries(list, limit, width));
+        // The list takes the rows that the call leaves, and a third of the screen at least.
+        let details = list.call().map_or(0, |call| story(call, width).len());
+        let limit = (room / 3).max(room.saturating_sub(details + 1)).max(1);
+        let entries = entries(list, limit, width);
+        let left = room.saturating_sub(entries.len() + 1);
+        rows.extend(entries);
         rows.push(vec![(Look::Faint, "-".repeat(width))]);
-        let left = room.saturating_sub(limit + 1);
         rows.extend(story_rows(list, left, width));
     }
     rows.resize(height.saturating_sub(foot.len()), Vec::new());
@@ -58,7 +64,7 @@ fn foot(list: &List<'_>, width: usize) -> Vec<Row> {
     // Only the end of long input is shown.
     lines = lines.split_off(lines.len().saturating_sub(MAX_LINES));
     let mut foot: Vec<Row> = lines.into_iter().map(|line| vec![(Look::Bold, line)]).collect();
-    let keys = " a once  A longer  d deny  m tell  e edit  j/k move  space more  ? help  q quit";
+    let keys = " a once  A longer  d deny  m tell  e edit  C clear  j/k move  ? help  q quit";
     foot.push(vec![(Look::Reversed, padded(keys, width))]);
     foot
 }
@@ -67,7 +73,7 @@ fn padded(text: &str, width: usize) -> String {
     format!("{text:width$}")
 }
 
-/// Returns the part of the list around the selected call.
+/// Returns the part of the list around the selected call, in the two groups.
 fn entries(list: &List<'_>, limit: usize, width: usize) -> Vec<Row> {
     if list.calls.is_empty() {
         return vec![vec![(
@@ -75,24 +81,36 @@ fn entries(list: &List<'_>, limit: usize, width: usize) -> Vec<Row> {
             "  Nothing waits. Keep this open: calls appear here, and agents wait for you.".into(),
         )]];
     }
-    let first = list.place().saturating_sub(limit.saturating_sub(1));
-    let one = |call: &Pending| {
-        let is_chosen = call.id == list.chosen;
-        let text = call.text.lines().next().unwrap_or("");
-        let mark = if is_chosen { '>' } else { ' ' };
-        let line = format!(
-            "{mark} {} {:>4} {:5} {:9} {}: {}",
-            call.id,
-            age(call.time),
-            left(call),
-            visible(&call.client),
-            visible(folder_name(&call.workspace)),
-            visible(text)
-        );
-        let line = if wrap::width(&line) > width { cut(&line, width) } else { line };
-        vec![(if is_chosen { Look::Bold } else { Look::Plain }, line)]
-    };
-    list.calls.iter().skip(first).take(limit).map(one).collect()
+    let (now, earlier) = list.counts();
+    let head = |text: &str| vec![(Look::Faint, format!("  {text}"))];
+    let mut rows: Vec<Row> = list.calls.iter().map(|call| entry(call, call.id == list.chosen, width)).collect();
+    let mut chosen = list.place();
+    if earlier > 0 {
+        rows.insert(now, head("stopped earlier: a yes lets it run when the agent tries again"));
+        chosen += usize::from(chosen >= now);
+    }
+    if now > 0 {
+        rows.insert(0, head("waiting now"));
+        chosen += 1;
+    }
+    // A heading stays in sight with the first call below it.
+    let first = if chosen < limit { 0 } else { chosen + 1 - limit };
+    rows.into_iter().skip(first).take(limit).collect()
+}
+
+fn entry(call: &Pending, is_chosen: bool, width: usize) -> Row {
+    let text = call.text.lines().next().unwrap_or("");
+    let mark = if is_chosen { '>' } else { ' ' };
+    let line = format!(
+        "{mark} {} {:>8} {:9} {}: {}",
+        call.id,
+        left(call).unwrap_or_else(|| age(call.time)),
+        visible(&call.client),
+        visible(folder_name(&call.workspace)),
+        visible(text)
+    );
+    let line = if wrap::width(&line) > width { cut(&line, width) } else { line };
+    vec![(if is_chosen { Look::Bold } else { Look::Plain }, line)]
 }
 
 /// Returns the beginning of a line that is too long.
@@ -101,10 +119,10 @@ fn cut(line: &str, width: usize) -> String {
     format!("{first}…")
 }
 
-/// Returns the time for which the call's hook still waits.
-fn left(call: &Pending) -> String {
-    let left = call.until.saturating_sub(now()) / 1000;
-    if left > 0 { format!("{left}s") } else { String::new() }
+/// Returns the time for which the call's hook still waits, if it does.
+fn left(call: &Pending) -> Option<String> {
+    let left = call.until.saturating_sub(now()).div_ceil(1000);
+    (left > 0).then(|| format!("{left} s left"))
 }
 
 fn folder_name(path: &str) -> &str {

@@ -3,13 +3,15 @@
 use crate::terminal::screen::Key;
 use crate::terminal::visible::visible;
 use reflex_host::answers::{
-    covers, give, obstacle, once, refuse, reject, scoped, usual_length, usual_length_in_words, written_length,
+    clear, counts, covers, give, obstacle, once, refuse, reject, scoped, usual_length, usual_length_in_words,
+    written_length,
 };
 use reflex_host::person::Person;
 use reflex_host::signing::{InForce, Signer};
 use reflex_host::store::Store;
 use reflex_host::store::approvals::{Grant, Pending, Scope};
-use reflex_host::{Host, Mode};
+use reflex_host::{Host, Instead, Mode};
+use std::time::{Duration, Instant};
 
 /// The question at the lower edge of the screen.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,11 +35,18 @@ pub(super) enum Question {
     Message,
     /// Command that the agent should run instead.
     Edit,
+    /// Confirmation of that command, whose verdict is shown.
+    Edited(Box<Instead>),
+    /// Confirmation that the calls stopped earlier leave the list.
+    Clear,
     /// Overview of the keys.
     Help,
 }
 
 const APPROVED: &str = "approved; a hook that waits lets it run now";
+
+/// Time after a change of the shown call in which keys do not answer: they were meant for the call before.
+const SETTLES: Duration = Duration::from_millis(500);
 
 /// Whether the list stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,6 +66,8 @@ pub(super) struct List<'l> {
     pub(super) calls: Vec<Pending>,
     /// Id of the selected call. New calls do not move the selection.
     pub(super) chosen: String,
+    /// When the shown call last became another one.
+    changed: Instant,
     /// Index of the first visible line of the details.
     pub(super) top: usize,
     /// Number of lines in the details, and number of them that fit.
@@ -81,6 +92,7 @@ impl<'l> List<'l> {
             is_shared,
             calls: Vec::new(),
             chosen: String::new(),
+            changed: Instant::now(),
             top: 0,
             story: (0, 0),
             seen: Vec::new(),
@@ -101,15 +113,24 @@ impl<'l> List<'l> {
         self.seen.retain(|id| !changed(id));
         let modes = self.store.modes();
         self.mode = visible(&modes.iter().map(|mode| mode.name.as_str()).collect::<Vec<_>>().join(", "));
-        let is_missing = !calls.iter().any(|call| call.id == self.chosen);
+        let (place, before) = (self.place(), self.call().map(|call| (call.id.clone(), call.exact.clone())));
         self.calls = calls;
-        if is_missing {
-            self.choose(0);
-            if !matches!(self.question, Question::None | Question::Help) {
+        if self.call().is_none() {
+            // The next call moves up to the place of one that is gone.
+            self.choose(place.min(self.calls.len().saturating_sub(1)));
+        }
+        if self.call().map(|call| (call.id.clone(), call.exact.clone())) != before {
+            self.changed = Instant::now();
+            if !matches!(self.question, Question::None | Question::Help | Question::Clear) {
                 self.question = Question::None;
-                self.message = "that call no longer waits".into();
+                self.message = "that call no longer waits, or came again as another".into();
             }
         }
+    }
+
+    /// Returns the number of calls whose hook waits now, and of those that were stopped earlier.
+    pub(super) fn counts(&self) -> (usize, usize) {
+        counts(&self.calls)
     }
 
     /// Returns the selected call.
@@ -124,18 +145,44 @@ impl<'l> List<'l> {
 
     fn choose(&mut self, place: usize) {
         self.chosen = self.calls.get(place).map(|call| call.id.clone()).unwrap_or_default();
+        self.changed = Instant::now();
         self.top = 0;
     }
 
-    /// Handles a key.
-    pub(super) fn press(&mut self, key: Key) -> Next {
-        if key == Key::Cancel {
+    /// Handles keys that arrived at once. A person presses one after the other; more are a paste or were typed before
+    /// this was on the screen, so they answer nothing.
+    pub(super) fn press(&mut self, keys: &[Key]) -> Next {
+        if keys.contains(&Key::Cancel) {
             return Next::End;
         }
+        match keys {
+            [key] => self.press_one(*key),
+            keys if self.is_typing() => {
+                let typed = keys.iter().filter_map(|key| if let Key::Char(ch) = key { Some(*ch) } else { None });
+                self.typed.extend(typed);
+                Next::Stay
+            }
+            _ => {
+                self.message = "several keys came at once and were ignored".into();
+                Next::Stay
+            }
+        }
+    }
+
+    fn is_typing(&self) -> bool {
+        matches!(
+            self.question,
+            Question::Proof(_) | Question::Length(_) | Question::Reason(..) | Question::Message | Question::Edit
+        )
+    }
+
+    fn press_one(&mut self, key: Key) -> Next {
         match &self.question {
             Question::None => return self.command(key),
             Question::Help => self.question = Question::None,
-            Question::Approval(_) | Question::No | Question::Scope => self.choice(key),
+            Question::Approval(_) | Question::No | Question::Scope | Question::Edited(_) | Question::Clear => {
+                self.choice(key);
+            }
             Question::Proof(_) | Question::Length(_) | Question::Reason(..) | Question::Message | Question::Edit => {
                 self.line(key);
             }
@@ -148,6 +195,10 @@ impl<'l> List<'l> {
         let (place, last) = (self.place(), self.calls.len().saturating_sub(1));
         let (lines, room) = self.story;
         let bottom = lines.saturating_sub(room);
+        if matches!(key, Key::Char('a' | 'A' | 'd' | 'm' | 'e')) && self.changed.elapsed() < SETTLES {
+            self.message = "the call shown has just changed: press the key again".into();
+            return Next::Stay;
+        }
         match key {
             Key::Char('q') | Key::Escape => return Next::End,
             Key::Char('?') => self.question = Question::Help,
@@ -160,6 +211,7 @@ impl<'l> List<'l> {
             Key::Char('d') => self.ask(Question::No),
             Key::Char('m') => self.ask(Question::Message),
             Key::Char('e') => self.ask_edit(),
+            Key::Char('C') if self.counts().1 > 0 => self.question = Question::Clear,
             Key::Char(_) | Key::Enter | Key::Backspace | Key::Cancel | Key::Nothing => {}
         }
         Next::Stay
@@ -205,6 +257,15 @@ impl<'l> List<'l> {
     /// Handles a key for a question that one key answers.
     fn choice(&mut self, key: Key) {
         let question = std::mem::replace(&mut self.question, Question::None);
+        if question == Question::Clear {
+            if key == Key::Char('y') {
+                let done = clear(self.store, self.person);
+                self.done(done.map(drop), "cleared; those calls stay blocked");
+            } else {
+                self.message = "not cleared".into();
+            }
+            return;
+        }
         let Some(call) = self.call().cloned() else { return };
         match (question, key) {
             (Question::Approval(grant), Key::Char('y')) => {
@@ -219,6 +280,11 @@ impl<'l> List<'l> {
                 Some((scope, _)) => self.ask(Question::Length(*scope)),
                 None => self.message = "not approved".into(),
             },
+            (Question::Edited(instead), Key::Char('y')) => {
+                let done = refuse(self.store, (&call, self.person), &instead.message, self.signer);
+                self.done(done, "denied; the agent receives that command instead");
+            }
+            (Question::Edited(_), _) => self.message = "not sent".into(),
             (Question::Approval(_) | Question::Scope, _) => self.message = "not approved".into(),
             _ => {}
         }
@@ -259,8 +325,17 @@ impl<'l> List<'l> {
                 let done = refuse(self.store, (&call, self.person), typed, self.signer);
                 self.done(done, "denied; the agent receives the message");
             }
-            Question::Edit => self.instead(&call, typed),
-            Question::None | Question::Approval(_) | Question::Scope | Question::No | Question::Help => {}
+            Question::Edit => match Host::new(Mode::default()).instead(&call, typed) {
+                Ok(instead) => self.question = Question::Edited(Box::new(instead)),
+                Err(problem) => self.message = visible(&problem),
+            },
+            Question::None
+            | Question::Approval(_)
+            | Question::Scope
+            | Question::No
+            | Question::Edited(_)
+            | Question::Clear
+            | Question::Help => {}
         }
     }
 
@@ -284,13 +359,6 @@ impl<'l> List<'l> {
             self.question = Question::Proof(Box::new(grant.clone()));
         }
         self.done(done, APPROVED);
-    }
-
-    /// Tells the agent to run another command, if that command would run without a prompt.
-    fn instead(&mut self, call: &Pending, command: &str) {
-        let words = Host::new(Mode::default()).instead(call, command);
-        let done = words.and_then(|words| refuse(self.store, (call, self.person), &words, self.signer));
-        self.done(done, "denied; the agent receives that command instead");
     }
 
     fn done(&mut self, done: Result<(), String>, message: &str) {
@@ -329,6 +397,18 @@ impl<'l> List<'l> {
             Question::No => "Deny it? y: yes, any other key: no".into(),
             Question::Message => format!("Deny it, and tell the agent: {typed}_"),
             Question::Edit => format!("Command to run instead: {typed}_"),
+            Question::Edited(instead) => {
+                let (message, verdict) = (visible(&instead.message), visible(&instead.verdict));
+                format!("Deny it and tell the agent: {message}? Judged: {verdict}. y: yes, any other key: no")
+            }
+            Question::Clear => {
+                format!("Clear {} stopped earlier from the list? They stay blocked. y: yes", calls(self.counts().1))
+            }
         }
     }
+}
+
+/// Returns a number of calls in words.
+fn calls(count: usize) -> String {
+    if count == 1 { "1 call".to_owned() } else { format!("{count} calls") }
 }
