@@ -110,8 +110,7 @@ fn asked_and_ran(machine: &Machine, session: usize, command: &str) {
 #[test]
 fn what_was_approved_five_times_is_suggested_narrowly_and_the_core_never() {
     let machine = Machine::new();
-    let suggested =
-        |machine: &Machine| machine.reflex(["grants", "--suggest", "--json"]).run().json()["suggestions"].clone();
+    let suggested = |machine: &Machine| machine.reflex(["suggest", "--json"]).run().json()["suggestions"].clone();
     for session in 0..4 {
         asked_and_ran(&machine, session, "git push --force origin topic");
     }
@@ -130,6 +129,21 @@ fn what_was_approved_five_times_is_suggested_narrowly_and_the_core_never() {
     other["session_id"] = "another".into();
     let output = machine.hook().input(other.to_string()).run();
     assert_eq!(output, Ran::silence());
-    let suggestion = machine.reflex(["grants", "--suggest"]).run().stdout;
-    assert!(suggestion.contains("would have saved 4 questions"), "{suggestion}");
+    let suggestion = machine.reflex(["suggest"]).run().stdout;
+    assert!(suggestion.contains("asked 5 times, approved 5 times"), "{suggestion}");
+    assert_eq!(machine.reflex(["grants", "--suggest"]).run().stdout, suggestion);
+}
+
+#[test]
+fn a_person_takes_a_suggestion_into_the_policy() {
+    let machine = Machine::new();
+    for branch in ["a", "b", "c", "d", "e"] {
+        asked_and_ran(&machine, 0, &format!("git push --force origin {branch}"));
+    }
+    let Some((code, output)) = at_terminal(&machine, "suggest", "1\ny\n\n") else { return };
+    assert!(code == 0 && output.contains("It would have changed 5 of the newest"), "{output}");
+    let policy = std::fs::read_to_string(machine.home().join(".config/reflex/policy.yaml")).unwrap();
+    let entry = "  - argv: [git, push, \"--force\", origin]\n    rule: git/push-force\n    in: ";
+    assert!(policy.contains(entry), "{policy}");
+    assert!(passes(&machine, "git push --force origin f") && !passes(&machine, "git push --force origin main"));
 }

@@ -209,6 +209,32 @@ fn files_are_deleted_that_the_person_saw() {
 }
 
 #[test]
+fn a_rule_from_an_answer_holds_in_its_project_and_for_its_files() {
+    let here = Here::new();
+    for path in ["data/old/a.csv", "data/new.csv"] {
+        here.put(path, "x\n");
+    }
+    let call = here.stopped("rm -rf data/old");
+    let state = "delete data/old: 1 file in no commit";
+    assert_eq!((&call["effects"], &call["risk"], &call["tool"]), (&json!([state]), &json!("high"), &json!("Bash")));
+    let id = call["id"].as_str().unwrap();
+    let allow = |words: &str| at_terminal(&here.machine, &format!("allow {id} {words}"), "y\n");
+    let Some((code, output)) = allow("--until 2099-12-31") else { return };
+    assert_eq!(code, 0, "{output}");
+    let policy = fs::read_to_string(here.machine.home().join(".config/reflex/policy.yaml")).unwrap();
+    let project = here.project.display();
+    let entry = format!(
+        "    path: [data/old, \"data/old/**\"]\n    in: {project}\n    until: \"2099-12-31\"\n    reason: allowed by {id}\n"
+    );
+    assert!(policy.contains("- argv: [rm]\n") && policy.contains(&entry), "{policy}");
+    let another = here.call("s1", "rm -rf data/new.csv");
+    assert_eq!(another.answer().0, "ask", "{another:?}");
+    assert!(here.passes("rm -rf data/old"), "{policy}");
+    let (code, output) = allow("--until 2020-01-01").unwrap();
+    assert!(code == 1 && output.contains("is not a day to come"), "{output}");
+}
+
+#[test]
 fn a_lasting_yes_to_a_forced_push_holds_for_own_commits_alone() {
     let here = Here::new();
     let run = |line: &str| {

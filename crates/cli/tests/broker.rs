@@ -278,6 +278,32 @@ fn whoever_is_killed_doubles_no_yes() {
     assert_eq!(lost, 0, "a yes was lost although its call did not run");
 }
 
+#[test]
+fn an_approval_whose_command_is_killed_is_given_or_not() {
+    const ROUNDS: u64 = 40;
+    let machine = Machine::new();
+    let (mut seed, mut given) = (88_172_645_463_325_252_u64, 0);
+    for round in 0..ROUNDS {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        let command = format!("git push --force origin f{round}");
+        let list = present(&machine);
+        let hook = start(codex(&machine, &command));
+        let id = awaited(&machine);
+        let line = format!("timeout --foreground -s KILL 0.{:03} {} approve {id}", seed % 300, machine.line());
+        machine.program("script", ["-qec", &line, "/dev/null"]).env("TERM", "xterm").input("y\n").run();
+        drop(list);
+        let first = usize::from(hook.finish() == Ran::silence());
+        let is_given = state(&machine).join(format!("grants/{id}.json")).exists();
+        let runs = (0..2).filter(|_| codex(&machine, &command).run() == Ran::silence()).count();
+        assert_eq!(first + runs, usize::from(is_given), "round {round}: {id}");
+        given += usize::from(is_given);
+        forget(&machine);
+    }
+    assert!((1..ROUNDS).contains(&(given as u64)), "{given} of {ROUNDS} were given: the kills came at the wrong time");
+}
+
 /// This many calls of one session cannot wait at the same time.
 fn forget(machine: &Machine) {
     for folder in ["pending", "grants"] {
@@ -634,6 +660,9 @@ fn a_decision_becomes_a_rule_as_it_was_shown() {
     assert!(std::fs::read_to_string(&file).unwrap().contains(&entry));
     assert_eq!(codex(&machine, PUSH).run(), Ran::silence());
     assert_eq!(codex(&machine, "git push --force origin next").run(), Ran::silence(), "the next branch asks again");
+    let other = machine.root().join("other");
+    std::fs::create_dir_all(&other).unwrap();
+    assert_eq!(machine.bash(&other, "git push --force origin next").answer().0, "ask", "another project");
     refused(&codex(&machine, "git push --force origin main").run());
 }
 

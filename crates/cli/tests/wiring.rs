@@ -117,6 +117,21 @@ fn check_installed(text: &str) {
     assert_eq!(found, expected, "{text}");
 }
 
+#[test]
+fn a_longer_wait_in_the_policy_gives_the_hook_a_longer_timeout() {
+    let machine = Machine::new();
+    std::fs::create_dir_all(machine.home().join(".claude")).unwrap();
+    let folder = machine.home().join(".config/reflex");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (wait, timeout) in [("20s", 300), ("20m", 1210)] {
+        std::fs::write(folder.join("policy.yaml"), format!("ask: {{wait: {wait}}}\n")).unwrap();
+        let output = machine.reflex(["init", "--agent", "claude", "--yes"]).run();
+        assert_eq!(output.code, 0, "{output:?}");
+        let text = std::fs::read_to_string(machine.home().join(".claude/settings.json")).unwrap();
+        assert!(ours(&text).iter().all(|(_, _, handler)| handler["timeout"] == timeout), "{wait}: {text}");
+    }
+}
+
 /// Installs twice, the second time without a change, and uninstalls byte for byte.
 #[track_caller]
 fn check_round_trip(name: &str, before: &[u8]) {

@@ -45,7 +45,7 @@ impl HookFile {
             None => root.object_value_or_set(),
             Some(value) => value.as_object().ok_or(SettingsError::Shape("settings"))?,
         };
-        if self.is_complete(&settings, command)? {
+        if self.is_complete(&settings, command)? && self.waits_long_enough(&settings, command)? {
             return Ok(text.to_owned());
         }
         take_out(&settings, guarded(&settings)?);
@@ -90,6 +90,17 @@ impl HookFile {
     fn entry(&self, command: HookCommand<'_>, event: &str) -> Value {
         let handler = (self.handler)(command, event);
         if self.grouped { serde_json::json!({"matcher": "*", "hooks": [handler]}) } else { handler }
+    }
+
+    /// Returns whether no handler ends before a wait that is longer than usual. A person may have shortened a usual one.
+    fn waits_long_enough(&self, settings: &CstObject, command: HookCommand<'_>) -> Result<bool, SettingsError> {
+        let wanted = |event: &str| (self.handler)(command, event).get("timeout").and_then(Value::as_u64).unwrap_or(0);
+        let found = |handler: &CstObject| value_of_object(handler)?.get("timeout")?.as_u64();
+        let is_enough = |entry: &Entry| {
+            let wanted = wanted(&entry.event);
+            entry.guard.iter().all(|handler| found(handler).is_some_and(|found| found >= wanted))
+        };
+        Ok(!command.waits_longer_than_usual() || guarded(settings)?.iter().all(is_enough))
     }
 
     /// Returns whether the settings contain exactly the guard's handlers, or handlers that a person edited without

@@ -53,6 +53,9 @@ const WORTHS: [&str; 5] = ["off", "log", "warn", "ask", "block"];
 /// The rule that `installs` configures.
 const NEW_PACKAGE: &str = "package/new";
 
+/// Compiled numbers have 29 bits; in minutes since 1970 that is the year 2990.
+const MAX_MINUTE: u32 = 1 << 29;
+
 /// The keys of an entry of `allow`.
 const ALLOWANCE: [&str; 8] = ["command", "argv", "glob", "path", "rule", "in", "reason", "until"];
 
@@ -459,7 +462,8 @@ impl Reader<'_, '_> {
 /// The end of a day in UTC, in minutes since 1970.
 fn minutes(day: &str) -> Option<u32> {
     let end = Date::strptime("%Y-%m-%d", day.trim()).ok()?.tomorrow().ok()?;
-    u32::try_from(end.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second() / 60).ok()
+    let minutes = u32::try_from(end.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second() / 60).ok();
+    minutes.filter(|minutes| *minutes < MAX_MINUTE)
 }
 
 #[cfg(test)]
@@ -471,6 +475,7 @@ mod tests {
         assert_eq!(minutes("1970-01-01"), Some(24 * 60));
         assert_eq!(minutes("2024-02-29"), Some(19_783 * 24 * 60));
         assert_eq!((minutes("tomorrow"), minutes("2026-13-01")), (None, None));
+        assert!(minutes("2990-01-01").is_some() && minutes("2999-12-31").is_none());
         assert_eq!((minutes("2026-02-30"), minutes("1969-12-30"), minutes("9999-12-31")), (None, None, None));
     }
 }
