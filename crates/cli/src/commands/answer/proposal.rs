@@ -3,7 +3,7 @@
 
 use crate::commands::history::record::field;
 use reflex_engine::{Effect, EffectKind, Judgement, Target, TargetKind, is_within};
-use reflex_host::local;
+use reflex_host::{now, timestamp};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -128,7 +128,7 @@ pub(in crate::commands) fn last_day(written: &str) -> Result<String, String> {
     let digits = |part: &str, length: usize| part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
     let is_date = matches!(written.split('-').collect::<Vec<_>>()[..], [year, month, day]
         if digits(year, 4) && digits(month, 2) && digits(day, 2));
-    let today = local(reflex_host::now());
+    let today = timestamp(now());
     if !is_date || written < today.get(..10).unwrap_or("") {
         return Err(format!("`{written}` is not a day to come: write --until 2026-12-31"));
     }
