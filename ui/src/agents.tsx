@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Json } from "./api";
+import { local } from "./record";
 
 interface Surface {
   state: string;
@@ -44,7 +45,7 @@ export function Agents() {
       ) : null}
       {off ? (
         <p class="banner" role="alert">
-          The guard is off until {off.until}, by {off.by}: {off.reason}. <code>reflex off --end</code> turns it on.
+          The guard is off until {local(off.until)}, by {off.by}: {off.reason}. <code>reflex off --end</code> turns it on.
         </p>
       ) : null}
       {alarms.map((alarm) => (
@@ -52,6 +53,11 @@ export function Agents() {
           {alarm.text}
         </p>
       ))}
+      {found !== undefined && agents.length === 0 ? (
+        <p class="empty">
+          No agent that Reflex knows is installed here. <code>reflex init</code> puts the hook into those that are.
+        </p>
+      ) : null}
       {agents.map((agent) => (
         <article key={agent.agent} class="agent">
           <h2>

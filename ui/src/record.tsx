@@ -191,7 +191,7 @@ export function Records() {
           })}
         </tbody>
       </table>
-      {records.length === 0 && !busy ? <p>No records match.</p> : null}
+      {records.length === 0 && !busy ? <p class="empty">No record matches. Without words the newest records are listed.</p> : null}
     </section>
   );
 }

@@ -34,7 +34,20 @@ const EXAMPLES: Record<string, string> = {
   mend: "git fsck",
 };
 
-const filled = (text: string): string => text.replace(/\{(\w+)\}/g, (whole, name: string) => EXAMPLES[name] ?? whole);
+/** Targets of rules that are not about files, by the beginning of their ids. */
+const TARGETS: [RegExp, string][] = [
+  [/^git\/(push|.*branch|.*tag)/, "feature"],
+  [/^(database|prisma|sql)\//, "the table users"],
+  [/^(aws|gcloud|azure|heroku|vercel|kubectl|helm|terraform|container|service)\//, "shop"],
+  [/^(package|publish|install)\//, "left-pad"],
+  [/^(send|fetch|tunnel|host)\//, "files.example"],
+];
+
+const filled = (rule: Rule, text: string): string =>
+  text.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const own = name === "targets" ? TARGETS.find(([id]) => id.test(rule.id))?.[1] : undefined;
+    return own ?? EXAMPLES[name] ?? whole;
+  });
 
 const word = (action: string): string => ACTIONS.find(([name]) => name === action)?.[1] ?? action;
 
@@ -106,7 +119,7 @@ export function Rules() {
               {rule.tier === "core" ? ", core" : ""}
             </small>
             <br />
-            {filled(rule.message)} {filled(rule.remedy ?? "")}
+            {filled(rule, rule.message)} {filled(rule, rule.remedy ?? "")}
             <br />
             <small>{rule.at}</small>
           </li>

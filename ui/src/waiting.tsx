@@ -29,6 +29,7 @@ export function Waiting() {
   };
   const lastKey = useRef(0);
   const [words, setWords] = useState("");
+  const [risk, setRisk] = useState("");
   const choose = (id: string | undefined) => {
     if (id === undefined) return;
     chosen.value = id;
@@ -74,7 +75,7 @@ export function Waiting() {
   const wanted = words.toLowerCase().split(/\s+/);
   const fits = (row: Call) => {
     const text = `${row.id} ${row.agent} ${row.tool} ${row.risk} ${row.workspace} ${row.text} ${row.findings.join(" ")}`;
-    return wanted.every((word) => text.toLowerCase().includes(word));
+    return (risk === "" || row.risk === risk) && wanted.every((word) => text.toLowerCase().includes(word));
   };
   const groups: [string, Call[]][] = [
     ["Waiting now", calls.filter((row) => row.waits && fits(row))],
@@ -86,8 +87,17 @@ export function Waiting() {
         <h1 class="narrow">Waiting</h1>
         <form role="search" onSubmit={(event) => event.preventDefault()}>
           <label>
-            Search by agent, rule, risk or words
+            Search by agent, rule or words
             <input type="search" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
+          </label>
+          <label>
+            Risk
+            <select value={risk} onChange={(event) => setRisk(event.currentTarget.value)}>
+              <option value="">any</option>
+              {["critical", "high", "medium", "low"].map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </select>
           </label>
         </form>
         {groups.map(([title, rows]) => (

@@ -31,10 +31,19 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
     play(project, None)
 }
 
-/// Builds the page and takes the manual's screenshots.
+/// The pictures of the list in a terminal that the manual shows.
+const OF_LIST: [&str; 2] = ["pending-120-light.png", "pending-120-dark.png"];
+
+/// Builds the page and takes the manual's screenshots of the page and the list.
 pub(crate) fn write(project: &Project) -> Result<(), String> {
     build(&project.root)?;
-    play(project, Some(&project.root.join("docs/pictures")))
+    let pictures = project.root.join("docs/pictures");
+    play(project, Some(&pictures))?;
+    terminal(project)?;
+    OF_LIST.iter().try_for_each(|name| {
+        let copied = fs::copy(project.target.join("terminal").join(name), pictures.join(name));
+        copied.map(drop).map_err(|error| format!("{name}: {error}"))
+    })
 }
 
 /// Takes screenshots of the commands in a terminal and writes the recording for the README.

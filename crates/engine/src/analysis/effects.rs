@@ -426,9 +426,16 @@ impl EffectExtractor<'_> {
         Some(known.unwrap_or_else(|| format!("{}/.local/bin/{name}", self.event.home)))
     }
 
-    /// Drops targets that are harmless devices, such as the null device, zeros or the terminal.
+    /// Drops targets that are harmless devices, such as the null device, zeros or the terminal. Shared memory may hold a
+    /// home or a project.
     pub(super) fn touched(&self, targets: Vec<Target>) -> Vec<Target> {
-        targets.into_iter().filter(|target| !target.path().is_some_and(path::is_harmless_device)).collect()
+        let lives_there = |path: &str| {
+            [&self.event.home, &self.event.workspace]
+                .iter()
+                .any(|folder| !folder.is_empty() && (path::is_within(path, folder) || path::is_within(folder, path)))
+        };
+        let is_harmless = |path: &str| path::is_harmless_device(path) && !lives_there(path);
+        targets.into_iter().filter(|target| !target.path().is_some_and(is_harmless)).collect()
     }
 
     pub(super) fn push_command(&mut self, ran: Ran<'_>, kind: EffectKind, targets: Vec<Target>) {
@@ -811,6 +818,13 @@ mod tests {
         check("cd sub && rm a", &["delete /repo/sub/a"]);
         check("sudo env X=1 rm a", &["raise-privilege", "delete /repo/a", "set-variable X"]);
         check("true", &[]);
+    }
+
+    #[test]
+    fn a_home_in_shared_memory_is_a_home() {
+        let of = |home: &str, command: &str| effects(&Event { home: home.into(), ..shell(command) });
+        assert_eq!(of("/dev/shm/me", "rm -rf ~ /dev/shm/x 2> /dev/null"), ["delete /dev/shm/me"]);
+        assert_eq!(of("/home/me", "rm -rf /dev/shm/x"), [""; 0]);
     }
 
     #[test]
