@@ -19,8 +19,8 @@ export interface Call {
   core: boolean;
   tool: string;
   risk: string;
-  /** Id of the copy of what the call would lose; empty without one. */
-  kept: string;
+  /** What is kept of the files that the call would lose; null if it would lose none. */
+  keeping: string | null;
   /** What an edit would change, line by line; empty for other calls. */
   diff: string;
   agent: string;

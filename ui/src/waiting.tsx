@@ -206,12 +206,10 @@ function Diff({ of }: { of: Call }) {
 }
 
 function Story({ of }: { of: Call }) {
-  const isLost = of.bound.some((line) => line.startsWith("loses ") || line.startsWith("writes over "));
-  const kept = of.kept !== "" ? [`a copy: reflex undo ${of.kept}`] : isLost ? ["nothing: what a yes loses is gone"] : [];
   const lists: [string, string[]][] = [
     ["Why it was stopped", of.reasons],
     ["It would", of.effects],
-    ["What is kept", kept],
+    ["What is kept", of.keeping === null ? [] : [of.keeping]],
     ["Its parts", of.parts.length > 1 ? of.parts : []],
     ["A yes holds only while these stay as they are", of.bound],
     ["Asked for by", of.appeals.map((appeal) => `${appeal.by}, because: ${appeal.because}`)],

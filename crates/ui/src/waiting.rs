@@ -34,7 +34,7 @@ fn row(call: &Pending, person: &Person) -> Value {
         "id": call.id, "exact": call.exact, "record": call.record, "time": call.time, "until": call.until,
         "decision": call.decision, "core": call.core, "agent": visible(&call.client), "session": visible(&call.session),
         "task": visible(&call.task), "workspace": visible(&call.workspace), "cwd": visible(&call.cwd),
-        "tool": visible(&call.tool), "risk": call.risk, "kept": call.kept, "diff": visible(&call.diff),
+        "tool": visible(&call.tool), "risk": call.risk, "kept": call.kept, "keeping": call.keeping(), "diff": visible(&call.diff),
         "waits": call.waits(), "text": visible(&call.text), "guilty": shown(&call.guilty), "parts": shown(&call.parts),
         "effects": shown(&call.effects), "bound": bound, "reasons": shown(&call.reasons), "findings": call.findings,
         "appeals": appeals, "command": command, "obstacle": obstacle(call).map(|why| visible(&why)),

@@ -217,13 +217,14 @@ const MAX_BYTES: usize = 4096;
 /// Shows everything that a yes would cover, part by part; returns whether it was shown in full.
 fn show(call: &Pending, view: View) -> bool {
     let paint = Paint::of_stdout();
-    let (id, client) = (paint.bold(&visible(&call.id)), visible(&call.client));
-    print(&format!("{id} by {client} {}, in {}", ago(call.time), visible(&call.cwd)));
+    let (id, heading) = (paint.bold(&visible(&call.id)), visible(&call.heading()));
+    print(&format!("{id} {heading} {}, in {}", ago(call.time), visible(&call.cwd)));
     // Every line of the call has a bar in front, so no line can pass for Reflex's own output.
-    let lines: Vec<&str> = call.text.split('\n').collect();
-    let mut all = show_some(&lines, view, |_| "  | ");
+    let mut all = show_some(&call.lines(), view, |_| "  | ");
+    let kept: Vec<String> = call.keeping().into_iter().collect();
     let bound: Vec<String> = call.bound.iter().map(|bound| bound.shown.clone()).collect();
-    let lists = [("parts", &call.parts), ("would", &call.effects), ("bound", &bound), ("why", &call.reasons)];
+    let lists =
+        [("parts", &call.parts), ("would", &call.effects), ("kept", &kept), ("bound", &bound), ("why", &call.reasons)];
     for (title, items) in lists {
         let title = format!("{title:>7}  ");
         let items: Vec<&str> = items.iter().map(String::as_str).collect();

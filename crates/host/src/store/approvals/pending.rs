@@ -128,6 +128,31 @@ impl Pending {
         }
     }
 
+    /// The lines that a person reads before an answer: the text, or of an edit its first line and the difference.
+    pub fn lines(&self) -> Vec<&str> {
+        if self.diff.is_empty() {
+            return self.text.split('\n').collect();
+        }
+        self.text.split('\n').take(1).chain(self.diff.trim_end().split('\n')).collect()
+    }
+
+    /// Says what is kept of the files that the call would lose; `None` if it would lose none.
+    pub fn keeping(&self) -> Option<String> {
+        let is_lost = |bound: &Bound| bound.shown.starts_with("loses ") || bound.shown.starts_with("writes over ");
+        match self.kept.as_str() {
+            "" => self.bound.iter().any(is_lost).then(|| "nothing: an approved call loses it for good".to_owned()),
+            id => Some(format!("a copy: `reflex undo {id}` brings it back")),
+        }
+    }
+
+    /// The risk, the tool and the agent, for a heading: `high risk, Bash, by codex`.
+    pub fn heading(&self) -> String {
+        let risk =
+            if matches!(self.risk.as_str(), "" | "none") { String::new() } else { format!("{} risk, ", self.risk) };
+        let tool = if self.tool.is_empty() { String::new() } else { format!("{}, ", self.tool) };
+        format!("{risk}{tool}by {}", self.client)
+    }
+
     /// Whether a hook waits for the answer now, as far as [`answers::waiting`](super::answers::waiting) found.
     pub fn waits(&self) -> bool {
         self.until > now()

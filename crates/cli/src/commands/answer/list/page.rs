@@ -153,9 +153,9 @@ fn story(call: &Pending, width: usize) -> Vec<Row> {
     let within = width.saturating_sub(2);
     let mut rows: Vec<Row> = vec![vec![(
         Look::Faint,
-        format!("{} in {} (session {})", visible(&call.client), visible(&call.cwd), visible(&call.session)),
+        format!("{} in {} (session {})", visible(&call.heading()), visible(&call.cwd), visible(&call.session)),
     )]];
-    for line in call.text.split('\n') {
+    for line in call.lines() {
         // Every line of the call has a bar in front, so no line can pass for Reflex's own output.
         let lines = underlined(&visible(line), &call.guilty, within);
         rows.extend(lines.into_iter().map(|line| [vec![(Look::Plain, "| ".to_owned())], line].concat()));
@@ -163,9 +163,11 @@ fn story(call: &Pending, width: usize) -> Vec<Row> {
     let bound: Vec<String> = call.bound.iter().map(|bound| bound.shown.clone()).collect();
     let appeals: Vec<String> =
         call.appeals.iter().map(|appeal| format!("{} asks: {}", appeal.by, appeal.because)).collect();
+    let kept: Vec<String> = call.keeping().into_iter().collect();
     let lists = [
         ("why", &call.reasons),
         ("would", &call.effects),
+        ("kept", &kept),
         ("parts", &call.parts),
         ("bound", &bound),
         ("appeal", &appeals),
