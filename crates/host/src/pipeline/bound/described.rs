@@ -31,9 +31,9 @@ impl Binder<'_> {
     /// Describes each effect in a line: `delete data/: 2 files that git does not track`.
     pub(super) fn describe(&self, analysis: &Analysis) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
-        let mut left = MAX_STATED;
+        let mut states = States { repositories: Vec::new(), left: MAX_STATED };
         for effect in &analysis.effects {
-            for line in self.lines(effect, &mut left) {
+            for line in self.lines(effect, &mut states) {
                 if !lines.contains(&line) {
                     lines.push(line);
                 }
@@ -42,7 +42,7 @@ impl Binder<'_> {
         lines
     }
 
-    fn lines(&self, effect: &Effect, left: &mut usize) -> Vec<String> {
+    fn lines(&self, effect: &Effect, states: &mut States) -> Vec<String> {
         let site = match effect.site {
             ExecTarget::Here => "",
             ExecTarget::Remote => " (on another machine)",
@@ -51,15 +51,13 @@ impl Binder<'_> {
         let phrase = effect.kind.phrase();
         let stated = effect.site == ExecTarget::Here && STATED.contains(&effect.kind);
         let (stated, others): (Vec<&Target>, Vec<&Target>) = effect.targets.iter().partition(|target| {
-            let is_stated = stated && *left > 0 && target.path().is_some();
-            *left -= usize::from(is_stated);
+            let is_stated = stated && states.left > 0 && target.path().is_some();
+            states.left -= usize::from(is_stated);
             is_stated
         });
-        let state = |target: &&Target| {
-            let path = target.path()?;
-            Some(format!("{phrase} {}: {}", self.near(path), state(Path::new(path))))
-        };
-        let mut lines: Vec<String> = stated.iter().filter_map(state).collect();
+        let paths = stated.iter().filter_map(|target| target.path());
+        let mut lines: Vec<String> =
+            paths.map(|path| format!("{phrase} {}: {}", self.near(path), states.of(Path::new(path)))).collect();
         if lines.is_empty() || !others.is_empty() {
             let names: Vec<String> = others.iter().take(MAX_NAMED).map(|target| target.shown()).collect();
             let more = others.len().saturating_sub(MAX_NAMED);
@@ -70,16 +68,38 @@ impl Binder<'_> {
     }
 }
 
-/// Describes whether git could bring a file or folder back.
-fn state(path: &Path) -> String {
-    let Ok(data) = path.symlink_metadata() else { return "does not exist".into() };
-    let Some(repository) = Repository::discover(path, &folders::home()) else { return "in no git repository".into() };
+/// Looks up states in git.
+struct States {
+    /// The repositories so far: each reads its index once.
+    repositories: Vec<Repository>,
+    /// Number of states that may still be looked up.
+    left: usize,
+}
+
+impl States {
+    /// Describes whether git could bring a file or folder back.
+    fn of(&mut self, path: &Path) -> String {
+        let Ok(data) = path.symlink_metadata() else { return "does not exist".into() };
+        let Some(found) = Repository::discover(path, &folders::home()) else { return "in no git repository".into() };
+        let is_same = |known: &Repository| (known.git_dir(), known.work_tree()) == (found.git_dir(), found.work_tree());
+        match self.repositories.iter().find(|known| is_same(known)) {
+            Some(known) => state(known, path, data.is_dir()),
+            None => {
+                let state = state(&found, path, data.is_dir());
+                self.repositories.push(found);
+                state
+            }
+        }
+    }
+}
+
+fn state(repository: &Repository, path: &Path, is_folder: bool) -> String {
     let scope = [path.to_owned()];
     let count = |found: reflex_git::Fact<reflex_git::Names>| found.map(|names| names.count);
     let found = count(repository.uncommitted(&scope, MAX_COUNTED))
         .and_then(|changed| Ok((changed, count(repository.untracked(&scope, Ignored::With, MAX_COUNTED))?)));
     let Ok((changed, untracked)) = found else { return "its state in git is unknown".into() };
-    if !data.is_dir() {
+    if !is_folder {
         return match (changed, untracked) {
             (_, 1..) => "in no commit".into(),
             (1.., _) => "changed since the last commit".into(),
