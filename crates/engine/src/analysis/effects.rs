@@ -430,9 +430,9 @@ impl EffectExtractor<'_> {
     /// home or a project.
     pub(super) fn touched(&self, targets: Vec<Target>) -> Vec<Target> {
         let lives_there = |path: &str| {
-            [&self.event.home, &self.event.workspace]
-                .iter()
-                .any(|folder| !folder.is_empty() && (path::is_within(path, folder) || path::is_within(folder, path)))
+            [&self.event.home, &self.event.workspace].iter().any(|folder| {
+                folder.starts_with("/dev/shm/") && (path::is_within(path, folder) || path::is_within(folder, path))
+            })
         };
         let is_harmless = |path: &str| path::is_harmless_device(path) && !lives_there(path);
         targets.into_iter().filter(|target| !target.path().is_some_and(is_harmless)).collect()
@@ -825,6 +825,7 @@ mod tests {
         let of = |home: &str, command: &str| effects(&Event { home: home.into(), ..shell(command) });
         assert_eq!(of("/dev/shm/me", "rm -rf ~ /dev/shm/x 2> /dev/null"), ["delete /dev/shm/me"]);
         assert_eq!(of("/home/me", "rm -rf /dev/shm/x"), [""; 0]);
+        assert_eq!(of("/", "ls 2> /dev/null"), [""; 0]);
     }
 
     #[test]
