@@ -16,19 +16,27 @@ const RECORDING: &str = "docs/pictures/demo.svg";
 
 /// Builds the page, fails if the embedded files differ, and then tests the page with the release.
 pub(crate) fn check(project: &Project) -> Result<(), String> {
-    let built = project.root.join(BUILT);
-    let (before, times) = (files(&built)?, times(&built)?);
-    build(&project.root)?;
-    if before != files(&built)? {
+    if !is_as_before(&project.root)? {
         return Err(format!("{BUILT} was not what `ui` builds: it is written anew, commit it"));
     }
-    // Identical files with new modification times would make cargo build the release again, so the times are restored.
+    play(project, None)
+}
+
+/// Builds the page and returns whether the embedded files are the same. Then they keep their modification times: new
+/// ones would make cargo build the release again.
+fn is_as_before(root: &Path) -> Result<bool, String> {
+    let built = root.join(BUILT);
+    let (before, times) = (files(&built)?, times(&built)?);
+    build(root)?;
+    if before != files(&built)? {
+        return Ok(false);
+    }
     for (path, time) in times {
         let opened = fs::File::options().write(true).open(&path);
         let restored = opened.and_then(|file| file.set_modified(time));
         restored.map_err(|error| format!("{}: {error}", path.display()))?;
     }
-    play(project, None)
+    Ok(true)
 }
 
 /// The pictures of the list in a terminal that the manual shows.
@@ -36,7 +44,7 @@ const OF_LIST: [&str; 2] = ["pending-120-light.png", "pending-120-dark.png"];
 
 /// Builds the page and takes the manual's screenshots of the page and the list.
 pub(crate) fn write(project: &Project) -> Result<(), String> {
-    build(&project.root)?;
+    is_as_before(&project.root)?;
     let pictures = project.root.join("docs/pictures");
     play(project, Some(&pictures))?;
     terminal(project)?;
