@@ -75,6 +75,15 @@ impl Page {
         Some(Page { machine, terminal: Some(terminal), port, code, key: key.into() })
     }
 
+    /// Opens the page again after its server was killed.
+    fn again(mut self) -> Page {
+        self.terminal.take().unwrap().finish();
+        let machine = std::mem::replace(&mut self.machine, Machine::new());
+        let key = std::mem::take(&mut self.key);
+        fs::remove_file(machine.root().join("typescript")).unwrap();
+        Page::on(machine, &key).unwrap()
+    }
+
     fn ask(&self, method: &str, path: &str) -> Ask<'_> {
         let origin = format!("http://127.0.0.1:{}", self.port);
         let headers = if method == "POST" { vec![("origin".to_owned(), origin)] } else { Vec::new() };
@@ -268,6 +277,63 @@ fn a_yes_from_an_unlocked_tab_lets_the_call_that_waits_run_once() {
     assert!(hook.finish().answer().1.contains("and this: not this branch"));
     let records = page.ask("GET", "/api/audit?text=kind%3Dapproval").cookie(&cookie).send().body();
     assert!(records["records"][0]["by"].as_str().unwrap().starts_with("uid "), "{records}");
+}
+
+/// The process that serves the page of this machine.
+fn server(machine: &Machine) -> u32 {
+    let home = machine.home();
+    let is_it = |words: &[&[u8]]| {
+        words.first().is_some_and(|program| program.ends_with(b"/reflex"))
+            && words.contains(&b"ui".as_slice())
+            && words.contains(&home.as_os_str().as_encoded_bytes())
+    };
+    let all =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().to_str()?.parse::<u32>().ok());
+    let mut all = all.filter(|id| {
+        let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+        is_it(&line.split(|byte| *byte == 0).collect::<Vec<_>>())
+    });
+    all.next().unwrap()
+}
+
+#[test]
+fn a_server_that_is_killed_doubles_and_loses_no_answer() {
+    const ROUNDS: u64 = 12;
+    let mut seed = 88_172_645_463_325_252_u64;
+    if !std::path::Path::new("/proc/self/cmdline").exists() {
+        println!("skipped: the process of the server is found in /proc");
+        return;
+    }
+    let Some(mut page) = Page::protected() else { return };
+    for round in 0..ROUNDS {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        let cookie = page.browser();
+        let open = page.watching(&cookie);
+        let tab = page.tab(&cookie);
+        let command = format!("git push --force origin f{round}");
+        let hook = page.hook(&command);
+        let call = page.awaited(&cookie);
+        let id = server(&page.machine);
+        let kill = std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_micros(seed % 30_000));
+            std::process::Command::new("kill").args(["-KILL", &id.to_string()]).status().unwrap();
+        });
+        let body = answer(&call, "allow");
+        let ask = page.ask("POST", "/api/hook/approve").cookie(&cookie).header("x-reflex-tab", &tab).json(&body);
+        let is_said =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| ask.send().status == 200)).unwrap_or(false);
+        kill.join().unwrap();
+        drop(open);
+        let first = usize::from(hook.finish() == Ran::silence());
+        let grant =
+            page.machine.home().join(format!(".local/state/reflex/grants/{}.json", call["id"].as_str().unwrap()));
+        let runs = (0..2).filter(|_| page.hook(&command).finish() == Ran::silence()).count();
+        assert_eq!(first + runs, usize::from(grant.exists()), "round {round}");
+        assert!(!is_said || grant.exists(), "round {round}: an answer was lost");
+        page = page.again();
+    }
 }
 
 #[test]
