@@ -46,11 +46,10 @@ export function Waiting() {
       lastKey.current = event.timeStamp;
       if (event.key === "Escape") setDraft("none");
       else if (inField) return;
-      else if (isBurst) return;
       else if (event.key === "j") choose(beside(1));
       else if (event.key === "k") choose(beside(-1));
       else if (event.key === "?") setDraft("help");
-      else if (draft !== "none" || Date.now() - shownSince.current < SETTLES) return;
+      else if (isBurst || draft !== "none" || Date.now() - shownSince.current < SETTLES) return;
       else if (event.key === "a" && one?.obstacle === null) setDraft("allow");
       else if (event.key === "d" && one !== undefined) setDraft("deny");
       else if (event.key === "e" && typeof one?.command === "string") setDraft("edit");
@@ -195,7 +194,6 @@ function Diff({ of }: { of: Call }) {
   const kind = (line: string) => (line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : undefined);
   return (
     <pre class="call" tabIndex={0} aria-label="The call">
-      {`${of.text.split("\n")[0]}\n`}
       {of.diff.split("\n").map((line, at) => (
         <span key={at} class={kind(line)}>
           {`${line}\n`}

@@ -144,7 +144,12 @@ impl Policy {
         let stated = self.overridden(finding, base, why);
         let asked = stated == PolicyAction::Ask || stated == PolicyAction::Warn;
         let worth = if asked { self.allowed(finding, facts, why).unwrap_or(stated) } else { stated };
-        let of_role = facts.event.role.as_deref().into_iter().flat_map(|role| self.roles(role));
+        self.answered(worth, facts.event.role.as_deref())
+    }
+
+    /// Replaces a prompt by a refusal where a preset in force disables prompts.
+    fn answered(&self, worth: PolicyAction, role: Option<&str>) -> PolicyAction {
+        let of_role = role.into_iter().flat_map(|role| self.roles(role));
         let named = of_role.map(|(_, entry)| entry.get("mode").text()).chain(self.presets().map(|(_, name)| name));
         let mut modes = named.map(|name| self.preset(name)).chain(self.of_session());
         let denies = self.node.get("ask").text() == "deny" || modes.any(|mode| mode.get("ask").text() == "deny");
@@ -154,10 +159,7 @@ impl Policy {
     /// The action for a finding as such, whatever the call: without roles, and without what people allow by its words.
     pub fn usual(&self, finding: &Finding) -> PolicyAction {
         let base = finding.fixed.unwrap_or_else(|| self.by_severity(finding, None));
-        let stated = self.overridden(finding, base, &mut Vec::new());
-        let mut modes = self.presets().map(|(_, name)| self.preset(name)).chain(self.of_session());
-        let denies = self.node.get("ask").text() == "deny" || modes.any(|mode| mode.get("ask").text() == "deny");
-        if stated == PolicyAction::Ask && denies { PolicyAction::Deny } else { stated }
+        self.answered(self.overridden(finding, base, &mut Vec::new()), None)
     }
 
     /// The entries for a role in all layers. They only tighten, because an agent may choose its role.

@@ -17,18 +17,10 @@ pub struct HookCommand<'a> {
     pub wait: u32,
 }
 
-/// Seconds that a hook usually may wait for a person.
-const USUAL_WAIT: u32 = 290;
-
 impl<'a> HookCommand<'a> {
     /// Returns a command for an entry shared by several users.
     pub fn shared(binary: &'a str) -> HookCommand<'a> {
         HookCommand { binary, home: None, key: None, wait: 0 }
-    }
-
-    /// Whether the policy lets a hook wait longer than it usually may.
-    pub(crate) fn waits_longer_than_usual(self) -> bool {
-        self.wait > USUAL_WAIT
     }
 
     /// Returns the arguments of the binary.

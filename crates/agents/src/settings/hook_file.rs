@@ -94,13 +94,14 @@ impl HookFile {
 
     /// Returns whether no handler ends before a wait that is longer than usual. A person may have shortened a usual one.
     fn waits_long_enough(&self, settings: &CstObject, command: HookCommand<'_>) -> Result<bool, SettingsError> {
-        let wanted = |event: &str| (self.handler)(command, event).get("timeout").and_then(Value::as_u64).unwrap_or(0);
+        let timeout = |command, event: &str| (self.handler)(command, event).get("timeout").and_then(Value::as_u64);
         let found = |handler: &CstObject| value_of_object(handler)?.get("timeout")?.as_u64();
         let is_enough = |entry: &Entry| {
-            let wanted = wanted(&entry.event);
-            entry.guard.iter().all(|handler| found(handler).is_some_and(|found| found >= wanted))
+            let (wanted, usual) =
+                (timeout(command, &entry.event), timeout(HookCommand { wait: 0, ..command }, &entry.event));
+            wanted == usual || entry.guard.iter().all(|handler| found(handler) >= wanted)
         };
-        Ok(!command.waits_longer_than_usual() || guarded(settings)?.iter().all(is_enough))
+        Ok(guarded(settings)?.iter().all(is_enough))
     }
 
     /// Returns whether the settings contain exactly the guard's handlers, or handlers that a person edited without

@@ -72,8 +72,8 @@ impl Asking {
         }
     }
 
-    /// Merges the layers. Each may shorten the wait, and only a project's may not lengthen it. `unattended` is the administrator's, else the user's, and only
-    /// layers that may loosen can let a call run.
+    /// Merges the layers. The shortest wait counts, and a project's may not lengthen the usual one. `unattended` is the
+    /// administrator's, else the user's, and only layers that may loosen can let a call run.
     pub(crate) fn from_layers(loaded: &[Loaded]) -> Asking {
         let mut asking = Asking { wait: None, unattended: Unattended::default(), notify: Notify::default() };
         let mut decided_by = Authority::Project;

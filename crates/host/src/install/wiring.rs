@@ -296,6 +296,15 @@ impl Wiring {
         is_user_wide.then(|| self.folders.home.to_string_lossy().into_owned())
     }
 
+    /// Seconds that the policy of the user lets a hook wait; 0 in a project's entry, which is shared.
+    fn wait(&self) -> u32 {
+        if self.project.is_some() {
+            return 0;
+        }
+        let asking = Asking::from_layers(&load(&self.folders, Path::new("/"), &Store::new(&self.folders)));
+        u32::try_from(asking.wait(true).as_secs()).unwrap_or(u32::MAX)
+    }
+
     fn with_hook(&self, text: &str) -> Result<String, String> {
         // A byte-order mark that the agent accepts is kept.
         let (mark, text) = text.strip_prefix(MARK).map_or(("", text), |text| (MARK, text));
@@ -304,8 +313,7 @@ impl Wiring {
             return Err(self.refused(&format!("{why}; `{}` mends the entries", self.key.remedy())));
         }
         let key = if let InForce::Key(key) = &self.key { Some(key.to_string()) } else { None };
-        let asking = Asking::from_layers(&load(&self.folders, Path::new("/"), &Store::new(&self.folders)));
-        let wait = u32::try_from(asking.wait(true).as_secs()).unwrap_or(u32::MAX);
+        let wait = self.wait();
         let command = HookCommand { binary: &binary, home: home.as_deref(), key: key.as_deref(), wait };
         let after = (self.form.install)(text, command).map_err(|problem| self.refused(&problem.to_string()))?;
         Ok(format!("{mark}{after}"))

@@ -119,31 +119,23 @@ const MAX_COMPARED: u64 = 256 * 1024;
 /// Maximum size of a difference, in bytes.
 const MAX_DIFF: usize = 64 * 1024;
 
-/// The difference that an edit or a write makes, line by line. `None` for other calls, and for a new file.
+/// The difference that an edit or a write makes, line by line below a heading with the file's name. `None` for other
+/// calls, and for a new file.
 fn diff(event: &Event) -> Option<String> {
     let [action] = event.actions.as_slice() else { return None };
-    let (before, after) = match action {
-        Action::Edit { removed, content, .. } => (removed.clone(), content),
-        Action::Write { path, content } => {
-            let path = Path::new(&event.cwd).join(&path.text);
-            let is_small = path.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_COMPARED);
-            (is_small.then(|| fs::read_to_string(&path).ok()).flatten()?, content)
-        }
-        Action::Shell { .. }
-        | Action::Read { .. }
-        | Action::Delete { .. }
-        | Action::Fetch { .. }
-        | Action::Search { .. }
-        | Action::McpCall { .. }
-        | Action::Prompt { .. }
-        | Action::SpawnAgent { .. }
-        | Action::Skill { .. }
-        | Action::Input { .. }
-        | Action::Other { .. } => return None,
+    let (path, after) = (action.path()?, action.content()?);
+    let before = if let Action::Edit { removed, .. } = action {
+        removed.clone()
+    } else {
+        let file = Path::new(&event.cwd).join(&path.text);
+        let is_small = file.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_COMPARED);
+        is_small.then(|| fs::read_to_string(&file).ok()).flatten()?
     };
-    let diff = TextDiff::from_lines(before.as_str(), after.as_str());
+    let diff = TextDiff::from_lines(before.as_str(), after);
     let diff = diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string();
-    (!diff.is_empty()).then_some(diff)
+    // A name in several lines is quoted, so that none of it is taken for the difference.
+    let name = if path.text.contains('\n') { format!("{:?}", path.text) } else { path.text.clone() };
+    (!diff.is_empty()).then(|| format!("{} {name}\n{diff}", subject(action).0))
 }
 
 /// The hash that a retry must share with a call to be covered by the same approval. It covers the text and its effects,
@@ -260,4 +252,23 @@ fn files(event: &Event, judgement: &Judgement) -> Vec<(String, String)> {
         .flat_map(|effect| effect.targets.iter().filter_map(|target| target.path()).map(|path| (path, effect.action)))
         .map(|(path, action)| (path.to_owned(), digest_of(action)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reflex_engine::AgentPath;
+
+    #[test]
+    fn the_name_of_a_file_is_one_line_above_the_difference() {
+        let edit = |path: &str| {
+            let path = AgentPath::new(path);
+            let (removed, content) = ("a\nb\n".into(), "a\nc\n".into());
+            let action = Action::Edit { path, content, removed, parts: Vec::new() };
+            diff(&Event { actions: vec![action], ..Event::default() }).unwrap_or_default()
+        };
+        let change = "@@ -1,2 +1,2 @@\n a\n-b\n+c\n";
+        assert_eq!(edit("src/a.rs"), format!("edit src/a.rs\n{change}"));
+        assert_eq!(edit("a\n+b"), format!("edit \"a\\n+b\"\n{change}"));
+    }
 }

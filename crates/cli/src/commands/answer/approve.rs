@@ -115,8 +115,8 @@ fn answer_all(store: &Store) -> u8 {
     loop {
         let all = waiting(store);
         print_rows(&all);
-        let waits = if all.is_empty() { "" } else { "which one?" };
-        let Some(word) = answer(&format!("{waits} (its id; Enter looks again, q ends) ")) else { return exit_code::OK };
+        let question = if all.is_empty() { "Enter looks again, q ends: " } else { "id (Enter looks again, q ends): " };
+        let Some(word) = answer(question) else { return exit_code::OK };
         let id = match word.trim() {
             "q" => return exit_code::OK,
             "" if word.is_empty() => return exit_code::OK,

@@ -40,7 +40,7 @@ pub struct Pending {
     pub kept: String,
     /// The text that would run, without secrets.
     pub text: String,
-    /// The difference that an edit would make, line by line; empty for other calls.
+    /// The file and the difference that an edit would make, line by line; empty for other calls.
     pub diff: String,
     /// Whether `text`, `parts` and `effects` are complete; else they were too long to store.
     pub is_complete: bool,
@@ -128,12 +128,10 @@ impl Pending {
         }
     }
 
-    /// The lines that a person reads before an answer: the text, or of an edit its first line and the difference.
+    /// The lines that a person reads before an answer: the text, or the difference that an edit would make.
     pub fn lines(&self) -> Vec<&str> {
-        if self.diff.is_empty() {
-            return self.text.split('\n').collect();
-        }
-        self.text.split('\n').take(1).chain(self.diff.trim_end().split('\n')).collect()
+        let text = if self.diff.is_empty() { &self.text } else { self.diff.trim_end() };
+        text.split('\n').collect()
     }
 
     /// Says what is kept of the files that the call would lose; `None` if it would lose none.
