@@ -2,12 +2,12 @@
 // taken, a folder for pictures. Chromium is that of the system. Every wait is bounded; it ends with 1 at the first miss.
 import assert from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { chromium } from "playwright-core";
+import { launch, serve as serveAt } from "./browser.mjs";
 
 const PASSPHRASE = "correct horse";
 const LONG = 30_000;
@@ -19,9 +19,6 @@ const VIEWS = ["waiting", "timeline", "record", "try", "rules", "policy", "agent
 
 const reflex = resolve(process.argv[2] ?? "");
 const pictures = process.argv[3];
-const browser = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((file) => existsSync(file));
-assert.ok(browser, "there is no Chromium on this machine");
-
 const root = mkdtempSync(join(tmpdir(), "reflex-page-"));
 const home = join(root, "home");
 const project = join(root, "my shop");
@@ -35,7 +32,12 @@ const line = (words) => [reflex, "--home", home, ...words].map(quoted).join(" ")
 const running = new Set();
 
 function start(program, words, input) {
-  const child = spawn(program, words, { cwd: project, env, stdio: ["pipe", "pipe", "pipe"] });
+  const started = watched(spawn(program, words, { cwd: project, env, stdio: ["pipe", "pipe", "pipe"] }));
+  if (input !== undefined) started.child.stdin.end(input);
+  return started;
+}
+
+function watched(child) {
   running.add(child);
   let stdout = "";
   child.stdout.on("data", (data) => (stdout += data));
@@ -43,7 +45,6 @@ function start(program, words, input) {
   const ended = new Promise((done) => child.on("close", (code) => (running.delete(child), done({ code, stdout }))));
   // A program may end before it has read what it does not need.
   child.stdin.on("error", () => {});
-  if (input !== undefined) child.stdin.end(input);
   return { child, ended };
 }
 
@@ -65,16 +66,9 @@ function hook(command, key) {
 }
 
 async function serve(port) {
-  const typescript = join(root, `typescript-${port}`);
-  rmSync(typescript, { force: true });
-  const server = start("script", ["-qefc", line(["ui", "--no-open", "--port", String(port)]), typescript]);
-  for (let tries = 0; tries < LONG / 50; tries += 1) {
-    const said = existsSync(typescript) ? readFileSync(typescript, "utf8") : "";
-    const found = /(http:\/\/127\.0\.0\.1:\d+\/)[\s\S]*once: (\w+)/.exec(said);
-    if (found) return { url: found[1], code: found[2], server };
-    await pause(50);
-  }
-  return assert.fail("the page did not open");
+  const served = await serveAt(line(["ui", "--no-open", "--port", String(port)]), root, { cwd: project, env }, LONG);
+  const { child, ended } = watched(served.server);
+  return { ...served, server: { child, ended } };
 }
 
 const shows = (page, text) => page.locator("pre.call", { hasText: text }).waitFor();
@@ -97,11 +91,7 @@ async function play() {
   assert.equal(pinned.code, 0, pinned.stdout);
   const key = (await start(reflex, ["--home", home, "pin", "--show"], "").ended).stdout.trim();
   const { url, code, server } = await serve(0);
-  const chrome = await chromium.launch({
-    env,
-    executablePath: browser,
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-  });
+  const chrome = await launch(env);
   running.add({ kill: () => chrome.close() });
   const context = await chrome.newContext({ viewport: { width: 1280, height: 800 } });
   context.setDefaultTimeout(LONG);

@@ -70,10 +70,24 @@ pub(crate) fn terminal(project: &Project) -> Result<(), String> {
     Ok(())
 }
 
+/// The script of a person who approves a call on the page, with its packages installed.
+pub(crate) fn answering() -> Result<PathBuf, String> {
+    let root = Project::of_environment()?.root;
+    if !root.join("ui/node_modules").exists() {
+        packages(&root)?;
+    }
+    Ok(root.join("ui/test/answer.mjs"))
+}
+
+fn packages(root: &Path) -> Result<(), String> {
+    let mut install = tool("npm");
+    install.args(["ci", "--no-audit", "--no-fund"]).current_dir(root.join("ui"));
+    step("packages of the page", || steps::succeed(&mut install).map(drop))
+}
+
 fn build(root: &Path) -> Result<(), String> {
-    let npm = |words: &[&str]| steps::succeed(tool("npm").args(words).current_dir(root.join("ui"))).map(drop);
-    step("packages of the page", || npm(&["ci", "--no-audit", "--no-fund"]))?;
-    step("page", || npm(&["run", "build"]))
+    packages(root)?;
+    step("page", || steps::succeed(tool("npm").args(["run", "build"]).current_dir(root.join("ui"))).map(drop))
 }
 
 fn play(project: &Project, pictures: Option<&Path>) -> Result<(), String> {

@@ -235,6 +235,15 @@ fn a_rule_from_an_answer_holds_in_its_project_and_for_its_files() {
 }
 
 #[test]
+fn a_folder_outside_the_project_is_not_searched_to_describe_it() {
+    let here = Here::new();
+    let mut call = here.stopped("rm -rf ..");
+    assert_eq!(call["effects"][0], format!("delete {}: a folder outside this project", here.machine.root().display()));
+    call = here.stopped("rm -rf ../missing");
+    assert_eq!(call["effects"][0], format!("delete {}/missing: does not exist", here.machine.root().display()));
+}
+
+#[test]
 fn a_lasting_yes_to_a_forced_push_holds_for_own_commits_alone() {
     let here = Here::new();
     let run = |line: &str| {

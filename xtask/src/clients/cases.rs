@@ -184,7 +184,7 @@ pub(super) fn waits_for_minutes(sandbox: &Sandbox, shell: fn(&str) -> Call) -> R
     write(&sandbox.workspace().join("notes.txt"), "first line\nunsaved work\n")?;
     sandbox.give_time(2 * TWO_MINUTES);
     let talk = || sandbox.converse(&Mode::BypassPermissions, vec![shell("git reset --hard")]);
-    person::answers_after(sandbox, (TWO_MINUTES, &["a", "y"]), talk)?;
+    person::approves_on_page(sandbox, TWO_MINUTES, talk)?;
     holds(sandbox, "notes.txt", "first line\n")
 }
 

@@ -1,6 +1,6 @@
 //! A person at a terminal, simulated with `script`: at the open list of waiting calls, or running a command.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -26,15 +26,6 @@ pub(super) fn answers<T>(
     keys: &[&str],
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    answers_after(sandbox, (Duration::ZERO, keys), work)
-}
-
-/// The same, where the hook waits for this time before the first key.
-pub(super) fn answers_after<T>(
-    sandbox: &Sandbox,
-    (wait, keys): (Duration, &[&str]),
-    work: impl FnOnce() -> Result<T, Failure>,
-) -> Result<T, Failure> {
     let line =
         format!("stty rows 24 cols 80; '{}' --home '{}' pending", sandbox.reflex().display(), sandbox.home().display());
     let mut list = surrounded(Command::new("script").args(["-qec", &line, "/dev/null"]), sandbox)
@@ -56,7 +47,6 @@ pub(super) fn answers_after<T>(
                 }
                 thread::sleep(Duration::from_millis(100));
             }
-            thread::sleep(wait);
             for key in TO_NEWEST.iter().chain(keys) {
                 thread::sleep(PAUSE);
                 // If the list has exited, the key is lost and the missing answer fails the case.
@@ -70,6 +60,33 @@ pub(super) fn answers_after<T>(
     let _ = list.kill();
     let _ = list.wait();
     done
+}
+
+/// Runs `work` while the page is open in a browser; approves the first call there once it has waited for this time.
+pub(super) fn approves_on_page<T>(
+    sandbox: &Sandbox,
+    wait: Duration,
+    work: impl FnOnce() -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let script = crate::page::answering().map_err(Failure::NotStarted)?;
+    let seconds = wait.as_secs().to_string();
+    let failed = |error: std::io::Error| format!("no page can be opened: {error}");
+    let mut browser = surrounded(Command::new("node").arg(script), sandbox)
+        .args([sandbox.reflex().as_os_str(), sandbox.home().as_os_str()])
+        .arg(seconds)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let output = browser.stdout.take().ok_or_else(|| "the page says nothing".to_owned())?;
+    let mut lines = BufReader::new(output).lines().map_while(Result::ok);
+    // Without an open page or list, no hook waits.
+    let is_open = lines.next().is_some_and(|line| line == "open");
+    let done = if is_open { work() } else { Err(Failure::NotStarted("the page did not open".into())) };
+    let approved = lines.next().is_some_and(|line| line == "approved");
+    let _ = browser.kill();
+    let _ = browser.wait();
+    if is_open && !approved { Err(Failure::Wrong("the call was not approved on the page".into())) } else { done }
 }
 
 /// Runs `work` while a person waits for the first refused call and approves it with `reflex approve`. Calls `said_yes`

@@ -3,7 +3,7 @@
 use super::Binder;
 use crate::system::folders;
 use reflex_engine::shell::ExecTarget;
-use reflex_engine::{Analysis, Effect, EffectKind, Target};
+use reflex_engine::{Analysis, Effect, EffectKind, Target, is_within};
 use reflex_git::{Ignored, Repository};
 use std::path::Path;
 
@@ -57,7 +57,7 @@ impl Binder<'_> {
         });
         let paths = stated.iter().filter_map(|target| target.path());
         let mut lines: Vec<String> =
-            paths.map(|path| format!("{phrase} {}: {}", self.near(path), states.of(Path::new(path)))).collect();
+            paths.map(|path| format!("{phrase} {}: {}", self.near(path), self.state(path, states))).collect();
         if lines.is_empty() || !others.is_empty() {
             let names: Vec<String> = others.iter().take(MAX_NAMED).map(|target| target.shown()).collect();
             let more = others.len().saturating_sub(MAX_NAMED);
@@ -65,6 +65,16 @@ impl Binder<'_> {
             lines.push(format!("{phrase} {}{more}{site}", names.join(", ")).trim_end().to_owned());
         }
         lines
+    }
+
+    /// Describes whether git could bring a file or folder back. A folder outside the project is not searched: the
+    /// judgement did not need that either, and a whole home would take longer than a call may.
+    fn state(&self, path: &str, states: &mut States) -> String {
+        let Ok(data) = Path::new(path).symlink_metadata() else { return "does not exist".into() };
+        if data.is_dir() && !is_within(path, &self.event.workspace) {
+            return "a folder outside this project".into();
+        }
+        states.of(Path::new(path), data.is_dir())
     }
 }
 
@@ -77,15 +87,13 @@ struct States {
 }
 
 impl States {
-    /// Describes whether git could bring a file or folder back.
-    fn of(&mut self, path: &Path) -> String {
-        let Ok(data) = path.symlink_metadata() else { return "does not exist".into() };
+    fn of(&mut self, path: &Path, is_folder: bool) -> String {
         let Some(found) = Repository::discover(path, &folders::home()) else { return "in no git repository".into() };
         let is_same = |known: &Repository| (known.git_dir(), known.work_tree()) == (found.git_dir(), found.work_tree());
         match self.repositories.iter().find(|known| is_same(known)) {
-            Some(known) => state(known, path, data.is_dir()),
+            Some(known) => state(known, path, is_folder),
             None => {
-                let state = state(&found, path, data.is_dir());
+                let state = state(&found, path, is_folder);
                 self.repositories.push(found);
                 state
             }
