@@ -13,7 +13,9 @@ mod registry;
 pub mod settings;
 mod tools;
 
-pub use adapters::{claude, codex, copilot, cursor, gemini, git, mcp, opencode, qwen, stranger, universal, windsurf};
+pub use adapters::{
+    claude, codex, copilot, cursor, gemini, git, mcp, opencode, qwen, stranger, supervisor, universal, windsurf,
+};
 pub use delivery::deliver::deliver;
 pub use delivery::message::MAX_REASONS;
 pub use json::{BadEvent, object};

@@ -72,6 +72,7 @@ fn shown(event: &Event) -> String {
         outcome,
         goes_on,
         is_done: _,
+        started: _,
     } = event;
     let mut text = format!(
         "  {moment:?}, word {word:?}, tool {tool:?}, call {call:?}, client {client} {version:?}, session {session}\n"

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Every crate with the workspace crates that it may depend on.
-const MAY_IMPORT: [(&str, &[&str]); 16] = [
+const MAY_IMPORT: [(&str, &[&str]); 17] = [
     ("tables", &[]),
     ("types", &[]),
     ("work", &[]),
@@ -25,9 +25,13 @@ const MAY_IMPORT: [(&str, &[&str]); 16] = [
     ("script", &["engine", "tables", "types"]),
     ("eval", &["agents", "engine", "library"]),
     ("mock", &[]),
-    ("host", &["agents", "engine", "git", "keep", "library", "mock", "rules", "script", "shell", "tables"]),
+    ("supervise", &[]),
+    (
+        "host",
+        &["agents", "engine", "git", "keep", "library", "mock", "rules", "script", "shell", "supervise", "tables"],
+    ),
     ("ui", &["host"]),
-    ("cli", &["host", "agents", "engine", "eval", "ui"]),
+    ("cli", &["host", "agents", "engine", "eval", "supervise", "ui"]),
 ];
 
 /// Crates whose results must not depend on the machine or the time.
@@ -47,9 +51,10 @@ const AGENTS: [&str; 10] =
 const NAMED_FOR_A_REASON: [(&str, &str, &str); 1] = [("secrets/shapes.rs", "cursor", "the place in a list of results")];
 
 /// Folders with one file for each operating system.
-const OF_SYSTEMS: [&str; 6] = [
+const OF_SYSTEMS: [&str; 7] = [
     "crates/host/src/system/os/",
     "crates/keep/src/os/",
+    "crates/supervise/src/os/",
     "crates/cli/src/exec/",
     "crates/cli/src/foreground/",
     "crates/cli/src/lifeline/",

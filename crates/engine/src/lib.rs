@@ -46,7 +46,7 @@ pub use facts::fact::Fact;
 pub use judge::{Engine, Judgement};
 pub use model::analysis::{Analysis, Script, Usage};
 pub use model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
-pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Task};
+pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Started, Task};
 pub use model::fake_world::{FakeWorld, SupposedGit};
 pub use model::finding::{At, Decision, Finding, PolicyAction, Rewrite, Severity, Tier};
 pub use model::latency::{Latency, Tick};

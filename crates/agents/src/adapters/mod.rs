@@ -11,5 +11,6 @@ pub mod mcp;
 pub mod opencode;
 pub mod qwen;
 pub mod stranger;
+pub mod supervisor;
 pub mod universal;
 pub mod windsurf;

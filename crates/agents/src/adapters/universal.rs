@@ -164,6 +164,7 @@ pub fn read(object: &Map<String, Value>) -> Result<Event, BadEvent> {
         outcome: None,
         goes_on: object.get("stop_hook_active").and_then(Value::as_bool).unwrap_or(false),
         is_done: false,
+        started: None,
     };
     let moment = event.moment;
     event.actions = actions(kind, object).map_err(|problem| BadEvent { moment: Some(moment), ..problem })?;

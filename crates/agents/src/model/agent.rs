@@ -52,6 +52,10 @@ impl Agent {
 
     /// Whether this version of the client refuses a call whose hook takes too long.
     pub fn refuses_late_hooks(&self, event: &Event) -> bool {
+        // A start waits in the kernel as long as it takes.
+        if event.started.is_some() {
+            return true;
+        }
         let since = self.settings.and_then(|settings| settings.fails_closed_since);
         event.version.as_deref().zip(since).is_some_and(|(version, since)| version == since || is_older(since, version))
     }

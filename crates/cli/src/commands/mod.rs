@@ -274,8 +274,10 @@ fn wiring() -> Vec<Command> {
                 flag("auto-pilot", "A model answers questions about losses that can be brought back")
                     .conflicts_with("allow-all"),
             )
+            .arg(flag("supervise", "Judge every program that starts below it, with or without hooks (Linux)"))
+            .arg(flag("best-effort", "Start it even where this system cannot supervise").requires("supervise"))
             .arg(flag("check", "Only check"))
-            .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("AGENT ARGS")),
+            .arg(Arg::new("command").required(true).num_args(1..).last(true).value_name("PROGRAM ARGS")),
         Command::new("canary")
             .about("Print a line that agents cannot")
             .arg(Arg::new("nonce").value_name("NONCE").default_value("")),

@@ -1,10 +1,12 @@
 //! Runs a program in the foreground of the terminal until it ends, like a shell.
 
+mod starter;
 #[cfg(unix)]
 mod unix;
 #[cfg(windows)]
 mod windows;
 
+pub(crate) use starter::{Wait, plainly};
 #[cfg(unix)]
 pub(crate) use unix::through;
 #[cfg(windows)]

@@ -1,6 +1,7 @@
 //! Linux and macOS: the program handles the terminal's signals; signals for this process alone are passed on to it.
 #![expect(unsafe_code, reason = "what becomes of a signal is set up through libc")]
 
+use super::starter::Starter;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
@@ -19,8 +20,8 @@ extern "C" fn pass_on(signal: libc::c_int) {
 
 /// Runs the program in this terminal to its end and returns its status as a shell would. The terminal's signals go to
 /// both processes, and the program alone decides how to handle them.
-pub(crate) fn through(command: &mut Command) -> io::Result<u8> {
-    let mut child = command.spawn()?;
+pub(crate) fn through(command: &mut Command, start: Starter<'_>) -> io::Result<u8> {
+    let (mut child, wait) = start(command)?;
     CHILD.store(i32::try_from(child.id()).unwrap_or(0), Ordering::Relaxed);
     for signal in [libc::SIGINT, libc::SIGQUIT] {
         // SAFETY: `signal` takes two numbers and touches no memory.
@@ -30,7 +31,7 @@ pub(crate) fn through(command: &mut Command) -> io::Result<u8> {
         // SAFETY: the handler only calls async-signal-safe functions.
         unsafe { libc::signal(signal, pass_on as extern "C" fn(libc::c_int) as libc::sighandler_t) };
     }
-    let status = child.wait()?;
+    let status = wait(&mut child)?;
     CHILD.store(0, Ordering::Relaxed);
     let by_signal = status.signal().map_or(1, |signal| 128_i32.saturating_add(signal));
     Ok(u8::try_from(status.code().unwrap_or(by_signal)).unwrap_or(1))

@@ -48,6 +48,22 @@ pub struct Event {
     /// Whether the actions are done, and their result is judged before it is passed on: a commit, a push. Such actions
     /// can no longer lose data and are not steps of a session.
     pub is_done: bool,
+    /// Set if a supervisor reports the start of a program; `None` for an agent's call. Starts are excluded from the
+    /// session's history.
+    pub started: Option<Started>,
+}
+
+/// The start of a program below an agent, as a supervisor sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Started {
+    /// The id of its record.
+    pub id: String,
+    /// The id of the record of the start that it comes from; empty at the top.
+    pub by: String,
+    /// The process that becomes the program.
+    pub process: u64,
+    /// The variables that differ from those of the supervisor.
+    pub environment: Vec<(String, String)>,
 }
 
 /// A task declared by a person.

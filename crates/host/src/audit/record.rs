@@ -8,7 +8,7 @@ use crate::system::digest::digest;
 use reflex_agents::Delivery;
 use reflex_engine::{
     Action, Analysis, Decision, Effect, EffectKind, Event, Finding, Fingerprint, Judgement, Latency, Moment, Severity,
-    Verdict,
+    Started, Verdict,
 };
 use serde_json::{Map, Value, json};
 
@@ -315,6 +315,10 @@ fn head(redactor: &Redactor<'_>, kind: &'static str, call: CallRef<'_>) -> Recor
         }
     }
     record.word("moment", moment(event.moment));
+    if let Some(started) = &event.started {
+        record.part("start", &self::started(started));
+        record.word("assurance", "supervised");
+    }
     record.text("tool", &redactor.tool(&event.tool));
     record.text("workspace", &redactor.clean(&event.workspace));
     if event.cwd != event.workspace {
@@ -325,6 +329,16 @@ fn head(redactor: &Redactor<'_>, kind: &'static str, call: CallRef<'_>) -> Recor
         event.actions.iter().zip(digests).map(|(action, digest)| redactor.action(action, digest)).collect();
     record.parts("actions", &actions);
     record
+}
+
+/// The place of a start among the others of its run.
+fn started(started: &Started) -> Kept {
+    let mut object = Record::default();
+    if !started.by.is_empty() {
+        object.made("by", &started.by);
+    }
+    object.number("process", started.process);
+    object.finish()
 }
 
 /// The call as shown to a person in a prompt: one line per action, without secrets.

@@ -83,7 +83,7 @@ impl Host {
         broker::report_approval(&store, (agent, &event), &approvals, &mut judgement.verdict);
         let redactor = Redactor::of_call(&store, &event, &judgement);
         redactor.silence(&mut judgement.verdict);
-        let (id, fingerprint) = (Again::id(again.as_ref()), judgement.fingerprint.clone());
+        let (id, fingerprint) = (Again::id(again.as_ref(), &event), judgement.fingerprint.clone());
         let call = CallRef { id: &id, event: &event, fingerprint: &fingerprint };
         let kept = self.keep_first(call, &mut judgement, &redactor);
         let sight = Sight { mode, loaded: &loaded, about, kept: kept.as_deref() };
@@ -378,8 +378,9 @@ struct Again {
 
 impl Again {
     /// The id of the record, or a new one for a call that is judged for the first time.
-    fn id(again: Option<&Again>) -> String {
-        again.map_or_else(random::uuid, |again| again.id.clone())
+    fn id(again: Option<&Again>, event: &Event) -> String {
+        let known = again.map(|again| &again.id).or(event.started.as_ref().map(|started| &started.id));
+        known.map_or_else(random::uuid, Clone::clone)
     }
 }
 
@@ -421,6 +422,9 @@ fn remembered(
     (delivery, is_granted): (&Delivery, bool),
 ) -> io::Result<()> {
     let (store, event) = (redactor.store(), call.event);
+    if event.started.is_some() {
+        return Ok(());
+    }
     let call = memory::delivered(memory::call(call, judgement, is_granted), delivery);
     let left = keep(redactor, event, judgement).and(mcp_verdicts::leave(store, event, delivery));
     store.remember_by(redactor, session_key(event), &call).and(left)

@@ -15,10 +15,12 @@ mod modes;
 mod notify;
 mod replay_case;
 mod reply;
+mod starts;
 mod stop;
 mod undo;
 
 pub use appeal::Instead;
 pub use changed::ChangedFiles;
 pub use host::Host;
+pub use starts::Starts;
 pub use stop::MAX_IN_A_ROW;

@@ -41,6 +41,10 @@ impl Store {
 
     /// Records a sign of life for a call. Writes are rare enough to be negligible.
     pub fn beat(&self, event: &Event) {
+        // A start proves the supervisor, not the agent's hooks.
+        if event.started.is_some() {
+            return;
+        }
         let mut surfaces: Vec<&str> = event.actions.iter().filter_map(surface).map(Surface::name).collect();
         surfaces.dedup();
         if !event.moment.is_before_execution() || surfaces.is_empty() {

@@ -57,6 +57,8 @@ pub struct LocalWorld<'s> {
     is_plain: OnceCell<bool>,
     /// Resolved folders: many targets share the same few.
     folders: RefCell<HashMap<String, String>>,
+    /// Variables of the process that makes the call, where they differ from those of this process.
+    environment: HashMap<String, String>,
     begun: Instant,
     answering: Cell<u64>,
 }
@@ -87,6 +89,7 @@ impl<'s> LocalWorld<'s> {
             repositories: RefCell::default(),
             is_plain: OnceCell::new(),
             folders: RefCell::default(),
+            environment: HashMap::new(),
             begun: Instant::now(),
             answering: Cell::new(0),
         }
@@ -122,13 +125,19 @@ impl<'s> LocalWorld<'s> {
         LocalWorld { ran: true, ..self }
     }
 
-    /// Adapts the world to an event: a finished call is marked as run, and an event before a tool counts against the
-    /// budget.
+    /// Adapts the world to an event: a finished call is marked as run, an event before a tool counts against the budget,
+    /// and the start of a program belongs to no session.
     pub(crate) fn at(self, event: &Event) -> LocalWorld<'s> {
+        let world = match &event.started {
+            Some(started) => {
+                LocalWorld { environment: started.environment.iter().cloned().collect(), session: None, ..self }
+            }
+            None => self,
+        };
         match event.is_done {
-            true => self.that_ran(),
-            false if event.moment == Moment::BeforeTool => LocalWorld { spent: Some(OnceCell::new()), ..self },
-            false => self,
+            true => world.that_ran(),
+            false if event.moment == Moment::BeforeTool => LocalWorld { spent: Some(OnceCell::new()), ..world },
+            false => world,
         }
     }
 
@@ -349,7 +358,7 @@ impl World for LocalWorld<'_> {
     }
 
     fn variable(&self, name: &str) -> Option<String> {
-        std::env::var(name).ok()
+        self.environment.get(name).cloned().or_else(|| std::env::var(name).ok())
     }
 
     fn alias(&self, program: &str, name: &str) -> Option<String> {

@@ -16,4 +16,5 @@ pub(in crate::commands) mod status;
 pub(in crate::commands) mod status_facts;
 pub(in crate::commands) mod status_line;
 pub(in crate::commands) mod status_summary;
+mod supervise;
 pub(in crate::commands) mod verify_live;

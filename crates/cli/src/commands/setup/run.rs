@@ -4,6 +4,7 @@
 use crate::commands::history::record::field;
 use crate::commands::setup::mode;
 use crate::commands::setup::selection::{agents, wired_in_project};
+use crate::commands::setup::supervise::{self, Supervisor};
 use crate::exit_code;
 use crate::foreground;
 use crate::terminal::arguments::text;
@@ -13,8 +14,8 @@ use clap::ArgMatches;
 use reflex_agents::{AGENTS, Agent};
 use reflex_engine::shell::{Language, quoted};
 use reflex_engine::{Action, Event, Moment};
-use reflex_host::store::Search;
 use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT};
+use reflex_host::store::{Search, Store};
 use reflex_host::{ChangedFiles, Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
 use std::path::Path;
 use std::process::Command;
@@ -24,55 +25,42 @@ const MAX_COUNTED: usize = 20_000;
 
 pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let words: Vec<String> = matches.get_many("command").into_iter().flatten().cloned().collect();
-    let Some(agent) = words.first().and_then(|program| agent_of(program)) else {
-        let known = agents(|agent| agent.settings.is_some());
-        complain(&format!("not an agent that Reflex knows; known: {known}"));
-        return exit_code::USAGE;
-    };
+    let Some((program, arguments)) = words.split_first() else { return exit_code::USAGE };
     let host = Host::new(Mode::default());
-    if let Err(problem) = is_guarded(&host, agent, &words).and_then(|()| has_task(&host, text(matches, "task"))) {
-        complain(&format!("not started: {}", visible(&problem)));
-        return exit_code::FOUND;
-    }
-    let tightened = match tightened(matches) {
-        Ok(mode) => mode,
-        Err(problem) => {
+    let run = match Run::prepared(&host, matches, &words) {
+        Ok(run) => run,
+        Err((code, problem)) => {
             complain(&visible(&problem));
-            return exit_code::USAGE;
+            return code;
         }
     };
-    let banner = agent.banner();
+    let banner = run.banner();
     if !banner.is_empty() {
         complain(&banner);
     }
     if matches.get_flag("check") {
-        complain(&format!("{} would be started: its hooks are in place", agent.title));
+        let why = if run.supervisor.is_some() { "this system can supervise it" } else { "its hooks are in place" };
+        complain(&format!("{} would be started: {why}", run.title));
         return exit_code::OK;
     }
-    let Some((program, arguments)) = words.split_first() else { return exit_code::USAGE };
     let store = host.store();
-    let modes = [("allow-all", ALLOW_ALL), ("auto-pilot", AUTO_PILOT)];
-    if let Some((_, name)) = modes.into_iter().find(|(flag, _)| matches.get_flag(flag)) {
-        match mode::begin_for_run(&store, name) {
-            Ok(Some(mode)) => complain(&format!("{} {} until {} ends", mode.name, mode.place(), agent.title)),
-            Ok(None) => return exit_code::FOUND,
-            Err(problem) => {
-                complain(&visible(&problem));
-                return exit_code::INTERNAL;
-            }
-        }
+    if let Err(code) = begin_mode(&store, matches, &run.title) {
+        return code;
     }
     let begun = timestamp(now());
     let before = host.changed_files();
     let mut command = Command::new(program);
     // The hooks share the agent's environment. Removing this variable leaves the user's own policy in force.
-    command.args(arguments).envs(tightened.map(|name| (SESSION_MODE, name)));
-    let ended = foreground::through(&mut command);
+    command.args(arguments).envs(run.tightened.map(|name| (SESSION_MODE, name)));
+    let ended = match &run.supervisor {
+        Some(supervisor) => supervisor.run(&mut command, &run.name, run.tightened),
+        None => foreground::through(&mut command, &foreground::plainly),
+    };
     // A mode for a process that has ended has no effect; its file is useless.
     let _ = store.end_modes(|mode| mode.below == Some(std::process::id()));
     match ended {
         Ok(code) => {
-            complain(&summary(&host, (agent, begun), before));
+            complain(&summary(&host, (&run.name, begun), before));
             code
         }
         Err(error) => {
@@ -80,6 +68,71 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
             exit_code::INTERNAL
         }
     }
+}
+
+/// A program that may be started.
+struct Run {
+    agent: Option<&'static Agent>,
+    /// The agent's name, or that of the program.
+    name: String,
+    title: String,
+    supervisor: Option<Supervisor>,
+    /// The mode that tightens this session, if one was named.
+    tightened: Option<&'static str>,
+}
+
+impl Run {
+    /// Checks that the program is an agent whose hooks are in place, or that it can be supervised. The error is an exit
+    /// code and its reason.
+    fn prepared(host: &Host, matches: &ArgMatches, words: &[String]) -> Result<Run, (u8, String)> {
+        let not_started = |problem: String| (exit_code::FOUND, format!("not started: {problem}"));
+        let program = words.first().map(String::as_str).unwrap_or_default();
+        let supervisor = supervise::wanted(matches).map_err(not_started)?;
+        let agent = agent_of(program);
+        match agent {
+            // A supervised program needs no hooks.
+            Some(agent) if supervisor.is_none() => is_guarded(host, agent, words).map_err(not_started)?,
+            None if supervisor.is_none() => {
+                let known = agents(|agent| agent.settings.is_some());
+                let problem =
+                    format!("not an agent that Reflex knows; known: {known}. `--supervise` starts any program");
+                return Err((exit_code::USAGE, problem));
+            }
+            Some(_) | None => {}
+        }
+        has_task(host, text(matches, "task")).map_err(not_started)?;
+        let tightened = tightened(matches).map_err(|problem| (exit_code::USAGE, problem))?;
+        let file = Path::new(program).file_name().map(|name| name.to_string_lossy().into_owned());
+        let file = file.unwrap_or_else(|| program.to_owned());
+        let (name, title) = match agent {
+            Some(agent) => (agent.name.to_owned(), agent.title.to_owned()),
+            None => (file.clone(), file),
+        };
+        Ok(Run { agent, name, title, supervisor, tightened })
+    }
+
+    /// The limits of enforcement in this run; empty if there are none worth a line.
+    fn banner(&self) -> String {
+        match &self.supervisor {
+            Some(supervisor) => supervisor.banner(&self.title),
+            None => self.agent.map(Agent::banner).unwrap_or_default(),
+        }
+    }
+}
+
+/// Begins the mode that a person asks for, for this run. The error is the exit code.
+fn begin_mode(store: &Store, matches: &ArgMatches, title: &str) -> Result<(), u8> {
+    let modes = [("allow-all", ALLOW_ALL), ("auto-pilot", AUTO_PILOT)];
+    let Some((_, name)) = modes.into_iter().find(|(flag, _)| matches.get_flag(flag)) else { return Ok(()) };
+    match mode::begin_for_run(store, name) {
+        Ok(Some(mode)) => complain(&format!("{} {} until {title} ends", mode.name, mode.place())),
+        Ok(None) => return Err(exit_code::FOUND),
+        Err(problem) => {
+            complain(&visible(&problem));
+            return Err(exit_code::INTERNAL);
+        }
+    }
+    Ok(())
 }
 
 /// Returns the mode that tightens this session, if one was named.
@@ -142,8 +195,8 @@ fn has_task(host: &Host, id: &str) -> Result<(), String> {
 
 /// Summarizes the guard's decisions since a time, and what has changed in the project, on one line. `before` are the
 /// files that differed from the last commit at the start.
-fn summary(host: &Host, (agent, since): (&Agent, String), before: Option<ChangedFiles>) -> String {
-    let fields = [("kind", "call"), ("agent", agent.name)].map(|(key, text)| (key.to_owned(), text.to_owned()));
+fn summary(host: &Host, (agent, since): (&str, String), before: Option<ChangedFiles>) -> String {
+    let fields = [("kind", "call"), ("agent", agent)].map(|(key, text)| (key.to_owned(), text.to_owned()));
     let search = Search { fields: fields.into(), since: Some(since), ..Search::default() };
     let calls = host.store().log().search(&search, MAX_COUNTED).unwrap_or_default();
     let decided = |word: &str| calls.iter().filter(|call| field(call, "decision") == word).count();

@@ -1,0 +1,279 @@
+//! Attackers that change a start after it was judged, and starts in unusual forms.
+#![allow(
+    unsafe_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on shall stop; memory is shared with a process through libc"
+)]
+
+use super::{Supervision, probe};
+use crate::start::{Answer, Judge, Stage, Start};
+use std::ffi::{CString, OsStr};
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use std::{fs, io, ptr, thread};
+
+/// Variable that tells this test executable to attack, and how.
+const ATTACK: &str = "REFLEX_TEST_ATTACK";
+
+/// Variable with the number of attempts of each attacker.
+const TRIES: &str = "REFLEX_TEST_TRIES";
+
+/// The word that no started program may have among its arguments, and the program that none may be.
+const FORBIDDEN: &str = "evil";
+
+/// Time after which a supervised command is ended.
+const LIMIT: Duration = Duration::from_secs(120);
+
+#[derive(Default)]
+struct Words {
+    seen: Mutex<Vec<Start>>,
+    refused: AtomicUsize,
+    caught: AtomicUsize,
+}
+
+impl Judge for Words {
+    fn judge(&self, start: &Start) -> Answer {
+        let words = if start.interpreted.is_empty() { &start.argv } else { &start.interpreted };
+        let is_evil = words.iter().any(|word| word == FORBIDDEN) || start.file.ends_with("stat");
+        self.seen.lock().unwrap().push(start.clone());
+        if !is_evil {
+            return Answer::Run;
+        }
+        let count = if start.stage == Stage::Requested { &self.refused } else { &self.caught };
+        count.fetch_add(1, Ordering::Relaxed);
+        Answer::Refuse(format!("{FORBIDDEN} is refused"))
+    }
+}
+
+/// Runs a command under supervision; `None` if this system does not allow it.
+fn supervised(command: &mut Command, follows: bool) -> Option<(Output, Arc<Words>)> {
+    if let Err(why) = probe() {
+        let _ = writeln!(io::stderr(), "skipped: {why}");
+        return None;
+    }
+    let judge = Arc::new(Words::default());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (supervision, mut child) =
+        Supervision::start_as(command, Arc::clone(&judge) as Arc<dyn Judge>, follows).unwrap();
+    let (mut stdout, mut stderr) = (child.stdout.take().unwrap(), child.stderr.take().unwrap());
+    let errors = thread::spawn(move || {
+        let mut text = Vec::new();
+        io::copy(&mut stderr, &mut text).map(|_| text)
+    });
+    let (ended, end) = std::sync::mpsc::channel::<()>();
+    let process = libc::pid_t::try_from(child.id()).unwrap();
+    thread::spawn(move || {
+        if end.recv_timeout(LIMIT).is_err() {
+            // SAFETY: takes two numbers.
+            unsafe { libc::kill(process, libc::SIGKILL) };
+        }
+    });
+    let mut text = Vec::new();
+    io::copy(&mut stdout, &mut text).unwrap();
+    let _ = ended.send(());
+    let status = supervision.wait(&mut child).unwrap();
+    Some((Output { status, stdout: text, stderr: errors.join().unwrap().unwrap() }, judge))
+}
+
+fn shell(line: &str) -> Command {
+    let mut command = Command::new("/bin/bash");
+    command.args(["-c", line]);
+    command
+}
+
+fn attacker(kind: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["os::linux::attacks::attack", "--exact", "--nocapture", "--test-threads=1"]).env(ATTACK, kind);
+    command
+}
+
+fn tries() -> usize {
+    std::env::var(TRIES).ok().and_then(|number| number.parse().ok()).unwrap_or(1000)
+}
+
+/// Text that a thread changes back and forth between two values of the same length while children start with it.
+struct Flipping(*mut u8);
+
+// SAFETY: the pointer leads to shared memory, which lives until the process ends; races are what it is for.
+unsafe impl Send for Flipping {}
+
+impl Flipping {
+    fn begin(values: [&str; 2]) -> *mut u8 {
+        // SAFETY: a new mapping, whose failure shows in the first write.
+        let shared = unsafe {
+            libc::mmap(
+                ptr::null_mut(),
+                4096,
+                libc::PROT_READ | libc::PROT_WRITE,
+                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
+                -1,
+                0,
+            )
+        };
+        let text = Flipping(shared.cast());
+        let values = values.map(|value| value.as_bytes().to_vec());
+        thread::spawn(move || {
+            let text = text;
+            for value in values.iter().cycle() {
+                for (at, byte) in value.iter().enumerate() {
+                    // SAFETY: the values are shorter than the mapping.
+                    unsafe { text.0.add(at).write_volatile(*byte) };
+                }
+            }
+        });
+        shared.cast()
+    }
+}
+
+/// The attacker, when this executable is started as one. Each try prints what has run.
+#[test]
+fn attack() {
+    let Some(kind) = std::env::var_os(ATTACK) else { return };
+    let (path, first) = match kind.to_str() {
+        Some("argv") => (None, Flipping::begin(["good", FORBIDDEN])),
+        _ => (Some(Flipping::begin(["/usr/bin/echo", "/usr/bin/stat"])), ptr::null_mut()),
+    };
+    let fixed = [c"/usr/bin/echo", c"echo", c"--version"].map(|text| CString::from(text).into_raw());
+    let path = path.map_or(fixed[0].cast(), |path| path.cast::<libc::c_char>());
+    let word = if first.is_null() { fixed[2] } else { first.cast() };
+    let argv = [fixed[1].cast_const(), word.cast_const(), ptr::null()];
+    for _ in 0..tries() {
+        // SAFETY: the child only starts a program or ends.
+        unsafe {
+            let child = libc::fork();
+            if child == 0 {
+                libc::execv(path, argv.as_ptr());
+                libc::_exit(126);
+            }
+            libc::waitpid(child, ptr::null_mut(), 0);
+        }
+    }
+    // SAFETY: ends the process at once, with the thread that still changes the text.
+    unsafe { libc::_exit(0) };
+}
+
+fn wins(kind: &str, follows: bool) -> Option<usize> {
+    let (output, judge) = supervised(&mut attacker(kind), follows)?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let is_evil = |line: &&str| *line == FORBIDDEN || line.starts_with("stat (");
+    let wins = text.lines().filter(is_evil).count();
+    let good = text.lines().filter(|line| *line == "good" || line.starts_with("echo (")).count();
+    let (refused, caught) = (judge.refused.load(Ordering::Relaxed), judge.caught.load(Ordering::Relaxed));
+    println!("{kind}: {} tries: {good} ran, {refused} refused, {caught} caught once loaded, {wins} won", tries());
+    assert!(good > 0 && refused > 0, "the attacker did nothing: {text}");
+    Some(wins)
+}
+
+#[test]
+fn arguments_that_are_changed_after_they_were_judged_run_nothing() {
+    assert_eq!(wins("argv", true).unwrap_or(0), 0);
+}
+
+#[test]
+fn a_path_that_is_changed_after_it_was_judged_runs_nothing() {
+    assert_eq!(wins("path", true).unwrap_or(0), 0);
+}
+
+#[test]
+fn both_attackers_win_against_notification_alone() {
+    for kind in ["argv", "path"] {
+        assert!(wins(kind, false).is_none_or(|wins| wins > 0), "{kind}: the attack attacks nothing");
+    }
+}
+
+/// Standard output, standard error and exit status of a line.
+fn played(line: &str) -> Option<(String, String, Option<i32>)> {
+    let (output, _) = supervised(&mut shell(line), true)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Some((text(&output.stdout), text(&output.stderr), output.status.code()))
+}
+
+#[test]
+fn a_refused_start_fails_and_says_why_once() {
+    for shell in ["bash", "dash"] {
+        let line = format!("{shell} -c '/bin/echo {FORBIDDEN}; env echo {FORBIDDEN}; echo $?'; echo on");
+        let Some((output, errors, status)) = played(&line) else { return };
+        assert_eq!((output.as_str(), status), ("126\non\n", Some(0)), "{errors}");
+        assert_eq!(errors.matches("reflex: evil is refused").count(), 2, "{errors}");
+    }
+}
+
+#[test]
+fn unusual_starts_are_judged_by_what_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("script"), format!("#!/bin/echo {FORBIDDEN}\n")).unwrap();
+    fs::write(path("outer"), format!("#!{} x\n", path("script").display())).unwrap();
+    for name in ["script", "outer"] {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(path(name), mode).unwrap();
+    }
+    symlink("/usr/bin/stat", path("harmless")).unwrap();
+    for line in [
+        "./script",
+        "./outer",
+        "./harmless --version",
+        "exec -a echo /usr/bin/stat --version",
+        "exec 5</usr/bin/stat; /proc/self/fd/5 --version",
+        "exec 5</usr/bin/stat; /dev/fd/5 --version",
+        "cd /usr/bin && ./stat --version",
+        "/lib64/ld-linux-x86-64.so.2 /bin/echo evil",
+        "python3 -c 'import os; os.posix_spawn(\"/bin/echo\", [\"echo\", \"evil\"], {})'",
+        "python3 -c 'import os, threading; t = threading.Thread(target=os.execv, args=(\"/bin/echo\", [\"echo\", \"evil\"])); t.start(); t.join()'",
+    ] {
+        let line = format!("cd {}; ({line}); true", folder.path().display());
+        let Some((output, errors, _)) = played(&line) else { return };
+        assert!(!output.contains(FORBIDDEN) && !output.contains("stat ("), "{line}: {output}");
+        assert!(errors.contains("reflex: evil is refused") || errors.contains("No such file"), "{line}: {errors}");
+    }
+}
+
+#[test]
+fn usual_starts_run_as_without_supervision() {
+    let line = "cd /usr && /bin/pwd; A=1 env | grep ^A=; nosuchprogram; echo $?; ( exec bash -c 'kill -STOP $$; echo on' ) & \
+                sleep 0.2; kill -CONT %1 2>/dev/null || kill -CONT $!; wait; seq 3 | xargs -P 3 -n 1 echo | sort; \
+                exec /bin/echo last";
+    let Some((output, errors, status)) = played(line) else { return };
+    assert_eq!(output, "/usr\nA=1\n127\non\n1\n2\n3\nlast\n", "{errors}");
+    assert_eq!(status, Some(0));
+}
+
+#[test]
+fn what_goes_around_the_filter_is_refused() {
+    let line = "python3 - <<'E'\nimport ctypes\nc = ctypes.CDLL(None, use_errno=True)\n\
+                for number in (425, 311 if __import__('os').uname().machine == 'x86_64' else 271):\n\
+                \x20   print(c.syscall(number, 0, 0, 0, 0, 0, 0), ctypes.get_errno())\nE";
+    let Some((output, errors, _)) = played(line) else { return };
+    assert_eq!(output, "-1 1\n-1 1\n", "{errors}");
+}
+
+#[test]
+fn a_full_standard_error_holds_nothing_up() {
+    // The pipe is full and has no reader.
+    const QUIET: &str =
+        "import os\ntry: os.execv(\"/bin/echo\", [\"echo\", \"evil\"])\nexcept OSError as e: os._exit(e.errno)";
+    let line = format!("mkfifo p; exec 7<>p; head -c 65536 /dev/zero >&7; python3 -c '{QUIET}' 2>&7; echo $?");
+    let folder = tempfile::tempdir().unwrap();
+    let Some((output, _)) = supervised(shell(&line).current_dir(folder.path()), true) else { return };
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "1\n");
+}
+
+#[test]
+fn a_start_holds_everything_that_is_judged() {
+    let Some((_, judge)) = supervised(shell("cd /usr; A=b exec /bin/echo x y").env_clear(), true) else { return };
+    let seen = judge.seen.lock().unwrap();
+    let last = seen.last().unwrap();
+    let words: Vec<&OsStr> = last.argv.iter().map(AsRef::as_ref).collect();
+    assert_eq!(words, ["/bin/echo", "x", "y"]);
+    assert_eq!(last.cwd.as_os_str().as_bytes(), b"/usr");
+    assert!(last.environment.iter().any(|one| one == "A=b"), "{last:?}");
+    assert!(last.file.ends_with("bin/echo") && last.caller.ends_with("bash"), "{last:?}");
+    assert!(last.since > 0 && last.process > 0);
+}

@@ -1,0 +1,171 @@
+//! The seccomp filter and its listener. `seccompiler` lacks the action that notifies, so the filter is assembled here.
+//! Numbers are from `linux/seccomp.h` and `linux/audit.h`.
+#![expect(unsafe_code, reason = "seccomp has no safe interface")]
+
+use std::io;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+/// The architecture whose system call numbers the filter knows, as in `linux/audit.h`.
+#[cfg(target_arch = "x86_64")]
+const ARCHITECTURE: u32 = 0xC000_003E;
+#[cfg(target_arch = "aarch64")]
+const ARCHITECTURE: u32 = 0xC000_00B7;
+
+/// From this number on, system calls of x86_64 are those of x32, which would bypass the comparison of numbers.
+const FIRST_OF_X32: u32 = 0x4000_0000;
+
+/// Offsets in `struct seccomp_data`.
+const NUMBER: u32 = 0;
+const ARCH: u32 = 4;
+
+/// System calls that are handed to the supervisor.
+const NOTIFIED: [libc::c_long; 2] = [libc::SYS_execve, libc::SYS_execveat];
+
+/// System calls that go around it: requests in a ring are not filtered, and memory of another process could be changed
+/// after its arguments were read.
+const REFUSED: [libc::c_long; 4] =
+    [libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register, libc::SYS_process_vm_writev];
+
+const fn statement(code: u32, k: u32) -> libc::sock_filter {
+    libc::sock_filter { code: code as u16, jt: 0, jf: 0, k }
+}
+
+/// Skips `jt` instructions if the comparison holds, `jf` otherwise.
+const fn jump(code: u32, k: u32, jt: u8, jf: u8) -> libc::sock_filter {
+    libc::sock_filter { code: (libc::BPF_JMP | code | libc::BPF_K) as u16, jt, jf, k }
+}
+
+const fn load(offset: u32) -> libc::sock_filter {
+    statement(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, offset)
+}
+
+const fn answer(action: u32) -> libc::sock_filter {
+    statement(libc::BPF_RET | libc::BPF_K, action)
+}
+
+fn failure(errno: libc::c_int) -> u32 {
+    libc::SECCOMP_RET_ERRNO | errno.unsigned_abs()
+}
+
+fn program() -> Vec<libc::sock_filter> {
+    let foreign = answer(failure(libc::ENOSYS));
+    let mut program = vec![load(ARCH), jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0), foreign, load(NUMBER)];
+    program.extend([jump(libc::BPF_JGE, FIRST_OF_X32, 0, 1), foreign]);
+    let known = |numbers: &[libc::c_long], action: u32| {
+        let numbers = numbers.iter().filter_map(|number| u32::try_from(*number).ok());
+        numbers.flat_map(|number| [jump(libc::BPF_JEQ, number, 0, 1), answer(action)]).collect::<Vec<_>>()
+    };
+    program.extend(known(&NOTIFIED, libc::SECCOMP_RET_USER_NOTIF));
+    program.extend(known(&REFUSED, failure(libc::EPERM)));
+    program.push(answer(libc::SECCOMP_RET_ALLOW));
+    program
+}
+
+/// Installs the filter in this thread and what it starts. Returns the raw descriptor of its listener.
+///
+/// Allocates nothing if `program` was made before, so it may run between `fork` and `exec`.
+pub(super) fn install(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
+    let length = libc::c_ushort::try_from(program.len()).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut() };
+    let set = |flags: libc::c_ulong| {
+        // SAFETY: the program lives through the call, which only reads it.
+        unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) }
+    };
+    // SAFETY: takes numbers only. It lets an ordinary user install a filter; root has the right without it.
+    let privileged = set(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+    let descriptor = if privileged >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EACCES) {
+        privileged
+    } else {
+        // SAFETY: takes numbers only.
+        if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        set(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+    };
+    let descriptor = libc::c_int::try_from(descriptor).map_err(|_| io::ErrorKind::InvalidData)?;
+    if descriptor < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the kernel has just opened this descriptor for us; it is closed on exec.
+    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+}
+
+/// The filter, ready for [`install`].
+pub(super) fn compiled() -> Vec<libc::sock_filter> {
+    program()
+}
+
+/// A system call that waits for an answer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Notification {
+    pub(super) id: u64,
+    /// The calling thread.
+    pub(super) thread: libc::pid_t,
+    pub(super) number: libc::c_long,
+    pub(super) arguments: [u64; 6],
+}
+
+/// Receives the notified system calls.
+#[derive(Debug)]
+pub(super) struct Listener(OwnedFd);
+
+impl Listener {
+    pub(super) fn new(descriptor: OwnedFd) -> Listener {
+        Listener(descriptor)
+    }
+
+    /// Waits for the next system call. `None` once no process has the filter any more.
+    pub(super) fn receive(&self) -> Option<Notification> {
+        loop {
+            let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one structure, which lives through the call.
+            let ready = unsafe { libc::poll(&raw mut poll, 1, -1) };
+            if ready > 0 && poll.revents & libc::POLLIN == 0 {
+                return None;
+            }
+            if ready <= 0 && io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
+                return None;
+            }
+            // SAFETY: all zeroes are a value of this structure, and the kernel demands them.
+            let mut found: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+            // SAFETY: the kernel writes one such structure, which lives through the call.
+            let received = unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut found) };
+            if received == 0 {
+                return Some(Notification {
+                    id: found.id,
+                    thread: libc::pid_t::try_from(found.pid).unwrap_or(0),
+                    number: libc::c_long::from(found.data.nr),
+                    arguments: found.data.args,
+                });
+            }
+            // Another thread took it, or its process died; everything else ends the supervision.
+            match io::Error::last_os_error().raw_os_error() {
+                Some(libc::EINTR | libc::ENOENT | libc::EAGAIN) => {}
+                _ => return None,
+            }
+        }
+    }
+
+    /// Whether the caller still waits. If not, its id may belong to another process by now.
+    pub(super) fn is_valid(&self, id: u64) -> bool {
+        // SAFETY: the kernel reads one number, which lives through the call.
+        unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
+    }
+
+    /// Lets the system call go on.
+    pub(super) fn go_on(&self, id: u64) {
+        self.send(id, 0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32);
+    }
+
+    /// Makes the system call fail with this error number.
+    pub(super) fn fail(&self, id: u64, errno: libc::c_int) {
+        self.send(id, errno.wrapping_neg(), 0);
+    }
+
+    fn send(&self, id: u64, error: libc::c_int, flags: u32) {
+        let response = libc::seccomp_notif_resp { id, val: 0, error, flags };
+        // A caller that died meanwhile needs no answer.
+        // SAFETY: the kernel reads one such structure, which lives through the call.
+        unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const response) };
+    }
+}

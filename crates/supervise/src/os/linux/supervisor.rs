@@ -1,0 +1,318 @@
+//! The supervisor: starts the tree and answers each start in it.
+#![expect(unsafe_code, reason = "the filter is installed between fork and exec")]
+
+use super::filter::{self, Listener, Notification};
+use super::image::{self, Found, Image};
+use super::tracer::{self, Stop};
+use super::{memory, notice, socket};
+use crate::start::{Answer, Judge, Stage, Start};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+/// Number of starts that are judged at once. Others wait in the kernel.
+const WORKERS: usize = 4;
+
+/// Maximum number of workers, with those that wait for a person.
+const MAX_WORKERS: usize = 256;
+
+/// Number of refusals that are remembered: a shell tries every folder of its search path again.
+const REMEMBERED: usize = 64;
+
+/// Interval at which orphaned processes of the tree are reaped, in milliseconds.
+const REAPED_EACH: libc::c_int = 5000;
+
+/// A supervised process tree.
+#[derive(Debug)]
+pub struct Supervision {
+    /// Becomes readable when the first process ends.
+    end: OwnedFd,
+}
+
+impl Supervision {
+    /// Starts a program and judges everything that it and its descendants start. The program itself is the first
+    /// start.
+    ///
+    /// # Errors
+    /// The program cannot be started, or the filter cannot be installed.
+    pub fn start(command: &mut Command, judge: Arc<dyn Judge>) -> io::Result<(Supervision, Child)> {
+        Supervision::start_as(command, judge, true)
+    }
+
+    /// The same. Without following, a start runs as soon as it is allowed, whatever became of its arguments.
+    pub(super) fn start_as(
+        command: &mut Command,
+        judge: Arc<dyn Judge>,
+        follows: bool,
+    ) -> io::Result<(Supervision, Child)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let (socket, filter) = (theirs.as_raw_fd(), filter::compiled());
+        let install = move || {
+            set(libc::PR_SET_DUMPABLE, 1)?;
+            let listener = filter::install(&filter)?;
+            socket::send(socket, listener.as_raw_fd())
+        };
+        // SAFETY: the closure allocates nothing and makes only system calls that are allowed after a fork.
+        unsafe { command.pre_exec(install) };
+        // Processes of the same user must not read or change this one, nor take its descriptors.
+        set(libc::PR_SET_DUMPABLE, 0)?;
+        // Orphans stay below this process, where they may be followed.
+        set(libc::PR_SET_CHILD_SUBREAPER, 1)?;
+        // The child's own start is notified, so the workers are there first.
+        thread::Builder::new().name("starts".into()).spawn(move || {
+            if let Ok(descriptor) = socket::receive(&ours) {
+                let shared = Arc::new(Shared::new(Listener::new(descriptor), judge, follows));
+                (0..WORKERS).for_each(|_| work(&shared));
+            }
+        })?;
+        let child = command.spawn()?;
+        drop(theirs);
+        let end = notice::process(child.id()).ok_or_else(io::Error::last_os_error)?;
+        Ok((Supervision { end }, child))
+    }
+
+    /// Waits for the first process of the tree, which is `child`, to end.
+    ///
+    /// `Child::wait` would take the stops of a program that is being followed.
+    ///
+    /// # Errors
+    /// The process cannot be waited for.
+    pub fn wait(&self, child: &mut Child) -> io::Result<ExitStatus> {
+        loop {
+            let mut poll = libc::pollfd { fd: self.end.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            // SAFETY: one structure, which lives through the call.
+            if unsafe { libc::poll(&raw mut poll, 1, REAPED_EACH) } > 0 {
+                return child.wait();
+            }
+            reap(child.id());
+        }
+    }
+}
+
+fn set(option: libc::c_int, value: libc::c_ulong) -> io::Result<()> {
+    // SAFETY: these options take numbers only.
+    if unsafe { libc::prctl(option, value, 0, 0, 0) } == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Reaps ended processes that have lost their parent, but not the first process of the tree.
+fn reap(first: u32) {
+    loop {
+        // SAFETY: all zeroes are a value of this structure, and the kernel writes one.
+        let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+        // SAFETY: the structure lives through the call.
+        let status = unsafe { libc::waitid(libc::P_ALL, 0, &raw mut found, options) };
+        // SAFETY: `waitid` has filled in the fields of a child, or left zeroes.
+        let process = if status == 0 { unsafe { found.si_pid() } } else { 0 };
+        // A process that is being followed shows up here as well; its stop is left alone.
+        let has_ended = matches!(found.si_code, libc::CLD_EXITED | libc::CLD_KILLED | libc::CLD_DUMPED);
+        if process <= 0 || !has_ended || u32::try_from(process) == Ok(first) {
+            return;
+        }
+        let mut status = 0;
+        // SAFETY: the kernel writes one number.
+        unsafe { libc::waitpid(process, &raw mut status, libc::WNOHANG) };
+    }
+}
+
+/// State shared by all workers.
+struct Shared {
+    listener: Listener,
+    judge: Arc<dyn Judge>,
+    follows: bool,
+    workers: AtomicUsize,
+    refused: Mutex<VecDeque<Start>>,
+}
+
+thread_local! {
+    /// The state shared by workers; `None` in other threads.
+    static OF_WORKER: RefCell<Option<Arc<Shared>>> = const { RefCell::new(None) };
+    /// Whether this worker ends after the current start, because another has taken its place.
+    static IS_REPLACED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Announces that the judgement of the current start may take minutes, because a person is asked. Another worker takes
+/// over the place of this one. Has no effect outside of [`Judge::judge`].
+pub fn occupied() {
+    OF_WORKER.with_borrow(|shared| {
+        if let Some(shared) = shared
+            && !IS_REPLACED.get()
+            && shared.workers.load(Ordering::Relaxed) < MAX_WORKERS
+        {
+            IS_REPLACED.set(true);
+            work(shared);
+        }
+    });
+}
+
+/// Starts a worker. Without one the starts wait, so a failure is closed.
+fn work(shared: &Arc<Shared>) {
+    shared.workers.fetch_add(1, Ordering::Relaxed);
+    let of_worker = Arc::clone(shared);
+    let worker = move || {
+        OF_WORKER.set(Some(Arc::clone(&of_worker)));
+        while !IS_REPLACED.get()
+            && let Some(notification) = of_worker.listener.receive()
+        {
+            of_worker.answer(&notification);
+        }
+        of_worker.workers.fetch_sub(1, Ordering::Relaxed);
+    };
+    if thread::Builder::new().name("start".into()).spawn(worker).is_err() {
+        shared.workers.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The arguments of `execve` or `execveat`.
+struct Call {
+    /// Folder descriptor; `None` is the working directory.
+    descriptor: Option<i32>,
+    path: OsString,
+    argv: Vec<OsString>,
+    environment: Vec<OsString>,
+}
+
+impl Call {
+    fn read(notification: &Notification) -> io::Result<Call> {
+        let [first, second, third, fourth, ..] = notification.arguments;
+        let (descriptor, path, argv, environment) = match notification.number {
+            libc::SYS_execveat => {
+                // The kernel reads the low half of the register.
+                let descriptor = first as u32 as i32;
+                (Some(descriptor).filter(|descriptor| *descriptor != libc::AT_FDCWD), second, third, fourth)
+            }
+            _ => (None, first, second, third),
+        };
+        let mut left = memory::budget();
+        let thread = notification.thread;
+        Ok(Call {
+            descriptor,
+            path: memory::string(thread, path, &mut left)?,
+            argv: memory::strings(thread, argv, &mut left)?,
+            environment: memory::strings(thread, environment, &mut left)?,
+        })
+    }
+
+    /// The arguments that the kernel gives to the program in the end.
+    fn passed(&self, interpreters: &[OsString]) -> Vec<OsString> {
+        let rest = self.argv.iter().skip(1);
+        match (interpreters, self.argv.first()) {
+            // An empty list gets an empty name.
+            ([], None) => vec![OsString::new()],
+            ([], Some(name)) => [name].into_iter().chain(rest).cloned().collect(),
+            (before, _) => before.iter().chain([&self.path]).chain(rest).cloned().collect(),
+        }
+    }
+}
+
+impl Shared {
+    fn new(listener: Listener, judge: Arc<dyn Judge>, follows: bool) -> Shared {
+        Shared { listener, judge, follows, workers: AtomicUsize::new(0), refused: Mutex::default() }
+    }
+
+    fn answer(&self, notification: &Notification) {
+        let id = notification.id;
+        let Some(process) = image::process_of(notification.thread) else { return };
+        let call = match Call::read(notification) {
+            Ok(call) => call,
+            Err(error) if error.raw_os_error() == Some(libc::EFAULT) => return self.listener.fail(id, libc::EFAULT),
+            Err(error) => return self.refuse(id, process, &format!("the arguments cannot be read: {error}")),
+        };
+        let (file, path, interpreters, program) = match image::find(process, call.descriptor, &call.path) {
+            Found::File { identity, path, interpreters, program } => (Some(identity), path, interpreters, program),
+            Found::Missing => return self.listener.fail(id, libc::ENOENT),
+            Found::Unknown => (None, Default::default(), Vec::new(), None),
+        };
+        let passed = call.passed(&interpreters);
+        let start = Start {
+            process,
+            since: image::since(process),
+            caller: image::program(process),
+            file: path,
+            interpreted: if interpreters.is_empty() { Vec::new() } else { passed.clone() },
+            cwd: image::cwd(process),
+            stage: Stage::Requested,
+            argv: call.argv,
+            environment: call.environment,
+        };
+        let file = if interpreters.is_empty() { file } else { program };
+        let expected = Image { file, argv: passed, environment: start.environment.clone(), cwd: start.cwd.clone() };
+        // If the caller is gone, another process may have its id, and the arguments are another's.
+        if !self.listener.is_valid(id) {
+            return;
+        }
+        if self.was_refused(&start) {
+            return self.listener.fail(id, libc::EPERM);
+        }
+        match self.judge.judge(&start) {
+            Answer::Run if !self.follows => self.listener.go_on(id),
+            Answer::Run => self.follow(notification, process, &expected),
+            Answer::Refuse(why) => {
+                self.remember_refused(start);
+                self.refuse(id, process, &why);
+            }
+        }
+    }
+
+    /// Lets the start happen, and looks at what the kernel has loaded before it runs.
+    fn follow(&self, notification: &Notification, process: u32, expected: &Image) {
+        if let Err(error) = tracer::seize(notification.thread) {
+            if error.raw_os_error() != Some(libc::ESRCH) {
+                let why = "this start cannot be followed, for example because a debugger follows it";
+                self.refuse(notification.id, process, &format!("{why}: {error}"));
+            }
+            return;
+        }
+        self.listener.go_on(notification.id);
+        match tracer::stopped() {
+            Stop::Loaded(thread) => match self.compare(process, expected) {
+                Ok(()) => tracer::detach(thread, 0),
+                Err(why) => {
+                    notice::write(process, &why);
+                    tracer::kill(thread);
+                }
+            },
+            Stop::Failed(thread, signal) => tracer::detach(thread, signal),
+            Stop::Gone => {}
+        }
+    }
+
+    /// Judges what was loaded if it is not what was judged before.
+    fn compare(&self, process: u32, expected: &Image) -> Result<(), String> {
+        let loaded = image::loaded(process).map_err(|error| format!("the program cannot be looked at: {error}"))?;
+        if loaded == *expected {
+            return Ok(());
+        }
+        match self.judge.judge(&image::as_start(process, &loaded)) {
+            Answer::Run => Ok(()),
+            Answer::Refuse(why) => Err(why),
+        }
+    }
+
+    fn refuse(&self, id: u64, process: u32, why: &str) {
+        notice::write(process, why);
+        self.listener.fail(id, libc::EPERM);
+    }
+
+    /// Whether the same process was refused the same program just before: some shells go on with the next folder of
+    /// the search path, which may lead to the same file.
+    fn was_refused(&self, start: &Start) -> bool {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).contains(start)
+    }
+
+    fn remember_refused(&self, start: Start) {
+        let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.len() >= REMEMBERED {
+            refused.pop_front();
+        }
+        refused.push_back(start);
+    }
+}

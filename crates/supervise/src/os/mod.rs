@@ -1,0 +1,11 @@
+//! The mechanism of each operating system.
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod linux;
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+mod unsupported;
+
+#[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub use linux::{Supervision, is_below_supervisor, occupied, parent, probe};
+#[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
+pub use unsupported::{Supervision, is_below_supervisor, occupied, parent, probe};

@@ -1,0 +1,49 @@
+//! Systems without a mechanism that holds without an installation by root.
+
+use crate::start::Judge;
+use std::io;
+use std::process::{Child, Command};
+use std::sync::Arc;
+
+/// A supervised process tree, which this system lacks.
+#[derive(Debug)]
+pub struct Supervision(());
+
+impl Supervision {
+    /// Fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn start(_command: &mut Command, _judge: Arc<dyn Judge>) -> io::Result<(Supervision, Child)> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+
+    /// Never called, as `start` always fails.
+    ///
+    /// # Errors
+    /// Always.
+    pub fn wait(&self, _child: &mut Child) -> io::Result<std::process::ExitStatus> {
+        Err(io::Error::from(io::ErrorKind::Unsupported))
+    }
+}
+
+/// The reason why this system cannot supervise.
+///
+/// # Errors
+/// Always.
+pub fn probe() -> Result<(), String> {
+    Err("only Linux on x86_64 and aarch64 can hand the start of a program to an ordinary user's process".into())
+}
+
+/// Whether a supervisor runs above this process: never.
+pub fn is_below_supervisor() -> bool {
+    false
+}
+
+/// Does nothing.
+pub fn occupied() {}
+
+/// The parent of a process and the time at which it began; not looked up on this system.
+pub fn parent(_process: u32) -> Option<(u32, u64)> {
+    None
+}

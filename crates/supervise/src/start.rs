@@ -1,0 +1,52 @@
+//! The start of a program, and the answer to it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// A program that a supervised process starts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Start {
+    /// Process that makes the call; it becomes the program.
+    pub process: u32,
+    /// Time at which the process began, in clock ticks since boot: with the process id it names one process.
+    pub since: u64,
+    /// The file of the program that makes the call. Empty if it is unknown.
+    pub caller: PathBuf,
+    /// The real path of the file that is started. Empty if it has none, for example if it lies in memory.
+    pub file: PathBuf,
+    /// The arguments as the caller gives them, the program's name first.
+    pub argv: Vec<OsString>,
+    /// The arguments of the interpreters that the kernel puts in for a script with a `#!` line; otherwise empty.
+    pub interpreted: Vec<OsString>,
+    /// The environment, as `NAME=VALUE`.
+    pub environment: Vec<OsString>,
+    /// The working directory.
+    pub cwd: PathBuf,
+    /// Whether the program is requested or already loaded.
+    pub stage: Stage,
+}
+
+/// The time at which a start is judged.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Stage {
+    /// The caller waits in its system call: a refusal makes the call fail.
+    #[default]
+    Requested,
+    /// The kernel has loaded something other than what was judged; a refusal ends the process.
+    Loaded,
+}
+
+/// The answer to a start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// It runs.
+    Run,
+    /// It does not run. The text is written to the process' standard error, as one line.
+    Refuse(String),
+}
+
+/// Judges starts. Called by several threads at once, for each of which its caller waits.
+pub trait Judge: Send + Sync {
+    /// Answers a start.
+    fn judge(&self, start: &Start) -> Answer;
+}
