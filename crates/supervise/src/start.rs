@@ -12,6 +12,8 @@ pub struct Start {
     pub since: u64,
     /// The file of the program that makes the call. Empty if it is unknown.
     pub caller: PathBuf,
+    /// The path in the call, relative to the working directory. Empty if the call names a descriptor.
+    pub path: PathBuf,
     /// The real path of the file that is started. Empty if it has none, for example if it lies in memory.
     pub file: PathBuf,
     /// The arguments as the caller gives them, the program's name first.
@@ -41,12 +43,19 @@ pub enum Stage {
 pub enum Answer {
     /// It runs.
     Run,
-    /// It does not run. The text is written to the process' standard error, as one line.
+    /// The call fails with `EPERM`. The text is written to the process' standard error, as one line. Shells go on with
+    /// their next command.
     Refuse(String),
+    /// The program is loaded and killed before its first instruction; the text is written to its standard error. For
+    /// callers that report a failed call without this output, as most runtimes do.
+    End(String),
 }
 
 /// Judges starts. Called by several threads at once, for each of which its caller waits.
 pub trait Judge: Send + Sync {
     /// Answers a start.
     fn judge(&self, start: &Start) -> Answer;
+
+    /// Called by the same thread once the program runs, or does not: work that no process waits for.
+    fn done(&self) {}
 }

@@ -32,6 +32,7 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || claude::bash("git reset --hard")) },
     Case { name: "ask-for-minutes", play: |sandbox| waits_for_minutes(sandbox, claude::bash) },
     Case { name: "late-yes", play: |sandbox| late_approval(sandbox, claude::bash) },
+    Case { name: "supervised", play: |sandbox| supervised(sandbox, claude::bash) },
     Case { name: "mode", play: |sandbox| allow_all(sandbox, claude::bash) },
     Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, claude::bash) },
     Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, claude::bash, true) },
@@ -175,6 +176,21 @@ pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(
     write(&sandbox.workspace().join("notes.txt"), unsaved)?;
     refused(talk()?.answer(0)?, &["notes.txt"])?;
     holds(sandbox, "notes.txt", unsaved)
+}
+
+/// Without hooks, a supervisor stops the program that would do harm; the model learns why, and its work goes on.
+pub(super) fn supervised(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
+    let marker = sandbox.home().join("photos/marker.txt");
+    write(&marker, "still here\n")?;
+    home_is_throwaway(sandbox)?;
+    sandbox.supervise();
+    let calls =
+        vec![shell("touch before.txt"), shell("x=photos; rm -rf ~/\"$x\""), shell("git status && touch after.txt")];
+    let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
+    ensure(marker.exists(), "the marker in the home folder was deleted")?;
+    ensure(sandbox.workspace().join("before.txt").exists(), "the work before it did not run")?;
+    contains(transcript.answer(1)?, "Blocked: ")?;
+    ensure(sandbox.workspace().join("after.txt").exists(), "the work after it did not run")
 }
 
 /// A client that blocks calls whose hook takes too long waits for a person for minutes: two pass before the yes.

@@ -1,11 +1,12 @@
 //! A throwaway home, workspace and copy of `reflex`, and the client running in them with a cleared environment.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use reflex_mock::{Call, Conversation, Model};
@@ -45,6 +46,8 @@ pub(super) struct Sandbox {
     cache: PathBuf,
     /// Seconds that a client may run.
     deadline: AtomicU64,
+    /// Whether the client runs below `reflex run --supervise`.
+    supervised: AtomicBool,
 }
 
 /// The reason for a failed case.
@@ -86,6 +89,7 @@ impl Sandbox {
             client: stage.client,
             cache: stage.cache.clone(),
             deadline: AtomicU64::new(CLIENT_DEADLINE.as_secs()),
+            supervised: AtomicBool::new(false),
         };
         if sandbox.folder.exists() {
             sandbox.remove()?;
@@ -267,14 +271,30 @@ impl Sandbox {
         fs::remove_dir_all(&self.folder).map_err(|error| format!("cannot clear `{}`: {error}", self.folder.display()))
     }
 
+    /// Starts the client of this case below `reflex run --supervise`.
+    pub(super) fn supervise(&self) {
+        self.supervised.store(true, Ordering::SeqCst);
+    }
+
     fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished, String> {
+        let mut program = vec![self.program().into_os_string()];
+        if self.supervised.load(Ordering::SeqCst) {
+            let words = [self.reflex().into(), "--home".into(), self.home().into_os_string()];
+            let options: [OsString; 3] = ["run".into(), "--supervise".into(), "--".into()];
+            program.splice(0..0, words.into_iter().chain(options));
+        }
         let mut client = match unshare().filter(|_| self.user_database().exists()) {
             Some(unshare) => {
                 let mut client = self.command(Path::new("unshare"));
-                client.args(unshare).args(["sh", "-c", BIND, "sh"]).arg(self.user_database()).arg(self.program());
+                client.args(unshare).args(["sh", "-c", BIND, "sh"]).arg(self.user_database()).args(&program);
                 client
             }
-            None => self.command(&self.program()),
+            None => {
+                let (first, rest) = program.split_first().ok_or("the client is missing")?;
+                let mut client = self.command(Path::new(first));
+                client.args(rest);
+                client
+            }
         };
         (self.client.start)(self, &mut client, mode, model);
         let deadline = Duration::from_secs(self.deadline.load(Ordering::SeqCst));

@@ -2,11 +2,10 @@
 //!
 //! ```json
 //! {"id": "RECORD", "by": "RECORD of the start that this one comes from, or empty", "process": 4711,
-//!  "session": "the run", "agent": "aider", "commands": ["git push", "/opt/bin/git push"], "cwd": "/repo",
-//!  "workspace": "/repo", "environment": {"GIT_DIR": "/other"}}
+//!  "session": "the run", "agent": "aider", "command": "git push", "cwd": "/repo", "workspace": "/repo",
+//!  "environment": {"GIT_DIR": "/other"}}
 //! ```
 //!
-//! Several commands are several readings of one start: by the name it was given, and by the file that it runs.
 //! A status other than 0 refuses; the process that wanted to start the program gets the text.
 
 use crate::json::{BadEvent, optional, required};
@@ -39,11 +38,6 @@ pub const AGENT: Agent = Agent {
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     let fields = payload.fields;
     let text = |key| required(fields, key).map(str::to_owned);
-    let commands = fields.get("commands").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
-    let actions = commands.iter().map(|command| {
-        let command = command.as_str().ok_or_else(|| BadEvent::new("commands", "contains a value that is not text"))?;
-        Ok(Action::Shell { command: command.to_owned(), language: Language::default() })
-    });
     let environment = fields.get("environment").and_then(Value::as_object);
     let variables = environment.into_iter().flatten();
     let variables = variables.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
@@ -54,7 +48,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
         tool: "start".into(),
         cwd: text("cwd")?,
         workspace: text("workspace")?,
-        actions: actions.collect::<Result<_, BadEvent>>()?,
+        actions: vec![Action::Shell { command: text("command")?, language: Language::default() }],
         started: Some(Started {
             id: text("id")?,
             by: optional(fields, "by")?.unwrap_or_default().to_owned(),

@@ -81,6 +81,12 @@ word_lists! {
     PassingErrors = "passing-errors";
     /// Programs that query the state of an independent process without changing it.
     PollingPrograms = "polling-programs";
+    /// Interpreters that read a script by its path, without a version.
+    ScriptInterpreters = "script-interpreters";
+    /// Programs that are several in one file, chosen by the name that they are started with.
+    CombinedPrograms = "combined-programs";
+    /// Shells, which print the text of a failed start and go on with their next command.
+    Shells = "shells";
     /// Endings of the names of tools that report the progress of an independent process.
     PollingTools = "polling-tools";
     /// Options that make a client's request more than a query.

@@ -7,6 +7,7 @@ use super::mcp_verdicts;
 use super::memory;
 use super::modes;
 use super::reply::{unrecorded, warn_if_unrecorded};
+use super::starts;
 use super::stop::StopCheck;
 use crate::audit::record::{self, CallRef, RecordContext, Timings};
 use crate::audit::skills;
@@ -107,11 +108,10 @@ impl Host {
             latency: Timings { read, judged: &judgement.latency, total: nanos(begun) },
             probe: false,
         };
-        let recorded =
-            store.record(&record::call(&redactor, call, &judgement, &context), record::is_durable(&judgement));
-        if let Err(error) = &recorded
-            && policy.as_ref().is_some_and(|policy| event.moment.is_before_execution() && policy.needs_record())
-        {
+        let needed = policy.as_ref().is_some_and(|policy| event.moment.is_before_execution() && policy.needs_record());
+        let record = record::call(&redactor, call, &judgement, &context);
+        let recorded = starts::record(&store, &event, record, (record::is_durable(&judgement), needed));
+        if let (Err(error), true) = (&recorded, needed) {
             return unrecorded(agent, &event, error);
         }
         let remembered = remembered(&redactor, call, &judgement, (&delivery, released.is_some()));
@@ -160,7 +160,7 @@ impl Host {
                 Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
             }
             None => match self.approval(&pending, call, judgement, redactor) {
-                Some(by) => by,
+                Some(by) => by.or_else(|| self.approved_above(call.event, judgement)),
                 None => return Released::No,
             },
         };

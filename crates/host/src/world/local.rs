@@ -32,7 +32,8 @@ const MAX_NAMES: usize = 1000;
 const MAX_SUBMODULES: usize = 64;
 
 /// Folders for temporary files. `TMPDIR` is ignored: an agent that can set it could declare a home directory temporary.
-const TEMPORARY: [&str; 6] = ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"];
+pub(crate) const TEMPORARY: [&str; 6] =
+    ["/tmp", "/var/tmp", "/private/tmp", "/private/var/folders", "/var/folders", "/dev/shm"];
 
 /// The machine that this process runs on.
 pub struct LocalWorld<'s> {

@@ -8,4 +8,5 @@ mod local;
 mod survey;
 
 pub use local::LocalWorld;
+pub(crate) use local::TEMPORARY;
 pub(crate) use local::canonical;

@@ -4,5 +4,6 @@ pub(in crate::commands) mod audit;
 pub(in crate::commands) mod export;
 pub(in crate::commands) mod record;
 pub(in crate::commands) mod report;
+mod starts;
 pub(in crate::commands) mod undo;
 pub(in crate::commands) mod why;

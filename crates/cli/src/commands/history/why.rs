@@ -1,6 +1,7 @@
 //! `reflex why` and `reflex report-fp`: the history of one decision, and a test case that reproduces it.
 
 use crate::commands::history::record::field;
+use crate::commands::history::starts;
 use crate::commands::setup::judge;
 use crate::commands::setup::mode;
 use crate::exit_code;
@@ -46,6 +47,7 @@ pub(in crate::commands) fn why(matches: &ArgMatches) -> u8 {
     for bound in kept.iter().flat_map(|call| &call.bound) {
         print(&format!("as of    {}", visible(&bound.shown)));
     }
+    starts::tree(&host, &record).iter().for_each(|line| print(&format!("starts   {line}")));
     for later in later_records(&host, &record) {
         let what = match field(&later, "kind") {
             "outcome" => format!("it ran ({})", field(&later, "answered")),

@@ -53,7 +53,10 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         print_json(&as_json(&examined, &lowered, &bypassing).to_string());
     } else {
         examined.iter().for_each(|(name, troubles)| show(name, troubles));
-        lowered.iter().chain(&bypassing).for_each(|note| print(&format!("note: {}", visible(note))));
+        let supervision = reflex_supervise::probe().err();
+        let supervision = supervision.map(|why| format!("`reflex run --supervise` cannot work here: {why}"));
+        let notes = lowered.iter().chain(&bypassing).chain(&supervision);
+        notes.for_each(|note| print(&format!("note: {}", visible(note))));
     }
     if examined.iter().all(|(_, troubles)| troubles.is_empty()) { exit_code::OK } else { exit_code::FOUND }
 }
@@ -145,7 +148,14 @@ fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String], bypassing: &
         json!({"subject": name, "last_call": last_call(name).map(timestamp), "troubles": list})
     };
     let examined: Vec<Value> = examined.iter().map(of).collect();
-    json!({"schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered, "mcp": bypassing})
+    let supervision = match reflex_supervise::probe() {
+        Ok(()) => json!({"works": true}),
+        Err(why) => json!({"works": false, "problem": why}),
+    };
+    json!({
+        "schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered, "mcp": bypassing,
+        "supervision": supervision,
+    })
 }
 
 /// Prints one line for each agent whose hooks all answered, and one for each hook that failed.

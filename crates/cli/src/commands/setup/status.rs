@@ -20,6 +20,7 @@ use reflex_host::signing::InForce;
 use reflex_host::store::canary::Kept;
 use reflex_host::store::{Search, Store};
 use reflex_host::{Host, Mode, Wiring, local, now, timestamp};
+use reflex_supervise::is_below_supervisor;
 use serde_json::{Map, Value, json};
 
 pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
@@ -61,7 +62,7 @@ pub(in crate::commands) fn as_json(store: &Store) -> Value {
     let (now, earlier) = counts(&waiting(store));
     json!({
         "mode": mode::for_person(store), "kept": kept, "reflexes": reflexes, "approvals": approvals(store),
-        "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "agents": agents, "heartbeats": beats,
+        "schema": "reflex/status-v1", "version": env!("CARGO_PKG_VERSION"), "supervised": is_below_supervisor(), "agents": agents, "heartbeats": beats,
         "unjudged": {"days": DAYS, "calls": unjudged(store).len(), "tools": tools(&unjudged(store))},
         "off": off, "alarms": alarms, "places": places(), "pending": now, "stopped_earlier": earlier, "audit": store.log().folder().display().to_string(),
     })
@@ -130,6 +131,9 @@ fn show(store: &Store) {
     }
     for line in levels(&rows).into_iter().chain(places()) {
         print(&visible(&line));
+    }
+    if is_below_supervisor() {
+        print("assurance supervised (this terminal): the run above judges every program that starts here");
     }
     print(&visible(&protection(store)));
     for alarm in store.alarms() {

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
 
 /// The architecture whose system call numbers the filter knows, as in `linux/audit.h`.
 #[cfg(target_arch = "x86_64")]
@@ -13,6 +14,9 @@ const ARCHITECTURE: u32 = 0xC000_00B7;
 
 /// From this number on, system calls of x86_64 are those of x32, which would bypass the comparison of numbers.
 const FIRST_OF_X32: u32 = 0x4000_0000;
+
+/// `SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP`, which `libc` lacks.
+const SYNC_WAKE_UP: u64 = 1;
 
 /// Offsets in `struct seccomp_data`.
 const NUMBER: u32 = 0;
@@ -107,17 +111,25 @@ pub(super) struct Notification {
 
 /// Receives the notified system calls.
 #[derive(Debug)]
-pub(super) struct Listener(OwnedFd);
+pub(super) struct Listener {
+    descriptor: OwnedFd,
+    /// Held by the one thread that waits: the kernel would wake all of them for each call.
+    turn: Mutex<()>,
+}
 
 impl Listener {
     pub(super) fn new(descriptor: OwnedFd) -> Listener {
-        Listener(descriptor)
+        // The caller and its supervisor take turns, so one processor serves both. Kernels before 6.6 refuse.
+        // SAFETY: takes numbers only.
+        unsafe { libc::ioctl(descriptor.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS, SYNC_WAKE_UP) };
+        Listener { descriptor, turn: Mutex::new(()) }
     }
 
     /// Waits for the next system call. `None` once no process has the filter any more.
     pub(super) fn receive(&self) -> Option<Notification> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            let mut poll = libc::pollfd { fd: self.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+            let mut poll = libc::pollfd { fd: self.descriptor.as_raw_fd(), events: libc::POLLIN, revents: 0 };
             // SAFETY: one structure, which lives through the call.
             let ready = unsafe { libc::poll(&raw mut poll, 1, -1) };
             if ready > 0 && poll.revents & libc::POLLIN == 0 {
@@ -129,7 +141,8 @@ impl Listener {
             // SAFETY: all zeroes are a value of this structure, and the kernel demands them.
             let mut found: libc::seccomp_notif = unsafe { std::mem::zeroed() };
             // SAFETY: the kernel writes one such structure, which lives through the call.
-            let received = unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut found) };
+            let received =
+                unsafe { libc::ioctl(self.descriptor.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut found) };
             if received == 0 {
                 return Some(Notification {
                     id: found.id,
@@ -149,7 +162,7 @@ impl Listener {
     /// Whether the caller still waits. If not, its id may belong to another process by now.
     pub(super) fn is_valid(&self, id: u64) -> bool {
         // SAFETY: the kernel reads one number, which lives through the call.
-        unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
+        unsafe { libc::ioctl(self.descriptor.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw const id) == 0 }
     }
 
     /// Lets the system call go on.
@@ -166,6 +179,6 @@ impl Listener {
         let response = libc::seccomp_notif_resp { id, val: 0, error, flags };
         // A caller that died meanwhile needs no answer.
         // SAFETY: the kernel reads one such structure, which lives through the call.
-        unsafe { libc::ioctl(self.0.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const response) };
+        unsafe { libc::ioctl(self.descriptor.as_raw_fd(), libc::SECCOMP_IOCTL_NOTIF_SEND, &raw const response) };
     }
 }

@@ -1,11 +1,13 @@
 //! The image of a process, and the image that a start would load: `/proc`, the file to start, and its `#!` line.
 
+use super::notice;
 use crate::start::{Stage, Start};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file in which the kernel looks for a `#!` line, `BINPRM_BUF_SIZE`.
@@ -59,6 +61,9 @@ fn link(process: u32, name: &str) -> PathBuf {
 
 /// The process of a thread, and the thread's parent.
 pub(super) fn process_of(thread: libc::pid_t) -> Option<u32> {
+    if notice::is_process(thread) {
+        return u32::try_from(thread).ok();
+    }
     let status = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
@@ -93,6 +98,11 @@ pub(super) fn program(process: u32) -> PathBuf {
     real(link(process, "exe"))
 }
 
+/// The real path of an open file.
+fn path_of(file: &File) -> PathBuf {
+    real(fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).unwrap_or_default())
+}
+
 /// The path; empty if the kernel says that no file has it.
 fn real(path: PathBuf) -> PathBuf {
     let is_gone = path.as_os_str().as_bytes().ends_with(b" (deleted)") && !path.exists();
@@ -116,6 +126,7 @@ pub(super) fn as_start(process: u32, image: &Image) -> Start {
         process,
         since: since(process),
         caller: PathBuf::new(),
+        path: file.clone(),
         file,
         argv: image.argv.clone(),
         interpreted: Vec::new(),
@@ -158,15 +169,18 @@ pub(super) fn find(process: u32, descriptor: Option<i32>, path: &OsStr) -> Found
         Err(_) => return unreadable(&full),
     };
     let Ok(data) = file.metadata() else { return Found::Unknown };
-    let path = real(fs::canonicalize(&full).unwrap_or_default());
+    let path = path_of(&file);
     let mut interpreters = Vec::new();
     let program = interpreter(process, file, &mut interpreters);
     Found::File { identity: identity(&data), path, interpreters, program }
 }
 
 fn unreadable(full: &Path) -> Found {
-    let Ok(data) = fs::metadata(full) else { return Found::Unknown };
-    let path = real(fs::canonicalize(full).unwrap_or_default());
+    let opened = File::options().read(true).custom_flags(libc::O_PATH).open(full);
+    let Ok((file, data)) = opened.and_then(|file| file.metadata().map(|data| (file, data))) else {
+        return Found::Unknown;
+    };
+    let path = path_of(&file);
     Found::File { identity: identity(&data), path, interpreters: Vec::new(), program: None }
 }
 

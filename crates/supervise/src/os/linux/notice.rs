@@ -38,6 +38,11 @@ fn opened(number: libc::c_long, [first, second, third]: [i64; 3]) -> Option<Owne
     Some(unsafe { OwnedFd::from_raw_fd(descriptor) })
 }
 
+/// Whether this is the id of a process, not that of one of its further threads.
+pub(super) fn is_process(thread: libc::pid_t) -> bool {
+    opened(libc::SYS_pidfd_open, [i64::from(thread), 0, 0]).is_some()
+}
+
 /// A descriptor that becomes readable when this child process ends.
 pub(super) fn process(child: u32) -> Option<OwnedFd> {
     opened(libc::SYS_pidfd_open, [i64::from(child), 0, 0])

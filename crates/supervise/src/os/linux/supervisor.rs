@@ -3,8 +3,9 @@
 
 use super::filter::{self, Listener, Notification};
 use super::image::{self, Found, Image};
+use super::memory::Memory;
 use super::tracer::{self, Stop};
-use super::{memory, notice, socket};
+use super::{notice, socket};
 use crate::start::{Answer, Judge, Stage, Start};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -13,6 +14,7 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -163,6 +165,7 @@ fn work(shared: &Arc<Shared>) {
             && let Some(notification) = of_worker.listener.receive()
         {
             of_worker.answer(&notification);
+            of_worker.judge.done();
         }
         of_worker.workers.fetch_sub(1, Ordering::Relaxed);
     };
@@ -191,13 +194,12 @@ impl Call {
             }
             _ => (None, first, second, third),
         };
-        let mut left = memory::budget();
-        let thread = notification.thread;
+        let mut memory = Memory::of(notification.thread);
         Ok(Call {
             descriptor,
-            path: memory::string(thread, path, &mut left)?,
-            argv: memory::strings(thread, argv, &mut left)?,
-            environment: memory::strings(thread, environment, &mut left)?,
+            path: memory.string(path)?,
+            argv: memory.strings(argv)?,
+            environment: memory.strings(environment)?,
         })
     }
 
@@ -236,6 +238,7 @@ impl Shared {
             process,
             since: image::since(process),
             caller: image::program(process),
+            path: if call.descriptor.is_none() { PathBuf::from(&call.path) } else { path.clone() },
             file: path,
             interpreted: if interpreters.is_empty() { Vec::new() } else { passed.clone() },
             cwd: image::cwd(process),
@@ -254,7 +257,8 @@ impl Shared {
         }
         match self.judge.judge(&start) {
             Answer::Run if !self.follows => self.listener.go_on(id),
-            Answer::Run => self.follow(notification, process, &expected),
+            Answer::Run => self.follow(notification, process, |shared| shared.compare(process, &expected)),
+            Answer::End(why) => self.follow(notification, process, |_| Err(why)),
             Answer::Refuse(why) => {
                 self.remember_refused(start);
                 self.refuse(id, process, &why);
@@ -262,8 +266,8 @@ impl Shared {
         }
     }
 
-    /// Lets the start happen, and looks at what the kernel has loaded before it runs.
-    fn follow(&self, notification: &Notification, process: u32, expected: &Image) {
+    /// Lets the start happen up to the first instruction, and ends the process if the check fails then.
+    fn follow(&self, notification: &Notification, process: u32, check: impl FnOnce(&Shared) -> Result<(), String>) {
         if let Err(error) = tracer::seize(notification.thread) {
             if error.raw_os_error() != Some(libc::ESRCH) {
                 let why = "this start cannot be followed, for example because a debugger follows it";
@@ -273,7 +277,7 @@ impl Shared {
         }
         self.listener.go_on(notification.id);
         match tracer::stopped() {
-            Stop::Loaded(thread) => match self.compare(process, expected) {
+            Stop::Loaded(thread) => match check(self) {
                 Ok(()) => tracer::detach(thread, 0),
                 Err(why) => {
                     notice::write(process, &why);
@@ -293,7 +297,7 @@ impl Shared {
         }
         match self.judge.judge(&image::as_start(process, &loaded)) {
             Answer::Run => Ok(()),
-            Answer::Refuse(why) => Err(why),
+            Answer::Refuse(why) | Answer::End(why) => Err(why),
         }
     }
 
@@ -305,7 +309,9 @@ impl Shared {
     /// Whether the same process was refused the same program just before: some shells go on with the next folder of
     /// the search path, which may lead to the same file.
     fn was_refused(&self, start: &Start) -> bool {
-        self.refused.lock().unwrap_or_else(PoisonError::into_inner).contains(start)
+        let elsewhere = |refused: &Start| Start { path: start.path.clone(), ..refused.clone() } == *start;
+        let is_same = |refused: &Start| refused.process == start.process && elsewhere(refused);
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner).iter().any(is_same)
     }
 
     fn remember_refused(&self, start: Start) {

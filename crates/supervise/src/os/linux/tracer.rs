@@ -1,6 +1,7 @@
 //! Follows one thread from its system call to the moment at which the kernel has loaded the program.
 #![expect(unsafe_code, reason = "ptrace has no safe interface")]
 
+use super::image::parent;
 use std::io;
 use std::ptr;
 
@@ -34,23 +35,38 @@ pub(super) fn seize(thread: libc::pid_t) -> io::Result<()> {
 /// Waits for the stop of the thread that this thread has seized.
 pub(super) fn stopped() -> Stop {
     loop {
-        let mut status = 0;
-        // SAFETY: the kernel writes one number.
-        let thread = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::__WNOTHREAD) };
-        if thread < 0 {
+        // SAFETY: all zeroes are a value of this structure.
+        let mut found: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // `WNOWAIT`, because a process that ends may be a child whose status another thread waits for.
+        let options = libc::WEXITED | libc::WSTOPPED | libc::WNOWAIT | libc::__WALL | libc::__WNOTHREAD;
+        // SAFETY: the kernel writes one structure, which lives through the call.
+        if unsafe { libc::waitid(libc::P_ALL, 0, &raw mut found, options) } != 0 {
             if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted {
                 continue;
             }
             return Stop::Gone;
         }
-        if !libc::WIFSTOPPED(status) {
+        // SAFETY: `waitid` has filled in the fields of a child.
+        let (thread, status) = unsafe { (found.si_pid(), found.si_status()) };
+        if !matches!(found.si_code, libc::CLD_TRAPPED | libc::CLD_STOPPED) {
+            release(thread);
             return Stop::Gone;
         }
-        return match status >> 16 {
+        return match status >> 8 {
             libc::PTRACE_EVENT_EXEC => Stop::Loaded(thread),
-            0 => Stop::Failed(thread, libc::WSTOPSIG(status)),
+            0 => Stop::Failed(thread, status),
             _ => Stop::Failed(thread, 0),
         };
+    }
+}
+
+/// Hands an ended process to its parent, unless this process is the parent.
+fn release(process: libc::pid_t) {
+    let parent = u32::try_from(process).ok().and_then(parent).map(|(parent, _)| parent);
+    if parent != Some(std::process::id()) {
+        let mut status = 0;
+        // SAFETY: the kernel writes one number.
+        unsafe { libc::waitpid(process, &raw mut status, libc::WNOHANG | libc::__WALL | libc::__WNOTHREAD) };
     }
 }
 

@@ -1,0 +1,184 @@
+//! `reflex run --supervise`: every program that starts below it is judged, with and without hooks.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
+#![cfg(target_os = "linux")]
+
+mod support;
+
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use support::{Machine, Ran};
+
+/// A machine with a project in which `reflex run --supervise` starts shells.
+struct Supervised {
+    machine: Machine,
+}
+
+impl Supervised {
+    /// `None` if this system cannot supervise.
+    fn new() -> Option<Supervised> {
+        if let Err(why) = reflex_supervise::probe() {
+            println!("skipped: {why}");
+            return None;
+        }
+        let machine = Machine::new();
+        machine.project();
+        Some(Supervised { machine })
+    }
+
+    /// Runs a line in a supervised shell.
+    fn run(&self, line: &str) -> Ran {
+        self.with(&[], line)
+    }
+
+    fn with(&self, options: &[&str], line: &str) -> Ran {
+        let words = [&["run", "--supervise"], options, &["--", "sh", "-c", line]].concat();
+        self.machine.reflex(words).folder(&self.machine.project()).run()
+    }
+
+    /// The records of starts whose command contains this text, the newest first.
+    fn starts(&self, text: &str) -> Vec<Value> {
+        let found = self.machine.reflex(["audit", "search", "kind=call", "--json"]).run();
+        let records = found.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let has = |record: &Value| record["actions"][0]["command"].as_str().is_some_and(|one| one.contains(text));
+        records.filter(has).collect()
+    }
+}
+
+#[test]
+fn a_program_without_hooks_is_stopped_where_it_starts_another() {
+    let Some(run) = Supervised::new() else { return };
+    let photos = run.machine.home().join("photos");
+    fs::create_dir(&photos).unwrap();
+    fs::write(photos.join("marker"), "").unwrap();
+    let home = run.machine.home();
+    // What a shell would hide from a reader of its text.
+    let line =
+        format!("X=photos; for d in '{0}'; do rm -rf \"$d/$X\"; done; echo \"status $?\"; echo on", home.display());
+    let output = run.run(&line);
+    assert_eq!((output.stdout.as_str(), output.code), ("status 126\non\n", 0), "{output:?}");
+    assert!(photos.join("marker").exists());
+    assert_eq!(output.stderr.matches("reflex: Blocked: ").count(), 1, "{output:?}");
+    assert!(output.stderr.contains("supervised: every program that sh starts is judged"), "{output:?}");
+    assert!(output.stderr.contains("1 call: 1 stopped"), "{output:?}");
+}
+
+#[test]
+fn each_start_is_recorded_under_the_one_that_it_comes_from() {
+    let Some(run) = Supervised::new() else { return };
+    let output = run.run("env ls; env rm -rf /etc/nothing; :");
+    assert_eq!(output.code, 0, "{output:?}");
+    let (ls, rm) = (run.starts("ls"), run.starts("rm -rf /etc/nothing"));
+    let of = |records: &[Value], name: &str| {
+        records.iter().find(|one| one["actions"][0]["command"].as_str().unwrap().starts_with(name)).cloned().unwrap()
+    };
+    let (ls, rm) = (of(&ls, "ls"), of(&rm, "env rm"));
+    assert_eq!((&ls["assurance"], &ls["decision"]), (&"supervised".into(), &"pass".into()), "{ls}");
+    assert_eq!(rm["decision"], "deny", "{rm}");
+    assert_eq!(ls["session"], rm["session"]);
+    assert_eq!(rm["start"].get("by"), None, "{rm}");
+    let ls = run.starts("ls").into_iter().find(|one| one["actions"][0]["command"] == "ls").unwrap();
+    let why = run.machine.reflex(["why", ls["id"].as_str().unwrap()]).run();
+    let tree: Vec<&str> = why.stdout.lines().filter_map(|line| line.strip_prefix("starts   ")).collect();
+    let expected = ["  env ls", ">   ls"];
+    assert_eq!(tree, expected, "{}", why.stdout);
+}
+
+impl Supervised {
+    /// Runs a line in a supervised shell, in which a person approves the first call that waits; then the file `go`
+    /// appears in the project.
+    fn with_approval(&self, line: &str) -> (Ran, Ran) {
+        let (project, machine) = (self.machine.project(), &self.machine);
+        let approve = || {
+            let id = (0..200).find_map(|_| {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+                let pending: Value = serde_json::from_str(&machine.reflex(["pending", "--json"]).run().stdout).unwrap();
+                Some(pending["pending"].get(0)?["id"].as_str()?.to_owned())
+            });
+            let line = format!("{} approve {}", machine.line(), id.unwrap());
+            let ran = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&project).input("y\n").run();
+            fs::write(project.join("go"), "").unwrap();
+            ran
+        };
+        std::thread::scope(|scope| {
+            let approved = scope.spawn(approve);
+            (self.run(line), approved.join().unwrap())
+        })
+    }
+}
+
+/// A command that waits for the file `go`.
+const UNTIL_GO: &str = "while [ ! -e go ]; do sleep 0.1; done";
+
+#[test]
+fn an_approved_start_passes_once() {
+    let Some(run) = Supervised::new() else { return };
+    fs::create_dir(run.machine.root().join("outside")).unwrap();
+    let rm = "rm -rf ../outside; echo $?";
+    let (output, approved) = run.with_approval(&format!("{rm}; {UNTIL_GO}; {rm}; {rm}"));
+    assert_eq!(output.stdout, "126\n0\n126\n", "{output:?} {approved:?}");
+}
+
+#[test]
+fn an_approval_of_a_script_is_one_of_its_commands() {
+    let Some(run) = Supervised::new() else { return };
+    let folder = run.machine.root().join("outside");
+    fs::create_dir(&folder).unwrap();
+    let script = "sh -c 'rm -rf ../outside; rm -rf ../more'; echo $?";
+    fs::create_dir(run.machine.root().join("more")).unwrap();
+    let (output, approved) = run.with_approval(&format!("{script}; {UNTIL_GO}; {script}"));
+    assert_eq!(output.stdout, "126\n0\n", "{output:?} {approved:?}");
+    assert!(!folder.exists());
+}
+
+#[test]
+fn an_agent_that_is_no_shell_gets_the_text_as_output_of_the_program() {
+    let Some(run) = Supervised::new() else { return };
+    let words = ["run", "--supervise", "--", "env", "rm", "-rf", "/etc/nothing"];
+    let output = run.machine.reflex(words).folder(&run.machine.project()).run();
+    assert!(output.code == 137 && output.stderr.contains("reflex: Blocked: "), "{output:?}");
+}
+
+#[test]
+fn the_status_is_that_of_the_program() {
+    let Some(run) = Supervised::new() else { return };
+    assert_eq!(run.run("exit 7").code, 7);
+    assert_eq!(run.run("kill -TERM $$").code, 143);
+    assert_eq!(run.run("exec sh -c 'exit 3'").code, 3);
+    assert_eq!(run.machine.reflex(["run", "--supervise", "--", "no-such-program"]).run().code, 70);
+}
+
+#[test]
+fn without_its_supervisor_nothing_starts_any_more() {
+    let Some(run) = Supervised::new() else { return };
+    let output = run.run("echo before > a; kill -KILL $PPID; env true; env sh -c 'echo after > b'");
+    assert_ne!(output.code, 0, "{output:?}");
+    let project = run.machine.project();
+    assert!(project.join("a").exists() && !project.join("b").exists());
+}
+
+#[test]
+fn a_run_inside_of_another_is_judged_by_the_outer_one() {
+    let Some(run) = Supervised::new() else { return };
+    let inner = format!("{} run --supervise -- sh -c 'env true; echo on'", run.machine.line());
+    let output = run.run(&inner);
+    assert!(output.stderr.contains("supervised by the run above") && output.stdout == "on\n", "{output:?}");
+    assert_eq!(run.starts("env true").iter().filter(|one| one["actions"][0]["command"] == "env true").count(), 1);
+}
+
+#[test]
+fn a_script_is_judged_by_its_interpreter_and_by_what_it_starts() {
+    let Some(run) = Supervised::new() else { return };
+    let script = run.machine.project().join("clean");
+    fs::write(&script, "#!/bin/sh\nset -- /etc nothing\nrm -rf \"$1/$2\"\necho $?\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let output = run.run("./clean");
+    assert!(output.stderr.contains("reflex: Blocked: "), "{output:?}");
+}
+
+#[test]
+fn only_a_supervised_program_may_be_unknown() {
+    let machine = Machine::new();
+    let output = machine.reflex(["run", "--", "vim"]).run();
+    assert!(output.code == 64 && output.stderr.contains("`--supervise` starts any program"), "{output:?}");
+}
