@@ -1,13 +1,11 @@
-// A person at the page: `node test/answer.mjs REFLEX HOME SECONDS` opens it, sees the first call that waits, lets it
-// wait for that long, approves it by its keys and ends. Chromium is that of the system. Every wait is bounded.
+// A person at the page: `node test/answer.mjs REFLEX HOME SECONDS PASSPHRASE` opens it, sees the first call that waits,
+// lets it wait for that long, approves it by keys and ends. Chromium is that of the system. Every wait is bounded.
 import { tmpdir } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
 import { launch, serve } from "./browser.mjs";
 
 const LIMIT = 90_000;
-/** A question that just opened takes keys after this. */
-const SETTLED = 1_000;
-const [reflex, home, seconds] = process.argv.slice(2);
+const [reflex, home, seconds, passphrase] = process.argv.slice(2);
 const env = { PATH: process.env.PATH, HOME: home, TERM: "xterm", LANG: "C.UTF-8" };
 const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -22,8 +20,9 @@ try {
   await pause(Number(seconds) * 1000);
   await page.keyboard.press("a");
   await page.getByText("Approving runs exactly this once").waitFor();
-  await pause(SETTLED);
-  await page.keyboard.press("y");
+  await page.waitForFunction(() => document.activeElement?.matches("input, textarea"));
+  await page.keyboard.type(passphrase);
+  await page.keyboard.press("Enter");
   await page.getByText("approved; a hook that waits lets it run now").waitFor();
   console.log("approved");
 } finally {

@@ -120,13 +120,12 @@ fn an_approved_start_passes_once() {
 }
 
 #[test]
-fn an_approval_of_a_script_is_one_of_its_commands() {
+fn an_approval_of_a_program_is_one_of_the_program_that_it_starts() {
     let Some(run) = Supervised::new() else { return };
     let folder = run.machine.root().join("outside");
     fs::create_dir(&folder).unwrap();
-    let script = "sh -c 'rm -rf ../outside; rm -rf ../more'; echo $?";
-    fs::create_dir(run.machine.root().join("more")).unwrap();
-    let (output, approved) = run.with_approval(&format!("{script}; {UNTIL_GO}; {script}"));
+    let env = "env rm -rf ../outside; echo $?";
+    let (output, approved) = run.with_approval(&format!("{env}; {UNTIL_GO}; {env}"));
     assert_eq!(output.stdout, "126\n0\n", "{output:?} {approved:?}");
     assert!(!folder.exists());
 }
@@ -137,6 +136,14 @@ fn an_agent_that_is_no_shell_gets_the_text_as_output_of_the_program() {
     let words = ["run", "--supervise", "--", "env", "rm", "-rf", "/etc/nothing"];
     let output = run.machine.reflex(words).folder(&run.machine.project()).run();
     assert!(output.code == 137 && output.stderr.contains("reflex: Blocked: "), "{output:?}");
+}
+
+#[test]
+fn of_a_shell_only_its_own_redirections_are_judged() {
+    let Some(run) = Supervised::new() else { return };
+    let output = run.run("sh -c 'echo x > ~/.bashrc'; echo $?; sh -c 'echo on; rm -rf /etc/nothing; echo $?'");
+    assert_eq!(output.stdout, "126\non\n126\n", "{output:?}");
+    assert!(!run.machine.home().join(".bashrc").exists());
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::analysis::analyze;
 use crate::analysis::fingerprint::{self, Fingerprint};
+use crate::analysis::started::leave_own;
 use crate::analysis::tool_call::unfolded;
 use crate::detectors::budget;
 use crate::detectors::extension::{ExtraDetector, NONE, Seen};
@@ -14,7 +15,6 @@ use crate::detectors::task_scope;
 use crate::detectors::too_much;
 use crate::facts::cache::Facts;
 use crate::model::analysis::Analysis;
-use crate::model::effect::{Effect, EffectKind};
 use crate::model::event::{Event, Moment};
 use crate::model::finding::{Decision, Finding};
 use crate::model::latency::Latency;
@@ -120,9 +120,7 @@ impl<'p> Engine<'p> {
         let mut watch = Stopwatch::new(world);
         let mut analysis = analyze(event, tables, world);
         if event.started.is_some() {
-            // An agent calls the guard by starting its hook. Only in the text of a call is that a made-up one.
-            let feeds = |effect: &Effect| effect.kind == EffectKind::ChangeGuard && effect.flags.contains(&"told");
-            analysis.effects.retain(|effect| !feeds(effect));
+            leave_own(&mut analysis, tables);
         }
         let below = Facts::new(event, &analysis, tables, world).files_below();
         if !below.is_empty() {

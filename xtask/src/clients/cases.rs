@@ -182,10 +182,10 @@ pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(
 pub(super) fn supervised(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
-    home_is_throwaway(sandbox)?;
     sandbox.supervise();
-    let calls =
-        vec![shell("touch before.txt"), shell("x=photos; rm -rf ~/\"$x\""), shell("git status && touch after.txt")];
+    // The path is spelled out, so that it leads to the throwaway home for certain. Codex itself refuses `rm -rf`.
+    let remove = format!("x=photos; find '{}'/\"$x\" -delete", sandbox.home().display());
+    let calls = vec![shell("touch before.txt"), shell(&remove), shell("git status && touch after.txt")];
     let transcript = sandbox.converse(&Mode::BypassPermissions, calls)?;
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     ensure(sandbox.workspace().join("before.txt").exists(), "the work before it did not run")?;

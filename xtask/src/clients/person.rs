@@ -17,6 +17,9 @@ const PAUSE: Duration = Duration::from_millis(700);
 /// one, because the list ignores keys that arrive together.
 const TO_NEWEST: [&str; 9] = ["k", "k", "k", "k", "k", "k", " ", " ", " "];
 
+/// The person's passphrase, where one is needed.
+const PASSPHRASE: &str = "correct horse";
+
 /// Time limit for the client to query its model.
 const PATIENCE: Duration = Duration::from_secs(90);
 
@@ -69,11 +72,13 @@ pub(super) fn approves_on_page<T>(
     work: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let script = crate::page::answering().map_err(Failure::NotStarted)?;
+    // Answers on the page take a passphrase.
+    types(sandbox, "pin", &format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n"))?;
     let seconds = wait.as_secs().to_string();
     let failed = |error: std::io::Error| format!("no page can be opened: {error}");
     let mut browser = surrounded(Command::new("node").arg(script), sandbox)
         .args([sandbox.reflex().as_os_str(), sandbox.home().as_os_str()])
-        .arg(seconds)
+        .args([seconds.as_str(), PASSPHRASE])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()

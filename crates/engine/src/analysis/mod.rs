@@ -34,6 +34,7 @@ pub(crate) mod replaced;
 mod scripts;
 mod secret_exposure;
 mod sql;
+pub(crate) mod started;
 pub(crate) mod task_runners;
 pub(crate) mod tool_call;
 mod truncation;

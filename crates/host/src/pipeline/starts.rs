@@ -10,7 +10,7 @@ use crate::world::TEMPORARY;
 use reflex_agents::{Payload, supervisor};
 use reflex_engine::shell::{Language, quoted};
 use reflex_engine::{Action, Event, Judgement, WordList, is_within};
-use reflex_supervise::{Answer, Judge, Stage, Start, parent};
+use reflex_supervise::{Answer, Judge, Start, parent};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -63,8 +63,8 @@ pub struct Starts {
 /// The newest start of each process.
 #[derive(Default)]
 struct Processes {
-    /// Whether the first program has started: the one that the person asked for.
-    begun: bool,
+    /// The first start: the program that the person asked for.
+    first: Option<Start>,
     starts: HashMap<u32, Known>,
 }
 
@@ -116,6 +116,21 @@ impl Starts {
         pairs.map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 
+    /// Whether the program that the person asked for starts itself again: with the same words, or, unless it is an
+    /// interpreter, as its own helper. Starts by that helper are judged.
+    fn restarts(&self, start: &Start) -> bool {
+        let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(first) = &processes.first else { return false };
+        let name = unversioned(first.file.as_os_str());
+        let is_interpreter = WordList::ScriptInterpreters.read(reflex_library::tables()).has(name);
+        if start.caller == first.file && start.file == first.file && !is_interpreter {
+            return true;
+        }
+        let words = first.argv.get(1..).unwrap_or_default();
+        let before = start.argv.strip_suffix(words).and_then(<[OsString]>::last);
+        before.is_some_and(|script| start.cwd.join(script).canonicalize().is_ok_and(|script| script == first.file))
+    }
+
     /// Whether a file was there before the run, outside of the project and of folders for temporary files. The time of
     /// its last change of any kind cannot be set by its owner.
     fn is_installed(&self, file: &Path) -> bool {
@@ -146,6 +161,9 @@ impl Judge for Starts {
     fn judge(&self, start: &Start) -> Answer {
         let cause = self.processes.lock().unwrap_or_else(PoisonError::into_inner).cause(start);
         let Some((by, goes_on)) = cause else { return Answer::Run };
+        if by.is_empty() && self.restarts(start) {
+            return Answer::Run;
+        }
         // The `env` of a `#!` line starts the interpreter of a script that was judged.
         let is_interpreter = start.argv.first().is_some_and(|name| start.file.file_name() == Some(name));
         if goes_on && is_interpreter && self.is_installed(&start.file) {
@@ -218,8 +236,8 @@ impl Processes {
     /// The record of the start that this one comes from, and whether it has the words of that start's interpreter.
     /// `None` for the first one, which the person asked for.
     fn cause(&mut self, start: &Start) -> Option<(String, bool)> {
-        if !self.begun {
-            self.begun = start.stage == Stage::Requested;
+        if self.first.is_none() {
+            self.first = Some(start.clone());
             self.note(start, String::new());
             return None;
         }
@@ -254,7 +272,8 @@ impl Processes {
 fn command(start: &Start, is_installed: &dyn Fn(&Path) -> bool) -> String {
     let has = |list: WordList, word: &str| list.read(reflex_library::tables()).has(word);
     if let Some((interpreter, words)) = start.interpreted.split_first()
-        && !has(WordList::ScriptInterpreters, unversioned(interpreter))
+        && (!has(WordList::ScriptInterpreters, unversioned(interpreter))
+            || (has(WordList::Shells, unversioned(interpreter)) && !is_installed(&start.file)))
     {
         return line([interpreter.as_os_str()].into_iter().chain(words.iter().map(OsString::as_os_str)));
     }
@@ -337,5 +356,7 @@ mod tests {
         assert_eq!(command(&start("./a", "/repo/a", &["./a", "x"], &script), &installed), "/repo/./a x");
         let echo = ["/bin/rm", "-rf", "./a", "x"];
         assert_eq!(command(&start("./a", "/repo/a", &["./a", "x"], &echo), &installed), "/bin/rm -rf ./a x");
+        let shell = ["/bin/sh", "./a", "x"];
+        assert_eq!(command(&start("./a", "/repo/a", &["./a", "x"], &shell), &installed), "/bin/sh ./a x");
     }
 }

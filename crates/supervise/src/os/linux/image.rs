@@ -151,11 +151,14 @@ pub(super) fn find(process: u32, descriptor: Option<i32>, path: &OsStr) -> Found
         None => of(process, "cwd"),
     };
     let path = Path::new(path);
-    // Below `/proc`, `self` would be this process.
-    if path.starts_with("/proc") || path.starts_with("/dev") {
+    // Looked up from here, `self` would be this process.
+    let own = [("/proc/self", ""), ("/proc/thread-self", ""), ("/dev/fd", "fd")];
+    let of_caller = own.iter().find_map(|(from, to)| Some(of(process, to).join(path.strip_prefix(from).ok()?)));
+    if of_caller.is_none() && (path.starts_with("/proc") || path.starts_with("/dev")) {
         return Found::Unknown;
     }
     let full = match path.strip_prefix("/") {
+        _ if of_caller.is_some() => of_caller.unwrap_or_default(),
         Ok(below) => of(process, "root").join(below),
         Err(_) if path.as_os_str().is_empty() => base,
         Err(_) => base.join(path),
