@@ -183,6 +183,38 @@ fn a_script_is_judged_by_its_interpreter_and_by_what_it_starts() {
     assert!(output.stderr.contains("reflex: Blocked: "), "{output:?}");
 }
 
+/// Forbids `seccomp` to the program that it starts: a filter that answers `EPERM` to system call 317.
+const FORBID: &str = "import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+libc.prctl(38, 1, 0, 0, 0)
+steps = [(0x20, 0, 0, 0), (0x15, 0, 1, 317), (6, 0, 0, 0x50001), (6, 0, 0, 0x7fff0000)]
+text = ctypes.create_string_buffer(b''.join(struct.pack('HBBI', *step) for step in steps))
+class Filter(ctypes.Structure): _fields_ = [('length', ctypes.c_ushort), ('steps', ctypes.c_void_p)]
+if libc.prctl(22, 2, ctypes.byref(Filter(4, ctypes.addressof(text)))): sys.exit(99)
+os.execvp(sys.argv[1], sys.argv[1:])";
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn where_the_system_forbids_it_nothing_starts_without_best_effort() {
+    let Some(run) = Supervised::new() else { return };
+    let home = run.machine.home();
+    let forbidden = |words: &[&str]| {
+        let reflex = [env!("CARGO_BIN_EXE_reflex"), "--home", home.to_str().unwrap(), "run", "--supervise"];
+        run.machine.program("python3", [&["-c", FORBID], reflex.as_slice(), words].concat()).run()
+    };
+    let refused = forbidden(&["--", "echo", "on"]);
+    if refused.code == 99 || refused.stderr.contains("No module") {
+        println!("skipped: {refused:?}");
+        return;
+    }
+    assert!(refused.code == 1 && refused.stdout.is_empty(), "{refused:?}");
+    assert!(refused.stderr.contains("not started: this system forbids seccomp filters"), "{refused:?}");
+    let started = forbidden(&["--best-effort", "--", "echo", "on"]);
+    assert!(started.stdout == "on\n" && started.stderr.contains("NOT supervised: "), "{started:?}");
+    let agent = forbidden(&["--best-effort", "--check", "--", "codex"]);
+    assert!(agent.code == 1 && agent.stderr.contains("reflex init --agent codex"), "{agent:?}");
+}
+
 #[test]
 fn only_a_supervised_program_may_be_unknown() {
     let machine = Machine::new();

@@ -182,7 +182,10 @@ pub(super) fn asks_elsewhere(sandbox: &Sandbox, reset: fn() -> Call) -> Result<(
 pub(super) fn supervised(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
-    sandbox.supervise();
+    if let Err(why) = sandbox.supervise() {
+        println!("skip  {}/supervised: {why}", sandbox.agent());
+        return Ok(());
+    }
     // The path is spelled out, so that it leads to the throwaway home for certain. Codex itself refuses `rm -rf`.
     let remove = format!("x=photos; find '{}'/\"$x\" -delete", sandbox.home().display());
     let calls = vec![shell("touch before.txt"), shell(&remove), shell("git status && touch after.txt")];

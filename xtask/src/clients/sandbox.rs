@@ -271,9 +271,12 @@ impl Sandbox {
         fs::remove_dir_all(&self.folder).map_err(|error| format!("cannot clear `{}`: {error}", self.folder.display()))
     }
 
-    /// Starts the client of this case below `reflex run --supervise`.
-    pub(super) fn supervise(&self) {
+    /// Starts the client of this case below `reflex run --supervise`; an error if this system cannot supervise.
+    pub(super) fn supervise(&self) -> Result<(), String> {
+        let mut check = self.guard();
+        self.succeed(check.args(["run", "--supervise", "--check", "--", "true"]))?;
         self.supervised.store(true, Ordering::SeqCst);
+        Ok(())
     }
 
     fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished, String> {

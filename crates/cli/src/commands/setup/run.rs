@@ -91,7 +91,9 @@ impl Run {
         let agent = agent_of(program);
         match agent {
             // A supervised program needs no hooks.
-            Some(agent) if supervisor.is_none() => is_guarded(host, agent, words).map_err(not_started)?,
+            Some(agent) if !supervisor.as_ref().is_some_and(Supervisor::judges) => {
+                is_guarded(host, agent, words).map_err(not_started)?;
+            }
             None if supervisor.is_none() => {
                 let known = agents(|agent| agent.settings.is_some());
                 let problem =

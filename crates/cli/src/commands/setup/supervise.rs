@@ -1,6 +1,7 @@
 //! `reflex run --supervise`: starts a program and judges every program that starts below it.
 
 use crate::foreground::{self, Wait};
+use crate::terminal::output::complain;
 use clap::ArgMatches;
 use reflex_host::{Host, Mode, Starts};
 use reflex_supervise::{Supervision, is_below_supervisor, occupied, probe};
@@ -35,6 +36,14 @@ pub(super) fn wanted(matches: &ArgMatches) -> Result<Option<Supervisor>, String>
 }
 
 impl Supervisor {
+    /// Whether starts are judged.
+    pub(super) fn judges(&self) -> bool {
+        match self {
+            Supervisor::Own | Supervisor::Above => true,
+            Supervisor::Absent(_) => false,
+        }
+    }
+
     /// The enforcement of this run, in one line.
     pub(super) fn banner(&self, title: &str) -> String {
         match self {
@@ -60,6 +69,11 @@ impl Supervisor {
             let (supervision, child) = Supervision::start(command, Arc::clone(&judge) as _)?;
             Ok((child, Box::new(move |child: &mut Child| supervision.wait(child))))
         };
-        foreground::through(command, &start)
+        let ended = foreground::through(command, &start);
+        match judge.unrecorded() {
+            0 => {}
+            count => complain(&format!("{count} starts ran without a record: the log could not be written")),
+        }
+        ended
     }
 }

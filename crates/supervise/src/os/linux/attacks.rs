@@ -231,7 +231,8 @@ fn unusual_starts_are_judged_by_what_runs() {
         let line = format!("cd {}; ({line}); true", folder.path().display());
         let Some((output, errors, _)) = played(&line) else { return };
         assert!(!output.contains(FORBIDDEN) && !output.contains("stat ("), "{line}: {output}");
-        assert!(errors.contains("reflex: evil is refused") || errors.contains("No such file"), "{line}: {errors}");
+        let is_absent = ["No such file", "command not found"].iter().any(|text| errors.contains(text));
+        assert!(errors.contains("reflex: evil is refused") || is_absent, "{line}: {errors}");
     }
 }
 
@@ -245,8 +246,20 @@ fn usual_starts_run_as_without_supervision() {
     assert_eq!(status, Some(0));
 }
 
+fn has_python() -> bool {
+    let found = Command::new("python3").arg("--version").stdout(Stdio::null()).status();
+    let has = found.is_ok_and(|status| status.success());
+    if !has {
+        println!("skipped: python3 is missing");
+    }
+    has
+}
+
 #[test]
 fn what_goes_around_the_filter_is_refused() {
+    if !has_python() {
+        return;
+    }
     let line = "python3 - <<'E'\nimport ctypes\nc = ctypes.CDLL(None, use_errno=True)\n\
                 for number in (425, 311 if __import__('os').uname().machine == 'x86_64' else 271):\n\
                 \x20   print(c.syscall(number, 0, 0, 0, 0, 0, 0), ctypes.get_errno())\nE";
@@ -256,6 +269,9 @@ fn what_goes_around_the_filter_is_refused() {
 
 #[test]
 fn a_full_standard_error_holds_nothing_up() {
+    if !has_python() {
+        return;
+    }
     // The pipe is full and has no reader.
     const QUIET: &str =
         "import os\ntry: os.execv(\"/bin/echo\", [\"echo\", \"evil\"])\nexcept OSError as e: os._exit(e.errno)";
