@@ -22,6 +22,7 @@ mod release;
 mod score;
 mod steps;
 mod suite;
+mod supervise;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,6 +46,9 @@ usage: cargo xtask COMMAND
                     folder, write the README's recording, and fail if a line breaks inside a word or is too long
   bindings          build the packages for Node.js and Python, install them into empty folders and test them there
   recipes           run examples/ with the packages of `bindings`, the real SDKs and a scripted model
+  supervise [--check]
+                    play builds and tests below `reflex run --supervise` beside a plain run and write
+                    docs/reference/supervise.md; with --check once, and fail if anything of it is refused
   portable [TARGET…]
                     check that everything compiles for Linux, macOS and, as far as it goes, Windows
   release           build the binary that people get, with what a hook call runs side by side
@@ -106,6 +110,8 @@ fn main() -> ExitCode {
         ["terminal"] => project().and_then(|project| page::terminal(&project)),
         ["bindings"] => project().and_then(|project| bindings::check(&project)),
         ["recipes"] => project().and_then(|project| recipes::check(&project)),
+        ["supervise"] => project().and_then(|project| supervise::write(&project)),
+        ["supervise", "--check"] => hermetic_release(&words, supervise::check),
         ["portable", names @ ..] => project().and_then(|project| portable::check(&project, names)),
         ["linear"] => project().and_then(|project| linear::write(&project, binary)),
         ["linear", "inputs"] => project().and_then(|project| linear::write_inputs(&project, binary)),

@@ -23,7 +23,7 @@ const PUSH: &str = "git push --force origin feature";
 
 const MOMENT: Duration = Duration::from_millis(20);
 
-const LONG: Duration = Duration::from_secs(30);
+const LONG: Duration = Duration::from_secs(90);
 
 /// A machine with the page open in a separate terminal.
 struct Page {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Longer than any step takes; a wait of this duration is a failure.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Temporary folders, below the build folder, because files in `/tmp` are judged more leniently.
 pub(crate) struct Machine {

@@ -95,7 +95,7 @@ fn attacker(kind: &str) -> Command {
 }
 
 fn tries() -> usize {
-    std::env::var(TRIES).ok().and_then(|number| number.parse().ok()).unwrap_or(1000)
+    std::env::var(TRIES).ok().and_then(|number| number.parse().ok()).unwrap_or(300)
 }
 
 /// Text that a thread changes back and forth between two values of the same length while children start with it.
@@ -171,19 +171,12 @@ fn wins(kind: &str, follows: bool) -> Option<usize> {
     Some(wins)
 }
 
+/// One after the other: each attacker keeps a processor busy.
 #[test]
-fn arguments_that_are_changed_after_they_were_judged_run_nothing() {
-    assert_eq!(wins("argv", true).unwrap_or(0), 0);
-}
-
-#[test]
-fn a_path_that_is_changed_after_it_was_judged_runs_nothing() {
-    assert_eq!(wins("path", true).unwrap_or(0), 0);
-}
-
-#[test]
-fn both_attackers_win_against_notification_alone() {
+fn what_is_changed_after_it_was_judged_does_not_run() {
     for kind in ["argv", "path"] {
+        assert_eq!(wins(kind, true).unwrap_or(0), 0, "{kind}");
+        // Without the comparison the same attack wins, so it is one.
         assert!(wins(kind, false).is_none_or(|wins| wins > 0), "{kind}: the attack attacks nothing");
     }
 }
