@@ -147,6 +147,36 @@ fn of_a_shell_only_its_own_redirections_are_judged() {
 }
 
 #[test]
+fn no_form_of_a_start_takes_the_place_of_another() {
+    let Some(run) = Supervised::new() else { return };
+    let script = |name: &str, text: &str, mode: u32| {
+        let file = run.machine.project().join(name);
+        fs::write(&file, text).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    script("rm-by-env", "#!/usr/bin/env rm\n", 0o755);
+    script("not-executable", "#!/usr/bin/env rm\n", 0o644);
+    let python = "import os\ntry: os.execv('./not-executable', ['x', '-rf', '/etc/nothing'])\nexcept OSError: pass\n\
+                  os.execv('/bin/rm', ['rm', './not-executable', '-rf', '/etc/nothing'])";
+    script("retry.py", python, 0o644);
+    for line in
+        ["./rm-by-env -rf /etc/nothing", "python3 retry.py", "mkfifo p; ./p; chmod +x p; ./p; rm -rf /etc/nothing"]
+    {
+        let output = run.run(line);
+        assert!(output.stderr.contains("reflex: Blocked: "), "{line}: {output:?}");
+    }
+    // The words of the run's own program excuse nothing before them.
+    let agent = run.machine.root().join("claude");
+    let text =
+        "#!/usr/bin/env python3\nimport os, sys\nos.execv('/bin/rm', ['rm', '-rf', '/etc/nothing', *sys.argv])\n";
+    fs::write(&agent, text).unwrap();
+    fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+    let words = ["run", "--supervise", "--", agent.to_str().unwrap(), "-p", "hi"];
+    let output = run.machine.reflex(words).folder(&run.machine.project()).run();
+    assert!(output.code != 0 && output.stderr.contains("reflex: Blocked: "), "{output:?}");
+}
+
+#[test]
 fn the_status_is_that_of_the_program() {
     let Some(run) = Supervised::new() else { return };
     assert_eq!(run.run("exit 7").code, 7);

@@ -6,7 +6,7 @@ use crate::model::words::WordList;
 use reflex_tables::Tables;
 
 /// Leaves the effects that the start itself has. The programs in a shell's text are starts of their own and are judged
-/// then, with their real arguments; the shell itself writes only to the files that its text redirects to. A hook is the
+/// then, with their real arguments; the shell itself opens what its text redirects to, and ends processes. A hook is the
 /// way in which an agent calls the guard, and a made-up call only in the text of a call.
 pub(crate) fn leave_own(analysis: &mut Analysis, tables: Tables) {
     let shells = WordList::Shells.read(tables);
@@ -14,7 +14,7 @@ pub(crate) fn leave_own(analysis: &mut Analysis, tables: Tables) {
     let is_shell = first.is_some_and(|command| shells.has(command.name.rsplit('/').next().unwrap_or_default()));
     let is_own = |effect: &Effect| {
         let is_hook = effect.kind == EffectKind::ChangeGuard && effect.flags.contains(&"told");
-        !is_hook && (!is_shell || is_redirected(analysis, effect))
+        !is_hook && (!is_shell || effect.kind == EffectKind::Kill || is_redirected(analysis, effect))
     };
     let own: Vec<bool> = analysis.effects.iter().map(is_own).collect();
     let mut own = own.into_iter();
@@ -23,8 +23,7 @@ pub(crate) fn leave_own(analysis: &mut Analysis, tables: Tables) {
 }
 
 fn is_redirected(analysis: &Analysis, effect: &Effect) -> bool {
-    let kinds = [EffectKind::Read, EffectKind::Overwrite, EffectKind::Append, EffectKind::Truncate];
     let redirects = analysis.command(effect).map(|command| command.redirects.as_slice()).unwrap_or_default();
     let is_target = |value: &reflex_shell::Value| effect.targets.iter().any(|target| target.value == *value);
-    kinds.contains(&effect.kind) && redirects.iter().any(|redirect| is_target(&redirect.target))
+    redirects.iter().any(|redirect| is_target(&redirect.target))
 }

@@ -83,7 +83,7 @@ impl Starts {
     pub fn new(host: Host, agent: &str, folder: &str) -> Starts {
         let event = Event { cwd: folder.into(), ..Event::default() };
         let workspace = host.settled(event).workspace;
-        let is_shell = WordList::Shells.read(reflex_library::tables()).has(agent);
+        let is_shell = has(WordList::Shells, agent);
         let (agent, session) = (agent.into(), random::uuid());
         let begun = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let environment = std::env::vars_os().map(|(mut pair, value)| {
@@ -116,19 +116,26 @@ impl Starts {
         pairs.map(|(name, value)| (name.to_owned(), value.into())).collect()
     }
 
-    /// Whether the program that the person asked for starts itself again: with the same words, or, unless it is an
-    /// interpreter, as its own helper. Starts by that helper are judged.
-    fn restarts(&self, start: &Start) -> bool {
+    /// Whether an agent's own program starts itself as a helper. Starts by that helper are judged. An interpreter or a
+    /// program that is several in one does not count: it can be anything.
+    fn is_helper(&self, start: &Start) -> bool {
         let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(first) = &processes.first else { return false };
-        let name = unversioned(first.file.as_os_str());
-        let is_interpreter = WordList::ScriptInterpreters.read(reflex_library::tables()).has(name);
-        if start.caller == first.file && start.file == first.file && !is_interpreter {
-            return true;
-        }
-        let words = first.argv.get(1..).unwrap_or_default();
-        let before = start.argv.strip_suffix(words).and_then(<[OsString]>::last);
-        before.is_some_and(|script| start.cwd.join(script).canonicalize().is_ok_and(|script| script == first.file))
+        let lists = [WordList::ScriptInterpreters, WordList::CombinedPrograms];
+        let may_be_anything = lists.iter().any(|list| has(*list, unversioned(first.file.as_os_str())));
+        let is_itself = start.caller == first.file && start.file == first.file && !first.file.as_os_str().is_empty();
+        has(WordList::AgentPrograms, &self.agent) && is_itself && !may_be_anything
+    }
+
+    /// The start without the words that the person gave to the run's own program, if that is a script which its
+    /// interpreter starts again: the person asked for these words.
+    fn without_given_words(&self, start: &Start) -> Option<Start> {
+        let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let first = processes.first.as_ref()?;
+        let words = first.argv.get(1..).filter(|words| !words.is_empty())?;
+        let before = start.argv.strip_suffix(words)?;
+        let script = start.cwd.join(before.get(1..)?.last()?).canonicalize().ok()?;
+        (script == first.file).then(|| Start { argv: before.to_vec(), ..start.clone() })
     }
 
     /// Whether a file was there before the run, outside of the project and of folders for temporary files. The time of
@@ -161,16 +168,18 @@ impl Judge for Starts {
     fn judge(&self, start: &Start) -> Answer {
         let cause = self.processes.lock().unwrap_or_else(PoisonError::into_inner).cause(start);
         let Some((by, goes_on)) = cause else { return Answer::Run };
-        if by.is_empty() && self.restarts(start) {
+        if by.is_empty() && self.is_helper(start) {
             return Answer::Run;
         }
-        // The `env` of a `#!` line starts the interpreter of a script that was judged.
-        let is_interpreter = start.argv.first().is_some_and(|name| start.file.file_name() == Some(name));
-        if goes_on && is_interpreter && self.is_installed(&start.file) {
+        // The `env` of a `#!` line starts the interpreter of a script that was judged. `#!/usr/bin/env rm` names none.
+        let is_named = start.argv.first().is_some_and(|name| start.file.file_name() == Some(name));
+        let reads_scripts = has(WordList::ScriptInterpreters, unversioned(start.file.as_os_str()));
+        if goes_on && is_named && reads_scripts && self.is_installed(&start.file) {
             return Answer::Run;
         }
         let id = random::uuid();
-        let fields = self.payload(start, (&id, &by));
+        let again = if by.is_empty() { self.without_given_words(start) } else { None };
+        let fields = self.payload(again.as_ref().unwrap_or(start), (&id, &by));
         let payload = Payload { fields: &fields, event_name: None, variable: &|_| None };
         let reply = self.host.answer(&supervisor::AGENT, &payload);
         if reply.code != 0 {
@@ -266,11 +275,10 @@ impl Processes {
 /// The command line by which a start is judged.
 ///
 /// An installed program has the name under which it was found, `cc` and not `gcc-12`, unless that is a link that is not
-/// installed, such as `./tidy` to `/bin/rm`. Any other program has its path, so that a script is read. The name among the arguments counts only for programs that
-/// choose by it what they are. A script stands for itself, as its interpreter reads it; an interpreter that reads no
-/// scripts is judged with the words that the kernel gives it.
+/// installed, such as `./tidy` to `/bin/rm`. Any other program has its path, so that a script is read. The first
+/// argument counts only for programs that choose by it what they are. A script stands for itself, as its interpreter
+/// reads it; an interpreter that reads no scripts is judged with the words that the kernel gives it.
 fn command(start: &Start, is_installed: &dyn Fn(&Path) -> bool) -> String {
-    let has = |list: WordList, word: &str| list.read(reflex_library::tables()).has(word);
     if let Some((interpreter, words)) = start.interpreted.split_first()
         && (!has(WordList::ScriptInterpreters, unversioned(interpreter))
             || (has(WordList::Shells, unversioned(interpreter)) && !is_installed(&start.file)))
@@ -292,6 +300,10 @@ fn command(start: &Start, is_installed: &dyn Fn(&Path) -> bool) -> String {
         (Some(file), Some(given)) if file != given => line([file, given].into_iter().chain(rest)),
         _ => line([name].into_iter().chain(rest)),
     }
+}
+
+fn has(list: WordList, word: &str) -> bool {
+    list.read(reflex_library::tables()).has(word)
 }
 
 /// The name of a program without its folder and version: `python` for `/usr/bin/python3.11`.

@@ -51,7 +51,8 @@ fn failure(errno: libc::c_int) -> u32 {
     libc::SECCOMP_RET_ERRNO | errno.unsigned_abs()
 }
 
-fn program() -> Vec<libc::sock_filter> {
+/// The filter, ready for [`install`].
+pub(super) fn compiled() -> Vec<libc::sock_filter> {
     let foreign = answer(failure(libc::ENOSYS));
     let mut program = vec![load(ARCH), jump(libc::BPF_JEQ, ARCHITECTURE, 1, 0), foreign, load(NUMBER)];
     program.extend([jump(libc::BPF_JGE, FIRST_OF_X32, 0, 1), foreign]);
@@ -65,7 +66,7 @@ fn program() -> Vec<libc::sock_filter> {
     program
 }
 
-/// Installs the filter in this thread and what it starts. Returns the raw descriptor of its listener.
+/// Installs the filter in this thread and what it starts. Returns the descriptor of its listener.
 ///
 /// Allocates nothing if `program` was made before, so it may run between `fork` and `exec`.
 pub(super) fn install(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
@@ -75,16 +76,17 @@ pub(super) fn install(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
         // SAFETY: the program lives through the call, which only reads it.
         unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) }
     };
-    // SAFETY: takes numbers only. It lets an ordinary user install a filter; root has the right without it.
-    let privileged = set(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV);
+    let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    let privileged = set(flags);
     let descriptor = if privileged >= 0 || io::Error::last_os_error().raw_os_error() != Some(libc::EACCES) {
         privileged
     } else {
+        // An ordinary user may install a filter only in processes that can gain no rights.
         // SAFETY: takes numbers only.
         if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        set(libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV)
+        set(flags)
     };
     let descriptor = libc::c_int::try_from(descriptor).map_err(|_| io::ErrorKind::InvalidData)?;
     if descriptor < 0 {
@@ -92,11 +94,6 @@ pub(super) fn install(program: &[libc::sock_filter]) -> io::Result<OwnedFd> {
     }
     // SAFETY: the kernel has just opened this descriptor for us; it is closed on exec.
     Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
-}
-
-/// The filter, ready for [`install`].
-pub(super) fn compiled() -> Vec<libc::sock_filter> {
-    program()
 }
 
 /// A system call that waits for an answer.

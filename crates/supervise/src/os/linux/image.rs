@@ -59,7 +59,7 @@ fn link(process: u32, name: &str) -> PathBuf {
     fs::read_link(of(process, name)).unwrap_or_default()
 }
 
-/// The process of a thread, and the thread's parent.
+/// The process of a thread.
 pub(super) fn process_of(thread: libc::pid_t) -> Option<u32> {
     if notice::is_process(thread) {
         return u32::try_from(thread).ok();
@@ -163,7 +163,7 @@ pub(super) fn find(process: u32, descriptor: Option<i32>, path: &OsStr) -> Found
         Err(_) if path.as_os_str().is_empty() => base,
         Err(_) => base.join(path),
     };
-    let file = match File::open(&full) {
+    let file = match open(&full) {
         Ok(file) => file,
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             return Found::Missing;
@@ -172,10 +172,18 @@ pub(super) fn find(process: u32, descriptor: Option<i32>, path: &OsStr) -> Found
         Err(_) => return unreadable(&full),
     };
     let Ok(data) = file.metadata() else { return Found::Unknown };
+    if !data.is_file() {
+        return Found::Unknown;
+    }
     let path = path_of(&file);
     let mut interpreters = Vec::new();
     let program = interpreter(process, file, &mut interpreters);
     Found::File { identity: identity(&data), path, interpreters, program }
+}
+
+/// Opens a file that a process names. Opening a pipe without a writer would never return.
+fn open(path: &Path) -> io::Result<File> {
+    File::options().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
 fn unreadable(full: &Path) -> Found {
@@ -202,7 +210,7 @@ fn interpreter(process: u32, mut file: File, words: &mut Vec<OsString>) -> Optio
         let mut before = vec![name];
         before.extend(argument);
         words.splice(0..0, before);
-        file = File::open(full).ok()?;
+        file = open(&full).ok()?;
         program = file.metadata().ok().map(|data| identity(&data));
     }
     program
