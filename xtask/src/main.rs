@@ -249,9 +249,25 @@ fn attacks(project: &Project) -> Result<(), String> {
 fn format_and_lints(project: &Project) -> Result<(), String> {
     step("format", || succeed(&mut project.cargo(&["fmt", "--all", "--check"])).map(drop))?;
     step("prose", || prose::check(project))?;
+    step("lock files", || lock_files(project))?;
     step("lints", || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];
         succeed(&mut project.cargo(&clippy)).map(drop)
+    })
+}
+
+/// The workspaces beside the main one use its crates, so a new dependency of those makes their lock files stale. They
+/// are built far less often than the main one.
+fn lock_files(project: &Project) -> Result<(), String> {
+    let is_current = |folder: &str, more: &[&str]| {
+        let mut cargo = project.cargo(&["update", "--quiet", "--workspace", "--locked"]);
+        succeed(cargo.args(more).current_dir(project.root.join(folder))).map(drop)
+    };
+    ["bindings", "fuzz"].into_iter().try_for_each(|folder| {
+        // The index is asked only for what this machine has never seen.
+        is_current(folder, &["--offline"])
+            .or_else(|_| is_current(folder, &[]))
+            .map_err(|problem| format!("`cargo update --workspace` in {folder}/ updates its lock file:\n{problem}"))
     })
 }
 
