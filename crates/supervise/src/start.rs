@@ -10,6 +10,8 @@ pub struct Start {
     pub process: u32,
     /// Time at which the process began, in clock ticks since boot: with the process id it names one process.
     pub since: u64,
+    /// The parent of that process; 0 if it is unknown.
+    pub parent: u32,
     /// The file of the program that makes the call. Empty if it is unknown.
     pub caller: PathBuf,
     /// The path in the call, relative to the working directory. Empty if the call names a descriptor.

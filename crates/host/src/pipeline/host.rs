@@ -67,7 +67,11 @@ impl Host {
             event.workspace = project_root(&event.workspace, &event.home);
         }
         // Symlinks are resolved once, here; paths compared with these folders are resolved too.
-        let cwd = canonical(Path::new(&event.cwd)).map_or_else(|_| event.cwd.clone(), |path| shown(&path));
+        let cwd = match event.started {
+            // The kernel names the working directory of a process without symlinks.
+            Some(_) => event.cwd.clone(),
+            None => canonical(Path::new(&event.cwd)).map_or_else(|_| event.cwd.clone(), |path| shown(&path)),
+        };
         let real = |folder: &str| match folder {
             _ if folder == event.cwd => cwd.clone(),
             // If the path to this folder has no symlink, the paths to its ancestors have none either.

@@ -10,7 +10,7 @@ use crate::world::TEMPORARY;
 use reflex_agents::{Payload, supervisor};
 use reflex_engine::shell::{Language, quoted};
 use reflex_engine::{Action, Event, Judgement, WordList, is_within};
-use reflex_supervise::{Answer, Judge, Start, parent};
+use reflex_supervise::{Answer, Judge, Start, parent, since};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -250,17 +250,14 @@ impl Processes {
             self.note(start, String::new());
             return None;
         }
-        let known = |process: u32, since: u64| self.starts.get(&process).filter(|known| known.since == since);
-        let mut above = (start.process, start.since);
-        for _ in 0..MAX_ABOVE {
-            if let Some(known) = known(above.0, above.1) {
-                let goes_on = above.0 == start.process && known.interpreted.get(1..) == Some(start.argv.as_slice());
-                return Some((known.id.clone(), goes_on));
-            }
-            let Some(parent) = parent(above.0) else { break };
-            above = parent;
+        let known = |(process, since): (u32, u64)| self.starts.get(&process).filter(|known| known.since == since);
+        if let Some(known) = known((start.process, start.since)) {
+            let goes_on = known.interpreted.get(1..) == Some(start.argv.as_slice());
+            return Some((known.id.clone(), goes_on));
         }
-        Some((String::new(), false))
+        let first = (start.parent, since(start.parent));
+        let mut above = std::iter::successors(Some(first), |(process, _)| parent(*process)).take(MAX_ABOVE);
+        Some((above.find_map(known).map(|known| known.id.clone()).unwrap_or_default(), false))
     }
 
     fn note(&mut self, start: &Start, id: String) {

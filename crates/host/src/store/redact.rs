@@ -390,10 +390,9 @@ impl Store {
     /// The event with session, subagent and call ids that may be written to state files; an id that does not look like
     /// a name is replaced by a tag.
     pub(crate) fn named(&self, mut event: Event) -> Event {
-        let redactor = Redactor::new(self);
         for name in [Some(&mut event.session), Some(&mut event.call), event.subagent.as_mut()].into_iter().flatten() {
             if !is_plain_name(name) && !is_call_id(name) {
-                *name = redactor.name(name).into();
+                *name = Redactor::new(self).name(name).into();
             }
         }
         event

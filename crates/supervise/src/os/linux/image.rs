@@ -11,7 +11,10 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Bytes of a file in which the kernel looks for a `#!` line, `BINPRM_BUF_SIZE`.
-const FIRST_LINE: u64 = 256;
+const FIRST_LINE: usize = 256;
+
+/// Size that the arguments and variables of most processes keep to.
+const MOST_CONTENTS: usize = 8192;
 
 /// Maximum number of interpreters that the kernel puts before a script.
 const MAX_INTERPRETERS: usize = 5;
@@ -19,14 +22,25 @@ const MAX_INTERPRETERS: usize = 5;
 /// One file, by device and inode.
 pub(super) type Identity = (u64, u64);
 
-/// The judged parts of an image. An equal image runs without another judgement.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Image {
+/// The judged parts of an image. A loaded image that is equal runs without another judgement.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Expected<'s> {
     /// The program; `None` if the file was not found.
     pub(super) file: Option<Identity>,
-    pub(super) argv: Vec<OsString>,
-    pub(super) environment: Vec<OsString>,
-    pub(super) cwd: PathBuf,
+    pub(super) argv: &'s [OsString],
+    pub(super) environment: &'s [OsString],
+    pub(super) cwd: &'s Path,
+}
+
+/// The same parts of an image that the kernel has loaded.
+#[derive(Debug)]
+pub(super) struct Image {
+    file: Identity,
+    /// The arguments, each ended by a zero byte.
+    argv: Vec<u8>,
+    /// The variables in the same form.
+    environment: Vec<u8>,
+    cwd: PathBuf,
 }
 
 /// A file as its caller finds it.
@@ -68,22 +82,34 @@ pub(super) fn process_of(thread: libc::pid_t) -> Option<u32> {
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
-/// The parent of a process, and the time at which the process began, in clock ticks since boot.
+/// The parent of a process, and the time at which the process began, in clock ticks since boot. Zeroes if it is gone.
+pub(super) fn origin(process: u32) -> (u32, u64) {
+    stat(process).unwrap_or_default()
+}
+
 fn stat(process: u32) -> Option<(u32, u64)> {
-    let stat = fs::read_to_string(of(process, "stat")).ok()?;
+    let stat = contents(&of(process, "stat")).ok()?;
     // The name in parentheses may contain anything. The parent is the 4th field, the time the 22nd, proc_pid_stat(5).
-    let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
+    let after = stat.iter().rposition(|byte| *byte == b')')?;
+    let mut fields = std::str::from_utf8(stat.get(after + 1..)?).ok()?.split_ascii_whitespace();
     let parent = fields.nth(1)?.parse().ok()?;
     Some((parent, fields.nth(17)?.parse().ok()?))
 }
 
-/// The time at which a process began; 0 if it is gone.
-pub(super) fn since(process: u32) -> u64 {
-    stat(process).map_or(0, |(_, since)| since)
+/// Reads a file of `/proc`. Its size is unknown, so `fs::read` would begin with 32 bytes and take many calls.
+fn contents(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::with_capacity(MOST_CONTENTS);
+    File::open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
-/// The parent of a process and the time at which the parent began, as in [`Start::since`]. `None` for a process that is
-/// gone, or whose parent is.
+/// The time at which a process began, as in [`Start::since`](crate::Start::since); 0 if it is gone.
+pub fn since(process: u32) -> u64 {
+    origin(process).1
+}
+
+/// The parent of a process and the time at which the parent began. `None` for a process that is gone, or whose parent
+/// is.
 pub fn parent(process: u32) -> Option<(u32, u64)> {
     let (parent, _) = stat(process)?;
     Some((parent, stat(parent)?.1))
@@ -109,39 +135,53 @@ fn real(path: PathBuf) -> PathBuf {
     if is_gone || !path.is_absolute() || path.starts_with("/memfd:") { PathBuf::new() } else { path }
 }
 
-/// The image of a process that is stopped at its exec.
-pub(super) fn loaded(process: u32) -> io::Result<Image> {
-    Ok(Image {
-        file: Some(identity(&fs::metadata(of(process, "exe"))?)),
-        argv: words(&fs::read(of(process, "cmdline"))?),
-        environment: words(&fs::read(of(process, "environ"))?),
-        cwd: cwd(process),
-    })
+impl Image {
+    /// The image of a process that is stopped at its exec.
+    pub(super) fn loaded(process: u32) -> io::Result<Image> {
+        Ok(Image {
+            file: identity(&fs::metadata(of(process, "exe"))?),
+            argv: contents(&of(process, "cmdline"))?,
+            environment: contents(&of(process, "environ"))?,
+            cwd: cwd(process),
+        })
+    }
+
+    pub(super) fn is(&self, expected: Expected<'_>) -> bool {
+        expected.file == Some(self.file)
+            && is_list(&self.argv, expected.argv)
+            && is_list(&self.environment, expected.environment)
+            && expected.cwd == self.cwd
+    }
+
+    /// The image as a start to judge.
+    pub(super) fn as_start(&self, process: u32) -> Start {
+        let (file, (parent, since)) = (program(process), origin(process));
+        Start {
+            process,
+            since,
+            parent,
+            caller: PathBuf::new(),
+            path: file.clone(),
+            file,
+            argv: words(&self.argv),
+            interpreted: Vec::new(),
+            environment: words(&self.environment),
+            cwd: self.cwd.clone(),
+            stage: Stage::Loaded,
+        }
+    }
 }
 
-/// The same as a start to judge.
-pub(super) fn as_start(process: u32, image: &Image) -> Start {
-    let file = program(process);
-    Start {
-        process,
-        since: since(process),
-        caller: PathBuf::new(),
-        path: file.clone(),
-        file,
-        argv: image.argv.clone(),
-        interpreted: Vec::new(),
-        environment: image.environment.clone(),
-        cwd: image.cwd.clone(),
-        stage: Stage::Loaded,
-    }
+/// Whether these bytes are the words, each ended by a zero byte.
+fn is_list(bytes: &[u8], words: &[OsString]) -> bool {
+    let rest = words.iter().try_fold(bytes, |bytes, word| bytes.strip_prefix(word.as_bytes())?.strip_prefix(b"\0"));
+    rest.is_some_and(<[u8]>::is_empty)
 }
 
 /// Splits text in which each word ends with a zero byte.
 fn words(bytes: &[u8]) -> Vec<OsString> {
-    let mut words: Vec<OsString> =
-        bytes.split(|byte| *byte == 0).map(|word| OsStr::from_bytes(word).to_owned()).collect();
-    words.pop();
-    words
+    let words = bytes.strip_suffix(b"\0").map(|bytes| bytes.split(|byte| *byte == 0));
+    words.into_iter().flatten().map(|word| OsStr::from_bytes(word).to_owned()).collect()
 }
 
 /// The file that a process names in a call, relative to its working directory or to one of its descriptors.
@@ -218,9 +258,10 @@ fn interpreter(process: u32, mut file: File, words: &mut Vec<OsString>) -> Optio
 
 /// The interpreter and its one argument in a `#!` line.
 fn first_line(file: &mut File) -> Option<(OsString, Option<OsString>)> {
-    let mut bytes = Vec::new();
-    file.take(FIRST_LINE).read_to_end(&mut bytes).ok()?;
-    let line = bytes.strip_prefix(b"#!")?;
+    let mut bytes = [0; FIRST_LINE];
+    // One read, as in the kernel, which takes what it gets.
+    let length = file.read(&mut bytes).ok()?;
+    let line = bytes.get(..length)?.strip_prefix(b"#!")?;
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let line = line.split(|byte| *byte == b'\n').next()?;
     let line = line.split(|byte| *byte == 0).next()?;

@@ -69,6 +69,9 @@ impl Memory {
     }
 
     fn pointer(&mut self, address: u64) -> io::Result<u64> {
+        if let Some(bytes) = self.rest_of_page(address)?.first_chunk() {
+            return Ok(u64::from_ne_bytes(*bytes));
+        }
         let mut bytes = [0; POINTER];
         // A list that is not aligned may have a pointer across two pages.
         for (at, byte) in bytes.iter_mut().enumerate() {

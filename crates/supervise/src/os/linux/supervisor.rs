@@ -2,7 +2,7 @@
 #![expect(unsafe_code, reason = "the filter is installed between fork and exec")]
 
 use super::filter::{self, Listener, Notification};
-use super::image::{self, Found, Image};
+use super::image::{self, Expected, Found, Image};
 use super::memory::Memory;
 use super::tracer::{self, Stop};
 use super::{notice, socket};
@@ -203,15 +203,14 @@ impl Call {
         })
     }
 
-    /// The arguments that the kernel gives to the program in the end.
-    fn passed(&self, interpreters: &[OsString]) -> Vec<OsString> {
-        let rest = self.argv.iter().skip(1);
-        match (interpreters, self.argv.first()) {
-            // An empty list gets an empty name.
-            ([], None) => vec![OsString::new()],
-            ([], Some(name)) => [name].into_iter().chain(rest).cloned().collect(),
-            (before, _) => before.iter().chain([&self.path]).chain(rest).cloned().collect(),
+    /// The arguments that the kernel gives to the last interpreter of a script; otherwise empty.
+    fn interpreted(&self, interpreters: Vec<OsString>) -> Vec<OsString> {
+        let mut words = interpreters;
+        if !words.is_empty() {
+            words.push(self.path.clone());
+            words.extend(self.argv.iter().skip(1).cloned());
         }
+        words
     }
 }
 
@@ -233,21 +232,29 @@ impl Shared {
             Found::Missing => return self.listener.fail(id, libc::ENOENT),
             Found::Unknown => (None, Default::default(), Vec::new(), None),
         };
-        let passed = call.passed(&interpreters);
+        let interpreted = call.interpreted(interpreters);
+        let (parent, since) = image::origin(process);
         let start = Start {
             process,
-            since: image::since(process),
+            since,
+            parent,
             caller: image::program(process),
             path: if call.descriptor.is_none() { PathBuf::from(&call.path) } else { path.clone() },
             file: path,
-            interpreted: if interpreters.is_empty() { Vec::new() } else { passed.clone() },
+            interpreted,
             cwd: image::cwd(process),
             stage: Stage::Requested,
             argv: call.argv,
             environment: call.environment,
         };
-        let file = if interpreters.is_empty() { file } else { program };
-        let expected = Image { file, argv: passed, environment: start.environment.clone(), cwd: start.cwd.clone() };
+        // The kernel puts an empty name in for an empty list.
+        let unnamed = [OsString::new()];
+        let (file, argv) = match (start.interpreted.as_slice(), start.argv.as_slice()) {
+            ([], []) => (file, unnamed.as_slice()),
+            ([], given) => (file, given),
+            (interpreted, _) => (program, interpreted),
+        };
+        let expected = Expected { file, argv, environment: &start.environment, cwd: &start.cwd };
         // If the caller is gone, another process may have its id, and the arguments are another's.
         if !self.listener.is_valid(id) {
             return;
@@ -257,8 +264,8 @@ impl Shared {
         }
         match self.judge.judge(&start) {
             Answer::Run if !self.follows => self.listener.go_on(id),
-            Answer::Run => self.follow(notification, process, |shared| shared.compare(process, &expected)),
-            Answer::End(why) => self.follow(notification, process, |_| Err(why)),
+            Answer::Run => self.follow(notification, process, expected, Ok(())),
+            Answer::End(why) => self.follow(notification, process, expected, Err(why)),
             Answer::Refuse(why) => {
                 self.remember_refused(start);
                 self.refuse(id, process, &why);
@@ -266,8 +273,9 @@ impl Shared {
         }
     }
 
-    /// Lets the start happen up to the first instruction, and ends the process if the check fails then.
-    fn follow(&self, notification: &Notification, process: u32, check: impl FnOnce(&Shared) -> Result<(), String>) {
+    /// Lets a start happen up to the first instruction. Ends the process there if the start was refused, or if another
+    /// image was loaded and is refused.
+    fn follow(&self, notification: &Notification, process: u32, expected: Expected<'_>, judged: Result<(), String>) {
         if let Err(error) = tracer::seize(notification.thread) {
             if error.raw_os_error() != Some(libc::ESRCH) {
                 let why = "this start cannot be followed, for example because a debugger follows it";
@@ -277,7 +285,7 @@ impl Shared {
         }
         self.listener.go_on(notification.id);
         match tracer::stopped() {
-            Stop::Loaded(thread) => match check(self) {
+            Stop::Loaded(thread) => match judged.and_then(|()| self.compare(process, expected)) {
                 Ok(()) => tracer::detach(thread, 0),
                 Err(why) => {
                     notice::write(process, &why);
@@ -290,12 +298,12 @@ impl Shared {
     }
 
     /// Judges what was loaded if it is not what was judged before.
-    fn compare(&self, process: u32, expected: &Image) -> Result<(), String> {
-        let loaded = image::loaded(process).map_err(|error| format!("the program cannot be looked at: {error}"))?;
-        if loaded == *expected {
+    fn compare(&self, process: u32, expected: Expected<'_>) -> Result<(), String> {
+        let loaded = Image::loaded(process).map_err(|error| format!("the program cannot be looked at: {error}"))?;
+        if loaded.is(expected) {
             return Ok(());
         }
-        match self.judge.judge(&image::as_start(process, &loaded)) {
+        match self.judge.judge(&loaded.as_start(process)) {
             Answer::Run => Ok(()),
             Answer::Refuse(why) | Answer::End(why) => Err(why),
         }
