@@ -76,11 +76,19 @@ const WORK: &[Work] = &[
         goal: Some(1.1),
     },
     Work {
-        name: "`cargo check`, `test` and `clean`",
+        name: "`cargo check` of this project's shell grammar",
+        needs: &["cargo"],
+        prepare: "cp -r \"$REFLEX/Cargo.toml\" \"$REFLEX/Cargo.lock\" \"$REFLEX/crates\" \"$REFLEX/xtask\" . && \
+                  echo target > .gitignore && git add -A && git commit -qm one",
+        run: "cargo check -q --offline -p reflex-shell",
+        goal: Some(1.1),
+    },
+    Work {
+        name: "`cargo build`, `test` and `clean` of one file",
         needs: &["cargo"],
         prepare: "printf '[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n' > Cargo.toml; mkdir src; echo 'fn main() {}' > src/main.rs; printf 'fn main(){println!(\"cargo:rerun-if-changed=build.rs\");}' > build.rs; echo target > .gitignore; git add -A; git commit -qm one",
-        run: "cargo check -q && cargo test -q && cargo clean -q",
-        goal: Some(1.1),
+        run: "cargo build -q && cargo test -q && cargo clean -q",
+        goal: None,
     },
     Work {
         name: "`python3 -m venv`, `unittest` and the end of both",
@@ -157,6 +165,8 @@ fn play(project: &Project, rounds: usize) -> Result<Option<String>, String> {
 
 /// A throw-away home outside of folders for temporary files, which are judged more mildly.
 struct Ground {
+    /// This project.
+    root: PathBuf,
     folder: PathBuf,
     reflex: PathBuf,
     /// Number of runs so far.
@@ -171,7 +181,7 @@ impl Ground {
             fs::remove_dir_all(&folder).map_err(failed)?;
         }
         fs::create_dir_all(folder.join("home")).map_err(failed)?;
-        Ok(Ground { folder, reflex: binary, runs: Cell::new(0) })
+        Ok(Ground { root: project.root.clone(), folder, reflex: binary, runs: Cell::new(0) })
     }
 
     /// The start of a supervised run, before its `--`.
@@ -208,7 +218,7 @@ impl Ground {
             "git init -q -b main . && git config user.email a@b.example && git config user.name a && {{ {}; }}",
             work.prepare
         );
-        succeed(Command::new("sh").args(["-c", &prepare]).current_dir(&repository))?;
+        succeed(Command::new("sh").args(["-c", &prepare]).current_dir(&repository).env("REFLEX", &self.root))?;
         command.current_dir(&repository).env_remove("CARGO_TARGET_DIR").stdin(std::process::Stdio::null());
         let begun = Instant::now();
         let output = command.output().map_err(|error| error.to_string())?;

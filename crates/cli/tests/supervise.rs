@@ -130,6 +130,56 @@ fn an_approval_of_a_program_is_one_of_the_program_that_it_starts() {
     assert!(!folder.exists());
 }
 
+impl Supervised {
+    /// Runs an agent that reports a call to its hook, prints the decision, and then runs these lines.
+    fn agent(&self, command: &str, lines: &str) -> Ran {
+        let agent = self.machine.root().join("claude");
+        let payload = serde_json::json!({
+            "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": self.machine.project(),
+            "tool_input": {"command": command},
+        });
+        let hook = format!("echo '{payload}' | {} hook --agent claude", self.machine.line());
+        let text = format!("#!/bin/sh\ncase $({hook}) in *'\"ask\"'*) echo ask ;; *) echo other ;; esac\n{lines}\n");
+        fs::write(&agent, text).unwrap();
+        fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
+        let words = ["run", "--supervise", "--", agent.to_str().unwrap(), "-p", "hi"];
+        self.machine.reflex(words).folder(&self.machine.project()).run()
+    }
+}
+
+#[test]
+fn a_call_is_the_cause_of_the_program_that_runs_it() {
+    let Some(run) = Supervised::new() else { return };
+    let output = run.agent("env ls", "bash -c \"shopt -s extglob && eval 'env ls' < /dev/null && pwd -P\"");
+    assert_eq!(output.code, 0, "{output:?}");
+    let call = run.starts("env ls").into_iter().find(|one| one.get("start").is_none()).unwrap();
+    let shell = run.starts("shopt").pop().unwrap();
+    assert_eq!(shell["start"]["by"], call["id"], "{shell}");
+    let why = run.machine.reflex(["why", call["id"].as_str().unwrap()]).run();
+    let tree: Vec<&str> = why.stdout.lines().filter_map(|line| line.strip_prefix("starts   ")).collect();
+    assert_eq!(
+        (tree[0], tree[2], tree[3], tree.len()),
+        ("> env ls", "      env ls", "        ls", 4),
+        "{}",
+        why.stdout
+    );
+}
+
+#[test]
+fn a_call_that_was_approved_at_the_agents_prompt_starts_its_program_once() {
+    let Some(run) = Supervised::new() else { return };
+    let push = "git push --delete origin old";
+    let start = |text: &str| format!("bash -c '{text}'; echo $?\n");
+    let output = run.agent(push, &[start(push), start(push)].concat());
+    // git itself fails, for there is no such remote.
+    assert_eq!(output.stdout, "ask\n128\n126\n", "{output:?}");
+    // Neither another command nor one that the hook has refused.
+    let output = run.agent(push, &start("git push --delete origin new"));
+    assert_eq!(output.stdout, "ask\n126\n", "{output:?}");
+    let output = run.agent("rm -rf /etc/nothing", &start("rm -rf /etc/nothing"));
+    assert_eq!(output.stdout, "other\n126\n", "{output:?}");
+}
+
 #[test]
 fn an_agent_that_is_no_shell_gets_the_text_as_output_of_the_program() {
     let Some(run) = Supervised::new() else { return };

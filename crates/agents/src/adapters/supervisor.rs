@@ -1,14 +1,14 @@
 //! The supervisor of `reflex run --supervise`, which reports every program that an agent's processes start:
 //!
 //! ```json
-//! {"id": "RECORD", "by": "RECORD of the start that this one comes from, or empty", "process": 4711,
+//! {"id": "RECORD", "causes": ["RECORD of the start that this one comes from", "…"], "process": 4711,
 //!  "session": "the run", "agent": "aider", "command": "git push", "cwd": "/repo", "workspace": "/repo",
 //!  "environment": {"GIT_DIR": "/other"}}
 //! ```
 //!
 //! A status other than 0 refuses; the process that wanted to start the program gets the text.
 
-use crate::json::{BadEvent, optional, required};
+use crate::json::{BadEvent, required};
 use crate::model::abilities::{HookCapabilities, Line};
 use crate::model::agent::Agent;
 use crate::model::delivery::Delivery;
@@ -40,6 +40,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
     let text = |key| required(fields, key).map(str::to_owned);
     let environment = fields.get("environment").and_then(Value::as_object);
     let variables = environment.into_iter().flatten();
+    let causes = fields.get("causes").and_then(Value::as_array).into_iter().flatten();
     let variables = variables.filter_map(|(name, value)| Some((name.clone(), value.as_str()?.to_owned())));
     Ok(Event {
         session: text("session")?,
@@ -51,7 +52,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
         actions: vec![Action::Shell { command: text("command")?, language: Language::default() }],
         started: Some(Started {
             id: text("id")?,
-            by: optional(fields, "by")?.unwrap_or_default().to_owned(),
+            causes: causes.filter_map(Value::as_str).map(str::to_owned).collect(),
             process: fields.get("process").and_then(Value::as_u64).unwrap_or(0),
             environment: variables.collect(),
         }),

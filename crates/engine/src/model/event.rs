@@ -58,8 +58,8 @@ pub struct Event {
 pub struct Started {
     /// The id of its record.
     pub id: String,
-    /// The id of the record of the start that it comes from; empty at the top.
-    pub by: String,
+    /// The records of the starts that it comes from, the nearest first, and last that of the call which caused them.
+    pub causes: Vec<String>,
     /// The process that becomes the program.
     pub process: u64,
     /// The variables that differ from those of the supervisor.

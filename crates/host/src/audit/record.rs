@@ -334,8 +334,8 @@ fn head(redactor: &Redactor<'_>, kind: &'static str, call: CallRef<'_>) -> Recor
 /// The place of a start among the others of its run.
 fn started(started: &Started) -> Kept {
     let mut object = Record::default();
-    if !started.by.is_empty() {
-        object.made("by", &started.by);
+    if let Some(by) = started.causes.first() {
+        object.made("by", by);
     }
     object.number("process", started.process);
     object.finish()

@@ -110,7 +110,8 @@ impl Host {
         };
         let needed = policy.as_ref().is_some_and(|policy| event.moment.is_before_execution() && policy.needs_record());
         let record = record::call(&redactor, call, &judgement, &context);
-        let recorded = starts::record(&store, &event, record, (record::is_durable(&judgement), needed));
+        let times = (record::is_durable(&judgement), needed || released.is_some());
+        let recorded = starts::record(&store, &event, record, times);
         if let (Err(error), true) = (&recorded, needed) {
             return unrecorded(agent, &event, error);
         }
@@ -157,15 +158,17 @@ impl Host {
         let pending = memory::pending(call, judgement, redactor, (self.guard(), asking.sight.kept));
         let by = match store.pause().filter(|pause| pause.holds_in(&call.event.workspace)) {
             Some(pause) => {
-                Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
+                let why = format!("the guard is switched off by {} ({})", pause.by, pause.reason);
+                Some((Some("off".to_owned()), why))
             }
             None => match self.approval(&pending, call, judgement, redactor) {
-                Some(by) => by.or_else(|| self.approved_above(call.event, judgement)),
+                Some(Some((grant, why))) => Some((Some(grant), why)),
+                Some(None) => self.approved_above(call.event, judgement),
                 None => return Released::No,
             },
         };
         match by {
-            Some((grant, why)) => let_run(judgement, (Some(grant), why)),
+            Some(by) => let_run(judgement, by),
             None => self.keep_waiting(pending, asking, judgement, redactor),
         }
     }

@@ -1,4 +1,4 @@
-//! The tree of programs that a supervised agent has started.
+//! The tree of programs that a supervised agent has started, below the call that caused it.
 
 use crate::commands::history::record::field;
 use crate::terminal::visible::visible;
@@ -18,31 +18,36 @@ const MAX_DEPTH: usize = 24;
 
 type Record = Map<String, Value>;
 
-/// The starts that led to this one, and those that came from it, one line each; empty if the record is of no start.
+/// The call and the starts that led to this record, and the starts that came from it, one line each; empty if no start
+/// has to do with it.
 pub(super) fn tree(host: &Host, record: &Record) -> Vec<String> {
-    if !record.contains_key("start") {
+    let search = |key: &str, text: &str, limit| {
+        let fields = [(key, text), ("kind", "call")].map(|(key, text)| (key.to_owned(), text.to_owned()));
+        host.store().log().search(&Search { fields: fields.into(), ..Search::default() }, limit).unwrap_or_default()
+    };
+    let below = if record.contains_key("start") { None } else { search("by", field(record, "id"), 1).pop() };
+    let Some(start) = below.as_ref().or_else(|| record.contains_key("start").then_some(record)) else {
         return Vec::new();
-    }
-    let fields = [("session", field(record, "session")), ("kind", "call")];
-    let fields = fields.map(|(key, text)| (key.to_owned(), text.to_owned()));
-    let found = host.store().log().search(&Search { fields: fields.into(), ..Search::default() }, MAX_SEARCHED);
-    let mut found = found.unwrap_or_default();
+    };
+    // All starts of a run have its session.
+    let mut found = search("session", field(start, "session"), MAX_SEARCHED);
     found.sort_by(|one, other| field(one, "time").cmp(field(other, "time")));
     let by_id: HashMap<&str, &Record> = found.iter().map(|one| (field(one, "id"), one)).collect();
-    let mut top = record;
+    let mut top = start;
     for _ in 0..MAX_DEPTH {
         let Some(cause) = by_id.get(cause(top)) else { break };
         top = cause;
     }
+    let call = Some(cause(top)).filter(|id| !id.is_empty()).and_then(|id| search("id", id, 1).pop());
     let mut tree = Tree { found: &found, shown: field(record, "id"), lines: Vec::new(), left_out: 0 };
-    tree.add(top, 0);
+    tree.add(call.as_ref().unwrap_or(top), 0);
     if tree.left_out > 0 {
         tree.lines.push(format!("and {} more", tree.left_out));
     }
     tree.lines
 }
 
-/// The id of the start that this one comes from; empty at the top.
+/// The id of the start or call that this one comes from; empty at the top.
 fn cause(record: &Record) -> &str {
     record.get("start").and_then(|start| start.get("by")?.as_str()).unwrap_or_default()
 }
@@ -61,8 +66,9 @@ impl Tree<'_> {
         let id = field(record, "id");
         if self.lines.len() < MAX_LINES {
             let mark = if id == self.shown { "> " } else { "  " };
-            let stopped = match field(record, "decision") {
-                "deny" | "ask" => " (stopped)",
+            let stopped = match (field(record, "decision"), record.contains_key("start")) {
+                ("ask", false) => " (asked)",
+                ("deny" | "ask", _) => " (stopped)",
                 _ => "",
             };
             let command = record.get("actions").and_then(|actions| actions.get(0)?.get("command")?.as_str());
