@@ -121,6 +121,9 @@ impl<'p> Engine<'p> {
         let mut analysis = analyze(event, tables, world);
         if event.started.is_some() {
             leave_own(&mut analysis, tables);
+            let mut saved = Facts::new(event, &analysis, tables, world).saved_shells().into_iter();
+            analysis.effects.retain(|_| !saved.next().unwrap_or_default());
+            analysis.number();
         }
         let below = Facts::new(event, &analysis, tables, world).files_below();
         if !below.is_empty() {

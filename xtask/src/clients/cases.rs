@@ -33,6 +33,7 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "ask-for-minutes", play: |sandbox| waits_for_minutes(sandbox, claude::bash) },
     Case { name: "late-yes", play: |sandbox| late_approval(sandbox, claude::bash) },
     Case { name: "supervised", play: |sandbox| supervised(sandbox, claude::bash) },
+    Case { name: "supervised-with-hooks", play: |sandbox| supervised_with_hooks(sandbox, claude::bash) },
     Case { name: "mode", play: |sandbox| allow_all(sandbox, claude::bash) },
     Case { name: "auto-pilot", play: |sandbox| judge::auto_pilot(sandbox, claude::bash) },
     Case { name: "undo", play: |sandbox| kept_and_undone(sandbox, claude::bash, true) },
@@ -193,7 +194,22 @@ pub(super) fn supervised(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(
     ensure(marker.exists(), "the marker in the home folder was deleted")?;
     ensure(sandbox.workspace().join("before.txt").exists(), "the work before it did not run")?;
     contains(transcript.answer(1)?, "Blocked: ")?;
-    ensure(sandbox.workspace().join("after.txt").exists(), "the work after it did not run")
+    ensure(sandbox.workspace().join("after.txt").exists(), "the work after it did not run")?;
+    let refused = sandbox.refused_starts()?;
+    let is_it = refused.iter().all(|command| command.contains("photos"));
+    ensure(is_it && !refused.is_empty(), &format!("what the client starts itself was refused: {refused:?}"))
+}
+
+/// With hooks and a supervisor a person approves a call once: its program starts without another question.
+pub(super) fn supervised_with_hooks(sandbox: &Sandbox, shell: fn(&str) -> Call) -> Result<(), Failure> {
+    if let Err(why) = sandbox.supervise() {
+        println!("skip  {}/supervised-with-hooks: {why}", sandbox.agent());
+        return Ok(());
+    }
+    late_approval(sandbox, shell)?;
+    // The hook refuses, so no start has to.
+    let refused = sandbox.refused_starts()?;
+    ensure(refused.is_empty(), &format!("a start was refused: {refused:?}"))
 }
 
 /// A client that blocks calls whose hook takes too long waits for a person for minutes: two pass before the yes.

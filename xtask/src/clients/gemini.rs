@@ -11,7 +11,7 @@ use serde_json::json;
 use super::cases::{
     Case, Deaf, Switched, all_denied, allow_all, asks_elsewhere, changed, comes_back, contains, deaf, holds, hung,
     kept_and_undone, killed, late_approval, live, managed_holds, missing_binary, page_with_orders, quiet, state,
-    supervised, switched_off_by_project,
+    supervised, supervised_with_hooks, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::judge;
@@ -30,6 +30,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "modify", play: |sandbox| changed(sandbox, shell, create, "modified by a hook") },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "supervised", play: |sandbox| supervised(sandbox, shell) },
+        Case { name: "supervised-with-hooks", play: |sandbox| supervised_with_hooks(sandbox, shell) },
         Case { name: "ask-elsewhere", play: |sandbox| asks_elsewhere(sandbox, || shell("git reset --hard")) },
         Case { name: "late-yes", play: |sandbox| late_approval(sandbox, shell) },
         Case { name: "mode", play: |sandbox| allow_all(sandbox, shell) },

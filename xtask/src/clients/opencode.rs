@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::cases::{
     Case, Deaf, all_denied, changed, contains, deaf, goes_away, holds, hung, killed, live, missing_binary,
-    page_with_orders, quiet, state,
+    page_with_orders, quiet, state, supervised,
 };
 use super::client::{Client, PROMPT};
 use super::npm::Package;
@@ -32,6 +32,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "hung", play: |sandbox| hung(sandbox, shell("touch ran.txt")) },
         Case { name: "deaf", play: |sandbox| deaf(sandbox, shell("touch ran.txt"), Deaf::Refused) },
         Case { name: "uninstall", play: |sandbox| goes_away(sandbox, shell("echo hello > made.txt")) },
+        Case { name: "supervised", play: |sandbox| supervised(sandbox, shell) },
         Case { name: "live", play: live },
     ],
 };

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::cases::{
     Case, Deaf, REWRITES, Switched, all_denied, comes_back, deaf, ensure, holds, hung, killed, live, managed_holds,
-    missing_binary, page_with_orders, quiet, refused, state, switched_off_by_project,
+    missing_binary, page_with_orders, quiet, refused, state, supervised, switched_off_by_project,
 };
 use super::client::{Client, PROMPT};
 use super::npm::Package;
@@ -36,6 +36,7 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "managed", play: |sandbox| managed_holds(sandbox, SWITCH, shell) },
         Case { name: "settings", play: |sandbox| variants::settings(sandbox, || shell("touch ran.txt")) },
         Case { name: "uninstall", play: |sandbox| comes_back(sandbox, ODD_SETTINGS, shell) },
+        Case { name: "supervised", play: |sandbox| supervised(sandbox, shell) },
         Case { name: "live", play: live },
     ],
 };

@@ -279,6 +279,20 @@ impl Sandbox {
         Ok(())
     }
 
+    /// The commands of the programs whose start was refused.
+    pub(super) fn refused_starts(&self) -> Result<Vec<String>, String> {
+        let mut commands = Vec::new();
+        for decision in ["deny", "ask"] {
+            let search = ["audit", "search", "tool=start", "--json"];
+            // Without a match the search fails.
+            let found = self.finish(self.guard().args(search).arg(format!("decision={decision}")))?;
+            let records = found.stdout.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            commands
+                .extend(records.filter_map(|record| Some(record.pointer("/actions/0/command")?.as_str()?.to_owned())));
+        }
+        Ok(commands)
+    }
+
     fn run_client(&self, mode: &Mode, model: &str) -> Result<Finished, String> {
         let mut program = vec![self.program().into_os_string()];
         if self.supervised.load(Ordering::SeqCst) {
@@ -309,8 +323,12 @@ impl Sandbox {
         self.succeed(git.args(arguments)).map(drop)
     }
 
+    fn finish(&self, command: &mut Command) -> Result<Finished, String> {
+        process::finish(command, &self.folder.join("command"), COMMAND_DEADLINE)
+    }
+
     fn succeed(&self, command: &mut Command) -> Result<Finished, String> {
-        let finished = process::finish(command, &self.folder.join("command"), COMMAND_DEADLINE)?;
+        let finished = self.finish(command)?;
         if finished.success {
             Ok(finished)
         } else {

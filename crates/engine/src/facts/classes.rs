@@ -12,7 +12,7 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 /// Classes that only reduce danger: every path that is certainly meant must belong to them, not just one.
-const HARMLESS: [&str; 2] = ["caches", "agent-notes"];
+const HARMLESS: [&str; 3] = ["caches", "agent-notes", "agent-snapshots"];
 
 /// Classes of settings files with hooks, which may be symlinks into a folder of dotfiles.
 const HOOK_FILES: [&str; 2] = ["agent-hooks", "agent-settings"];

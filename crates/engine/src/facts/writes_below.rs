@@ -25,6 +25,16 @@ const MAX_SOURCES: usize = 64;
 const MAX_BELOW: usize = 256;
 
 impl Facts<'_> {
+    /// Returns for each effect whether it only saves the state of an agent's shell: an agent has a shell do this before
+    /// the first call. What a later shell runs from there is judged when it starts.
+    pub(crate) fn saved_shells(&self) -> Vec<bool> {
+        let is_saved = |effect: &Effect| {
+            let is_state = |target| self.is(effect, target, "agent-snapshots") == Ternary::Yes;
+            matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append) && effect.targets.iter().all(is_state)
+        };
+        self.analysis.effects.iter().map(is_saved).collect()
+    }
+
     /// Returns the files of trees that are written below a folder, as overwrites with the flag `below`. A file that is
     /// unpacked into `~/.ssh` or named `.git/hooks/pre-commit` is judged like a file that is written there directly. If
     /// the names are unknown, the target is everything in the folder.

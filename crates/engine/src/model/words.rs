@@ -85,6 +85,8 @@ word_lists! {
     ScriptInterpreters = "script-interpreters";
     /// Programs that are several in one file, chosen by the name that they are started with.
     CombinedPrograms = "combined-programs";
+    /// Programs that an agent's own program becomes if it is started with their name.
+    ProgramsInAgents = "programs-in-agents";
     /// Shells, which print the text of a failed start and go on with their next command.
     Shells = "shells";
     /// Endings of the names of tools that report the progress of an independent process.

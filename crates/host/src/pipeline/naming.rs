@@ -10,9 +10,10 @@ use std::path::Path;
 ///
 /// An installed program has the name under which it was found, `cc` and not `gcc-12`, unless that is a link that is not
 /// installed, such as `./tidy` to `/bin/rm`. Any other program has its path, so that a script is read. The first
-/// argument counts only for programs that choose by it what they are. A script stands for itself, as its interpreter
+/// argument counts only for programs that choose by it what they are, as the program of an agent may (`agent` is the file of
+/// the one that runs). A script stands for itself, as its interpreter
 /// reads it; an interpreter that reads no scripts is judged with the words that the kernel gives it.
-pub(super) fn command(start: &Start, is_installed: &dyn Fn(&Path) -> bool) -> String {
+pub(super) fn command(start: &Start, agent: &Path, is_installed: &dyn Fn(&Path) -> bool) -> String {
     if let Some((interpreter, words)) = start.interpreted.split_first()
         && (!has(WordList::ScriptInterpreters, unversioned(interpreter))
             || (has(WordList::Shells, unversioned(interpreter)) && !is_installed(&start.file)))
@@ -26,14 +27,29 @@ pub(super) fn command(start: &Start, is_installed: &dyn Fn(&Path) -> bool) -> St
         _ if start.path.as_os_str().is_empty() => start.file.as_os_str(),
         _ => found.as_os_str(),
     };
+    let rest = start.argv.iter().skip(1).map(OsString::as_os_str);
+    if let Some(inner) = inside_agent(start, agent) {
+        return line([inner].into_iter().chain(rest));
+    }
     let given = start.argv.first().and_then(|name| Path::new(name).file_name());
     let is_combined = |file: &&OsStr| file.to_str().is_some_and(|file| has(WordList::CombinedPrograms, file));
     let chooses = start.file.file_name().filter(is_combined);
-    let rest = start.argv.iter().skip(1).map(OsString::as_os_str);
     match (chooses, given) {
         (Some(file), Some(given)) if file != given => line([file, given].into_iter().chain(rest)),
         _ => line([name].into_iter().chain(rest)),
     }
+}
+
+/// The program that an agent's own program becomes, by its first argument or by `ARGV0`, as with zsh: Claude Code is also
+/// `bfs`, and the shells that it prepares have a function `find` for it.
+fn inside_agent<'s>(start: &'s Start, agent: &Path) -> Option<&'s OsStr> {
+    let names = [start.path.file_name(), start.file.file_name()].into_iter().flatten().filter_map(OsStr::to_str);
+    if start.file != agent && !names.into_iter().any(|name| has(WordList::AgentPrograms, name)) {
+        return None;
+    }
+    let variable = start.environment.iter().find_map(|pair| pair.to_str()?.strip_prefix("ARGV0=")).map(OsStr::new);
+    let given = start.argv.first().and_then(|name| Path::new(name).file_name());
+    [variable, given].into_iter().flatten().find(|name| has(WordList::ProgramsInAgents, &name.to_string_lossy()))
 }
 
 pub(super) fn has(list: WordList, word: &str) -> bool {
@@ -86,10 +102,18 @@ mod tests {
             ("/bin/rm", "/bin/busybox", ["rm", "f"], "busybox rm f"),
             ("/bin/busybox", "/bin/busybox", ["busybox", "rm"], "busybox rm"),
             ("/home/u/.cargo/bin/cargo", "/home/u/.cargo/bin/rustup", ["cargo", "test"], "cargo test"),
+            ("/usr/bin/claude", "/home/u/.local/share/claude/versions/2.1", ["bfs", "-delete"], "bfs -delete"),
+            ("./x", "/opt/agent", ["/bin/bfs", "-delete"], "bfs -delete"),
+            ("/usr/bin/stat", "/usr/bin/stat", ["bfs", "-delete"], "stat -delete"),
+            ("/opt/agent", "/opt/agent", ["ls", "-p"], "agent -p"),
             ("build/tool", "/repo/build/tool", ["tool", "x"], "/repo/build/tool x"),
             ("", "", ["x", "y"], "'' y"),
         ] {
-            assert_eq!(command(&start(path, file, &argv, &[]), &installed), expected, "{path}");
+            assert_eq!(
+                command(&start(path, file, &argv, &[]), Path::new("/opt/agent"), &installed),
+                expected,
+                "{path}"
+            );
         }
     }
 
@@ -97,12 +121,21 @@ mod tests {
     fn a_script_stands_for_itself_unless_its_interpreter_reads_none() {
         let npm = ["/usr/bin/env", "node", "/usr/local/bin/npm", "ci"];
         let file = "/usr/local/lib/node_modules/npm/bin/npm-cli.js";
-        assert_eq!(command(&start("/usr/local/bin/npm", file, &["npm", "ci"], &npm), &installed), "npm ci");
+        assert_eq!(
+            command(&start("/usr/local/bin/npm", file, &["npm", "ci"], &npm), Path::new(""), &installed),
+            "npm ci"
+        );
         let script = ["/usr/bin/python3.11", "./a", "x"];
-        assert_eq!(command(&start("./a", "/repo/a", &["./a", "x"], &script), &installed), "/repo/./a x");
+        assert_eq!(command(&start("./a", "/repo/a", &["./a", "x"], &script), Path::new(""), &installed), "/repo/./a x");
         let echo = ["/bin/rm", "-rf", "./a", "x"];
-        assert_eq!(command(&start("./a", "/repo/a", &["./a", "x"], &echo), &installed), "/bin/rm -rf ./a x");
+        assert_eq!(
+            command(&start("./a", "/repo/a", &["./a", "x"], &echo), Path::new(""), &installed),
+            "/bin/rm -rf ./a x"
+        );
         let shell = ["/bin/sh", "./a", "x"];
-        assert_eq!(command(&start("./a", "/repo/a", &["./a", "x"], &shell), &installed), "/bin/sh ./a x");
+        assert_eq!(
+            command(&start("./a", "/repo/a", &["./a", "x"], &shell), Path::new(""), &installed),
+            "/bin/sh ./a x"
+        );
     }
 }

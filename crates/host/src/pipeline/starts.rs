@@ -15,7 +15,7 @@ use reflex_supervise::{Answer, Judge, Start, parent, since};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -129,15 +129,23 @@ impl Starts {
         has(WordList::AgentPrograms, &self.agent) && is_itself && !may_be_anything
     }
 
-    /// The start without the words that the person gave to the run's own program, if that is a script which its
-    /// interpreter starts again: the person asked for these words.
-    fn without_given_words(&self, start: &Start) -> Option<Start> {
+    /// The start without the words that the person gave to the run's own program, if it starts that program once more:
+    /// an interpreter with its script, or an agent's program to which a script of the same name hands the words. The
+    /// person asked for these words, and what the program starts counts as started by the agent itself.
+    fn once_more(&self, start: &Start) -> Option<Start> {
         let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
         let first = processes.first.as_ref()?;
-        let words = first.argv.get(1..).filter(|words| !words.is_empty())?;
-        let before = start.argv.strip_suffix(words)?;
-        let script = start.cwd.join(before.get(1..)?.last()?).canonicalize().ok()?;
-        (script == first.file).then(|| Start { argv: before.to_vec(), ..start.clone() })
+        let before = start.argv.strip_suffix(first.argv.get(1..)?)?;
+        let is_it = match before {
+            [_] => {
+                let name = start.file.file_name();
+                let is_agent = has(WordList::AgentPrograms, name.and_then(OsStr::to_str).unwrap_or_default());
+                is_agent && name == first.path.file_name() && self.is_installed(&start.file)
+            }
+            [_, .., script] => start.cwd.join(script).canonicalize().is_ok_and(|script| script == first.file),
+            [] => false,
+        };
+        is_it.then(|| Start { argv: before.to_vec(), ..start.clone() })
     }
 
     /// Whether a file was there before the run, outside of the project and of folders for temporary files. The time of
@@ -149,6 +157,12 @@ impl Starts {
         is_elsewhere && fs::symlink_metadata(file).is_ok_and(|data| os::stat_of(&data).changed < self.begun)
     }
 
+    fn command(&self, start: &Start) -> String {
+        let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
+        let agent = processes.first.as_ref().map(|first| first.file.as_path());
+        command(start, agent.unwrap_or_else(|| Path::new("")), &|file| self.is_installed(file))
+    }
+
     fn payload(&self, start: &Start, id: &str, causes: &[Arc<str>]) -> Map<String, Value> {
         let cwd = start.cwd.to_string_lossy().into_owned();
         let mut fields = Map::new();
@@ -158,7 +172,7 @@ impl Starts {
         put("process", start.process.into());
         put("session", self.session.as_str().into());
         put("agent", self.agent.as_str().into());
-        put("command", command(start, &|file| self.is_installed(file)).into());
+        put("command", self.command(start).into());
         put("workspace", self.workspace.as_str().into());
         put("cwd", cwd.into());
         put("environment", Value::Object(self.changed_variables(&start.environment)));
@@ -183,7 +197,7 @@ impl Judge for Starts {
         let calls = self.calls.as_ref().filter(|_| is_top);
         causes.extend(calls.and_then(|calls| calls.of_start(&self.host, start)).map(Arc::from));
         let id = random::uuid();
-        let again = if is_top { self.without_given_words(start) } else { None };
+        let again = if is_top { self.once_more(start) } else { None };
         let fields = self.payload(again.as_ref().unwrap_or(start), &id, &causes);
         let payload = Payload { fields: &fields, event_name: None, variable: &|_| None };
         let reply = self.host.answer(&supervisor::AGENT, &payload);
@@ -191,7 +205,8 @@ impl Judge for Starts {
             return if is_top && !self.is_shell { Answer::End(reply.stderr) } else { Answer::Refuse(reply.stderr) };
         }
         settle();
-        let records = [Arc::from(id)].into_iter().chain(causes).take(MAX_ABOVE).collect();
+        let records = [Arc::from(id)].into_iter().chain(causes).take(MAX_ABOVE);
+        let records = if again.is_some() { Vec::new() } else { records.collect() };
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).note(start, records);
         Answer::Run
     }

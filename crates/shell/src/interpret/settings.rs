@@ -131,6 +131,10 @@ impl Interpreter<'_> {
 
     fn setting(&mut self, kind: &str, value: &Value, id: CommandId, draft: &Draft) {
         let starts = |start: &str| value.prefix().starts_with(start);
+        if value.literal().is_some_and(|text| text.trim().is_empty()) {
+            // An empty value switches the program off.
+            return;
+        }
         let text = match kind {
             "script" => value.clone(),
             "helper" if starts("!") => value.without_prefix(1),
