@@ -236,6 +236,16 @@ fn the_status_is_that_of_the_program() {
 }
 
 #[test]
+fn jobs_are_stopped_and_continued_at_a_terminal() {
+    let Some(run) = Supervised::new() else { return };
+    let words = ["-c", include_str!("supervise/terminal.py"), env!("CARGO_BIN_EXE_reflex"), "--home"];
+    let home = run.machine.home();
+    let python = run.machine.program("python3", words.into_iter().chain(home.to_str())).folder(&run.machine.project());
+    let output = python.run();
+    assert_eq!(output.stdout, "status 5\n", "{output:?}");
+}
+
+#[test]
 fn without_its_supervisor_nothing_starts_any_more() {
     let Some(run) = Supervised::new() else { return };
     let output = run.run("echo before > a; kill -KILL $PPID; env true; env sh -c 'echo after > b'");

@@ -59,7 +59,8 @@ impl Host {
         let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
         // An answer also ends a wait that no list shows.
         let _wait = store.begin_wait(call, until);
-        match answer(&store, call, deadline, is_reported) {
+        let process = event.started.as_ref().map(|started| started.process);
+        match answer(&store, call, (deadline, process), is_reported) {
             Some(Answer::Answered) => return Asked::Answered,
             Some(Answer::TakenOff) => deny(verdict, ""),
             Some(Answer::Open) | None => note(verdict, &unanswered(wait)),
@@ -105,12 +106,18 @@ fn lacks_prompt(agent: &Agent, event: &Event) -> bool {
     agent.abilities(event).ask == Ask::Never || person::no_terminal_above()
 }
 
-/// Waits until the call is answered, no person is present any more, or the time is over. `None` at the end of the time.
-fn answer(store: &Store, call: &Pending, deadline: Instant, is_reported: bool) -> Option<Answer> {
+/// Waits until the call is answered, no person is present any more, or the time is over. `None` at the end of the time,
+/// or of the process that waits for a supervisor.
+fn answer(
+    store: &Store,
+    call: &Pending,
+    (deadline, process): (Instant, Option<u64>),
+    is_reported: bool,
+) -> Option<Answer> {
     let folders = store.answer_folders().ok()?;
     let folders = folders.each_ref().map(Path::new);
     let timeout = deadline.saturating_duration_since(Instant::now());
-    let watch = Watch::begin(&folders, &store.presence_file(), timeout).ok()?;
+    let watch = Watch::begin(&folders, &store.presence_file(), timeout).ok()?.on_behalf_of(process);
     loop {
         // The watch reports only later changes, so an earlier answer is looked up here.
         let found = store.answer_to(call);

@@ -26,7 +26,7 @@ pub(crate) enum Purpose {
 pub(crate) enum Woken {
     /// Something may have changed.
     Changed,
-    /// The time is over, or the reader of the answer has closed its end.
+    /// The time is over, or the reader of the answer has closed its end or is gone.
     Over,
 }
 

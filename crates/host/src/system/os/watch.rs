@@ -5,6 +5,7 @@ use super::model::Woken;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::inotify::{self, CreateFlags, WatchFlags};
 use rustix::io::{Errno, read};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
 };
@@ -18,6 +19,8 @@ pub(crate) struct Watch {
     /// The inotify instance; `None` if the user has no watch left.
     changes: Option<OwnedFd>,
     end: OwnedFd,
+    /// The process that waits for the answer, if it is not this one.
+    waiting: Option<OwnedFd>,
 }
 
 impl Watch {
@@ -31,7 +34,14 @@ impl Watch {
         let end = timerfd_create(TimerfdClockId::Boottime, TimerfdFlags::CLOEXEC | TimerfdFlags::NONBLOCK)?;
         let once = Itimerspec { it_interval: Timespec::default(), it_value: time(limit) };
         timerfd_settime(&end, TimerfdTimerFlags::empty(), &once)?;
-        Ok(Watch { changes, end })
+        Ok(Watch { changes, end, waiting: None })
+    }
+
+    /// The same wait, which also ends with this process, if there is one.
+    pub(crate) fn on_behalf_of(self, process: Option<u64>) -> Watch {
+        let process = process.and_then(|process| Pid::from_raw(i32::try_from(process).ok()?));
+        let waiting = process.and_then(|process| pidfd_open(process, PidfdFlags::empty()).ok());
+        Watch { waiting, ..self }
     }
 
     /// Waits for the next change or the end. The end takes precedence: a later change is too late.
@@ -42,14 +52,15 @@ impl Watch {
             PollFd::new(changes, PollFlags::IN),
             PollFd::new(&self.end, PollFlags::IN),
             PollFd::new(&output, PollFlags::empty()),
+            PollFd::new(self.waiting.as_ref().unwrap_or(&self.end), PollFlags::IN),
         ];
         let pause = self.changes.is_none().then_some(&PAUSE);
         let Ok(count) = rustix::io::retry_on_intr(|| poll(&mut all, pause)) else { return Woken::Over };
         if count == 0 {
             return Woken::Changed;
         }
-        let [changed, end, output] = all.map(|one| !one.revents().is_empty());
-        if end || output || !changed {
+        let [changed, end, output, gone] = all.map(|one| !one.revents().is_empty());
+        if end || output || gone || !changed {
             return Woken::Over;
         }
         // The events only signal a change; the caller looks up the new state.
@@ -104,6 +115,19 @@ mod tests {
         assert_eq!(brief.wait(), Woken::Over);
         fs::write(&file, "x").unwrap();
         assert_eq!(brief.wait(), Woken::Over, "what comes after the end came too late");
+    }
+
+    #[test]
+    fn a_wait_for_another_process_ends_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut process = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let watch = Watch::begin(&[folder.path()], folder.path(), LONG).unwrap();
+        let watch = watch.on_behalf_of(Some(process.id().into()));
+        fs::write(folder.path().join("a"), "x").unwrap();
+        assert_eq!(watch.wait(), Woken::Changed);
+        process.kill().unwrap();
+        assert_eq!(watch.wait(), Woken::Over);
+        process.wait().unwrap();
     }
 
     #[test]
