@@ -14,5 +14,5 @@
 mod os;
 mod start;
 
-pub use os::{Supervision, is_below_supervisor, occupied, parent, probe, since};
+pub use os::{Supervision, is_below_supervisor, occupied, parent, probe, program, since};
 pub use start::{Answer, Judge, Stage, Start};

@@ -12,8 +12,6 @@ pub struct Start {
     pub since: u64,
     /// The parent of that process; 0 if it is unknown.
     pub parent: u32,
-    /// The file of the program that makes the call. Empty if it is unknown.
-    pub caller: PathBuf,
     /// The path in the call, relative to the working directory. Empty if the call names a descriptor.
     pub path: PathBuf,
     /// The real path of the file that is started. Empty if it has none, for example if it lies in memory.

@@ -11,7 +11,7 @@ use crate::system::random;
 use crate::world::TEMPORARY;
 use reflex_agents::{Payload, supervisor};
 use reflex_engine::{Event, WordList, is_within};
-use reflex_supervise::{Answer, Judge, Start, parent, since};
+use reflex_supervise::{Answer, Judge, Stage, Start, parent, program, since};
 use serde_json::{Map, Value};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -122,11 +122,13 @@ impl Starts {
     /// program that is several in one does not count: it can be anything.
     fn is_helper(&self, start: &Start) -> bool {
         let processes = self.processes.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(first) = &processes.first else { return false };
+        let Some(first) = processes.first.as_ref().filter(|_| has(WordList::AgentPrograms, &self.agent)) else {
+            return false;
+        };
         let lists = [WordList::ScriptInterpreters, WordList::CombinedPrograms];
         let may_be_anything = lists.iter().any(|list| has(*list, unversioned(first.file.as_os_str())));
-        let is_itself = start.caller == first.file && start.file == first.file && !first.file.as_os_str().is_empty();
-        has(WordList::AgentPrograms, &self.agent) && is_itself && !may_be_anything
+        let is_itself = start.file == first.file && !first.file.as_os_str().is_empty() && !may_be_anything;
+        is_itself && start.stage == Stage::Requested && program(start.process) == first.file
     }
 
     /// The start without the words that the person gave to the run's own program, if it starts that program once more:
@@ -233,9 +235,15 @@ impl Processes {
             let goes_on = known.interpreted.get(1..) == Some(start.argv.as_slice());
             return Some((known.records.clone(), goes_on));
         }
-        let first = (start.parent, since(start.parent));
-        let mut above = std::iter::successors(Some(first), |(process, _)| parent(*process)).take(MAX_ABOVE);
-        Some((above.find_map(known).map(|known| known.records.clone()).unwrap_or_default(), false))
+        let mut above = (start.parent, since(start.parent));
+        for _ in 0..MAX_ABOVE {
+            if let Some(known) = known(above) {
+                return Some((known.records.clone(), false));
+            }
+            let Some(parent) = parent(above.0) else { break };
+            above = parent;
+        }
+        Some((Vec::new(), false))
     }
 
     fn note(&mut self, start: &Start, records: Vec<Arc<str>>) {

@@ -283,6 +283,6 @@ fn a_start_holds_everything_that_is_judged() {
     assert_eq!(words, ["/bin/echo", "x", "y"]);
     assert_eq!(last.cwd.as_os_str().as_bytes(), b"/usr");
     assert!(last.environment.iter().any(|one| one == "A=b"), "{last:?}");
-    assert!(last.file.ends_with("bin/echo") && last.caller.ends_with("bash"), "{last:?}");
+    assert!(last.file.ends_with("bin/echo"), "{last:?}");
     assert!(last.since > 0 && last.process > 0);
 }

@@ -119,8 +119,8 @@ pub(super) fn cwd(process: u32) -> PathBuf {
     link(process, "cwd")
 }
 
-/// The file of the program that a process runs.
-pub(super) fn program(process: u32) -> PathBuf {
+/// The file of the program that a process runs, as long as its start waits for an answer. Empty if it is unknown.
+pub fn program(process: u32) -> PathBuf {
     real(link(process, "exe"))
 }
 
@@ -160,7 +160,6 @@ impl Image {
             process,
             since,
             parent,
-            caller: PathBuf::new(),
             path: file.clone(),
             file,
             argv: words(&self.argv),

@@ -12,7 +12,7 @@ mod socket;
 mod supervisor;
 mod tracer;
 
-pub use image::{parent, since};
+pub use image::{parent, program, since};
 pub use nesting::is_below_supervisor;
 pub use probe::probe;
 pub use supervisor::{Supervision, occupied};

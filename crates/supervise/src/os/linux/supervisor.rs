@@ -238,7 +238,6 @@ impl Shared {
             process,
             since,
             parent,
-            caller: image::program(process),
             path: if call.descriptor.is_none() { PathBuf::from(&call.path) } else { path.clone() },
             file: path,
             interpreted,
