@@ -131,16 +131,20 @@ fn an_approval_of_a_program_is_one_of_the_program_that_it_starts() {
 }
 
 impl Supervised {
-    /// Runs an agent that reports a call to its hook, prints the decision, and then runs these lines.
-    fn agent(&self, command: &str, lines: &str) -> Ran {
-        let agent = self.machine.root().join("claude");
+    /// A line that reports a call to the hook and prints the decision.
+    fn hook(&self, command: &str) -> String {
         let payload = serde_json::json!({
             "session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "Bash", "cwd": self.machine.project(),
             "tool_input": {"command": command},
         });
         let hook = format!("echo '{payload}' | {} hook --agent claude", self.machine.line());
-        let text = format!("#!/bin/sh\ncase $({hook}) in *'\"ask\"'*) echo ask ;; *) echo other ;; esac\n{lines}\n");
-        fs::write(&agent, text).unwrap();
+        format!("case $({hook}) in *'\"ask\"'*) echo ask ;; *) echo other ;; esac")
+    }
+
+    /// Runs an agent that reports a call to its hook, prints the decision, and then runs these lines.
+    fn agent(&self, command: &str, lines: &str) -> Ran {
+        let agent = self.machine.root().join("claude");
+        fs::write(&agent, format!("#!/bin/sh\n{}\n{lines}\n", self.hook(command))).unwrap();
         fs::set_permissions(&agent, fs::Permissions::from_mode(0o755)).unwrap();
         let words = ["run", "--supervise", "--", agent.to_str().unwrap(), "-p", "hi"];
         self.machine.reflex(words).folder(&self.machine.project()).run()
@@ -173,6 +177,9 @@ fn a_call_that_was_approved_at_the_agents_prompt_starts_its_program_once() {
     let output = run.agent(push, &[start(push), start(push)].concat());
     // git itself fails, for there is no such remote.
     assert_eq!(output.stdout, "ask\n128\n126\n", "{output:?}");
+    // A person has said no, and the agent goes on with another call.
+    let output = run.agent(push, &format!("{}\n{}", run.hook("ls"), start(push)));
+    assert_eq!(output.stdout, "ask\nother\n126\n", "{output:?}");
     // Neither another command nor one that the hook has refused.
     let output = run.agent(push, &start("git push --delete origin new"));
     assert_eq!(output.stdout, "ask\n126\n", "{output:?}");

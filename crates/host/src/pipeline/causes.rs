@@ -34,17 +34,24 @@ impl Calls {
 
     /// The record of the call by which the agent starts this program: the newest one whose text a shell gets, or that is
     /// the program with its arguments. Agents put their own commands around the text of a call.
+    ///
+    /// A call that the agent has asked about counts only as long as it is the agent's last one. A later one shows that
+    /// the answer may have been no.
     pub(super) fn of_start(&self, host: &Host, start: &Start) -> Option<String> {
         let fields = [("kind", "call"), ("agent", self.agent)].map(|(key, text)| (key.to_owned(), text.to_owned()));
         let search = Search { fields: fields.into(), since: Some(self.since.clone()), ..Search::default() };
         let found = host.store().log().search(&search, MAX_SEARCHED).ok()?;
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_it = |record: &&Map<String, Value>| {
-            !record.contains_key("start")
-                && record.get("id").and_then(Value::as_str).is_some_and(|id| !started.contains(id))
+        let calls = found.iter().rev().filter(|record| !record.contains_key("start"));
+        let is_it = |(_, record): &(usize, &Map<String, Value>)| {
+            record.get("id").and_then(Value::as_str).is_some_and(|id| !started.contains(id))
                 && commands(record).any(|command| starts(start, command))
         };
-        let id = found.iter().rev().find(is_it)?.get("id")?.as_str()?.to_owned();
+        let (later, call) = calls.enumerate().find(is_it)?;
+        if later > 0 && was_asked(call) {
+            return None;
+        }
+        let id = call.get("id")?.as_str()?.to_owned();
         started.insert(id.clone());
         Some(id)
     }
@@ -125,8 +132,13 @@ fn approval_in(record: &Map<String, Value>) -> Option<Approval> {
     if let Some(grant) = record.get("grant").and_then(Value::as_str) {
         return Some(Approval::Granted(grant.to_owned()));
     }
-    let was_asked = record.get("said").and_then(|said| said.get("decision")?.as_str()) == Some("ask");
-    (was_asked && !record.contains_key("start")).then_some(Approval::Prompted)
+    was_asked(record).then_some(Approval::Prompted)
+}
+
+/// Whether the answer to a call had the agent ask a person.
+fn was_asked(record: &Map<String, Value>) -> bool {
+    let said = record.get("said").and_then(|said| said.get("decision")?.as_str());
+    said == Some("ask") && !record.contains_key("start")
 }
 
 /// The words of each command, the program by its name alone.
