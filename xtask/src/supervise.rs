@@ -2,13 +2,14 @@
 //! run.
 
 use std::cell::Cell;
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::project::Project;
+use crate::project::{Project, TOOLS_HOME, XDG};
 use crate::release;
 use crate::steps::{step, succeed};
 
@@ -22,6 +23,9 @@ struct Work {
     name: &'static str,
     /// The programs without which it is left out.
     needs: &'static [&'static str],
+    /// A shell text that fetches what the work needs into the folder `$FETCHED`, once. The work is left out if it
+    /// fails, as it does without a network.
+    fetch: &'static str,
     /// A shell text that prepares a new repository, without supervision.
     prepare: &'static str,
     /// The shell text that is measured.
@@ -34,6 +38,7 @@ const WORK: &[Work] = &[
     Work {
         name: "500 starts of `true` by a shell",
         needs: &[],
+        fetch: ":",
         prepare: ":",
         run: "i=0; while [ $i -lt 500 ]; do /bin/true; i=$((i+1)); done",
         goal: Some(1.5),
@@ -41,6 +46,7 @@ const WORK: &[Work] = &[
     Work {
         name: "a configure script",
         needs: &["cc"],
+        fetch: ":",
         prepare: ":",
         run: "i=0; while [ $i -lt 40 ]; do echo \"int main(void){return 0;}\" > conftest.c; \
               cc -o conftest conftest.c && ./conftest; expr $i + 1 >/dev/null; \
@@ -50,6 +56,7 @@ const WORK: &[Work] = &[
     Work {
         name: "a session of git",
         needs: &["git"],
+        fetch: ":",
         prepare: "echo 1 > a; git add -A; git commit -qm one",
         run: "git switch -q -c x && echo 2 >> a && git add -A && git commit -qm two && git diff HEAD~1 --stat && \
               git switch -q - && git merge -q x && git rebase -q x && git gc -q && git fsck --no-dangling && \
@@ -60,6 +67,7 @@ const WORK: &[Work] = &[
     Work {
         name: "make, its tests and `make clean`",
         needs: &["make", "cc"],
+        fetch: ":",
         prepare: "printf 'all: a.o b.o\\n\\tcc -o prog a.o b.o\\n%%.o: %%.c\\n\\tcc -c $<\\nclean:\\n\\trm -f *.o prog\\ntest: all\\n\\t./prog && sh t.sh\\n' > Makefile; \
                   echo 'int f(void){return 0;}' > b.c; echo 'int f(void);int main(void){return f();}' > a.c; \
                   echo 'for i in 1 2 3; do echo $i | sort | uniq -c; done' > t.sh; echo '*.o\nprog' > .gitignore; \
@@ -70,6 +78,7 @@ const WORK: &[Work] = &[
     Work {
         name: "`npm test`, `npm run build` and `clean`",
         needs: &["npm", "node"],
+        fetch: ":",
         prepare: "echo '{\"name\":\"a\",\"version\":\"1.0.0\",\"scripts\":{\"build\":\"mkdir -p dist && node -e \\\"require(`fs`).writeFileSync(`dist/a`,`1`)\\\"\",\"test\":\"node t.js\",\"clean\":\"rm -rf dist\"}}' | tr '`' \"'\" > package.json; \
                   echo 'console.log(1)' > t.js; echo dist > .gitignore; git add -A; git commit -qm one",
         run: "npm test && npm run build && npm run clean",
@@ -78,6 +87,7 @@ const WORK: &[Work] = &[
     Work {
         name: "`cargo check` of this project's shell grammar",
         needs: &["cargo"],
+        fetch: ":",
         prepare: "cp -r \"$REFLEX/Cargo.toml\" \"$REFLEX/Cargo.lock\" \"$REFLEX/crates\" \"$REFLEX/xtask\" . && \
                   echo target > .gitignore && git add -A && git commit -qm one",
         run: "cargo check -q --offline -p reflex-shell",
@@ -86,6 +96,7 @@ const WORK: &[Work] = &[
     Work {
         name: "`cargo build`, `test` and `clean` of one file",
         needs: &["cargo"],
+        fetch: ":",
         prepare: "printf '[package]\nname = \"x\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n' > Cargo.toml; mkdir src; echo 'fn main() {}' > src/main.rs; printf 'fn main(){println!(\"cargo:rerun-if-changed=build.rs\");}' > build.rs; echo target > .gitignore; git add -A; git commit -qm one",
         run: "cargo build -q && cargo test -q && cargo clean -q",
         goal: None,
@@ -93,8 +104,19 @@ const WORK: &[Work] = &[
     Work {
         name: "`python3 -m venv`, `unittest` and the end of both",
         needs: &["python3"],
+        fetch: ":",
         prepare: "printf 'import subprocess, unittest\\nclass A(unittest.TestCase):\\n  def test_a(self):\\n    subprocess.run([\"true\"], check=True)\\n' > test_a.py; printf '.venv\\n__pycache__\\n' > .gitignore; git add -A; git commit -qm one",
         run: "python3 -m venv --without-pip .venv && . .venv/bin/activate && python -m unittest -q && rm -rf .venv __pycache__",
+        goal: None,
+    },
+    Work {
+        name: "`pip install pytest` and `pytest`",
+        needs: &["python3"],
+        fetch: "python3 -m pip download --quiet --dest \"$FETCHED\" pytest",
+        prepare: "printf 'import subprocess\\ndef test_a():\\n  subprocess.run([\"true\"], check=True)\\n' > test_a.py; \
+                  printf '.venv\\n__pycache__\\n.pytest_cache\\n' > .gitignore; git add -A; git commit -qm one",
+        run: "python3 -m venv .venv && .venv/bin/pip install --quiet --no-index --find-links \"$FETCHED\" pytest && \
+              .venv/bin/pytest -q && rm -rf .venv __pycache__ .pytest_cache",
         goal: None,
     },
 ];
@@ -146,6 +168,10 @@ fn play(project: &Project, rounds: usize) -> Result<Option<String>, String> {
             println!("skip  {}: `{missing}` is missing", work.name);
             continue;
         }
+        if let Err(why) = ground.fetch(work) {
+            println!("skip  {}: {why}", work.name);
+            continue;
+        }
         let measured = step(work.name, || ground.measure(work, rounds))?;
         refused += measured.refused;
         let goal = work.goal.map(|goal| format!("≤ {goal}")).unwrap_or_default();
@@ -191,6 +217,24 @@ impl Ground {
         command
     }
 
+    fn fetch(&self, work: &Work) -> Result<(), String> {
+        let mut shell = Command::new("sh");
+        succeed(self.at_home(shell.args(["-c", work.fetch]))).map(drop)
+    }
+
+    /// Gives a command the throw-away home, and the user's Rust.
+    fn at_home<'c>(&self, command: &'c mut Command) -> &'c mut Command {
+        let user = env::var_os(TOOLS_HOME).map(PathBuf::from).or_else(env::home_dir).unwrap_or_default();
+        for (variable, folder) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+            command.env(variable, env::var_os(variable).unwrap_or_else(|| user.join(folder).into()));
+        }
+        for variable in XDG {
+            command.env_remove(variable);
+        }
+        command.env_remove("CARGO_TARGET_DIR").env("GIT_CONFIG_NOSYSTEM", "1").env("HOME", self.folder.join("home"));
+        command.env("FETCHED", self.folder.join("fetched")).env("REFLEX", &self.root)
+    }
+
     fn measure(&self, work: &Work, rounds: usize) -> Result<Measured, String> {
         let (mut plain, mut supervised) = (Duration::MAX, Duration::MAX);
         let (mut starts, mut refused) = (0, 0);
@@ -218,8 +262,8 @@ impl Ground {
             "git init -q -b main . && git config user.email a@b.example && git config user.name a && {{ {}; }}",
             work.prepare
         );
-        succeed(Command::new("sh").args(["-c", &prepare]).current_dir(&repository).env("REFLEX", &self.root))?;
-        command.current_dir(&repository).env_remove("CARGO_TARGET_DIR").stdin(std::process::Stdio::null());
+        succeed(self.at_home(Command::new("sh").args(["-c", &prepare]).current_dir(&repository)))?;
+        self.at_home(&mut command).current_dir(&repository).stdin(std::process::Stdio::null());
         let begun = Instant::now();
         let output = command.output().map_err(|error| error.to_string())?;
         let time = begun.elapsed();
