@@ -38,11 +38,10 @@ impl Calls {
     /// A call that the agent has asked about counts only as long as it is the agent's last one. A later one shows that
     /// the answer may have been no.
     pub(super) fn of_start(&self, host: &Host, start: &Start) -> Option<String> {
-        let fields = [("kind", "call"), ("agent", self.agent)].map(|(key, text)| (key.to_owned(), text.to_owned()));
-        let search = Search { fields: fields.into(), since: Some(self.since.clone()), ..Search::default() };
-        let found = host.store().log().search(&search, MAX_SEARCHED).ok()?;
+        // Searching for fields or times would go through the whole log where there are few such records.
+        let found = host.store().log().search(&Search::default(), MAX_SEARCHED).ok()?;
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        let calls = found.iter().rev().filter(|record| !record.contains_key("start"));
+        let calls = found.iter().rev().filter(|record| self.is_reported(record));
         let is_it = |(_, record): &(usize, &Map<String, Value>)| {
             record.get("id").and_then(Value::as_str).is_some_and(|id| !started.contains(id))
                 && commands(record).any(|command| starts(start, command))
@@ -54,6 +53,15 @@ impl Calls {
         let id = call.get("id")?.as_str()?.to_owned();
         started.insert(id.clone());
         Some(id)
+    }
+
+    /// Whether a hook of this agent has made this record, during the run.
+    fn is_reported(&self, record: &Map<String, Value>) -> bool {
+        let text = |key| record.get(key).and_then(Value::as_str).unwrap_or_default();
+        text("kind") == "call"
+            && text("agent") == self.agent
+            && text("time") >= self.since.as_str()
+            && !record.contains_key("start")
     }
 }
 

@@ -144,7 +144,10 @@ impl Starts {
                 let is_agent = has(WordList::AgentPrograms, name.and_then(OsStr::to_str).unwrap_or_default());
                 is_agent && name == first.path.file_name() && self.is_installed(&start.file)
             }
-            [_, .., script] => start.cwd.join(script).canonicalize().is_ok_and(|script| script == first.file),
+            [_, .., script] if has(WordList::ScriptInterpreters, unversioned(start.file.as_os_str())) => {
+                start.cwd.join(script).canonicalize().is_ok_and(|script| script == first.file)
+            }
+            [_, _, ..] => false,
             [] => false,
         };
         is_it.then(|| Start { argv: before.to_vec(), ..start.clone() })
