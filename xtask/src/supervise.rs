@@ -156,14 +156,14 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
 fn play(project: &Project, rounds: usize) -> Result<Option<String>, String> {
     let release = release::build(project)?;
     let ground = Ground::new(project, release.binary)?;
-    if let Err(why) = succeed(ground.supervised().args(["--check", "--", "true"])) {
+    if let Err(why) = succeed(ground.at_home(ground.supervised().args(["--check", "--", "true"]))) {
         println!("skip  supervised work: {why}");
         return Ok(None);
     }
     let mut lines = String::new();
     let mut refused = 0;
     for work in WORK {
-        let is_missing = |program: &&&str| succeed(Command::new(program).arg("--version")).is_err();
+        let is_missing = |program: &&&str| succeed(ground.at_home(Command::new(program).arg("--version"))).is_err();
         if let Some(missing) = work.needs.iter().find(is_missing) {
             println!("skip  {}: `{missing}` is missing", work.name);
             continue;
