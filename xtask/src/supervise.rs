@@ -112,7 +112,8 @@ const WORK: &[Work] = &[
     Work {
         name: "`pip install pytest` and `pytest`",
         needs: &["python3"],
-        fetch: "python3 -m pip download --quiet --dest \"$FETCHED\" pytest",
+        // Debian has the module without what `pip` in it takes.
+        fetch: "python3 -m venv \"$FETCHED/tried\" && python3 -m pip download --quiet --dest \"$FETCHED\" pytest",
         prepare: "printf 'import subprocess\\ndef test_a():\\n  subprocess.run([\"true\"], check=True)\\n' > test_a.py; \
                   printf '.venv\\n__pycache__\\n.pytest_cache\\n' > .gitignore; git add -A; git commit -qm one",
         run: "python3 -m venv .venv && .venv/bin/pip install --quiet --no-index --find-links \"$FETCHED\" pytest && \
