@@ -170,21 +170,12 @@ fn a_call_is_the_cause_of_the_program_that_runs_it() {
 }
 
 #[test]
-fn a_call_that_was_approved_at_the_agents_prompt_starts_its_program_once() {
+fn a_question_of_the_hook_is_no_answer() {
     let Some(run) = Supervised::new() else { return };
+    // Any program below the agent can make such a call; nobody has answered it.
     let push = "git push --delete origin old";
-    let start = |text: &str| format!("bash -c '{text}'; echo $?\n");
-    let output = run.agent(push, &[start(push), start(push)].concat());
-    // git itself fails, for there is no such remote.
-    assert_eq!(output.stdout, "ask\n128\n126\n", "{output:?}");
-    // A person has said no, and the agent goes on with another call.
-    let output = run.agent(push, &format!("{}\n{}", run.hook("ls"), start(push)));
-    assert_eq!(output.stdout, "ask\nother\n126\n", "{output:?}");
-    // Neither another command nor one that the hook has refused.
-    let output = run.agent(push, &start("git push --delete origin new"));
+    let output = run.agent(push, &format!("bash -c '{push}'; echo $?"));
     assert_eq!(output.stdout, "ask\n126\n", "{output:?}");
-    let output = run.agent("rm -rf /etc/nothing", &start("rm -rf /etc/nothing"));
-    assert_eq!(output.stdout, "other\n126\n", "{output:?}");
 }
 
 #[test]

@@ -119,8 +119,7 @@ impl<'p> Engine<'p> {
         let Engine { tables, policy } = self;
         let mut watch = Stopwatch::new(world);
         let mut analysis = analyze(event, tables, world);
-        if event.started.is_some() {
-            leave_own(&mut analysis, tables);
+        if event.started.is_some() && leave_own(&mut analysis, tables) {
             let mut saved = Facts::new(event, &analysis, tables, world).saved_shells().into_iter();
             analysis.effects.retain(|_| !saved.next().unwrap_or_default());
             analysis.number();

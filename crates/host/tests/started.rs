@@ -31,9 +31,13 @@ fn a_shell_is_judged_by_what_it_does_itself() {
 
 #[test]
 fn another_program_is_judged_by_all_that_it_would_do() {
-    for command in
-        ["busybox rm -rf ~", "bfs -S dfs ~ -delete", "env rm -rf ~", "git -c core.fsmonitor='rm -rf ~' status"]
-    {
+    for command in [
+        "tee -a ~/.claude/shell-snapshots/a.sh",
+        "busybox rm -rf ~",
+        "bfs -S dfs ~ -delete",
+        "env rm -rf ~",
+        "git -c core.fsmonitor='rm -rf ~' status",
+    ] {
         assert!(is_refused(command), "{command}");
     }
     for command in ["busybox ls", "bfs -S dfs . -name a", "git -c core.fsmonitor= -c core.askPass= status"] {

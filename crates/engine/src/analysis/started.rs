@@ -7,8 +7,8 @@ use reflex_tables::Tables;
 
 /// Leaves the effects that the start itself has. The programs in a shell's text are starts of their own and are judged
 /// then, with their real arguments; the shell itself opens what its text redirects to, and ends processes. A hook is the
-/// way in which an agent calls the guard, and a made-up call only in the text of a call.
-pub(crate) fn leave_own(analysis: &mut Analysis, tables: Tables) {
+/// way in which an agent calls the guard, and a made-up call only in the text of a call. Returns whether it is a shell.
+pub(crate) fn leave_own(analysis: &mut Analysis, tables: Tables) -> bool {
     let shells = WordList::Shells.read(tables);
     let first = analysis.readings.first().and_then(|reading| reading.commands.first());
     let is_shell = first.is_some_and(|command| shells.has(command.name.rsplit('/').next().unwrap_or_default()));
@@ -20,6 +20,7 @@ pub(crate) fn leave_own(analysis: &mut Analysis, tables: Tables) {
     let mut own = own.into_iter();
     analysis.effects.retain(|_| own.next().unwrap_or(true));
     analysis.number();
+    is_shell
 }
 
 fn is_redirected(analysis: &Analysis, effect: &Effect) -> bool {

@@ -30,7 +30,9 @@ impl Facts<'_> {
     pub(crate) fn saved_shells(&self) -> Vec<bool> {
         let is_saved = |effect: &Effect| {
             let is_state = |target| self.is(effect, target, "agent-snapshots") == Ternary::Yes;
-            matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append) && effect.targets.iter().all(is_state)
+            matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append)
+                && !effect.targets.is_empty()
+                && effect.targets.iter().all(is_state)
         };
         self.analysis.effects.iter().map(is_saved).collect()
     }

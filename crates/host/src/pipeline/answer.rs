@@ -158,17 +158,15 @@ impl Host {
         let pending = memory::pending(call, judgement, redactor, (self.guard(), asking.sight.kept));
         let by = match store.pause().filter(|pause| pause.holds_in(&call.event.workspace)) {
             Some(pause) => {
-                let why = format!("the guard is switched off by {} ({})", pause.by, pause.reason);
-                Some((Some("off".to_owned()), why))
+                Some(("off".to_owned(), format!("the guard is switched off by {} ({})", pause.by, pause.reason)))
             }
             None => match self.approval(&pending, call, judgement, redactor) {
-                Some(Some((grant, why))) => Some((Some(grant), why)),
-                Some(None) => self.approved_above(call.event, judgement),
+                Some(by) => by.or_else(|| self.approved_above(call.event, judgement)),
                 None => return Released::No,
             },
         };
         match by {
-            Some(by) => let_run(judgement, by),
+            Some((grant, why)) => let_run(judgement, (Some(grant), why)),
             None => self.keep_waiting(pending, asking, judgement, redactor),
         }
     }

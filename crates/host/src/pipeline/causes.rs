@@ -5,7 +5,7 @@ use super::naming::{has, line, unversioned};
 use crate::store::Search;
 use crate::system::clock;
 use reflex_engine::shell::Language;
-use reflex_engine::{Action, Decision, Event, Judgement, WordList};
+use reflex_engine::{Action, Event, Judgement, WordList};
 use reflex_supervise::Start;
 use serde_json::{Map, Value};
 use std::collections::HashSet;
@@ -34,23 +34,16 @@ impl Calls {
 
     /// The record of the call by which the agent starts this program: the newest one whose text a shell gets, or that is
     /// the program with its arguments. Agents put their own commands around the text of a call.
-    ///
-    /// A call that the agent has asked about counts only as long as it is the agent's last one. A later one shows that
-    /// the answer may have been no.
     pub(super) fn of_start(&self, host: &Host, start: &Start) -> Option<String> {
         // Searching for fields or times would go through the whole log where there are few such records.
         let found = host.store().log().search(&Search::default(), MAX_SEARCHED).ok()?;
         let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
-        let calls = found.iter().rev().filter(|record| self.is_reported(record));
-        let is_it = |(_, record): &(usize, &Map<String, Value>)| {
-            record.get("id").and_then(Value::as_str).is_some_and(|id| !started.contains(id))
+        let is_it = |record: &&Map<String, Value>| {
+            self.is_reported(record)
+                && record.get("id").and_then(Value::as_str).is_some_and(|id| !started.contains(id))
                 && commands(record).any(|command| starts(start, command))
         };
-        let (later, call) = calls.enumerate().find(is_it)?;
-        if later > 0 && was_asked(call) {
-            return None;
-        }
-        let id = call.get("id")?.as_str()?.to_owned();
+        let id = found.iter().rev().find(is_it)?.get("id")?.as_str()?.to_owned();
         started.insert(id.clone());
         Some(id)
     }
@@ -84,8 +77,11 @@ fn starts(start: &Start, command: &str) -> bool {
 
 impl Host {
     /// The approval of a start or call above this start, if its text contains this command: a person has then seen it.
-    /// Returns the approval's id, if it has one, and the reason.
-    pub(super) fn approved_above(&self, event: &Event, judgement: &Judgement) -> Option<(Option<String>, String)> {
+    /// Returns the approval's id and the reason.
+    ///
+    /// A question at the agent's own prompt does not count: its answer is not known, and any program below the agent
+    /// can call the hook about a command that is asked about.
+    pub(super) fn approved_above(&self, event: &Event, judgement: &Judgement) -> Option<(String, String)> {
         let own = commands_of(judgement).next()?;
         let store = self.store();
         // The record of a start is written while it runs, unless a person has approved it.
@@ -99,54 +95,13 @@ impl Host {
                 let judgement = self.judge(&Event { actions, ..event.clone() });
                 commands_of(&judgement).any(|command| command == own)
             };
-            let approval = approval_in(&record).filter(|approval| approval.lifts(judgement.verdict.decision));
-            if let Some(approval) = approval.filter(|_| commands(&record).any(contains)) {
-                return Some(approval.reason());
+            let grant = record.get("grant").and_then(Value::as_str);
+            if let Some(grant) = grant.filter(|_| commands(&record).any(contains)) {
+                return Some((grant.to_owned(), format!("it is a part of what was approved as {grant}")));
             }
         }
         None
     }
-}
-
-/// A person's yes to a recorded call or start.
-enum Approval {
-    /// A person has answered the guard.
-    Granted(String),
-    /// The agent has asked the person and then run the call.
-    Prompted,
-}
-
-impl Approval {
-    fn lifts(&self, decision: Decision) -> bool {
-        match self {
-            Approval::Granted(_) => true,
-            // The agent's prompt was about a question, not about a refusal.
-            Approval::Prompted => decision == Decision::Ask,
-        }
-    }
-
-    fn reason(self) -> (Option<String>, String) {
-        match self {
-            Approval::Granted(grant) => {
-                let why = format!("it is a part of what was approved as {grant}");
-                (Some(grant), why)
-            }
-            Approval::Prompted => (None, "it is a part of the call that was approved at the agent's prompt".into()),
-        }
-    }
-}
-
-fn approval_in(record: &Map<String, Value>) -> Option<Approval> {
-    if let Some(grant) = record.get("grant").and_then(Value::as_str) {
-        return Some(Approval::Granted(grant.to_owned()));
-    }
-    was_asked(record).then_some(Approval::Prompted)
-}
-
-/// Whether the answer to a call had the agent ask a person.
-fn was_asked(record: &Map<String, Value>) -> bool {
-    let said = record.get("said").and_then(|said| said.get("decision")?.as_str());
-    said == Some("ask") && !record.contains_key("start")
 }
 
 /// The words of each command, the program by its name alone.

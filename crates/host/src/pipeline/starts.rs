@@ -147,8 +147,7 @@ impl Starts {
             [_, .., script] if has(WordList::ScriptInterpreters, unversioned(start.file.as_os_str())) => {
                 start.cwd.join(script).canonicalize().is_ok_and(|script| script == first.file)
             }
-            [_, _, ..] => false,
-            [] => false,
+            [] | [_, _, ..] => false,
         };
         is_it.then(|| Start { argv: before.to_vec(), ..start.clone() })
     }
