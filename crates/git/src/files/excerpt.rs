@@ -13,6 +13,9 @@ const HEADER: usize = 12;
 /// Length of an entry before its object id: times, device, inode, mode, owner, size.
 const BEFORE_ID: usize = 40;
 
+/// Length of the longest entry that is read here, with an object id of 32 bytes.
+const LONGEST: usize = BEFORE_ID + 32 + 4 + NAME_LENGTH as usize + 8;
+
 /// Bits of an entry's flags.
 const NAME_LENGTH: u16 = 0xfff;
 const EXTENDED: u16 = 0x4000;
@@ -25,17 +28,30 @@ const ATTRIBUTES: &[u8] = b".gitattributes";
 /// Returns an index with the entries at, above and below the path and those of attributes files. `None` if the format
 /// has to be decoded as a whole or is damaged. `length` is the length of the file, `id` that of an object id, in bytes.
 pub(super) fn excerpt(file: impl Read, length: u64, id: usize, path: &[u8]) -> io::Result<Option<Vec<u8>>> {
-    let mut input = Input { file, block: Vec::with_capacity(BLOCK), at: 0, consumed: 0 };
+    let mut input = Input { file, block: Vec::with_capacity(LONGEST + BLOCK), at: 0, consumed: 0 };
     let Some([b'D', b'I', b'R', b'C', 0, 0, 0, version @ 2..=3, a, b, c, d]) = input.next(HEADER)?.and_then(fixed)
     else {
         return Ok(None);
     };
     let (mut found, mut count) = (vec![b'D', b'I', b'R', b'C', 0, 0, 0, *version, 0, 0, 0, 0], 0_u32);
-    for _ in 0..u32::from_be_bytes([*a, *b, *c, *d]) {
-        let Some(entry) = entry(&mut input, id)? else { return Ok(None) };
-        if concerns(entry.name, path) {
-            found.extend(entry.bytes);
-            count += 1;
+    let mut left = u32::from_be_bytes([*a, *b, *c, *d]);
+    while left > 0 {
+        let block = input.unread();
+        let mut rest = block;
+        while left > 0
+            && let Some(entry) = entry(rest, id)
+        {
+            rest = rest.get(entry.bytes.len()..).unwrap_or_default();
+            left -= 1;
+            if concerns(entry.name, path) {
+                found.extend(entry.bytes);
+                count += 1;
+            }
+        }
+        let read = block.len() - rest.len();
+        input.skip(read);
+        if left > 0 && !input.read_on()? {
+            return Ok(None);
         }
     }
     if !has_plain_extensions(&mut input, length.saturating_sub(id as u64))? {
@@ -52,30 +68,28 @@ struct Entry<'b> {
     name: &'b [u8],
 }
 
-fn entry<R: Read>(input: &mut Input<R>, id: usize) -> io::Result<Option<Entry<'_>>> {
-    let Some(Some([high, low])) = input.peek(BEFORE_ID + id + 2)?.map(|head| head.last_chunk()) else {
-        return Ok(None);
-    };
-    let flags = u16::from_be_bytes([*high, *low]);
+/// The first entry of these bytes. `None` if they end before it does, or only the decoder can read it.
+fn entry(bytes: &[u8], id: usize) -> Option<Entry<'_>> {
+    let flags = u16::from_be_bytes(*bytes.get(BEFORE_ID + id..)?.first_chunk()?);
     let start = BEFORE_ID + id + 2 + if flags & EXTENDED != 0 { 2 } else { 0 };
     let length = flags & NAME_LENGTH;
     // A longer name ends at the first zero byte, which only the decoder looks for.
     if length == NAME_LENGTH {
-        return Ok(None);
+        return None;
     }
     let end = start + usize::from(length);
     // Between one and eight zero bytes follow.
-    let Some(bytes) = input.next((end + 8) & !7)? else { return Ok(None) };
-    Ok(bytes.get(start..end).map(|name| Entry { bytes, name }))
+    let bytes = bytes.get(..(end + 8) & !7)?;
+    bytes.get(start..end).map(|name| Entry { bytes, name })
 }
 
-/// Whether an entry is at, above or below the path, or an attributes file. Few names pass the test of one byte, so the
-/// others are not compared.
+/// Whether an entry is at, above or below the path, or an attributes file.
 fn concerns(name: &[u8], path: &[u8]) -> bool {
     let at_or_below = || matches!(name.get(path.len()), None | Some(b'/')) && name.starts_with(path);
     // Only a submodule has an entry above a path.
     let above = || path.get(name.len()) == Some(&b'/') && path.starts_with(name);
-    at_or_below() || above() || (name.last() == ATTRIBUTES.last() && name.ends_with(ATTRIBUTES))
+    // Four bytes are compared without a call; hardly another name has them.
+    at_or_below() || above() || (name.last_chunk() == ATTRIBUTES.last_chunk::<4>() && name.ends_with(ATTRIBUTES))
 }
 
 /// Whether the extensions up to `end` leave the meaning of the entries as it is.
@@ -114,23 +128,37 @@ struct Input<R> {
 impl<R: Read> Input<R> {
     /// Consumes the next `count` bytes; `None` if the file ends before.
     fn next(&mut self, count: usize) -> io::Result<Option<&[u8]>> {
-        if self.peek(count)?.is_none() {
+        if self.unread().len() < count && self.fill(count.max(BLOCK))? < count {
             return Ok(None);
         }
         let start = self.at;
-        self.at += count;
-        self.consumed += count as u64;
+        self.skip(count);
         Ok(self.block.get(start..self.at))
     }
 
-    fn peek(&mut self, count: usize) -> io::Result<Option<&[u8]>> {
-        if self.at + count > self.block.len() {
-            self.block.drain(..self.at);
-            self.at = 0;
-            let missing = count.max(BLOCK) - self.block.len();
-            self.file.by_ref().take(missing as u64).read_to_end(&mut self.block)?;
-        }
-        Ok(self.block.get(self.at..self.at + count))
+    /// What of the file is in the block and not consumed.
+    fn unread(&self) -> &[u8] {
+        self.block.get(self.at..).unwrap_or_default()
+    }
+
+    fn skip(&mut self, count: usize) {
+        self.at += count;
+        self.consumed += count as u64;
+    }
+
+    /// Reads the next block behind what is not consumed. `false` at the end, or if an entry should have been consumed.
+    fn read_on(&mut self) -> io::Result<bool> {
+        let before = self.unread().len();
+        Ok(before <= LONGEST && self.fill(before + BLOCK)? > before)
+    }
+
+    /// Reads until so many bytes are not consumed, and returns how many there are.
+    fn fill(&mut self, count: usize) -> io::Result<usize> {
+        self.block.drain(..self.at);
+        self.at = 0;
+        let missing = count.saturating_sub(self.block.len());
+        self.file.by_ref().take(missing as u64).read_to_end(&mut self.block)?;
+        Ok(self.block.len())
     }
 }
 
