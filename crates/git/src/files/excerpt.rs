@@ -136,7 +136,7 @@ impl<R: Read> Input<R> {
         Ok(self.block.get(start..self.at))
     }
 
-    /// What of the file is in the block and not consumed.
+    /// The bytes of the block that are not consumed yet.
     fn unread(&self) -> &[u8] {
         self.block.get(self.at..).unwrap_or_default()
     }
@@ -146,13 +146,14 @@ impl<R: Read> Input<R> {
         self.consumed += count as u64;
     }
 
-    /// Reads the next block behind what is not consumed. `false` at the end, or if an entry should have been consumed.
+    /// Adds a block to the bytes that are not consumed. Returns `false` at the end of the file, or if these bytes are
+    /// longer than an entry that is read here.
     fn read_on(&mut self) -> io::Result<bool> {
         let before = self.unread().len();
         Ok(before <= LONGEST && self.fill(before + BLOCK)? > before)
     }
 
-    /// Reads until so many bytes are not consumed, and returns how many there are.
+    /// Reads until `count` bytes are not consumed or the file ends. Returns the number of bytes that are not consumed.
     fn fill(&mut self, count: usize) -> io::Result<usize> {
         self.block.drain(..self.at);
         self.at = 0;
