@@ -165,6 +165,9 @@ pub(crate) fn check(project: &Project, binary: Option<&Path>) -> Result<(), Stri
         }));
     }
     let pairs = states(&release)?;
+    for (case, Pair { small, large }) in states::CASES.iter().zip(&pairs) {
+        println!("      {}, {}: {}, {}", case.state, case.call, tables::millions(*small), tables::millions(*large));
+    }
     problems.extend(outgrown(&stored.states, &pairs));
     if problems.is_empty() { Ok(()) } else { Err(problems.join("\n")) }
 }

@@ -187,7 +187,8 @@ fn command(ground: &Ground, program: &Path) -> Command {
     command
 }
 
-fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<u32, String> {
+/// Runs a command of `reflex` once under callgrind and returns thousands of instructions.
+pub(crate) fn counted(ground: &Ground, binary: &Path, arguments: &[String], input: &str) -> Result<u32, String> {
     let (text, output) = callgrind(ground, binary, arguments, input)?;
     total(&text).ok_or_else(|| format!("valgrind returned no count: {}", String::from_utf8_lossy(&output.stderr)))
 }

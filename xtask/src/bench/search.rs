@@ -51,7 +51,7 @@ pub(crate) struct Searched {
 pub(crate) fn measure(binary: &Path, ground: &Ground) -> Result<Vec<Searched>, String> {
     let home = ground.folder.join("many");
     let audit = home.join(".local/state/reflex/audit");
-    let written = written(binary, ground, &audit).and_then(|()| times(binary, &home, &audit));
+    let written = written(binary, ground, &audit, RECORDS).and_then(|()| times(binary, &home, &audit));
     // The log is large, so it is removed right away and not with the ground.
     fs::remove_dir_all(&home).map_err(|error| format!("cannot remove `{}`: {error}", home.display()))?;
     let mut medians: Vec<f64> = written?.into_iter().map(median).collect();
@@ -107,14 +107,14 @@ fn cat(audit: &Path) -> Result<Duration, String> {
 
 /// Writes a log from records of the hook, repeated with other ids and times. The hash chain is not computed, because a
 /// search does not check it.
-fn written(binary: &Path, ground: &Ground, audit: &Path) -> Result<(), String> {
+pub(super) fn written(binary: &Path, ground: &Ground, audit: &Path, records: usize) -> Result<(), String> {
     let shown = |error: std::io::Error| format!("cannot write into `{}`: {error}", audit.display());
     let samples = samples(binary, ground)?;
     fs::create_dir_all(audit).map_err(shown)?;
     let current = audit.join("current.jsonl");
     let create = || File::create(&current).map(|file| BufWriter::with_capacity(1 << 20, file));
     let (mut out, mut length) = (create().map_err(shown)?, 0);
-    for number in 0..RECORDS {
+    for number in 0..records {
         let line = samples.get(chosen(number, samples.len())).ok_or("no sample")?.at(number);
         out.write_all(line.as_bytes()).map_err(shown)?;
         length += line.len();

@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::json;
 
 use super::ground::{Ground, STATE};
-use super::measure::{CLAUDE, Hook};
-use super::{payloads, people};
+use super::measure::{CLAUDE, Caller, Hook, counted};
+use super::{payloads, people, search};
 
 /// Growth in percent that a larger state may cause.
 pub(crate) const MAX_PERCENT: u32 = 10;
@@ -25,7 +25,7 @@ pub(crate) struct Case {
 }
 
 /// The counted pairs, in the order of the page.
-pub(crate) const CASES: [Case; 7] = [
+pub(crate) const CASES: [Case; 9] = [
     Case {
         state: "0 and 200 pending calls",
         call: "`git status`",
@@ -61,6 +61,16 @@ pub(crate) const CASES: [Case; 7] = [
         call: "`git status`",
         why: "the user's compiled rules are read from one file, which grows with them",
     },
+    Case {
+        state: "40 and 400 waiting calls",
+        call: "`reflex pending --json`, for each of them",
+        why: "each call is compared with the others",
+    },
+    Case {
+        state: "2,000 and 100,000 records in the log",
+        call: "`reflex audit search decision=deny`",
+        why: "older records are read than those that are shown",
+    },
 ];
 
 /// Thousands of instructions of a call with the small and the large state.
@@ -84,6 +94,9 @@ const GRANTS: usize = 1_000;
 const SESSION_CALLS: usize = 500;
 const RULES: usize = 1_420;
 const FILES: [usize; 2] = [500, 30_000];
+/// The large number is the maximum of all agents.
+const WAITING: [usize; 2] = [40, 400];
+const RECORDS: [usize; 2] = [2_000, 100_000];
 
 /// Numbers of grounds and sessions that no other measurement uses.
 const PLAIN: usize = 70_000;
@@ -110,11 +123,14 @@ pub(crate) fn measure(binary: &Path) -> Result<Vec<Pair>, String> {
     let long = plain.count("git status", LONG_SESSION)?;
     let [small, large] = FILES.map(|files| of_files(binary, files));
     let files = Pair { small: small?, large: large? };
+    let waiting = waiting(binary)?;
+    let [small, large] = RECORDS.map(|records| of_records(binary, records));
+    let records = Pair { small: small?, large: large? };
     let rules = Pair { small: plain.count("git status", 6)?, large: with_rules(binary)? };
     let pair = |small: u32, large: u32| Pair { small, large };
     let (of_pending, of_grants) = (pair(empty.0, pending.0), pair(empty.0, granted.0));
     let refusals = (pair(empty.1, pending.1), pair(empty.1, granted.1));
-    Ok(vec![of_pending, refusals.0, of_grants, refusals.1, pair(short, long), files, rules])
+    Ok(vec![of_pending, refusals.0, of_grants, refusals.1, pair(short, long), files, rules, waiting, records])
 }
 
 /// The hook with a home whose state changes.
@@ -214,6 +230,42 @@ fn with_rules(binary: &Path) -> Result<u32, String> {
         return Err(format!("rules that cannot apply: the hook answers `{}`", answer.shown()));
     }
     ruled.count("git status", 1)
+}
+
+/// Counts the list of waiting calls, divided by their number.
+fn waiting(binary: &Path) -> Result<Pair, String> {
+    const CODEX: Caller = Caller { agent: "codex", event: "PreToolUse" };
+    let ground = Ground::named("waits")?;
+    let home = ground.home.to_string_lossy().into_owned();
+    let folder = ground.home.join(STATE).join("pending");
+    let state = State { binary, ground: &ground };
+    let mut number = 0;
+    let mut of_calls = |wanted: usize| {
+        while number < wanted {
+            // An agent has half of the maximum at most.
+            let caller = if number < PENDING { CLAUDE } else { CODEX };
+            let hook = state.hook(&format!("rm -rf ~ ~/old-{number}"), 1_000 + number);
+            Hook { caller, ..hook }.answer()?;
+            number += 1;
+        }
+        let kept = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
+        if kept != wanted {
+            return Err(format!("{kept} calls wait, not {wanted}"));
+        }
+        let count = counted(&ground, binary, &["pending", "--json", "--home", &home].map(str::to_owned), "")?;
+        Ok(count / wanted as u32)
+    };
+    let [small, large] = WAITING.map(&mut of_calls);
+    Ok(Pair { small: small?, large: large? })
+}
+
+/// Counts a search for the newest refusals in a log of this length.
+fn of_records(binary: &Path, records: usize) -> Result<u32, String> {
+    let ground = Ground::named("found")?;
+    let home = ground.folder.join("long");
+    search::written(binary, &ground, &home.join(STATE).join("audit"), records)?;
+    let home = home.to_string_lossy().into_owned();
+    counted(&ground, binary, &["audit", "search", "decision=deny", "--home", &home].map(str::to_owned), "")
 }
 
 #[cfg(test)]

@@ -38,5 +38,5 @@ pub use follow::LogFollower;
 pub use head::Missing;
 pub use log::Log;
 pub use note::SCHEMA;
-pub use search::Search;
+pub use search::{Search, Test};
 pub use state::Store;

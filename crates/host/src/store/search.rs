@@ -27,15 +27,31 @@ pub struct Search {
     pub until: Option<String>,
 }
 
+/// A test that a record must pass.
+pub type Test<'a> = dyn Fn(&Map<String, Value>) -> bool + Sync + 'a;
+
 impl Log {
     /// The newest matching records, oldest first.
     ///
     /// # Errors
     /// A file cannot be read.
     pub fn search(&self, search: &Search, limit: usize) -> io::Result<Vec<Map<String, Value>>> {
+        self.search_for(search, limit, None)
+    }
+
+    /// The same, of the records that also pass this test.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn search_for(
+        &self,
+        search: &Search,
+        limit: usize,
+        test: Option<&Test<'_>>,
+    ) -> io::Result<Vec<Map<String, Value>>> {
         let parts = self.snapshot()?;
         let needles = search.needles();
-        let pattern = Pattern { search, needles: &needles };
+        let pattern = Pattern { search, needles: &needles, test };
         let mut found = newest(&parts, &pattern, limit)?;
         // The first format has a single file, older than all others and read-only.
         let first_form = Part::at(self.folder().join("calls.jsonl"));
@@ -208,11 +224,16 @@ impl<'p> Reader<'p> {
 struct Pattern<'a> {
     search: &'a Search,
     needles: &'a [Needle],
+    test: Option<&'a Test<'a>>,
 }
 
 impl Pattern<'_> {
     fn fits(&self, line: &[u8]) -> bool {
-        !line.is_empty() && self.needles.iter().all(|needle| needle.is_in(line)) && self.search.is_time_of(line)
+        let passes = |test: &Test<'_>| serde_json::from_slice(line).is_ok_and(|record| test(&record));
+        !line.is_empty()
+            && self.needles.iter().all(|needle| needle.is_in(line))
+            && self.search.is_time_of(line)
+            && self.test.is_none_or(passes)
     }
 
     /// The newest `wanted` lines that match.
@@ -252,7 +273,7 @@ mod tests {
         let owned = |text: &str| text.to_owned();
         let fields = fields.iter().map(|(name, value)| (owned(name), owned(value))).collect();
         let search = Search { fields, texts: texts.iter().map(|text| owned(text)).collect(), ..Search::default() };
-        let pattern = Pattern { search: &search, needles: &search.needles() };
+        let pattern = Pattern { search: &search, needles: &search.needles(), test: None };
         let text = format!("{{}}\n{line}\n{{}}\n");
         assert_eq!(pattern.lines(text.as_bytes(), 9), if fits { vec![owned(line)] } else { Vec::new() });
     }
@@ -299,6 +320,9 @@ mod tests {
         assert_eq!(found(&marked, 250), all.get(50..).unwrap());
         assert_eq!(found(&Search::default(), usize::MAX), (1..=900).collect::<Vec<_>>());
         assert_eq!(found(&Search::default(), 3), [898, 899, 900]);
+        let is_old = |record: &Map<String, Value>| record["n"].as_str().unwrap().len() < 3;
+        let old = log.search_for(&marked, 2, Some(&is_old)).unwrap();
+        assert_eq!(old.iter().map(|record| record["n"].as_str().unwrap()).collect::<Vec<_>>(), ["94", "97"]);
         std::fs::remove_dir_all(folder).unwrap();
     }
 }

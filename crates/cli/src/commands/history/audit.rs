@@ -1,6 +1,6 @@
 //! `reflex audit`: reads, verifies and purges the log of every decision.
 
-use crate::commands::history::record::{action, decision, field, searched, time};
+use crate::commands::history::record::{action, decision, field, logged, searched, time};
 use crate::commands::setup::mode;
 use crate::exit_code;
 use crate::terminal::arguments::text;
@@ -12,13 +12,10 @@ use crate::terminal::visible::{visible, visible_json};
 use crate::terminal::wrap::{columns, rows};
 use clap::ArgMatches;
 use reflex_host::rules::renamed;
-use reflex_host::store::{Log, Search, Store};
+use reflex_host::store::{Log, Search, Store, Test};
 use reflex_host::{Host, Mode, local, moment, timestamp};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
-
-/// Maximum number of records that a search for a decision looks at, newest first.
-const MAX_LOOKED_AT: usize = 100_000;
 
 pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
@@ -104,18 +101,23 @@ pub(in crate::commands) fn found(
             _ => search.texts.push(word.clone()),
         }
     }
-    let mut found = newest(log, &search, if decisions.is_some() { MAX_LOOKED_AT } else { wanted })?;
-    found.retain(mode::may_be_read);
-    found.retain(|record| decisions.is_none_or(|words| words.contains(&decision(record))));
-    found.drain(..found.len().saturating_sub(wanted));
-    Ok(found)
+    let Some(decisions) = decisions else {
+        let mut found = newest(log, &search, wanted, None)?;
+        found.retain(mode::may_be_read);
+        return Ok(found);
+    };
+    // No record has an unknown decision. Of a record that holds the word, the test decides where it counts.
+    let Some(word) = logged(decisions) else { return Ok(Vec::new()) };
+    search.fields.push(("decision".into(), word.into()));
+    let test = |record: &Map<String, Value>| decisions.contains(&decision(record)) && mode::may_be_read(record);
+    newest(log, &search, wanted, Some(&test))
 }
 
 /// Returns the newest records that match the words as written, or as former and current names of rules and effects.
-fn newest(log: &Log, search: &Search, limit: usize) -> io::Result<Vec<Map<String, Value>>> {
-    let mut found = log.search(search, limit)?;
+fn newest(log: &Log, search: &Search, limit: usize, test: Option<&Test<'_>>) -> io::Result<Vec<Map<String, Value>>> {
+    let mut found = log.search_for(search, limit, test)?;
     let Some(other) = otherwise(search) else { return Ok(found) };
-    found.extend(log.search(&other, limit)?);
+    found.extend(log.search_for(&other, limit, test)?);
     let number = |record: &Map<String, Value>| record.get("seq").and_then(Value::as_u64);
     found.sort_by_key(number);
     found.dedup();

@@ -39,6 +39,16 @@ pub(in crate::commands) fn searched(decision: &str) -> &[&str] {
     }
 }
 
+/// Returns the word of the log that every record with one of these decisions has in its verdict or its answer.
+pub(in crate::commands) fn logged(decisions: &[&str]) -> Option<&'static str> {
+    match decisions {
+        ["block"] => Some("deny"),
+        ["ask"] => Some("ask"),
+        [] => None,
+        _ => Some("pass"),
+    }
+}
+
 /// Parses a date, a time, or a duration before now.
 pub(in crate::commands) fn time(written: &str) -> Option<u64> {
     moment(written).or_else(|| duration(written).map(|length| now().saturating_sub(length)))
