@@ -184,7 +184,7 @@ fn a_mode_of_run_holds_below_the_agent_and_ends_with_it() {
     );
     let path = support::with_program(&machine, "claude", &script);
     let line = format!("PATH='{path}' {} run --yolo -- claude", machine.line());
-    if machine.program("sh", ["-c", "command -v script setsid"]).run().stdout.lines().count() < 2 {
+    if machine.program("sh", ["-c", "command -v script; command -v setsid"]).run().stdout.lines().count() < 2 {
         return println!("skipped: there is no program `script` or `setsid`");
     }
     let output = machine.program("script", ["-qec", &line, "/dev/null"]).folder(&root).input("y\n").run();
