@@ -59,14 +59,17 @@ impl Pattern {
 
     /// Whether a word matches.
     pub(super) fn fits(&self, word: &str) -> bool {
-        if self.is_beginning { word.starts_with(self.text) } else { word == self.text }
+        // Most words differ in the first byte, which is compared without a call.
+        word.as_bytes().first() == self.text.as_bytes().first()
+            && if self.is_beginning { word.starts_with(self.text) } else { word == self.text }
     }
 }
 
 impl Run {
     /// Whether the words after the first one match.
     pub(super) fn goes_on(&self, after: &[Word]) -> bool {
-        self.rest.len() <= after.len() && self.rest.iter().zip(after).all(|(wanted, word)| wanted.fits(&word.text))
+        let mut after = after.iter();
+        self.rest.iter().all(|wanted| after.next().is_some_and(|word| wanted.fits(&word.text)))
     }
 }
 

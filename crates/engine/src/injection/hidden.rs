@@ -4,7 +4,7 @@
 use super::pieces::begin_of;
 use super::signs::{Sign, Span};
 use super::words::is_unseen;
-use memchr::memmem;
+use memchr::{memchr_iter, memmem};
 
 /// Maximum number of signs of one kind that are reported individually.
 const MAX_SIGNS: usize = 64;
@@ -236,15 +236,20 @@ struct Spelling {
 fn runs_of(text: &str, spelling: &Spelling, least: usize) -> Vec<(Span, String)> {
     let mut found: Vec<(Span, String)> = Vec::new();
     let (mut run, mut span) = (String::new(), Span { start: 0, end: 0 });
-    for (at, _) in text.match_indices(spelling.open) {
+    let mut look_at = |at: usize| {
         if at != span.end {
             found.extend((run.len() >= least).then(|| (span, std::mem::take(&mut run))));
             run.clear();
             span = Span { start: at, end: at };
         }
-        let Some((ch, length)) = text.get(at..).and_then(|rest| char_of(rest, spelling)) else { continue };
+        let Some((ch, length)) = text.get(at..).and_then(|rest| char_of(rest, spelling)) else { return };
         run.push(ch);
         span.end = at + length;
+    };
+    match spelling.open.as_bytes() {
+        // Blanks are so frequent that starting a search for each costs more than the search.
+        [byte] => memchr_iter(*byte, text.as_bytes()).for_each(look_at),
+        open => memmem::find_iter(text.as_bytes(), open).for_each(&mut look_at),
     }
     found.extend((run.len() >= least).then_some((span, run)));
     found

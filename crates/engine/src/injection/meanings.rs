@@ -52,14 +52,16 @@ impl Meanings {
         for at in 0..words.len() {
             let bits = self.begun(text, words, (at, dictionary.at(at)))
                 | words.get(at).map_or(0, |word| self.within(&word.text));
-            let address = words.get(at).is_some_and(|word| is_after_at(text, word));
-            let file = words.get(at).is_some_and(|word| is_environment_file(text, word));
+            let before = words.get(at).and_then(|word| text.as_bytes().get(word.span.start.checked_sub(1)?));
+            let follows = |mark: u8| words.get(at).filter(|_| before == Some(&mark));
+            let address = follows(b'@').is_some_and(|word| is_after_at(text, word));
+            let file = follows(b'.').is_some_and(|word| is_environment_file(text, word));
             let bits = bits | if address { self.elsewhere } else { 0 } | if file { self.secret } else { 0 };
             let called = bits & self.model != 0 && self.is_called(text, words, at);
             let bits = bits | if called { self.called } else { 0 };
             let harmless = bits & self.danger != 0 && self.is_forbidden(words, at);
             let bits = if harmless { bits & !self.danger } else { bits };
-            let option = words.get(at).is_some_and(|word| is_option(text, word));
+            let option = follows(b'-').is_some_and(|word| is_option(text, word));
             let bits = if option { 0 } else { bits };
             words.get_mut(at).into_iter().for_each(|word| word.means = bits);
         }

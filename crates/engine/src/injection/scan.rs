@@ -10,7 +10,6 @@ use super::pieces::begin_of;
 use super::signs::{Injection, Sign, Span};
 use super::words::{self, Standing, Talk, Word, fold};
 use crate::model::words::{WordList, Words};
-use memchr::memmem;
 use reflex_tables::{Node, Tables};
 use std::cell::OnceCell;
 use std::collections::VecDeque;
@@ -294,8 +293,10 @@ impl Cues {
         }
         // A pattern for the beginning of a line also matches at the beginning of the text.
         let lower = format!("\n{}", text.to_lowercase());
-        for pair in self.node.get("text").items() {
-            let Some(at) = memmem::find(lower.as_bytes(), pair.at(0).bytes()) else { continue };
+        let pairs = self.node.get("text");
+        let texts: Vec<&[u8]> = pairs.items().map(|pair| pair.at(0).bytes()).collect();
+        for (pair, at) in pairs.items().zip(first_places(lower.as_bytes(), &texts)) {
+            let Some(at) = at else { continue };
             let cue = self.node.get("all").at(pair.at(1).number() as usize);
             // Lowercasing may change the length of a character, so the offset is approximate.
             let at = at.saturating_sub(1);
@@ -304,6 +305,32 @@ impl Cues {
         }
         signs
     }
+}
+
+/// The offset of the first occurrence of each of these texts. One pass finds all of them: searching for one after the
+/// other would read a large text as often as there are texts.
+fn first_places(within: &[u8], texts: &[&[u8]]) -> Vec<Option<usize>> {
+    let mut found = vec![None; texts.len()];
+    let mut by_first_byte: Vec<Vec<(usize, &[u8])>> = vec![Vec::new(); 256];
+    for (nth, text) in texts.iter().enumerate() {
+        let place = text.first().and_then(|byte| by_first_byte.get_mut(usize::from(*byte)));
+        place.into_iter().for_each(|place| place.push((nth, text)));
+    }
+    for (at, byte) in within.iter().enumerate() {
+        let Some(sought) = by_first_byte.get_mut(usize::from(*byte)).filter(|sought| !sought.is_empty()) else {
+            continue;
+        };
+        let rest = within.get(at..).unwrap_or_default();
+        let begins =
+            |text: &[u8]| text.get(1).is_none_or(|second| rest.get(1) == Some(second)) && rest.starts_with(text);
+        // Few bytes begin one of the texts, and only these cost a call.
+        if sought.iter().any(|(_, text)| begins(text)) {
+            let here = sought.iter().filter(|(_, text)| begins(text)).map(|(nth, _)| *nth);
+            here.for_each(|nth| found.get_mut(nth).into_iter().for_each(|place| *place = Some(at)));
+            sought.retain(|(_, text)| !begins(text));
+        }
+    }
+    found
 }
 
 /// Whether a template placeholder precedes or follows the span.
@@ -400,7 +427,10 @@ fn quoted_as(cue: Node<'static>, sheet: &Sheet<'_>, span: Span, talk: Talk) -> Q
 /// Maximum distance, in characters, to a quotation mark of the same quotation.
 const BESIDE: usize = 100;
 
-const MARKS: &str = "\"`“”„‘«»「」";
+/// Whether a character is a quotation mark.
+fn is_mark(ch: char) -> bool {
+    matches!(ch, '"' | '`' | '“' | '”' | '„' | '‘' | '«' | '»' | '「' | '」')
+}
 
 /// Maximum length of a Markdown link's address that is followed by a title.
 const MAX_TITLED: usize = 512;
@@ -428,8 +458,7 @@ impl<'t> Sheet<'t> {
             for (at, ch) in self.text.char_indices() {
                 match ch {
                     '\n' => lines.push(at),
-                    '"' | '`' => marks.push(at),
-                    ch if !ch.is_ascii() && MARKS.contains(ch) => marks.push(at),
+                    ch if is_mark(ch) => marks.push(at),
                     _ => {}
                 }
             }
@@ -448,13 +477,12 @@ impl<'t> Sheet<'t> {
         let text = self.text;
         let before = text.get(..span.start).unwrap_or_default();
         let after = text.get(span.end..).unwrap_or_default();
-        let marks = |ch: char| MARKS.contains(ch);
         let line = |ch: &char| *ch != '\n';
         // An odd number of marks within the span: a quotation begins inside it and ends after it.
-        let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|ch| marks(*ch)).count();
-        let closes = after.chars().take(BESIDE).take_while(line).any(marks);
+        let within = text.get(span.start..span.end).unwrap_or_default().chars().filter(|ch| is_mark(*ch)).count();
+        let closes = after.chars().take(BESIDE).take_while(line).any(is_mark);
         let opening = before.char_indices().rev().take(BESIDE).take_while(|(_, ch)| line(ch));
-        let opening = opening.filter(|(_, ch)| marks(*ch)).map(|(at, _)| at).next();
+        let opening = opening.filter(|(_, ch)| is_mark(*ch)).map(|(at, _)| at).next();
         // A quoted statement attributed to another speaker, as far as the span reaches into it.
         if within % 2 == 1 {
             return if closes { Quoted::AtEnd } else { Quoted::Not };
@@ -464,7 +492,7 @@ impl<'t> Sheet<'t> {
             Some(at) if closes && self.opens(at) => Quoted::Phrase,
             Some(_) if closes => Quoted::Not,
             _ if closes_single(after) && in_single() => Quoted::Phrase,
-            _ if after.starts_with(marks) => Quoted::AtEnd,
+            _ if after.starts_with(is_mark) => Quoted::AtEnd,
             _ => Quoted::Not,
         }
     }
@@ -504,6 +532,13 @@ fn closes_single(after: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_text_is_found_at_its_first_place() {
+        let places =
+            first_places(b"a [b] [c <|x|> [c a", &[b"[c", b"<|x|>", b"a", b"x|", b"[d", b"[b] [c <|x|> [c a!"]);
+        assert_eq!(places, [Some(6), Some(9), Some(0), Some(11), None, None]);
+    }
 
     #[test]
     fn a_family_counts_once() {

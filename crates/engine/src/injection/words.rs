@@ -333,14 +333,16 @@ pub(super) fn standing(openings: Words, (text, words): (&str, &[Word]), at: usiz
     let ends = between.contains(['.', '!', '?', ':', ';', '\n', '>', '*', '#', '(', ']', ',', '—', '。', '，', '：']);
     // Third parties, as in a contract, instead of the addressee; and possibilities, as in `could make it …`.
     let possible = |steps: usize| is(steps, &["could", "can", "may", "might", "would", "will"]);
-    let others = (is(1, &["shall", "may", "will", "would", "might"]) && !is(2, &["you"]))
-        || (2..4).any(|steps| is(steps, &["make", "let", "have"]) && possible(steps + 1));
-    let asked = is(2, &["need", "have", "required", "must", "sure"]) || (is(2, &["you"]) && is(3, &WISHING));
+    let others = || {
+        (is(1, &["shall", "may", "will", "would", "might"]) && !is(2, &["you"]))
+            || (2..4).any(|steps| is(steps, &["make", "let", "have"]) && possible(steps + 1))
+    };
+    let asked = || is(2, &["need", "have", "required", "must", "sure"]) || (is(2, &["you"]) && is(3, &WISHING));
     match () {
-        () if ends || before(1).is_some_and(|word| openings.has(&word.text)) || (is(1, &["to"]) && asked) => {
+        () if ends || before(1).is_some_and(|word| openings.has(&word.text)) || (is(1, &["to"]) && asked()) => {
             Standing::Order
         }
-        () if is(1, &["to"]) || others => Standing::Reported,
+        () if is(1, &["to"]) || others() => Standing::Reported,
         () => Standing::Within,
     }
 }
