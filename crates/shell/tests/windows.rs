@@ -41,6 +41,16 @@ fn cmd(text: &str, expected: &[&str]) {
 }
 
 #[test]
+fn a_quoted_program_with_arguments_is_a_call() {
+    powershell(r#""C:\x\tool.exe" -Command 'b c'"#, &[r"[C:\x\tool.exe][-Command][b c]"]);
+    powershell("'tool.cmd' a; d", &["[tool.cmd][a]", "[d]"]);
+    powershell(r#""C:\x\tool.exe""#, &[]);
+    powershell(r#""tool.exe" -join 'a' | b"#, &["[b]"]);
+    powershell(r#""tool.exe" + ' a'"#, &[]);
+    powershell(r#""some text" -Flag"#, &[]);
+}
+
+#[test]
 fn powershell_statements_and_pipelines_are_split() {
     powershell("a; b\nc && d || e", &["[a]", "[b]", "[c]", "[d]", "[e]"]);
     powershell("a | b | c", &["[a]", "[b]", "[c]"]);

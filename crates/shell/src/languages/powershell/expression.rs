@@ -22,7 +22,8 @@ impl<'a> Reader<'_, '_, 'a> {
         let rest = self.rest();
         let second = self.peek_at(1);
         match self.ch() {
-            Some('$' | '"' | '\'' | '(' | '{' | ',') => true,
+            Some('"' | '\'') => !self.begins_quoted_program(),
+            Some('$' | '(' | '{' | ',') => true,
             Some('!') => second.is_some_and(|ch| ch.is_whitespace() || "$([!'\"".contains(ch)),
             Some('@') => second.is_some_and(|ch| "({'\"".contains(ch)),
             Some('[') => second.is_some_and(begins_name),
@@ -43,6 +44,23 @@ impl<'a> Reader<'_, '_, 'a> {
             }
             _ => false,
         }
+    }
+
+    /// Whether the quoted path of a program with arguments begins at the cursor: `"C:\x\tool.exe" -Flag`. PowerShell asks
+    /// for `&` there, but whoever passes the line on may run the program.
+    fn begins_quoted_program(&self) -> bool {
+        let rest = self.rest();
+        let Some(quote) = rest.chars().next() else { return false };
+        let inner = rest.get(quote.len_utf8()..).unwrap_or("");
+        let Some((program, after)) = inner.split_once(quote) else { return false };
+        let lower = program.to_ascii_lowercase();
+        let is_program = [".exe", ".com", ".cmd", ".bat", ".ps1"].iter().any(|end| lower.ends_with(end));
+        let argument = after.trim_start_matches([' ', '\t']);
+        let is_argument = argument.len() < after.len()
+            && !argument.starts_with(['|', ';', ')', '}', '&', '=', '<', '>', '#', '?', '\n', '\r'])
+            && !argument.is_empty()
+            && operators::at(argument).is_none();
+        is_program && is_argument
     }
 
     /// Evaluates an expression with all its operators.
