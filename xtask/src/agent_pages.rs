@@ -107,6 +107,7 @@ fn moment(moment: Moment) -> &'static str {
         Moment::SessionEnd => "session end",
         Moment::Stop => "stop",
         Moment::Subagent => "subagent",
+        Moment::SettingsChange => "settings change",
         Moment::Other => "other",
     }
 }

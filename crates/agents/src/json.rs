@@ -1,6 +1,6 @@
 //! Parsing of untrusted JSON: limits, leniency where it is safe, and errors that name the field.
 
-use reflex_engine::Moment;
+use reflex_engine::{Moment, parse_json};
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -31,19 +31,23 @@ impl BadEvent {
     }
 }
 
-/// Parses an object. A byte-order mark is skipped; lone surrogates become U+FFFD.
+/// Parses an object of any depth. Byte-order marks are skipped; lone surrogates become U+FFFD.
 ///
 /// # Errors
 /// Returns an error if the bytes are empty, not UTF-8, not JSON, or not an object.
 pub fn object(bytes: &[u8]) -> Result<Map<String, Value>, BadEvent> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut bytes = bytes;
+    // Each program that passes a text on may have added one.
+    while let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
+        bytes = rest;
+    }
     if bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(BadEvent::new("", "the input is empty"));
     }
     let text = std::str::from_utf8(bytes).map_err(|_| BadEvent::new("", "the input is not UTF-8"))?;
-    let value = serde_json::from_str(text).or_else(|error| {
+    let value = parse_json(text).or_else(|error| {
         let mended = without_lone_surrogates(text);
-        if mended == text { Err(error) } else { serde_json::from_str(&mended) }
+        if mended == text { Err(error) } else { parse_json(&mended) }
     });
     match value {
         Ok(Value::Object(object)) => Ok(object),
@@ -127,6 +131,6 @@ mod tests {
         assert_eq!(problem(b"\xff{}"), "the input is not UTF-8");
         assert_eq!(problem(b"[]"), "the input is JSON but no object");
         assert!(problem(b"{\"a\":").starts_with("the input is not JSON"));
-        assert!(object(b"\xef\xbb\xbf{}").is_ok());
+        assert!(object(b"\xef\xbb\xbf\xef\xbb\xbf{}").is_ok());
     }
 }

@@ -2,10 +2,12 @@
 
 use crate::arena;
 use crate::exit_code;
+use crate::input::Input;
 use crate::lifeline;
+use crate::terminal::visible::visible;
 use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, git, mcp, object, stranger};
 use reflex_engine::{Decision, Event, Moment, Verdict};
-use reflex_host::git_hooks::changes;
+use reflex_host::git_hooks::{changes, silenced_agents};
 use reflex_host::signing::choose_key;
 use reflex_host::store::approvals::settle;
 use reflex_host::{Host, Mode, SESSION_MODE, choose_home};
@@ -99,10 +101,19 @@ pub(crate) fn git(words: &[String]) -> ExitCode {
                 rest.next();
             }
             (Some(name), _) => break name,
-            (None, _) => return failed("`git-hook` needs the name of a hook: `pre-commit` or `pre-push`"),
+            (None, _) => {
+                return failed(
+                    "`git-hook` needs the name of a hook: `pre-commit`, `pre-push`, `post-checkout` or `post-merge`",
+                );
+            }
         }
     };
     let folder = std::env::current_dir().map_err(|error| format!("cannot find the working directory: {error}"));
+    if let ("post-checkout" | "post-merge", Ok(folder)) = (name, &folder) {
+        let notes = silenced_agents(folder);
+        notes.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {}", visible(line))));
+        return ExitCode::SUCCESS;
+    }
     let input = if name == "pre-push" { read().map_err(|problem| problem.to_string()) } else { Ok(Vec::new()) };
     let collected = folder.and_then(|folder| {
         let input = input?;
@@ -195,7 +206,7 @@ fn arguments(words: &[String]) -> Result<Arguments<'_>, String> {
 /// Reads standard input to its end.
 pub(crate) fn read() -> Result<Vec<u8>, BadEvent> {
     let mut bytes = Vec::with_capacity(4096);
-    let mut input = io::stdin().lock();
+    let mut input = Input::lock();
     let read = (&mut input).take(MAX_BYTES + 1).read_to_end(&mut bytes);
     read.map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() as u64 > MAX_BYTES {

@@ -5,6 +5,7 @@ mod commands;
 mod exit_code;
 mod foreground;
 mod hook;
+mod input;
 mod lifeline;
 mod terminal;
 

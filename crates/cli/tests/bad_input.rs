@@ -50,6 +50,47 @@ fn nothing_at_all_is_refused() {
 }
 
 #[test]
+fn every_byte_order_mark_before_a_payload_is_skipped() {
+    let machine = Machine::new();
+    let marked = [b"\xef\xbb\xbf\xef\xbb\xbf".to_vec(), home_goes(|_| {})].concat();
+    check_denied(machine.hook(), marked);
+}
+
+#[test]
+fn arguments_may_nest_as_deep_as_they_like() {
+    let nested = |tool: &str, levels: usize, inside: &str| {
+        let (opens, closes) = (r#"{"content":["#.repeat(levels), "]}".repeat(levels));
+        let arguments = format!("{opens}{inside}{closes}");
+        format!(r#"{{"hook_event_name":"PreToolUse","tool_name":"{tool}","tool_input":{arguments},"cwd":"/"}}"#)
+    };
+    let machine = Machine::new();
+    for levels in [14, 70, 3000] {
+        assert_eq!(
+            machine.hook().input(nested("mcp__jira__update_page", levels, r#"{"text":"x"}"#)).run(),
+            Ran::silence(),
+            "{levels}"
+        );
+        check_denied(machine.hook(), nested("mcp__sh__run", levels, r#"{"command":"rm -rf ~"}"#));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_payload_that_comes_late_through_a_non_blocking_pipe_is_judged() {
+    let machine = Machine::new();
+    // The payload comes once the hook waits for it.
+    let script = "import os, subprocess, sys, time\nr, w = os.pipe()\nos.set_blocking(r, False)\n\
+                  hook = subprocess.Popen(sys.argv[1:], stdin=r)\nend = time.monotonic() + 5\n\
+                  def waits(): return hook.poll() is not None or ' S ' in open(f'/proc/{hook.pid}/stat').read()\n\
+                  while not waits() and time.monotonic() < end: time.sleep(0.005)\n\
+                  os.write(w, sys.stdin.buffer.read())\nos.close(w)\nsys.exit(hook.wait())\n";
+    let home = machine.home().to_string_lossy().into_owned();
+    let hook = [env!("CARGO_BIN_EXE_reflex"), "--home", &home, "hook", "--agent", "claude"];
+    let words = ["-c", script].into_iter().chain(hook);
+    check_denied(machine.program("python3", words), home_goes(|_| {}));
+}
+
+#[test]
 fn what_is_cut_off_is_refused() {
     let complete = home_goes(|_| {});
     let cut =

@@ -51,12 +51,13 @@ const AGENTS: [&str; 10] =
 const NAMED_FOR_A_REASON: [(&str, &str, &str); 1] = [("secrets/shapes.rs", "cursor", "the place in a list of results")];
 
 /// Folders with one file for each operating system.
-const OF_SYSTEMS: [&str; 7] = [
+const OF_SYSTEMS: [&str; 8] = [
     "crates/host/src/system/os/",
     "crates/keep/src/os/",
     "crates/supervise/src/os/",
     "crates/cli/src/exec/",
     "crates/cli/src/foreground/",
+    "crates/cli/src/input/",
     "crates/cli/src/lifeline/",
     "crates/cli/src/terminal/hidden/",
 ];

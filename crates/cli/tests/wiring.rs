@@ -84,6 +84,17 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(plain.trim_start_matches('\u{feff}')).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
+/// The events of Claude Code that run the guard, and whether a hook of the event that fails keeps its call from running.
+const EVENTS: [(&str, bool); 7] = [
+    ("PreToolUse", true),
+    ("PostToolUse", false),
+    ("PostToolUseFailure", false),
+    ("Stop", false),
+    ("UserPromptExpansion", false),
+    ("ConfigChange", false),
+    ("PreSkillShellCommand", true),
+];
+
 /// Returns the handlers that run the guard, with the event and the matcher of each.
 #[track_caller]
 fn ours(text: &str) -> Vec<(String, Value, Value)> {
@@ -107,11 +118,14 @@ fn check_installed(text: &str) {
             "args": ["hook", "--agent", "claude", "--event", event, "--home", HOME], "timeout": 300,
         })
     };
-    let mut before = handler("PreToolUse");
-    before["onFailure"] = "block".into();
-    let after = ["PostToolUse", "PostToolUseFailure", "Stop"].map(|event| (event.into(), json!("*"), handler(event)));
-    let expected: Vec<(String, Value, Value)> =
-        [("PreToolUse".into(), json!("*"), before)].into_iter().chain(after).collect();
+    let entry = |(event, blocks): (&str, bool)| {
+        let mut handler = handler(event);
+        if blocks {
+            handler["onFailure"] = "block".into();
+        }
+        (event.to_owned(), json!("*"), handler)
+    };
+    let expected = EVENTS.map(entry);
     let mut found = ours(text);
     found.sort_by_key(|(event, _, _)| expected.iter().position(|(known, _, _)| known == event));
     assert_eq!(found, expected, "{text}");
@@ -180,8 +194,8 @@ fn new_settings_read_like_a_person_wrote_them() {
             HOME = HOME
         )
     };
-    let before = group("PreToolUse", ",\n            \"onFailure\": \"block\"");
-    let after = [before, group("PostToolUse", ""), group("PostToolUseFailure", ""), group("Stop", "")].join(",\n");
+    let end = |blocks| if blocks { ",\n            \"onFailure\": \"block\"" } else { "" };
+    let after = EVENTS.map(|(event, blocks)| group(event, end(blocks))).join(",\n");
     assert_eq!(installed(&machine), format!("{{\n  \"hooks\": {{\n{after}\n  }}\n}}\n"));
 }
 

@@ -72,6 +72,8 @@ pub use secrets::disguises::unescaped;
 pub use secrets::passwords::passwords;
 pub use secrets::redaction::{redact, redact_known, redacted};
 pub use secrets::scan::{Secret, find as find_secrets};
+pub use text::command_lines::command_lines;
+pub use text::deep_json::parse_json;
 pub use text::excerpt::{plain_path, quotation, quoted_from_stranger};
 pub use text::glob::fits;
 pub use verdict::gatekeeper::next_steps;

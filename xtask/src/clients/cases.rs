@@ -6,6 +6,7 @@ use std::time::Duration;
 use reflex_mock::{Call, Conversation, ToolResult};
 
 use super::claude;
+use super::command_files;
 use super::judge;
 use super::person;
 use super::sandbox::{Failure, MANAGED, Mode, Sandbox, read, write};
@@ -50,6 +51,10 @@ pub(super) const CLAUDE: &[Case] = &[
     Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, claude::bash("cat page.txt")) },
     Case { name: "project-switch", play: |sandbox| project_switch(sandbox, ".claude/settings.json") },
     Case { name: "project-switch-local", play: |sandbox| project_switch(sandbox, ".claude/settings.local.json") },
+    Case { name: "project-wrapper", play: command_files::silenced_by_wrapper },
+    Case { name: "command-typed", play: command_files::typed },
+    Case { name: "command-called", play: command_files::called },
+    Case { name: "settings-midway", play: command_files::settings_midway },
     Case { name: "settings", play: |sandbox| variants::settings(sandbox, || claude::bash("touch ran.txt")) },
     Case { name: "uninstall", play: |sandbox| comes_back(sandbox, ODD_SETTINGS, claude::bash) },
     Case { name: "live", play: live },
@@ -100,7 +105,7 @@ fn plugin(sandbox: &Sandbox) -> Result<(), Failure> {
 }
 
 /// Ensures that the client's shell expands `~` to the throwaway home, so that a failing guard loses only that one.
-fn home_is_throwaway(sandbox: &Sandbox) -> Result<(), Failure> {
+pub(super) fn home_is_throwaway(sandbox: &Sandbox) -> Result<(), Failure> {
     let transcript = sandbox.converse(&Mode::BypassPermissions, vec![claude::bash("cd ~ && pwd")])?;
     let first_line = transcript.answer(0)?.text.lines().next().unwrap_or_default();
     ensure(first_line == sandbox.home().to_string_lossy(), &format!("`~` is not the throwaway home but `{first_line}`"))
@@ -324,8 +329,8 @@ pub(super) fn switched_off_by_project(
     call: Call,
     outcome: Switched,
 ) -> Result<(), Failure> {
-    write(&sandbox.workspace().join(file), text)?;
     sandbox.wire()?;
+    write(&sandbox.workspace().join(file), text)?;
     let marker = sandbox.home().join("photos/marker.txt");
     write(&marker, "still here\n")?;
     sandbox.converse(&Mode::BypassPermissions, vec![call])?;

@@ -7,7 +7,7 @@ use reflex_mock::Call;
 use serde_json::json;
 
 use super::cases::CLAUDE;
-use super::client::{Client, PROMPT};
+use super::client::Client;
 use super::npm::Package;
 use super::sandbox::{Mode, Sandbox};
 
@@ -15,7 +15,7 @@ pub(super) const CLIENT: Client = Client {
     name: "claude",
     package: Package {
         name: "@anthropic-ai/claude-code",
-        version: "2.1.329",
+        version: "2.1.332",
         platform: "@anthropic-ai/claude-code",
         executable: "claude",
     },
@@ -33,7 +33,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
         Mode::Default => "default",
         Mode::BypassPermissions => "bypassPermissions",
     };
-    client.args(["-p", PROMPT, "--output-format", "json", "--permission-mode", mode]);
+    client.args(["-p", &sandbox.prompt(), "--output-format", "json", "--permission-mode", mode]);
     let [server, argument] = sandbox.server();
     let servers = json!({"mcpServers": {"echo": {"command": server, "args": [argument]}}});
     client.arg("--mcp-config").arg(servers.to_string());

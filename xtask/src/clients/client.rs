@@ -21,9 +21,6 @@ pub(super) struct Client {
     pub(super) cases: &'static [Case],
 }
 
-/// The prompt for every client; the scripted model decides the actual calls.
-pub(super) const PROMPT: &str = "Please do the task.";
-
 /// All clients, in the order in which they are run.
 pub(super) const CLIENTS: &[Client] = &[
     super::claude::CLIENT,

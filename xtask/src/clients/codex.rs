@@ -13,7 +13,7 @@ use super::cases::{
     kept_and_undone, killed, late_approval, live, missing_binary, other_calls_run, page_with_orders, quiet, refused,
     state, supervised, supervised_with_hooks, switched_off_by_project,
 };
-use super::client::{Client, PROMPT};
+use super::client::Client;
 use super::judge;
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, read, write};
@@ -86,7 +86,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     for setting in settings {
         client.arg("-c").arg(setting);
     }
-    client.arg(PROMPT).env("MOCK_KEY", "none");
+    client.arg(sandbox.prompt()).env("MOCK_KEY", "none");
 }
 
 fn shell(command: &str) -> Call {

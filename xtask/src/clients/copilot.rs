@@ -10,7 +10,7 @@ use super::cases::{
     Case, Deaf, Switched, all_denied, ask_headless, changed, contains, deaf, ensure, goes_away, holds, hung, killed,
     live, missing_binary, page_with_orders, quiet, refused, state, switched_off_by_project,
 };
-use super::client::{Client, PROMPT};
+use super::client::Client;
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, write};
 use super::variants;
@@ -54,7 +54,7 @@ fn settings(sandbox: &Sandbox) -> PathBuf {
 }
 
 fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
-    client.args(["-p", PROMPT]);
+    client.args(["-p", &sandbox.prompt()]);
     match mode {
         Mode::Default => {}
         Mode::BypassPermissions => {

@@ -13,7 +13,8 @@ use super::cases::{
     kept_and_undone, killed, late_approval, live, managed_holds, missing_binary, page_with_orders, quiet, state,
     supervised, supervised_with_hooks, switched_off_by_project,
 };
-use super::client::{Client, PROMPT};
+use super::client::Client;
+use super::command_files;
 use super::judge;
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, write};
@@ -28,6 +29,17 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
         Case { name: "modify", play: |sandbox| changed(sandbox, shell, create, "modified by a hook") },
+        Case {
+            name: "command-file",
+            play: |sandbox| {
+                command_files::unseen(
+                    sandbox,
+                    ".gemini/commands/deploy.toml",
+                    "prompt = \"State: !{LINE}\"\n",
+                    shell("echo hello"),
+                )
+            },
+        },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "supervised", play: |sandbox| supervised(sandbox, shell) },
         Case { name: "supervised-with-hooks", play: |sandbox| supervised_with_hooks(sandbox, shell) },
@@ -66,7 +78,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     let system = sandbox.folder().join("gemini.json");
     // If this write fails, the client never queries the model, which fails the case.
     let _ = write(&system, &sandbox.with_managed(of_system).to_string()).and_then(|()| trust(sandbox));
-    client.args(["-m", "gemini-2.5-flash", "-p", PROMPT]);
+    client.args(["-m", "gemini-2.5-flash", "-p", &sandbox.prompt()]);
     match mode {
         Mode::Default => {}
         Mode::BypassPermissions => {

@@ -4,6 +4,7 @@ mod cases;
 mod claude;
 mod client;
 mod codex;
+mod command_files;
 mod copilot;
 mod gemini;
 mod judge;

@@ -10,7 +10,8 @@ use super::cases::{
     Case, Deaf, all_denied, changed, contains, deaf, goes_away, holds, hung, killed, live, missing_binary,
     page_with_orders, quiet, state, supervised,
 };
-use super::client::{Client, PROMPT};
+use super::client::Client;
+use super::command_files;
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, write};
 
@@ -23,6 +24,12 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
         Case { name: "modify", play: |sandbox| changed(sandbox, shell, create, "changed before it ran") },
+        Case {
+            name: "command-file",
+            play: |sandbox| {
+                command_files::unseen(sandbox, ".opencode/command/deploy.md", "State: !`LINE`\n", shell("echo hello"))
+            },
+        },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case {
             name: "missing-binary",
@@ -52,7 +59,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, _mode: &Mode, model: &str) {
     });
     // Otherwise the client would try to download a package for its plugins for more than a minute.
     let _ = write(&sandbox.home().join(".npmrc"), "fetch-retries=0\nfetch-timeout=1000\noffline=true\n");
-    client.args(["run", "--format", "json", PROMPT]).env("OPENCODE_CONFIG_CONTENT", config.to_string());
+    client.args(["run", "--format", "json", &sandbox.prompt()]).env("OPENCODE_CONFIG_CONTENT", config.to_string());
     for switch in ["MODELS_FETCH", "AUTOUPDATE", "LSP_DOWNLOAD", "SHARE"] {
         client.env(format!("OPENCODE_DISABLE_{switch}"), "1");
     }

@@ -10,7 +10,8 @@ use super::cases::{
     Case, Deaf, REWRITES, Switched, all_denied, comes_back, deaf, ensure, holds, hung, killed, live, managed_holds,
     missing_binary, page_with_orders, quiet, refused, state, supervised, switched_off_by_project,
 };
-use super::client::{Client, PROMPT};
+use super::client::Client;
+use super::command_files;
 use super::npm::Package;
 use super::sandbox::{Failure, Mode, Sandbox, write};
 use super::variants;
@@ -24,6 +25,12 @@ pub(super) const CLIENT: Client = Client {
         Case { name: "denied", play: denied },
         Case { name: "normal", play: normal },
         Case { name: "modify", play: modify },
+        Case {
+            name: "command-file",
+            play: |sandbox| {
+                command_files::unseen(sandbox, ".qwen/commands/deploy.md", "State: !{LINE}\n", shell("echo hello"))
+            },
+        },
         Case { name: "after-tool", play: |sandbox| page_with_orders(sandbox, shell("cat page.txt")) },
         Case { name: "missing-binary", play: |sandbox| missing_binary(sandbox, calls(sandbox), "reflex failed (127)") },
         Case { name: "killed", play: |sandbox| killed(sandbox, shell("touch ran.txt")) },
@@ -56,7 +63,7 @@ fn start(sandbox: &Sandbox, client: &mut Command, mode: &Mode, model: &str) {
     let system = sandbox.folder().join("qwen.json");
     // If this write fails, the client never queries the model, which fails the case.
     let _ = write(&system, &sandbox.with_managed(of_system).to_string());
-    client.args(["-p", PROMPT]);
+    client.args(["-p", &sandbox.prompt()]);
     match mode {
         Mode::Default => {}
         Mode::BypassPermissions => {

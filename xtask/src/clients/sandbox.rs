@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -48,6 +49,8 @@ pub(super) struct Sandbox {
     deadline: AtomicU64,
     /// Whether the client runs below `reflex run --supervise`.
     supervised: AtomicBool,
+    /// Prompt of the person.
+    prompt: Mutex<String>,
 }
 
 /// The reason for a failed case.
@@ -75,6 +78,36 @@ pub(super) struct HookCall {
 }
 
 impl Sandbox {
+    /// Lets the person type this text. The scripted model decides the actual calls.
+    pub(super) fn type_prompt(&self, text: &str) {
+        if let Ok(mut prompt) = self.prompt.lock() {
+            text.clone_into(&mut prompt);
+        }
+    }
+
+    /// Prompt of the person.
+    pub(super) fn prompt(&self) -> String {
+        self.prompt.lock().map(|prompt| prompt.clone()).unwrap_or_default()
+    }
+
+    /// Runs a command of the guard that may find something: whether it found nothing, and its output.
+    pub(super) fn report(&self, words: &[&str]) -> Result<(bool, String), String> {
+        let finished = self.finish(self.guard().args(words))?;
+        Ok((finished.success, finished.stdout + &finished.stderr))
+    }
+
+    /// Runs git in the workspace.
+    pub(super) fn in_git(&self, words: &[&str]) -> Result<(), String> {
+        self.git(&[&["-c", "user.name=n", "-c", "user.email=n@example.invalid"], words].concat())
+    }
+
+    /// Lets the client start with these calls, of which it may make fewer.
+    pub(super) fn start(&self, calls: Vec<Call>) -> Result<(), Failure> {
+        let model = Model::start(calls).map_err(|error| format!("cannot serve the model: {error}"))?;
+        self.run_client(&Mode::BypassPermissions, &model.url())?;
+        Ok(())
+    }
+
     /// Lets each client of this case run for so long.
     pub(super) fn give_time(&self, deadline: Duration) {
         self.deadline.store(deadline.as_secs(), Ordering::SeqCst);
@@ -90,6 +123,7 @@ impl Sandbox {
             cache: stage.cache.clone(),
             deadline: AtomicU64::new(CLIENT_DEADLINE.as_secs()),
             supervised: AtomicBool::new(false),
+            prompt: Mutex::new("Please do the task.".to_owned()),
         };
         if sandbox.folder.exists() {
             sandbox.remove()?;

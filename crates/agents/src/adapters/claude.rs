@@ -9,9 +9,9 @@ use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
 use crate::model::reply::Reply;
 use crate::model::surface::{Extent, Limit, Surface};
-use crate::settings::files::{Managed, PluginFiles, Settings, SettingsFile, Switch};
+use crate::settings::files::{CommandFiles, Judged, Managed, PluginFiles, Settings, SettingsFile, Switch};
 use crate::settings::hook_file::{HookFile, alone};
-use crate::settings::json_text::{flag, is_true};
+use crate::settings::json_text::{flag, is_true, value};
 use crate::tools;
 use crate::tools::Tool;
 use reflex_engine::shell::Language;
@@ -51,17 +51,40 @@ pub const AGENT: Agent = Agent {
         fails_closed_since: Some("2.1.295"),
         plugin: Some(&PLUGIN),
         afterwards: "running sessions may not have the hook: restart them",
-        switches: &[Switch {
-            file: "settings.json",
-            in_project: &[".claude/settings.json", ".claude/settings.local.json"],
-            is_off: |text| flag(text, "disableAllHooks"),
-            name: "\"disableAllHooks\": true",
-        }],
+        switches: &[
+            Switch {
+                file: "settings.json",
+                in_project: &PROJECT_FILES,
+                is_off: |text| flag(text, "disableAllHooks"),
+                name: "\"disableAllHooks\": true",
+                key: "disableAllHooks",
+            },
+            // A user may have a wrapper that passes its argument on; a repository has no reason for one.
+            Switch { file: "", in_project: &PROJECT_FILES, is_off: is_wrapped, name: SHELL_PREFIX, key: SHELL_PREFIX },
+        ],
         folder_trust: None,
         trust: None,
+        command_files: Some(&CommandFiles {
+            project: &[".claude/commands", ".claude/skills"],
+            user: &[".claude/commands", ".claude/skills"],
+            judged: Judged::Since(SHELL_LINES_SINCE),
+        }),
     }),
     limits: &LIMITS,
 };
+
+/// Settings of a project, the stronger file last.
+const PROJECT_FILES: [&str; 2] = [".claude/settings.json", ".claude/settings.local.json"];
+
+/// Variable with a program that the client starts in place of every shell command and every hook, with the command line
+/// as its argument. `env` of a project's settings sets it for the client as well (played with 2.1.332).
+const SHELL_PREFIX: &str = "CLAUDE_CODE_SHELL_PREFIX";
+
+/// Returns whether the text sets a program in place of the hooks; `None` if it does not name the variable.
+fn is_wrapped(text: &str) -> Option<bool> {
+    let program = value(text)?.pointer("/env/CLAUDE_CODE_SHELL_PREFIX")?.clone();
+    Some(program.as_str() != Some(""))
+}
 
 /// The user's settings file.
 const FILE: SettingsFile = SettingsFile {
@@ -74,7 +97,12 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the client honors, by event.
-const CAPABILITIES: [Line; 9] = [
+const CAPABILITIES: [Line; 11] = [
+    Line {
+        words: &["PreSkillShellCommand", EXPANSION],
+        ..Line::new(Moment::BeforeTool, HookCapabilities::DENY, "cases skill-shell-exit2, expansion-exit2 with 2.1.332")
+    },
+    Line::new(Moment::SettingsChange, HookCapabilities::DENY, "case config-change-exit2 with 2.1.332"),
     Line {
         before: "2.0.10",
         ..Line::new(
@@ -120,7 +148,12 @@ const CAPABILITIES: [Line; 9] = [
     ),
 ];
 
-const LIMITS: [Limit; 4] = [
+const LIMITS: [Limit; 5] = [
+    Limit {
+        extent: Extent::IfSwitched,
+        what: "everything, in a project whose settings set `CLAUDE_CODE_SHELL_PREFIX` in `env`: that program runs in place of every hook",
+        instead: "`reflex status` in the project says OFF with file and line; managed settings do not help",
+    },
     Limit {
         extent: Extent::IfSwitched,
         what: "everything, in a project with `disableAllHooks` in its `.claude/settings.json` or `settings.local.json`: a cloned repository can contain it, which also disables the user's hooks",
@@ -159,6 +192,9 @@ fn guard_plugin(plugins: &Value) -> Option<&Value> {
     plugins.as_object()?.iter().find(|(name, _)| name.starts_with("reflex-guard@")).map(|(_, value)| value)
 }
 
+/// First version with an event for each shell line of a command or skill. Older ones warn about its name in the settings.
+const SHELL_LINES_SINCE: &str = "2.1.332";
+
 /// Hook timeout in seconds, long enough for a person to answer a prompt. Longer if the policy lets a hook wait longer.
 const TIMEOUT: u32 = 300;
 
@@ -167,14 +203,16 @@ const MARGIN: u32 = 10;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"],
+    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", EXPANSION, "ConfigChange"],
+    later: &[("PreSkillShellCommand", SHELL_LINES_SINCE)],
     handler: |command, event| {
         let mut handler = json!({
             "type": "command", "command": command.binary, "args": command.arguments("claude", event),
             "timeout": TIMEOUT.max(command.wait.saturating_add(MARGIN)),
         });
         // After a tool has run, a failed hook has nothing to block.
-        if let (true, Some(handler)) = (event == "PreToolUse", handler.as_object_mut()) {
+        let blocks = matches!(event, "PreToolUse" | "PreSkillShellCommand");
+        if let Some(handler) = handler.as_object_mut().filter(|_| blocks) {
             handler.insert("onFailure".into(), "block".into());
         }
         handler
@@ -220,16 +258,21 @@ const TOOLS: [(&str, Tool); 17] = [
     ("SlashCommand", Tool::Skill { name: &["command"] }),
 ];
 
+/// The event before the text of a typed command is expanded.
+const EXPANSION: &str = "UserPromptExpansion";
+
 /// The client's event names.
-pub const EVENTS: [(&str, Moment); 33] = [
+pub const EVENTS: [(&str, Moment); 34] = [
     ("PreToolUse", Moment::BeforeTool),
+    ("PreSkillShellCommand", Moment::BeforeTool),
     ("PostToolUse", Moment::AfterTool),
     ("PostToolUseFailure", Moment::AfterTool),
     ("PostToolBatch", Moment::AfterTool),
     ("PermissionRequest", Moment::PermissionRequest),
     ("PermissionDenied", Moment::Other),
     ("UserPromptSubmit", Moment::Prompt),
-    ("UserPromptExpansion", Moment::Other),
+    // A typed command: read as a call of the skill.
+    (EXPANSION, Moment::BeforeTool),
     ("SessionStart", Moment::SessionStart),
     ("SessionEnd", Moment::SessionEnd),
     ("Stop", Moment::Stop),
@@ -247,7 +290,7 @@ pub const EVENTS: [(&str, Moment); 33] = [
     ("TaskCompleted", Moment::Other),
     ("Elicitation", Moment::Other),
     ("ElicitationResult", Moment::Other),
-    ("ConfigChange", Moment::Other),
+    ("ConfigChange", Moment::SettingsChange),
     ("InstructionsLoaded", Moment::Other),
     ("WorktreeCreate", Moment::Other),
     ("WorktreeRemove", Moment::Other),
@@ -268,7 +311,21 @@ pub(crate) const FORM: HookProtocol = HookProtocol::new("claude", &EVENTS, |_, t
 });
 
 fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
+    let expanded = expanded(payload.fields);
+    let payload = &Payload { fields: expanded.as_ref().unwrap_or(payload.fields), ..*payload };
     Ok(Event { version: version(payload), ..FORM.read(payload)? })
+}
+
+/// Returns the fields of a command that a person typed, with those of a call of the skill of this name.
+fn expanded(fields: &Map<String, Value>) -> Option<Map<String, Value>> {
+    if fields.get(FORM.event).and_then(Value::as_str) != Some(EXPANSION) {
+        return None;
+    }
+    let skill = json!({"skill": fields.get("command_name")?, "args": fields.get("command_args")});
+    let mut fields = fields.clone();
+    fields.insert(FORM.tool.into(), "Skill".into());
+    fields.insert(FORM.input.into(), skill);
+    Some(fields)
 }
 
 /// Parses the client's version from `AI_AGENT=claude-code_2-1-329_harness`, which the client sets for its child
@@ -281,6 +338,10 @@ fn version(payload: &Payload<'_>) -> Option<String> {
 
 /// Translates a tool call into an agent-independent action.
 pub(crate) fn action(tool: &str, input: &Map<String, Value>) -> Result<Action, BadEvent> {
+    // It may also watch a socket, which `ws` describes.
+    if tool == "Monitor" && !input.contains_key("command") {
+        return Ok(tools::other(input));
+    }
     let known = tools::known(&TOOLS, tool, input)?.and_then(|actions| actions.into_iter().next());
     Ok(known.or_else(|| tools::mcp_named(tool, input)).unwrap_or_else(|| tools::other(input)))
 }

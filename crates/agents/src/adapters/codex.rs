@@ -64,12 +64,14 @@ pub const AGENT: Agent = Agent {
         afterwards: "running sessions do not have the hook; `/hooks` in Codex shows it",
         switches: &[Switch {
             file: "config.toml",
-            in_project: &[],
+            in_project: &[".codex/config.toml"],
             is_off: hooks_are_off,
             name: "[features] hooks = false",
+            key: "hooks",
         }],
         folder_trust: None,
         trust: Some(&codex_trust::CODEX),
+        command_files: None,
     }),
     limits: &LIMITS,
 };
@@ -137,6 +139,7 @@ const TIMEOUT: u32 = 300;
 /// The client's `hooks.json`. It accepts only the keys `description` and `hooks`, no comments and no trailing commas.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["PreToolUse", "PostToolUse", "Stop"],
+    later: &[],
     handler: |command, event| {
         // After a tool has run, a failed hook would replace the tool's output.
         let command = match event {

@@ -57,6 +57,7 @@ pub const AGENT: Agent = Agent {
                 in_project: &[],
                 is_off: |text| flag(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
+                key: "disableAllHooks",
             },
             // Honored in a folder that the client trusts. The same key in the user's `settings.json` does not disable
             // hooks.
@@ -64,15 +65,18 @@ pub const AGENT: Agent = Agent {
                 file: "",
                 in_project: &[
                     ".claude/settings.json",
+                    ".claude/settings.local.json",
                     ".github/copilot/settings.json",
                     ".github/copilot/settings.local.json",
                 ],
                 is_off: |text| flag(text, "disableAllHooks"),
                 name: "\"disableAllHooks\": true",
+                key: "disableAllHooks",
             },
         ],
         folder_trust: None,
         trust: None,
+        command_files: None,
     }),
     limits: &LIMITS,
 };
@@ -137,6 +141,7 @@ const TIMEOUT: u32 = 300;
 /// The guard's own file among the user's hooks. The client itself refuses the call if the binary is missing or fails.
 pub(crate) const SETTINGS: HookFile = HookFile {
     events: &["preToolUse", "postToolUse", "postToolUseFailure", "agentStop"],
+    later: &[],
     handler: |command, event| {
         json!({
             "type": "command", "exec": command.binary, "args": command.arguments("copilot", event),
@@ -401,6 +406,7 @@ fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
         | Moment::SessionEnd
         | Moment::Stop
         | Moment::Subagent
+        | Moment::SettingsChange
         | Moment::Other => Reply::default(),
     }
 }

@@ -55,6 +55,7 @@ pub const AGENT: Agent = Agent {
         switches: &[],
         folder_trust: None,
         trust: None,
+        command_files: None,
     }),
     limits: &LIMITS,
 };
@@ -165,6 +166,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
         "postToolUseFailure",
         "stop",
     ],
+    later: &[],
     handler: |command, event| {
         if matches!(known_moment(event), Moment::AfterTool | Moment::Stop) {
             // A hook after a tool has nothing to refuse, and at the end only a verdict, not a failed hook, keeps the
@@ -387,6 +389,7 @@ fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
         | Moment::SessionEnd
         | Moment::Stop
         | Moment::Subagent
+        | Moment::SettingsChange
         | Moment::Other => silence(),
     }
 }

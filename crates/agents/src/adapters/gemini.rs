@@ -11,7 +11,7 @@ use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
 use crate::model::reply::Reply;
 use crate::model::surface::{Extent, Limit};
-use crate::settings::files::{FolderTrust, Managed, Settings, SettingsFile, Switch};
+use crate::settings::files::{CommandFiles, FolderTrust, Judged, Managed, Settings, SettingsFile, Switch};
 use crate::settings::guard_line::runs_guard;
 use crate::settings::hook_file::{HookFile, alone};
 use crate::settings::json_text::value;
@@ -49,14 +49,30 @@ pub const AGENT: Agent = Agent {
         fails_closed_since: None,
         plugin: None,
         afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and accept; in any other folder it runs none, without a warning; running sessions do not have the hook",
-        switches: &[Switch {
-            file: "settings.json",
-            in_project: &[".gemini/settings.json"],
-            is_off: hooks_are_off,
-            name: "\"hooksConfig\" with \"enabled\": false, or with reflex among \"disabled\"",
-        }],
+        switches: &[
+            Switch {
+                file: "settings.json",
+                in_project: &[".gemini/settings.json"],
+                is_off: hooks_are_off,
+                name: "\"hooksConfig\" with \"enabled\": false, or with reflex among \"disabled\"",
+                key: "hooksConfig",
+            },
+            // The client starts hooks by way of `bash`, which runs this file first: `exit 0` there lets every call run.
+            Switch {
+                file: "",
+                in_project: &[".env", ".gemini/.env"],
+                is_off: |text| Some(text.lines().any(|line| line.trim_start().starts_with("BASH_ENV="))),
+                name: "BASH_ENV",
+                key: "BASH_ENV",
+            },
+        ],
         folder_trust: Some(&FolderTrust { files: ["settings.json", "trustedFolders.json"], is_trusted }),
         trust: None,
+        command_files: Some(&CommandFiles {
+            project: &[".gemini/commands"],
+            user: &[".gemini/commands"],
+            judged: Judged::Never,
+        }),
     }),
     limits: &LIMITS,
 };
@@ -74,7 +90,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the client honors, by event.
-const CAPABILITIES: [Line; 4] = [
+const CAPABILITIES: [Line; 5] = [
     // The client shows `ask` only on a terminal; without one it waits forever, and a hook cannot tell which applies.
     // Text next to a decision reaches the person, not the model.
     Line::new(
@@ -84,6 +100,7 @@ const CAPABILITIES: [Line; 4] = [
     ),
     Line::new(Moment::Prompt, HookCapabilities::DENY_ADVISE, "cases beforeagent-deny, beforeagent-ctx with 0.61.0"),
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case aftertool-ctx with 0.61.0"),
+    Line::new(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 0.61.0"),
     Line::new(
         Moment::Stop,
         HookCapabilities::DENY_ADVISE,
@@ -91,7 +108,12 @@ const CAPABILITIES: [Line; 4] = [
     ),
 ];
 
-const LIMITS: [Limit; 4] = [
+const LIMITS: [Limit; 5] = [
+    Limit {
+        extent: Extent::Beyond,
+        what: "shell lines (`!{…}`) in command files run without a tool call when a person uses the command",
+        instead: "Reflex judges them when the file is written, at the start of a session and in `reflex doctor`, and names those it would stop",
+    },
     Limit {
         extent: Extent::IfSwitched,
         what: "everything, in a trusted project with `hooksConfig.enabled: false` in its `.gemini/settings.json`: a cloned repository can contain it, which also disables the user's hooks",
@@ -119,12 +141,13 @@ const TIMEOUT: u32 = 300_000;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["BeforeTool", "AfterTool", "AfterAgent"],
+    events: &["BeforeTool", "AfterTool", "AfterAgent", "SessionStart"],
+    later: &[],
     handler: |command, event| {
         let command = match event {
             "BeforeTool" => command.guarded_line("gemini", event),
             // Gemini resumes the agent if this hook fails, so a guard that always fails would loop forever.
-            "AfterAgent" => command.lenient_line("gemini", event),
+            "AfterAgent" | "SessionStart" => command.lenient_line("gemini", event),
             // After a tool has run, a failed hook would replace the tool's output.
             _ => command.line("gemini", event),
         };
@@ -139,6 +162,10 @@ pub(crate) const SETTINGS: HookFile = HookFile {
 /// Returns whether the text has `"hooksConfig": {"enabled": false}` or lists the guard's hook in `disabled`.
 fn hooks_are_off(text: &str) -> Option<bool> {
     let settings = value(text)?;
+    // With hooks of another type the client runs none of any file (played with 0.61.0).
+    if settings.get("hooks").is_some_and(|hooks| !hooks.is_object()) {
+        return Some(true);
+    }
     let config = settings.get("hooksConfig")?;
     let is_named = |name: &Value| name.as_str().is_some_and(|name| name == "reflex" || runs_guard(name));
     if config.get("disabled").and_then(Value::as_array).is_some_and(|names| names.iter().any(is_named)) {
@@ -273,7 +300,9 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
         // For the person: the client drops text for the model here.
         (Moment::BeforeTool | Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
-        (Moment::AfterTool | Moment::Prompt, Decision::Pass) if !reason.is_empty() => answers::advised(event, reason),
+        (Moment::AfterTool | Moment::Prompt | Moment::SessionStart, Decision::Pass) if !reason.is_empty() => {
+            answers::advised(event, reason)
+        }
         // A question was already turned into a refusal.
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
@@ -291,6 +320,7 @@ fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
         | Moment::SessionEnd
         | Moment::Stop
         | Moment::Subagent
+        | Moment::SettingsChange
         | Moment::Other => Reply::default(),
     }
 }

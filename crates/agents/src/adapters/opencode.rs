@@ -14,7 +14,7 @@ use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
 use crate::model::reply::Reply;
 use crate::model::surface::{Extent, Limit, Surface};
-use crate::settings::files::{Settings, SettingsFile};
+use crate::settings::files::{CommandFiles, Judged, Settings, SettingsFile};
 use crate::settings::plugin::{install, remove};
 use crate::tools;
 use crate::tools::Tool;
@@ -48,6 +48,11 @@ pub const AGENT: Agent = Agent {
         switches: &[],
         folder_trust: None,
         trust: None,
+        command_files: Some(&CommandFiles {
+            project: &[".opencode/command", ".opencode/commands"],
+            user: &[".config/opencode/command", ".config/opencode/commands"],
+            judged: Judged::Never,
+        }),
     }),
     limits: &LIMITS,
 };
@@ -63,7 +68,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the plugin can enforce, by event.
-const CAPABILITIES: [Line; 3] = [
+const CAPABILITIES: [Line; 4] = [
     // A plugin cannot ask. Text without a decision is appended to the tool's output.
     Line::new(
         Moment::BeforeTool,
@@ -71,10 +76,16 @@ const CAPABILITIES: [Line; 3] = [
         "cases deny, exit2, after-ctx, modify with 1.18.33",
     ),
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case after-ctx with 1.18.33"),
+    Line::new(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 1.18.33"),
     Line::new(Moment::Stop, HookCapabilities::NONE, "no reply is possible"),
 ];
 
-const LIMITS: [Limit; 4] = [
+const LIMITS: [Limit; 5] = [
+    Limit {
+        extent: Extent::Beyond,
+        what: "shell lines (`` !`…` ``) in command files run without a tool call when a person uses the command",
+        instead: "Reflex judges them when the file is written, at the start of a session and in `reflex doctor`, and names those it would stop",
+    },
     Limit {
         extent: Extent::IfSwitched,
         what: "everything, with `--pure` or `OPENCODE_PURE=1`: no plugin is loaded",
@@ -98,7 +109,8 @@ const LIMITS: [Limit; 4] = [
 ];
 
 /// The plugin's event names.
-pub const EVENTS: [(&str, Moment); 3] = [
+pub const EVENTS: [(&str, Moment); 4] = [
+    ("session.start", Moment::SessionStart),
     ("tool.execute.before", Moment::BeforeTool),
     ("tool.execute.after", Moment::AfterTool),
     ("chat.message", Moment::Prompt),
@@ -173,7 +185,7 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
     let (decision, reason) = delivery.reply();
     match (event.moment, decision) {
         (moment, Decision::Deny) => refuse(&event.word, moment, reason),
-        (Moment::BeforeTool | Moment::AfterTool, Decision::Pass) if !reason.is_empty() => {
+        (Moment::BeforeTool | Moment::AfterTool | Moment::SessionStart, Decision::Pass) if !reason.is_empty() => {
             answers::print(&json!({"context": reason}))
         }
         // A question was already turned into a refusal.
@@ -191,6 +203,7 @@ fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
         | Moment::SessionEnd
         | Moment::Stop
         | Moment::Subagent
+        | Moment::SettingsChange
         | Moment::Other => Reply::default(),
     }
 }

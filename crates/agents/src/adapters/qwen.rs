@@ -12,7 +12,7 @@ use crate::model::delivery::Delivery;
 use crate::model::payload::Payload;
 use crate::model::reply::Reply;
 use crate::model::surface::{Extent, Limit, Surface};
-use crate::settings::files::{Managed, Settings, SettingsFile, Switch};
+use crate::settings::files::{CommandFiles, Judged, Managed, Settings, SettingsFile, Switch};
 use crate::settings::hook_file::{HookFile, alone};
 use crate::settings::json_text::value;
 use crate::tools;
@@ -54,9 +54,15 @@ pub const AGENT: Agent = Agent {
             in_project: &[".qwen/settings.json"],
             is_off,
             name: "\"disableAllHooks\": true",
+            key: "disableAllHooks",
         }],
         folder_trust: None,
         trust: None,
+        command_files: Some(&CommandFiles {
+            project: &[".qwen/commands"],
+            user: &[".qwen/commands"],
+            judged: Judged::Never,
+        }),
     }),
     limits: &LIMITS,
 };
@@ -74,7 +80,7 @@ const FILE: SettingsFile = SettingsFile {
 };
 
 /// The answers that the client honors, by event.
-const CAPABILITIES: [Line; 3] = [
+const CAPABILITIES: [Line; 4] = [
     // Text without a decision reaches the person and not the model, contrary to the documentation.
     Line::new(
         Moment::BeforeTool,
@@ -82,6 +88,7 @@ const CAPABILITIES: [Line; 3] = [
         "cases deny, exit2, ask, warn with 0.24.4",
     ),
     Line::new(Moment::AfterTool, HookCapabilities::ADVISE, "case post-context with 0.24.4"),
+    Line::new(Moment::SessionStart, HookCapabilities::ADVISE, "case session-context with 0.24.4"),
     Line::new(
         Moment::Stop,
         HookCapabilities::DENY_ADVISE,
@@ -89,7 +96,12 @@ const CAPABILITIES: [Line; 3] = [
     ),
 ];
 
-const LIMITS: [Limit; 4] = [
+const LIMITS: [Limit; 5] = [
+    Limit {
+        extent: Extent::Beyond,
+        what: "shell lines (`!{…}`) in command files run without a tool call when a person uses the command",
+        instead: "Reflex judges them when the file is written, at the start of a session and in `reflex doctor`, and names those it would stop",
+    },
     Limit {
         extent: Extent::IfSwitched,
         what: "everything, in a project with `disableAllHooks` in its `.qwen/settings.json`: a cloned repository can contain it, which also disables the user's hooks",
@@ -126,7 +138,8 @@ const TIMEOUT: u32 = 300;
 
 /// The client's `settings.json`.
 pub(crate) const SETTINGS: HookFile = HookFile {
-    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop"],
+    events: &["PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionStart"],
+    later: &[],
     handler: |command, event| {
         // A hook after a tool has nothing to refuse, and at the end only a verdict, not a failed hook, keeps the agent
         // at work.
@@ -220,7 +233,9 @@ fn write(event: &Event, _verdict: &Verdict, delivery: &Delivery) -> Reply {
         (Moment::BeforeTool, Decision::Ask) => answers::print(&answers::decided("ask", reason)),
         // For the person: the client does not pass text without a decision to the model.
         (Moment::BeforeTool | Moment::Stop, Decision::Pass) if !reason.is_empty() => answers::noted(reason),
-        (Moment::AfterTool, Decision::Pass) if !reason.is_empty() => answers::advised(event, reason),
+        (Moment::AfterTool | Moment::SessionStart, Decision::Pass) if !reason.is_empty() => {
+            answers::advised(event, reason)
+        }
         (_, Decision::Ask | Decision::Pass) => Reply::default(),
     }
 }
@@ -236,6 +251,7 @@ fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
         | Moment::SessionEnd
         | Moment::Stop
         | Moment::Subagent
+        | Moment::SettingsChange
         | Moment::Other => Reply::default(),
     }
 }

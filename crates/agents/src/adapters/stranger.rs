@@ -132,7 +132,12 @@ fn event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Even
             let text = first(fields, &["prompt", "user_prompt", "userPrompt"])?.unwrap_or("");
             event.actions = vec![Action::Prompt { text: text.into() }];
         }
-        Moment::SessionStart | Moment::SessionEnd | Moment::Stop | Moment::Subagent | Moment::Other => {}
+        Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::SettingsChange
+        | Moment::Other => {}
     }
     Ok(event)
 }
@@ -195,6 +200,7 @@ fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
         | Moment::SessionEnd
         | Moment::Stop
         | Moment::Subagent
+        | Moment::SettingsChange
         | Moment::Other => Reply::default(),
     }
 }

@@ -51,6 +51,7 @@ pub const AGENT: Agent = Agent {
         switches: &[],
         folder_trust: None,
         trust: None,
+        command_files: None,
     }),
     limits: &LIMITS,
 };
@@ -114,6 +115,7 @@ pub(crate) const SETTINGS: HookFile = HookFile {
         "post_run_command",
         "post_mcp_tool_use",
     ],
+    later: &[],
     handler: |command, event| {
         if known(event) == Some(Moment::AfterTool) {
             // The outcome of a call is recorded; the client reads no answer.
@@ -186,7 +188,12 @@ fn event(fields: &Map<String, Value>, word: &str, moment: Moment) -> Result<Even
             (event.tool, event.actions) = call(&event, kind, info)?;
         }
         Moment::Prompt => event.actions = vec![Action::Prompt { text: required(info, "user_prompt")?.into() }],
-        Moment::SessionStart | Moment::SessionEnd | Moment::Stop | Moment::Subagent | Moment::Other => {}
+        Moment::SessionStart
+        | Moment::SessionEnd
+        | Moment::Stop
+        | Moment::Subagent
+        | Moment::SettingsChange
+        | Moment::Other => {}
     }
     if moment == Moment::AfterTool {
         let output = optional(info, "mcp_result")?.unwrap_or("").to_owned();
@@ -234,6 +241,7 @@ fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
         | Moment::SessionEnd
         | Moment::Stop
         | Moment::Subagent
+        | Moment::SettingsChange
         | Moment::Other => Reply::default(),
     }
 }

@@ -58,7 +58,7 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
 /// Returns whether it is too late to refuse or ask. The verdict is then reported to the agent or the person.
 fn comes_too_late(event: &Event, decided: Decision, abilities: HookCapabilities) -> bool {
     match event.moment {
-        Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt => false,
+        Moment::BeforeTool | Moment::PermissionRequest | Moment::SettingsChange | Moment::Prompt => false,
         // A refusal keeps a stopping agent at work; a question to the person does not.
         Moment::Stop => match decided {
             Decision::Ask => abilities.advise,

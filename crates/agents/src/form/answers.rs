@@ -17,9 +17,14 @@ pub(crate) fn refused_with(output: &Value, reason: &str) -> Reply {
 
 /// Returns the answer before a tool: a decision with its reason.
 pub(crate) fn decided(decision: &str, reason: &str) -> Value {
+    decided_for("PreToolUse", decision, reason)
+}
+
+/// Returns the same for another event that precedes a command. The client ignores an answer that names another event.
+fn decided_for(event: &str, decision: &str, reason: &str) -> Value {
     json!({
         "hookSpecificOutput": {
-            "hookEventName": "PreToolUse",
+            "hookEventName": event,
             "permissionDecision": decision,
             "permissionDecisionReason": reason,
         },
@@ -69,9 +74,14 @@ pub(crate) fn kept_at_work(reason: &str) -> Reply {
 }
 
 /// Returns the refusal for each moment that honors one.
-pub(crate) fn refuse(_word: &str, moment: Moment, reason: &str) -> Reply {
+pub(crate) fn refuse(word: &str, moment: Moment, reason: &str) -> Reply {
     match moment {
-        Moment::BeforeTool => refused_with(&decided("deny", reason), reason),
+        Moment::BeforeTool => {
+            let event = if word == "PreSkillShellCommand" { word } else { "PreToolUse" };
+            refused_with(&decided_for(event, "deny", reason), reason)
+        }
+        // With this status the client keeps its old settings.
+        Moment::SettingsChange => Reply { stderr: format!("{reason}\n"), code: 2, ..Reply::default() },
         Moment::PermissionRequest => print(&json!({
             "hookSpecificOutput": {
                 "hookEventName": "PermissionRequest",

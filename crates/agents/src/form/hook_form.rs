@@ -4,7 +4,7 @@ use super::arguments;
 use super::outcome::{exit_code, failed, text};
 use crate::json::{BadEvent, optional, required};
 use crate::model::payload::Payload;
-use reflex_engine::{Action, Event, Moment, Outcome};
+use reflex_engine::{Action, AgentPath, Event, Moment, Outcome};
 use serde_json::{Map, Value};
 
 /// Returns the actions of a tool call.
@@ -94,6 +94,14 @@ impl HookProtocol {
             Moment::BeforeTool | Moment::PermissionRequest => event.actions = self.call(&event, fields)?,
             Moment::AfterTool => self.after(fields, &mut event)?,
             Moment::Prompt => event.actions = vec![Action::Prompt { text: required(fields, "prompt")?.into() }],
+            Moment::SettingsChange => {
+                // Settings of an administrator may come from no file.
+                let file = match optional(fields, "source")? {
+                    Some(_) => optional(fields, "file_path")?,
+                    None => Some(required(fields, "file_path")?),
+                };
+                event.actions = file.map(|file| Action::Read { path: AgentPath::new(file) }).into_iter().collect();
+            }
             Moment::SessionStart | Moment::SessionEnd | Moment::Stop | Moment::Subagent | Moment::Other => {}
         }
         Ok(event)

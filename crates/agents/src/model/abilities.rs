@@ -1,5 +1,6 @@
 //! Answers that an agent honors: one table per agent, its lines keyed by moment, event name, mode and version.
 
+use crate::version::is_older;
 use reflex_engine::{Event, Moment};
 
 /// The answers that an agent honors at a moment.
@@ -72,31 +73,9 @@ impl Line {
     }
 }
 
-/// Returns whether a version precedes another. Numbers are compared from left to right; the first part that is not a
-/// number ends a version.
-pub fn is_older(version: &str, than: &str) -> bool {
-    let parts = |text: &str| -> Vec<u64> { text.split(['.', '-']).map_while(|part| part.parse().ok()).collect() };
-    let (version, than) = (parts(version), parts(than));
-    !version.is_empty() && version < than
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_compared_by_their_numbers() {
-        for (version, than, older) in [
-            ("2.1.9", "2.1.10", true),
-            ("2.1.10", "2.1.9", false),
-            ("2.1.295", "2.1.295", false),
-            ("1.0", "1.0.1", true),
-            ("2-1-8", "2.1.9", true),
-            ("dev", "2.1.9", false),
-        ] {
-            assert_eq!(is_older(version, than), older, "{version} {than}");
-        }
-    }
 
     #[test]
     fn the_first_line_that_fits_holds_and_without_one_nothing_is_heard() {

@@ -1,12 +1,13 @@
 //! A coding agent as a table: its event reader, its answer writer, and the location of its hook.
 
-use super::abilities::{HookCapabilities, Line, is_older};
+use super::abilities::{HookCapabilities, Line};
 use super::delivery::Delivery;
 use super::payload::Payload;
 use super::reply::Reply;
 use super::surface::Limit;
 use crate::json::{BadEvent, object};
 use crate::settings::files::Settings;
+use crate::version::is_older;
 use reflex_engine::{Event, Moment, Verdict};
 
 /// A coding agent: reads its events, writes its answers, and locates the settings that put the guard before its tools.

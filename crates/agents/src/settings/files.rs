@@ -32,6 +32,28 @@ pub struct Settings {
     pub folder_trust: Option<&'static FolderTrust>,
     /// The exchange that makes the agent trust the hook, if it requires trust.
     pub trust: Option<&'static Trust>,
+    /// Files with commands of people that may contain shell lines; `None` if the agent has none.
+    pub command_files: Option<&'static CommandFiles>,
+}
+
+/// Files that a client expands when a person or the model names them. Their shell lines run without a tool call.
+#[derive(Debug)]
+pub struct CommandFiles {
+    /// Folders below a project.
+    pub project: &'static [&'static str],
+    /// Folders below the home directory.
+    pub user: &'static [&'static str],
+    /// The hook event for their shell lines.
+    pub judged: Judged,
+}
+
+/// The hook event for the shell lines of command files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Judged {
+    /// By an event for each line, since this version of the client. In older versions by the call that names the file.
+    Since(&'static str),
+    /// Not at all.
+    Never,
 }
 
 /// The files in which an agent records the plugin `reflex-guard`.
@@ -58,6 +80,8 @@ pub struct Switch {
     pub is_off: fn(text: &str) -> Option<bool>,
     /// The setting as it appears in the file.
     pub name: &'static str,
+    /// Key that its line contains.
+    pub key: &'static str,
 }
 
 /// The folders that an agent trusts.

@@ -15,12 +15,14 @@ pub struct HookCommand<'a> {
     pub key: Option<&'a str>,
     /// Seconds that a hook may wait for a person where the agent refuses a call whose hook takes too long.
     pub wait: u32,
+    /// Version of the client whose settings hold the entry, if known.
+    pub client: Option<&'a str>,
 }
 
 impl<'a> HookCommand<'a> {
     /// Returns a command for an entry shared by several users.
     pub fn shared(binary: &'a str) -> HookCommand<'a> {
-        HookCommand { binary, home: None, key: None, wait: 0 }
+        HookCommand { binary, home: None, key: None, wait: 0, client: None }
     }
 
     /// Returns the arguments of the binary.

@@ -5,6 +5,7 @@ use super::files::SettingsError;
 use super::guard_line::{OURS, is_guard as is_guard_call, runs};
 use super::hook_command::HookCommand;
 use super::json_text::{input, value_of_object};
+use crate::version::is_older;
 use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstRootNode};
 use jsonc_parser::{ParseOptions, errors::ParseError};
 use serde_json::Value;
@@ -22,6 +23,8 @@ pub(crate) fn alone(form: &HookFile, around: &str, command: HookCommand<'_>) -> 
 pub(crate) struct HookFile {
     /// The agent's names of the events that run the guard.
     pub(crate) events: &'static [&'static str],
+    /// Events of newer clients, each with the first version that knows it.
+    pub(crate) later: &'static [(&'static str, &'static str)],
     /// Returns the guard's handler for an event: a JSON object.
     pub(crate) handler: fn(command: HookCommand<'_>, event: &str) -> Value,
     /// Whether an entry is a group, `{"matcher": "*", "hooks": [HANDLER]}`, rather than the handler itself.
@@ -55,7 +58,7 @@ impl HookFile {
             }
         }
         let hooks = settings.object_value_or_create("hooks").ok_or(SettingsError::Shape("hooks"))?;
-        for event in self.events {
+        for event in self.events_of(command) {
             let entries = hooks.array_value_or_create(event).ok_or(SettingsError::Shape("hooks.*"))?;
             entries.append(input(&self.entry(command, event)));
             entries.ensure_multiline();
@@ -87,6 +90,13 @@ impl HookFile {
         CstRootNode::parse(text, &ParseOptions::default()).map_err(failed)
     }
 
+    /// Returns the events that the client knows; all of them if its version is unknown.
+    fn events_of(&self, command: HookCommand<'_>) -> Vec<&'static str> {
+        let is_known = |since: &str| command.client.is_none_or(|version| !is_older(version, since));
+        let later = self.later.iter().filter(|(_, since)| is_known(since)).map(|(event, _)| *event);
+        self.events.iter().copied().chain(later).collect()
+    }
+
     fn entry(&self, command: HookCommand<'_>, event: &str) -> Value {
         let handler = (self.handler)(command, event);
         if self.grouped { serde_json::json!({"matcher": "*", "hooks": [handler]}) } else { handler }
@@ -114,7 +124,11 @@ impl HookFile {
                 && matches!(entry.guard.as_slice(), [handler] if guards_as_much(handler, &(self.handler)(command, event)))
         };
         let occurs_once = |event: &&str| found.iter().filter(|entry| is_for(entry, event)).count() == 1;
-        Ok(found.len() == self.events.len() && self.events.iter().all(occurs_once))
+        let wanted = self.events_of(command);
+        let (known, others): (Vec<_>, Vec<_>) = found.iter().partition(|entry| wanted.contains(&entry.event.as_str()));
+        // An older client keeps the other hooks beside one for an event that it does not know.
+        let is_later = |entry: &&Entry| self.later.iter().any(|(event, _)| *event == entry.event);
+        Ok(known.len() == wanted.len() && wanted.iter().all(occurs_once) && others.iter().all(is_later))
     }
 }
 
@@ -240,7 +254,7 @@ mod tests {
     use crate::settings::guards::guard_hooks;
 
     fn install(text: &str, binary: &str) -> Result<String, SettingsError> {
-        claude::SETTINGS.install(text, HookCommand { binary, home: Some("/home/me"), key: None, wait: 0 })
+        claude::SETTINGS.install(text, HookCommand { binary, home: Some("/home/me"), key: None, wait: 0, client: None })
     }
 
     fn remove(text: &str) -> Result<String, SettingsError> {
@@ -270,9 +284,19 @@ mod tests {
     #[test]
     fn of_hooks_that_stand_twice_the_last_count() {
         let once = install("{}", "/x/reflex").unwrap();
-        assert_eq!(guard_hooks(&once).len(), 4);
+        assert_eq!(guard_hooks(&once).len(), 7);
         let twice = once.trim_end().strip_suffix('}').unwrap().trim_end().to_owned() + ",\n  \"hooks\": {}\n}\n";
         assert_eq!(guard_hooks(&twice), []);
+    }
+
+    #[test]
+    fn an_event_of_a_newer_client_is_left_out_for_an_older_one() {
+        let event = "PreSkillShellCommand";
+        let with = |client| {
+            let command = HookCommand { client, ..HookCommand::shared("/x/reflex") };
+            claude::SETTINGS.install("{}", command).unwrap().contains(event)
+        };
+        assert_eq!([Some("2.1.331"), Some("2.1.332"), None].map(with), [false, true, true]);
     }
 
     #[test]

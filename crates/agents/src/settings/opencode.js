@@ -40,8 +40,17 @@ function heard(answer) {
 }
 
 // Each exported function is taken for a plugin, so there is one.
-export const Reflex = async ({ directory, worktree }) => {
+export const Reflex = async ({ client, directory, worktree }) => {
   const remarks = new Map()
+  // Command files run their shell lines without a tool call, so what the guard says of them comes first.
+  let atStart = ask("session.start", { cwd: directory, worktree }).then((answer) => heard(answer).context)
+  atStart.then((message) => message &&
+    client?.tui?.showToast?.({ body: { title: "Reflex", message, variant: "warning" } })).catch(() => {})
+  const begun = async () => {
+    const said = await atStart
+    atStart = undefined
+    return said
+  }
   const call = (input, args) => ({ tool: input.tool, args: args ?? {}, session_id: input.sessionID,
     call_id: input.callID, cwd: directory, worktree })
   return {
@@ -60,7 +69,7 @@ export const Reflex = async ({ directory, worktree }) => {
     "tool.execute.after": async (input, output) => {
       const text = typeof output.output === "string" ? output.output : JSON.stringify(output.content ?? output)
       const answer = await ask("tool.execute.after", { ...call(input, input.args), output: text })
-      const said = [remarks.get(input.callID), heard(answer).context].filter(Boolean).join("\n")
+      const said = [await begun(), remarks.get(input.callID), heard(answer).context].filter(Boolean).join("\n")
       remarks.delete(input.callID)
       if (!said) return
       if (typeof output.output === "string") output.output += "\n" + said

@@ -57,6 +57,7 @@ impl Facts<'_> {
             Fact::HooksKept => truth(target.map(|target| self.hooks(effect, target) == Change::Beside)),
             Fact::AgentVariable => Ternary::from(self.takes_mark_off(effect, target)),
             Fact::ReachesUnread => Ternary::from(self.reaches_unread(effect)),
+            Fact::WebFramework => Ternary::from(self.is_web_framework(effect)),
             Fact::Listed => self.is_listed(effect, target),
             Fact::SecretSeen => Ternary::from(self.past().iter().any(|known| known.kind == RemnantKind::Seen)),
             Fact::Exists
@@ -114,6 +115,7 @@ impl Facts<'_> {
             // `ask` answers facts that do not concern files.
             Fact::AgentVariable
             | Fact::ReachesUnread
+            | Fact::WebFramework
             | Fact::Unreadable
             | Fact::WritesGuard
             | Fact::MayWriteGuard

@@ -28,6 +28,8 @@ facts! {
     AgentVariable = "agent-variable";
     /// The action runs a program or text of unknown effect.
     ReachesUnread = "reaches-unread";
+    /// The command is that of the Python web framework that has the guard's name, not the guard.
+    WebFramework = "web-framework";
     /// The repository cannot be read.
     Unreadable = "unreadable";
     /// The guard's own files or an agent's hooks are written.

@@ -42,6 +42,35 @@ impl Facts<'_> {
         sources.any(is_guards) || self.world.is_guard_program(&seen.real.path)
     }
 
+    /// Whether the command belongs to the Python web framework `reflex`: its project file was there before the session,
+    /// or the program is in a virtual environment and not a copy of the guard.
+    pub(super) fn is_web_framework(&self, effect: &Effect) -> bool {
+        let Some(folder) = effect.folder.as_deref() else { return false };
+        let within = |at: &&str| *at == self.event.workspace || is_below(at, &self.event.workspace);
+        let mut above = std::iter::successors(Some(folder), |at| Some(parent(at))).take_while(within);
+        let is_project = |at: &str| {
+            let file = format!("{at}/rxconfig.py");
+            self.is_there(&file) && self.is_from_before(&file) != Some(false)
+        };
+        above.any(is_project) || self.is_in_virtual_environment(effect, folder)
+    }
+
+    fn is_in_virtual_environment(&self, effect: &Effect, folder: &str) -> bool {
+        let command = self.analysis.reading(effect).and_then(|reading| reading.commands.get(effect.command?));
+        let program = command.and_then(|command| command.words.first()?.literal());
+        let Some(program) = program.filter(|program| program.contains('/')) else { return false };
+        let program = path::absolute(&program, folder);
+        let root = parent(parent(&program));
+        self.is_there(&format!("{root}/pyvenv.cfg"))
+            && self.is_there(&program)
+            && !self.world.guard().contains(&program)
+            && !self.world.is_guard_program(&self.world.real(&program, true).path)
+    }
+
+    fn is_there(&self, path: &str) -> bool {
+        self.world.real(path, true).exists == Some(true)
+    }
+
     /// Whether a variable is removed that identifies the programs started by an agent.
     pub(super) fn takes_mark_off(&self, effect: &Effect, target: Option<&Target>) -> bool {
         let takes = |value: &Value| value.literal().is_none_or(|text| text.is_empty());

@@ -108,6 +108,8 @@ pub enum Moment {
     Stop,
     /// A subagent begins or ends.
     Subagent,
+    /// The agent is about to read settings that changed while it runs.
+    SettingsChange,
     /// Any other event that an agent reports (compaction, notifications, configuration).
     Other,
 }
@@ -133,7 +135,7 @@ impl Event {
 impl Moment {
     /// Whether a refusal can still prevent the call from running.
     pub fn is_before_execution(self) -> bool {
-        matches!(self, Moment::BeforeTool | Moment::PermissionRequest)
+        matches!(self, Moment::BeforeTool | Moment::PermissionRequest | Moment::SettingsChange)
     }
 }
 

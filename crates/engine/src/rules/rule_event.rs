@@ -200,9 +200,12 @@ pub(crate) fn rule_events<'a>(event: &'a Event, analysis: &'a Analysis, facts: &
             Moment::SessionStart => &["session_start", "any"],
             Moment::SessionEnd | Moment::Stop => &["session_stop", "any"],
             Moment::AfterTool => &["post_tool", "any"],
-            Moment::BeforeTool | Moment::PermissionRequest | Moment::Prompt | Moment::Subagent | Moment::Other => {
-                &["any"]
-            }
+            Moment::BeforeTool
+            | Moment::PermissionRequest
+            | Moment::Prompt
+            | Moment::Subagent
+            | Moment::SettingsChange
+            | Moment::Other => &["any"],
         };
         raised.push(with_fields(event, names.to_vec(), Vec::new()));
     }
@@ -244,6 +247,7 @@ fn of_action<'a>(event: &'a Event, index: usize, action: &'a Action, facts: &Fac
         | Moment::SessionEnd
         | Moment::Stop
         | Moment::Subagent
+        | Moment::SettingsChange
         | Moment::Other => name.to_vec(),
     };
     events.push("any");

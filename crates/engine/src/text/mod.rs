@@ -1,5 +1,7 @@
 //! Pure functions on texts: patterns, addresses, formats, excerpts.
 
+pub(crate) mod command_lines;
+pub(crate) mod deep_json;
 pub(crate) mod encoded_paths;
 pub(crate) mod excerpt;
 pub(crate) mod glob;

@@ -12,10 +12,13 @@ use std::path::{Path, PathBuf};
 /// The hooks that judge a change.
 const JUDGED: [&str; 2] = ["pre-commit", "pre-push"];
 
+/// The hooks that look at a new state of the files, also that of a fresh clone, and refuse nothing.
+const LOOKING: [&str; 2] = ["post-checkout", "post-merge"];
+
 /// The other hooks that git runs on a developer's machine, from githooks(5). A folder for all repositories replaces
 /// each repository's own hooks, so it has to start them.
 const OTHERS: &str = "applypatch-msg pre-applypatch post-applypatch pre-merge-commit prepare-commit-msg commit-msg \
-    post-commit pre-rebase post-checkout post-merge post-rewrite pre-auto-gc";
+    post-commit pre-rebase post-rewrite pre-auto-gc";
 
 /// The line that identifies our files.
 const MARK: &str = "# Written by `reflex init --git`; `reflex uninstall --git` takes it out.";
@@ -94,7 +97,8 @@ impl Entries {
         let file = |name: &str, text: String| (self.folder.join(name), text);
         let judged = JUDGED.iter().map(|name| Ok(file(name, self.judging(name)?)));
         let passed = others.map(|name| Ok(file(name, format!("#!/bin/sh\n{MARK}\n{}", self.next(name, "")))));
-        judged.chain(passed).collect()
+        let looking = LOOKING.iter().map(|name| Ok(file(name, self.looking(name)?)));
+        judged.chain(looking).chain(passed).collect()
     }
 
     /// Writes the hooks. An existing hook is renamed and started by ours.
@@ -156,6 +160,29 @@ impl Entries {
 
     /// The text of a hook that judges first. A change that cannot be judged is refused.
     fn judging(&self, name: &str) -> Result<String, String> {
+        let command = Self::command()?;
+        let feed = if name == "pre-push" { "feed | " } else { "" };
+        let read = if name == "pre-push" {
+            "input=$(cat)\nfeed() { [ -z \"$input\" ] || printf '%s\\n' \"$input\"; }\n"
+        } else {
+            ""
+        };
+        let verb = if name == "pre-push" { "push" } else { "commit" };
+        let judge = format!(
+            "{feed}{command} {name} \"$@\"\ncode=$?\ncase $code in\n0) ;;\n1) exit 1 ;;\n*)\n  \
+             echo \"reflex failed ($code), so the {verb} was not judged; \
+             a person can run git {verb} --no-verify\" >&2\n  exit 1 ;;\nesac\n"
+        );
+        Ok(format!("#!/bin/sh\n{MARK}\n{read}{judge}{}", self.next(name, feed)))
+    }
+
+    /// The text of a hook that warns. Git has already changed the files, so a failure changes nothing.
+    fn looking(&self, name: &str) -> Result<String, String> {
+        Ok(format!("#!/bin/sh\n{MARK}\n{} {name} \"$@\" || :\n{}", Self::command()?, self.next(name, "")))
+    }
+
+    /// The command line of the guard in a hook, up to the name of the hook.
+    fn command() -> Result<String, String> {
         let folders = Folders::of_user();
         let mut words = vec![quoted(&binary_path()?), "git-hook".into()];
         if !folders.may_only_tighten() {
@@ -169,20 +196,7 @@ impl Entries {
         if let InForce::Key(key) = key {
             words.extend(["--key".into(), key.to_string()]);
         }
-        let feed = if name == "pre-push" { "feed | " } else { "" };
-        let read = if name == "pre-push" {
-            "input=$(cat)\nfeed() { [ -z \"$input\" ] || printf '%s\\n' \"$input\"; }\n"
-        } else {
-            ""
-        };
-        let verb = if name == "pre-push" { "push" } else { "commit" };
-        let judge = format!(
-            "{feed}{} {name} \"$@\"\ncode=$?\ncase $code in\n0) ;;\n1) exit 1 ;;\n*)\n  \
-             echo \"reflex failed ($code), so the {verb} was not judged; \
-             a person can run git {verb} --no-verify\" >&2\n  exit 1 ;;\nesac\n",
-            words.join(" ")
-        );
-        Ok(format!("#!/bin/sh\n{MARK}\n{read}{judge}{}", self.next(name, feed)))
+        Ok(words.join(" "))
     }
 
     /// The lines that start the previous hook: the renamed file, or the repository's own.

@@ -3,6 +3,7 @@
 use super::client::fails_open;
 use super::client_trust::{self, Wish};
 use super::older::OlderGuard;
+use super::switches::{Places, Silencer, silencers};
 pub use super::trouble::Trouble;
 use super::wiring::{Plugin, Wiring};
 use crate::system::os;
@@ -18,14 +19,18 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
+/// Reports why the agent runs no hook in the working directory, whatever its entries say.
+pub fn silencing(wiring: &Wiring) -> Vec<Trouble> {
+    let off = [switches, stopped, variables].into_iter().flat_map(|look| look(wiring));
+    off.map(|trouble| Trouble { what: format!("OFF: {}", trouble.what), ..trouble }).collect()
+}
+
 /// Lists the problems of one settings file, its switches, its trust and its hook.
 pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     let scope = if wiring.project().is_some() { " --scope project" } else { "" };
     let again = format!("reflex init --agent {}{scope}", wiring.agent());
     let trouble = |what: String, fix: &str| Trouble { what, fix: fix.to_owned() };
-    let mut found: Vec<Trouble> = switches(wiring);
-    found.extend(stopped(wiring));
-    found.extend(variables(wiring));
+    let mut found = silencing(wiring);
     found.extend(managed_only(wiring));
     found.extend(untrusted_folder(wiring));
     found.extend(fails_open(wiring));
@@ -165,18 +170,24 @@ pub(crate) fn untrusted(wiring: &Wiring) -> Option<Trouble> {
 /// Reports the switches that disable the hooks. The value in the strongest file that has one counts; files that the
 /// agent drops are ignored.
 pub(crate) fn switches(wiring: &Wiring) -> Vec<Trouble> {
+    let project = folders_here(wiring);
+    let places = Places { home: wiring.home(), user: Some(&wiring.user_folder()), project: &project };
+    let trouble = |silencer: Silencer| Trouble {
+        what: silencer.to_string(),
+        fix: format!("take it out of {}", silencer.file.display()),
+    };
+    silencers(wiring.adapter(), places).into_iter().map(trouble).collect()
+}
+
+/// Returns the folders from the project around the working directory down to it. A client reads the settings of the one
+/// that it is started in.
+fn folders_here(wiring: &Wiring) -> Vec<PathBuf> {
+    let here = std::env::current_dir().unwrap_or_default();
     let project = project_here(wiring);
-    let off = wiring.settings().switches.iter().filter_map(|switch| {
-        let of_user = Some(switch.file).filter(|file| !file.is_empty()).map(|file| wiring.user_folder().join(file));
-        let files = of_user.into_iter().chain(switch.in_project.iter().map(|file| project.join(file)));
-        let state = |file: PathBuf| (switch.is_off)(&taken(wiring, &file)?).map(|off| (file, off));
-        let (file, _) = files.filter_map(state).next_back().filter(|(_, off)| *off)?;
-        Some(Trouble {
-            what: format!("`{}` in {} switches every hook off", switch.name, file.display()),
-            fix: format!("take it out of {}", file.display()),
-        })
-    });
-    off.collect()
+    let mut folders: Vec<PathBuf> =
+        here.ancestors().take_while(|folder| folder.starts_with(&project)).map(Path::to_owned).collect();
+    folders.reverse();
+    folders
 }
 
 /// Reports project files with which the agent does not start, or loses the hooks of its other files.
@@ -219,16 +230,6 @@ pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
         fix: format!("take it out of {file}"),
     });
     here.chain(within).collect()
-}
-
-/// The text of a file; `None` if it is missing or its agent drops it.
-fn taken(wiring: &Wiring, file: &Path) -> Option<String> {
-    let bytes = fs::read(file).ok()?;
-    let (path, home) = (file.to_string_lossy(), wiring.home().to_string_lossy());
-    let form =
-        SettingsFormat::for_path(reflex_library::tables(), &path, &home).filter(|form| form.agent() == wiring.agent());
-    let is_dropped = form.is_some_and(|form| form.load(&bytes).is_err());
-    if is_dropped { None } else { String::from_utf8(bytes).ok() }
 }
 
 /// The project around the current folder.

@@ -1,6 +1,6 @@
 //! The coverage matrix: for each part of an agent's work, whether the guard has been seen to judge it.
 
-use super::client::installed_version;
+use super::client_version::installed_version;
 use super::doctor::{project_here, stopped, switches, untrusted, variables};
 use super::proof::lapsed;
 use super::wiring::{Plugin, Wiring};
@@ -45,7 +45,7 @@ pub struct Row {
 
 /// The client's version, as it last reported or else by its installed files.
 pub fn client_version(wiring: &Wiring) -> Option<String> {
-    last_version(wiring.state(), wiring.agent()).or_else(|| installed_version(wiring))
+    last_version(wiring.state(), wiring.agent()).or_else(|| installed_version(wiring.settings()))
 }
 
 /// The row of the agent of these settings.

@@ -3,6 +3,7 @@
 pub mod assurance;
 pub mod client;
 mod client_trust;
+mod client_version;
 pub mod doctor;
 mod lasting;
 pub mod live;
@@ -12,6 +13,7 @@ pub mod notices;
 pub mod older;
 mod proof;
 pub mod state_folder;
+pub mod switches;
 mod trouble;
 mod wiring;
 

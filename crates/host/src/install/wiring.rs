@@ -1,6 +1,7 @@
 //! The agents' settings files on this machine: plans changes and writes files atomically.
 
 use super::client_trust::Wish;
+use super::client_version::installed_version;
 use super::lasting::lasting;
 use crate::config::asking::Asking;
 use crate::config::load;
@@ -314,7 +315,14 @@ impl Wiring {
         }
         let key = if let InForce::Key(key) = &self.key { Some(key.to_string()) } else { None };
         let wait = self.wait();
-        let command = HookCommand { binary: &binary, home: home.as_deref(), key: key.as_deref(), wait };
+        let client = installed_version(self.settings);
+        let command = HookCommand {
+            binary: &binary,
+            home: home.as_deref(),
+            key: key.as_deref(),
+            wait,
+            client: client.as_deref(),
+        };
         let after = (self.form.install)(text, command).map_err(|problem| self.refused(&problem.to_string()))?;
         Ok(format!("{mark}{after}"))
     }

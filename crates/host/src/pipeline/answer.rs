@@ -2,6 +2,7 @@
 
 use super::auto_pilot::{Allowed, Consulted, Sight};
 use super::broker::{self, Asked};
+use super::client_files;
 use super::host::{Host, judged_with};
 use super::mcp_verdicts;
 use super::memory;
@@ -79,9 +80,8 @@ impl Host {
         let detector = reflexes.as_ref().map(|list| Detector::new(list, &world, &all, payload.fields.clone().into()));
         let about = (&event, policy.as_ref(), &world);
         let (mut judgement, passed) = modes::judged(mode, about, detector.as_ref());
-        advise_once(&mut judgement, &world);
-        let approvals = remind_of_alarms(&store, || world.history(), &mut judgement.verdict);
-        broker::report_approval(&store, (agent, &event), &approvals, &mut judgement.verdict);
+        let scene = Scene { policy: policy.as_ref(), world: &world, loaded: &loaded };
+        self.advise(agent, &event, &scene, &mut judgement);
         let redactor = Redactor::of_call(&store, &event, &judgement);
         redactor.silence(&mut judgement.verdict);
         let (id, fingerprint) = (Again::id(again.as_ref(), &event), judgement.fingerprint.clone());
@@ -119,6 +119,18 @@ impl Host {
         warn_if_unrecorded((agent.write)(&event, &judgement.verdict, &delivery), recorded, remembered)
     }
 
+    /// Adds what is to be said about the client's files, alarms and approvals.
+    fn advise(&self, agent: &Agent, event: &Event, scene: &Scene<'_>, judgement: &mut Judgement) {
+        let store = self.store();
+        let of_files = self.of_client_files(agent, event, scene.loaded);
+        if let Some(policy) = scene.policy.filter(|_| !of_files.is_empty()) {
+            add(judgement, of_files, (event, policy, scene.world));
+        }
+        advise_once(judgement, scene.world);
+        let approvals = remind_of_alarms(&store, || scene.world.history(), &mut judgement.verdict);
+        broker::report_approval(&store, (agent, event), &approvals, &mut judgement.verdict);
+    }
+
     /// The event of a payload, placed on this machine.
     fn read(&self, agent: &Agent, payload: &Payload<'_>) -> Result<Event, BadEvent> {
         let event = (agent.read)(payload)?;
@@ -127,7 +139,9 @@ impl Host {
             let problem = "it is empty".to_owned();
             return Err(BadEvent { field: String::new(), problem, moment: Some(Moment::Stop) });
         }
-        Ok(self.settled(self.store().named(event)))
+        let mut event = self.settled(self.store().named(event));
+        client_files::with_shell_lines(agent, &mut event);
+        Ok(event)
     }
 
     /// The same as `release`. The first time a call comes here, a person is asked if it still waits then.
@@ -259,9 +273,12 @@ impl Host {
             let world = self.world(event, &loaded).in_session(store, session_key(event));
             self.look_back(event, &loaded, &world.that_ran(), &mut judgement);
         }
-        let passed_over = skills::comply_after(event, store);
-        if let Some(policy) = self.mode.policy(&loaded).filter(|_| !passed_over.is_empty()) {
-            add(&mut judgement, passed_over, (event, &policy, &world));
+        let silencing = client_files::silenced_since(agent, event);
+        let is_silenced = silencing.iter().any(|finding| !world.history().has_reported(&finding.id));
+        let mut further = skills::comply_after(event, store);
+        further.extend(silencing.into_iter().filter(|_| is_silenced));
+        if let Some(policy) = self.mode.policy(&loaded).filter(|_| !further.is_empty()) {
+            add(&mut judgement, further, (event, &policy, &world));
         }
         let fingerprint = &judgement.fingerprint.clone();
         let (redactor, id) = (Redactor::of_call(store, event, &judgement), random::uuid());
@@ -276,6 +293,12 @@ impl Host {
             let text = format!("{} ran a call that was refused: {}", event.client, record::shown(&redactor, event));
             recorded =
                 recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text, of: Subject::Call }));
+        }
+        if is_silenced {
+            let text =
+                format!("settings of {} switch off its hooks: `reflex status` there names them", event.workspace);
+            recorded =
+                recorded.and(store.raise(&Alarm { record: id.clone(), time: clock::now(), text, of: Subject::Hooks }));
         }
         let remembered = store.remember_by(&redactor, session_key(event), &call);
         let remembered = remembered.and(keep(&redactor, event, &judgement));
@@ -367,6 +390,14 @@ fn note_canary(store: &Store, event: &Event, verdict: &Verdict) {
     if verdict.findings.iter().any(|finding| finding.id == CANARY) {
         store.canary_seen(event, verdict.decision);
     }
+}
+
+/// Policy and facts of a judgement.
+struct Scene<'a> {
+    /// `None` if the guard only records.
+    policy: Option<&'a Policy>,
+    world: &'a LocalWorld<'a>,
+    loaded: &'a [Loaded],
 }
 
 /// A call that is judged again after an answer.
@@ -461,6 +492,7 @@ fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, ve
         let (id, what) = match subject {
             Subject::Log => ("guard/log-cut", "records of Reflex are gone that no person took away"),
             Subject::Approval => ("guard/unsigned-yes", "an approval was found that no person gave"),
+            Subject::Hooks => ("guard/hooks-off", "settings of a project keep an agent from running its hooks"),
             Subject::Call => ("guard/ran-anyway", "Reflex refused a call and it ran all the same"),
         };
         let newest = alarms.iter().rposition(|alarm| alarm.of == subject).map(|at| alarms.remove(at));

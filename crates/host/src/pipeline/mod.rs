@@ -9,6 +9,7 @@ mod broker;
 mod causes;
 mod changed;
 mod checks;
+mod client_files;
 mod host;
 mod mcp_verdicts;
 mod memory;
@@ -23,6 +24,7 @@ mod undo;
 
 pub use appeal::Instead;
 pub use changed::ChangedFiles;
+pub use client_files::UnseenLine;
 pub use host::Host;
 pub use starts::Starts;
 pub use stop::MAX_IN_A_ROW;

@@ -64,6 +64,7 @@ impl<'a> Detector<'a> {
             | Moment::SessionEnd
             | Moment::Stop
             | Moment::Subagent
+            | Moment::SettingsChange
             | Moment::Other => return Vec::new(),
         };
         let acts = seen.event.moment.is_before_execution() && !seen.event.actions.iter().all(Action::only_looks);

@@ -31,14 +31,16 @@ pub enum Subject {
     Call,
     /// The audit log.
     Log,
+    /// Settings of a project that keep an agent from running its hooks.
+    Hooks,
     /// An approval or other statement attributed to a person.
     Approval,
 }
 
 impl Subject {
     /// Every subject with its name, the most urgent first.
-    pub(crate) const ALL: [(Subject, &'static str); 3] =
-        [(Subject::Log, "log"), (Subject::Approval, "yes"), (Subject::Call, "call")];
+    pub(crate) const ALL: [(Subject, &'static str); 4] =
+        [(Subject::Log, "log"), (Subject::Approval, "yes"), (Subject::Hooks, "hooks"), (Subject::Call, "call")];
 
     fn name(self) -> &'static str {
         Subject::ALL.iter().find(|(subject, _)| *subject == self).map_or("call", |(_, name)| name)

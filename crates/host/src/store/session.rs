@@ -419,6 +419,11 @@ impl History {
         self.before_with(finding).any(|line| line.end() == "pass")
     }
 
+    /// Whether the finding was reported for any call or result of the session.
+    pub fn has_reported(&self, finding: &str) -> bool {
+        self.text.contains(finding) && self.lines().any(|line| line.findings().any(|id| id == finding))
+    }
+
     fn before_with<'f>(&'f self, finding: &'f str) -> impl Iterator<Item = Line<'f>> {
         let lines = self.text.contains(finding).then(|| self.lines()).into_iter().flatten();
         lines.filter(move |line| !line.after && line.findings().any(|id| id == finding))

@@ -2,6 +2,7 @@
 
 mod aliases;
 mod archive;
+pub(crate) mod command_files;
 mod entries;
 pub(crate) mod gzip;
 mod local;

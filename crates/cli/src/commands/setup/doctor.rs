@@ -9,11 +9,11 @@ use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
-use reflex_host::doctor::{Trouble, answers, copies, examine};
+use reflex_host::doctor::{Trouble, answers, copies, examine, silencing};
 use reflex_host::layers::{Loaded, lowered};
 use reflex_host::notices::desktop_trouble;
 use reflex_host::state_folder::obstacle;
-use reflex_host::{Host, Mode, Wiring, timestamp};
+use reflex_host::{Host, Mode, UnseenLine, Wiring, timestamp};
 use serde_json::{Value, json};
 
 /// Returns the files that `init` writes, for the requested agent or for all agents that are used here.
@@ -44,7 +44,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     }
     let examined: Vec<(String, Vec<Trouble>)> = wirings
         .iter()
-        .map(|wiring| (name(wiring), examine(wiring)))
+        .map(|wiring| (name(wiring), [examine(wiring), unseen_lines(wiring)].concat()))
         .chain([("reflex".to_owned(), guard_troubles())])
         .collect();
     let lowered = lowered(&layers());
@@ -82,6 +82,23 @@ fn name(wiring: &Wiring) -> String {
 }
 
 const IN_PROJECT: &str = " (project)";
+
+/// Reports dangerous shell lines of command files that the agent shows to no hook.
+fn unseen_lines(wiring: &Wiring) -> Vec<Trouble> {
+    let host = Host::new(Mode::default());
+    let here = host.settled(Event { client: wiring.agent().into(), ..Event::default() });
+    let Some(agent) = reflex_agents::find(wiring.agent()) else { return Vec::new() };
+    let lines = host.unseen_lines(agent, &here, &host.layers(&here.workspace)).into_iter();
+    let trouble = |line: UnseenLine| {
+        let UnseenLine { file, number, text, harm } = line;
+        let file = file.display();
+        Trouble {
+            what: format!("{file}:{number}: `{text}` runs without asking the guard. {}", harm.trim_end_matches('.')),
+            fix: format!("take the line out of {file}, or do not use the command"),
+        }
+    };
+    lines.map(trouble).collect()
+}
 
 /// Returns the problems of the guard itself, independent of any agent.
 fn guard_troubles() -> Vec<Trouble> {
@@ -137,7 +154,7 @@ fn show(name: &str, troubles: &[Trouble]) {
         print(&format!("{name}: ok, the hook is installed and answers; {called}"));
     }
     for trouble in troubles {
-        print(&format!("{name}: {}\n  fix: {}", trouble.what, trouble.fix));
+        print(&format!("{name}: {}\n  fix: {}", visible(&trouble.what), visible(&trouble.fix)));
     }
 }
 
@@ -169,10 +186,9 @@ fn report(results: &[Verified<'_>]) {
             print(&format!("ok     {agent}  {} a call that Reflex cannot read", counted(answered)));
         }
         for (_, event, result) in of() {
-            let fix = if event.is_empty() { "init" } else { "doctor" };
             let hook = if event.is_empty() { agent.to_owned() } else { format!("{agent}  {event}") };
-            if let Err(problem) = result {
-                print(&format!("FAILS  {hook}: {problem}\n       fix: reflex {fix} --agent {agent}"));
+            if let Err(Trouble { what, fix }) = result {
+                print(&format!("FAILS  {hook}: {}\n       fix: {}", visible(what), visible(fix)));
             }
         }
     }
@@ -183,7 +199,7 @@ fn counted(hooks: usize) -> String {
 }
 
 /// An agent, its name for an event, and whether the hook answered correctly; without a hook the event is empty.
-type Verified<'a> = (&'a str, String, Result<(), String>);
+type Verified<'a> = (&'a str, String, Result<(), Trouble>);
 
 pub(in crate::commands) fn verify(matches: &ArgMatches) -> u8 {
     let wirings = match wirings(matches) {
@@ -192,22 +208,26 @@ pub(in crate::commands) fn verify(matches: &ArgMatches) -> u8 {
     };
     let mut results: Vec<Verified<'_>> = Vec::new();
     for wiring in &wirings {
+        let trouble =
+            |what: String, command: &str| Trouble { what, fix: format!("reflex {command} --agent {}", wiring.agent()) };
         let hooks = wiring.hooks();
+        let off = silencing(wiring).into_iter();
+        results.extend(off.map(|trouble| (wiring.agent(), String::new(), Err(trouble))));
         if let Err(problem) = wiring.install() {
-            results.push((wiring.agent(), String::new(), Err(problem)));
+            results.push((wiring.agent(), String::new(), Err(trouble(problem, "init"))));
             continue;
         }
         if hooks.is_empty() {
-            results.push((wiring.agent(), String::new(), Err("no Reflex hook found".into())));
+            results.push((wiring.agent(), String::new(), Err(trouble("no Reflex hook found".into(), "init"))));
         }
         let agent = reflex_agents::find(wiring.agent());
         for (event, start) in hooks {
             let result = agent.map_or(Err("is not known".to_owned()), |agent| answers(agent, &event, &start));
-            results.push((wiring.agent(), event, result));
+            results.push((wiring.agent(), event, result.map_err(|problem| trouble(problem, "doctor"))));
         }
     }
     if matches.get_flag("json") {
-        let of = |(agent, event, result): &(&str, String, Result<(), String>)| json!({"agent": agent, "event": event, "answers": result.is_ok(), "problem": result.as_ref().err()});
+        let of = |(agent, event, result): &Verified<'_>| json!({"agent": agent, "event": event, "answers": result.is_ok(), "problem": result.as_ref().err().map(|trouble| &trouble.what)});
         let hooks: Vec<Value> = results.iter().map(of).collect();
         print_json(&json!({"schema": "reflex/verify-v1", "hooks": hooks}).to_string());
     } else {

@@ -14,6 +14,7 @@ use crate::terminal::output::{complain, print};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::answers::record;
+use reflex_host::doctor::silencing;
 use reflex_host::git_hooks::Entries;
 use reflex_host::older::{self, OlderGuard};
 use reflex_host::person::no_agent_above;
@@ -195,6 +196,9 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
             result = exit_code::FOUND;
         }
     }
+    if work == Work::PutIn && is_silenced(&wirings) {
+        result = exit_code::FOUND;
+    }
     let asks = work == Work::PutIn && !matches.get_flag("dry-run") && !matches.get_flag("yes");
     if asks && result == exit_code::OK {
         let wired: Vec<Wiring> = wirings.into_iter().filter(has_hook).collect();
@@ -202,6 +206,13 @@ fn change(matches: &ArgMatches, work: Work) -> u8 {
         pin::offer();
     }
     result
+}
+
+/// Whether settings here keep an agent from running the hooks in these files; prints each of them.
+fn is_silenced(wirings: &[Wiring]) -> bool {
+    let troubles: Vec<_> = wirings.iter().flat_map(silencing).collect();
+    troubles.iter().for_each(|trouble| complain(&visible(&format!("{}; fix: {}", trouble.what, trouble.fix))));
+    !troubles.is_empty()
 }
 
 /// Returns the settings files that the arguments name.

@@ -14,6 +14,7 @@ use clap::ArgMatches;
 use reflex_agents::{AGENTS, Agent};
 use reflex_engine::shell::{Language, quoted};
 use reflex_engine::{Action, Event, Moment};
+use reflex_host::doctor::silencing;
 use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT};
 use reflex_host::store::{Search, Store};
 use reflex_host::{ChangedFiles, Host, Mode, SESSION_MODE, Wiring, matrix, now, timestamp};
@@ -176,7 +177,12 @@ fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String
     let first = broken.next().flatten();
     match first {
         Some(why) if !broken.any(|other| other.is_none()) => {
-            Err(format!("{} would not ask Reflex: {why}; `reflex init --agent {}` mends that", agent.title, agent.name))
+            let silencing = of_user.iter().chain(&of_project).find_map(|wiring| silencing(wiring).pop());
+            let (why, fix) = match silencing {
+                Some(trouble) => (trouble.what, trouble.fix),
+                None => (why, format!("reflex init --agent {}", agent.name)),
+            };
+            Err(format!("{} would not ask Reflex: {why}; fix: {fix}", agent.title))
         }
         _ => Ok(()),
     }

@@ -78,18 +78,20 @@ impl DeferredExecution {
             let program = words.next().unwrap_or_default();
             words.next().is_some() && !tables.get("programs").get(program).is_nil()
         };
-        let mut is_block = false;
+        let (mut is_block, mut runs) = (false, false);
         for line in content.lines() {
-            if line.trim_start().starts_with("```") {
+            if let Some(info) = line.trim_start().strip_prefix("```") {
+                // Claude Code runs the lines of a block that is marked so before the model sees the text.
+                runs = info.trim() == "!";
                 is_block = !is_block;
                 continue;
             }
             let line = line.trim_start().trim_start_matches("$ ");
-            let block = is_block.then_some((line, Counts::Taken));
+            let block = is_block.then_some((line, if runs { Counts::All } else { Counts::Taken }));
             let mut parts = line.split('`').filter(|_| !is_block).peekable();
             let mut spans = Vec::new();
             while let (Some(before), Some(span)) = (parts.next(), parts.next()) {
-                // Claude Code runs a span that follows `!` before the model sees the text.
+                // The same holds for a span that follows `!`.
                 let counts = if before.ends_with('!') { Counts::All } else { Counts::Taken };
                 spans.push((span, counts));
             }

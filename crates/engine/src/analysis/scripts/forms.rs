@@ -5,6 +5,7 @@ use super::language::language_by_itself;
 use super::texts;
 use crate::analysis::compiled;
 use crate::analysis::config_files;
+use crate::text::command_lines::command_lines;
 use crate::text::yaml;
 use reflex_shell::{ExecTarget, Language, work};
 use reflex_tables::Tables;
@@ -46,6 +47,7 @@ pub(super) fn read(form: &str, file: File<'_>, wanted: &Wanted) -> Option<(Langu
         "taskfile" => shell(taskfile(text, wanted)),
         "toml-tasks" => shell(toml_tasks(text, &wanted.names)),
         "commands" => shell(listed_commands(text)),
+        "marked" => shell(command_lines(text).into_iter().map(|(_, line)| format!("( {line}\n)\n")).collect()),
         "generate" => shell(directives(text)),
         "debugger" => shell(debugger(text)),
         "bundler" => Some((Language::JavaScript, emptied(text)?)),

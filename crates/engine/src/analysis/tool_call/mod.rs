@@ -17,18 +17,19 @@ use self::call::{Call, Called, called};
 use self::name::{Name, Way};
 use self::slots::Slots;
 use crate::model::event::{Action, Event};
+use crate::text::deep_json::parse_json;
 use reflex_tables::Tables;
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 
 /// Maximum number of argument objects read in one call.
-const MAX_OBJECTS: usize = 512;
+const MAX_OBJECTS: usize = 16_384;
 
 /// Maximum number of actions of one call.
 const MAX_ACTIONS: usize = 512;
 
-/// Maximum depth of nested objects, including objects in texts.
-const DEEPEST: usize = 6;
+/// Maximum depth of nested objects, including objects in texts. No JSON text is deeper; texts in texts may be.
+const DEEPEST: usize = 128;
 
 /// Returns the event with the actions of its unknown tool calls appended, or the event itself if it has none.
 pub fn unfolded<'e>(event: &'e Event, tables: Tables) -> Cow<'e, Event> {
@@ -52,7 +53,7 @@ pub(crate) fn read(called: Called<'_>, tables: Tables) -> Call {
 
 /// Returns the arguments of a call as an object. A value without a key gets a default key.
 fn object_of(arguments: &str) -> Map<String, Json> {
-    let (key, value) = match serde_json::from_str::<Json>(arguments) {
+    let (key, value) = match parse_json::<Json>(arguments) {
         Ok(Json::Object(fields)) => return fields,
         Ok(Json::Null) => return Map::new(),
         // A list without a key can only be the words of a command.

@@ -2,8 +2,8 @@
 
 use super::name::Way;
 use super::texts;
+use crate::text::deep_json::parse_json;
 use reflex_shell::patch::Part;
-use reflex_shell::work;
 use reflex_tables::Node;
 use serde_json::{Map, Value as Json};
 
@@ -245,13 +245,9 @@ fn within(key: Key, text: &str) -> Option<Json> {
     (value.is_object() || value.is_array()).then_some(value)
 }
 
-/// Parses the JSON in a text. Nesting deeper than the parser's limit is reported, since its content was not read.
-pub(super) fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
-    let read = serde_json::from_str(text);
-    if read.as_ref().is_err_and(|error: &serde_json::Error| error.to_string().contains("recursion limit")) {
-        work::cut(|| "the arguments are JSON that is nested too deep to be read".into());
-    }
-    read.ok()
+/// Parses the JSON in a text.
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Option<T> {
+    parse_json(text).ok()
 }
 
 /// `{"tool": "run_shell", "arguments": {…}}`: returns the tool that this one calls.
