@@ -9,9 +9,12 @@ use crate::model::words::WordList;
 /// Maximum number of folders, from the command's own upwards, that are searched; members of a workspace are not deeper.
 const FOLDERS: usize = 8;
 
+/// Folders in which a project has the programs of its packages, relative to its own.
+const INSTALLED: [&str; 3] = ["node_modules/.bin", ".venv/bin", "venv/bin"];
+
 impl Facts<'_> {
     /// Whether a manifest or lock file of the command's folder, or above it in the project, names the package. An
-    /// unreadable file names none.
+    /// unreadable file names none. A package that is only run may also be a well-known tool, or installed there.
     pub(super) fn is_listed(&self, effect: &Effect, target: Option<&Target>) -> Ternary {
         let Some(written) = target.and_then(|target| target.value.literal()) else { return Ternary::Unknown };
         let name = package_name(&written);
@@ -27,7 +30,16 @@ impl Facts<'_> {
             text.is_some_and(|text| modules(name).any(|module| is_named(&text, module)))
         };
         let lists = WordList::PackageLists.read(self.tables);
-        Ternary::from(folders.any(|at| lists.iter().any(|file| names_it(at, file))))
+        let runs = effect.flags.contains(&"run");
+        if runs && WordList::KnownTools.read(self.tables).fit(name) {
+            return Ternary::Yes;
+        }
+        let program = path::name_of(name);
+        let is_installed = |at: &str| {
+            let mut files = INSTALLED.iter().map(|folder| path::absolute(&format!("{folder}/{program}"), at));
+            runs && files.any(|file| self.world.real(&file, true).exists == Some(true))
+        };
+        Ternary::from(folders.any(|at| lists.iter().any(|file| names_it(at, file)) || is_installed(at)))
     }
 }
 
@@ -59,9 +71,10 @@ fn is_named(text: &str, name: &str) -> bool {
     };
     let ends = |after: Option<&u8>| after.is_none_or(|byte| !part(*byte) || *byte == b'@');
     text.windows(name.len()).enumerate().any(|(at, window)| {
-        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        let before = text.get(..at).unwrap_or(&[]);
+        let begins = before.last().is_none_or(|byte| !part(*byte)) || before.ends_with(b"node_modules/");
         let is_same = || window.iter().zip(name).all(|(a, b)| same(a, b));
-        before.is_none_or(|byte| !part(*byte)) && ends(text.get(at + name.len())) && is_same()
+        begins && ends(text.get(at + name.len())) && is_same()
     })
 }
 
@@ -95,6 +108,7 @@ mod tests {
             ("[[package]]\nname = \"serde\"", "serde"),
             ("Typing_Extensions==4.1\n", "typing-extensions"),
             ("require github.com/a/b v1.2.3", "github.com/a/b"),
+            ("\"node_modules/lodash\": {}", "lodash"),
         ] {
             assert!(is_named(text, name), "{name} in {text}");
         }

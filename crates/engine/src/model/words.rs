@@ -75,6 +75,8 @@ word_lists! {
     ImitatedHosts = "imitated-hosts";
     /// Addresses from which the makers of common tools have them installed: a host, or a host and a path.
     Installers = "installers";
+    /// Tools that developers run from a registry without adding them to a project.
+    KnownTools = "known-tools";
     /// Names of files that list the packages of a project.
     PackageLists = "package-lists";
     /// Texts of transient errors.
