@@ -80,6 +80,51 @@ pub(crate) fn services(texts: &[String], ground: Ground<'_>) -> BTreeMap<String,
     services
 }
 
+/// Returns the volumes of these texts that hold data of their own: the named ones, except those that the project only
+/// uses, and for each service without a name the folder of its container. `None` if a text cannot be read, or takes
+/// services from other files.
+pub(crate) fn volumes(texts: &[String]) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    for text in texts {
+        let file = yaml::document(text)?;
+        let of = |key: &str| file.get(key).and_then(Json::as_object).into_iter().flatten();
+        let extends_file = |service: &Json| service.pointer("/extends/file").is_some();
+        if file.get("include").is_some() || of("services").any(|(_, service)| extends_file(service)) {
+            return None;
+        }
+        found.extend(of("volumes").filter(|(_, volume)| holds_data(volume)).map(|(name, _)| name.clone()));
+        for (service, fields) in of("services") {
+            let mounts = fields.get("volumes").and_then(Json::as_array).into_iter().flatten();
+            found.extend(mounts.filter_map(anonymous).map(|folder| format!("{folder} of {service}")));
+        }
+    }
+    Some(found)
+}
+
+/// Whether a named volume is removed with the project and its content with it: it is not external, not in memory, and
+/// not a folder of this or another machine.
+fn holds_data(volume: &Json) -> bool {
+    let is_external = match volume.get("external") {
+        Some(Json::String(text)) => yaml::is_true(text),
+        Some(external) => !external.is_null(),
+        None => false,
+    };
+    let is_elsewhere = volume.pointer("/driver_opts/device").is_some();
+    !is_external && !is_elsewhere
+}
+
+/// Returns the folder of a mount without a source, for which each container gets a new volume.
+fn anonymous(mount: &Json) -> Option<&str> {
+    let field = |name: &str| mount.get(name).and_then(Json::as_str);
+    match mount.as_str() {
+        Some(text) => Some(text).filter(|text| !text.contains(':')),
+        None if field("type") == Some("volume") && field("source").or(field("src")).is_none() => {
+            field("target").or(field("dst")).or(field("destination"))
+        }
+        None => None,
+    }
+}
+
 /// Returns named volumes that are folders of this machine: `driver_opts: {type: none, o: bind, device: ./data}`.
 fn named_folders(file: &Json, ground: Ground<'_>) -> BTreeMap<String, String> {
     let volumes = file.get("volumes").and_then(Json::as_object).into_iter().flatten();
@@ -210,6 +255,28 @@ mod tests {
         let server =
             "services:\n  a:\n    volumes: [d:/d]\nvolumes:\n  d:\n    driver_opts: {type: nfs, device: \":/x\"}\n";
         check(server, "a", expected("d:/d"));
+    }
+
+    #[test]
+    fn only_volumes_of_the_project_are_lost_with_it() {
+        #[track_caller]
+        fn check(text: &str, expected: Option<&[&str]>) {
+            let found = volumes(&[text.to_owned()]);
+            let expected = expected.map(|names| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+            assert_eq!(found, expected, "{text}");
+        }
+        check("services:\n  a:\n    volumes: ['d:/d', './e:/e']\nvolumes:\n  d:\n", Some(&["d"]));
+        check(
+            "services:\n  a:\n    volumes:\n      - /d\n      - type: volume\n        target: /e\n",
+            Some(&["/d of a", "/e of a"]),
+        );
+        check("services:\n  a:\n    tmpfs: [/d]\n    volumes:\n      - type: tmpfs\n        target: /e\n", Some(&[]));
+        check("volumes:\n  d: {external: true}\n  e: {external: {name: f}}\n", Some(&[]));
+        check("volumes:\n  d: {external: false}\n", Some(&["d"]));
+        check("volumes:\n  d:\n    driver_opts: {type: none, o: bind, device: /srv}\n", Some(&[]));
+        check("include: [a.yaml]\n", None);
+        check("services:\n  a:\n    extends: {file: b.yaml, service: b}\n", None);
+        check("services: [", None);
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod compose;
 pub(crate) mod config_files;
 pub(crate) mod config_inputs;
 mod discarded;
+mod dockerfile;
 pub(crate) mod effects;
 mod environment;
 mod exposed_variables;

@@ -32,6 +32,18 @@ const READING: [EffectKind; 9] = [
     EffectKind::ExposeSecret,
 ];
 
+/// Effects after which a file may have another content.
+const WRITING: [EffectKind; 8] = [
+    EffectKind::Overwrite,
+    EffectKind::Populate,
+    EffectKind::Append,
+    EffectKind::Edit,
+    EffectKind::Truncate,
+    EffectKind::Move,
+    EffectKind::Delete,
+    EffectKind::DiscardChanges,
+];
+
 /// A compose project: its folder, and its files with their texts.
 pub(super) struct Project {
     pub(super) folder: String,
@@ -243,6 +255,30 @@ impl EffectExtractor<'_> {
     pub(super) fn services(&self, ran: Ran<'_>) -> BTreeMap<String, Service> {
         let Some(project) = self.project(ran, &|file| self.world.content(file)) else { return BTreeMap::new() };
         project.services(&self.event.home)
+    }
+
+    /// Returns the volumes that a compose command removes with its project; `None` if its files are not known, or may
+    /// be written by the same call.
+    pub(super) fn project_volumes(&self, ran: Ran<'_>) -> Option<Vec<Value>> {
+        let project = self.project(ran, &|file| self.world.content(file))?;
+        let invocation = ran.command.invocation.as_ref()?;
+        let is_named = |(name, _): &(String, Value)| name == "COMPOSE_FILE";
+        let is_elsewhere = ran.command.assignments.iter().any(is_named) || self.variable("COMPOSE_FILE").is_some();
+        let named = invocation.values("file", &ran.command.words).len();
+        let is_complete = if named > 0 { project.files.len() == named } else { !is_elsewhere };
+        if !is_complete || project.files.iter().any(|(file, _)| self.is_written(file)) {
+            return None;
+        }
+        let texts: Vec<String> = project.files.into_iter().map(|(_, text)| text).collect();
+        let volumes = compose::volumes(&texts)?;
+        Some(volumes.into_iter().map(|name| Value::text(name, ran.command.origin)).collect())
+    }
+
+    /// Whether an earlier command of the same action writes the file.
+    fn is_written(&self, file: &str) -> bool {
+        let is_it = |target: &Target| target.path().is_some_and(|path| path == file || path::is_within(file, path));
+        let mut effects = self.effects.iter().filter(|effect| effect.action == self.action);
+        effects.any(|effect| WRITING.contains(&effect.kind) && effect.targets.iter().any(is_it))
     }
 
     /// Returns the project that a compose command works on: the named files, else the usual ones in its folder or

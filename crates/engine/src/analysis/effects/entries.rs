@@ -23,7 +23,12 @@ impl EffectExtractor<'_> {
         if !is_meant(command, invocation, entry) {
             return;
         }
-        let Some(values) = values_of(command, invocation, entry, kind) else { return };
+        let Some(mut values) = values_of(command, invocation, entry, kind) else { return };
+        match self.of_project(ran, entry) {
+            Some(lost) if lost.is_empty() => return,
+            Some(lost) => values = lost,
+            None => {}
+        }
         if kind == EffectKind::ShareFolder {
             return self.shares(ran, entry, (values, &flags_of(entry, invocation)));
         }
@@ -47,6 +52,11 @@ impl EffectExtractor<'_> {
         if further.next().is_some() {
             work::cut(|| format!("more than {MAX_STATEMENTS} statements are given to one command"));
         }
+    }
+
+    /// Returns the targets that the project's files name, for an entry with `of-project`; `None` if they are not known.
+    fn of_project(&self, ran: Ran<'_>, entry: Node<'static>) -> Option<Vec<Value>> {
+        (entry.get("of-project").text() == "volumes").then(|| self.project_volumes(ran)).flatten()
     }
 
     /// Adds the effect of an entry of a program's `inner` marked `escape`: a program that is not expected to run

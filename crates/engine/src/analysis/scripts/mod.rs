@@ -146,6 +146,9 @@ impl ScriptResolver<'_> {
         if effect.kind == EffectKind::RunTask && effect.flags.contains(&"dev-container") {
             return self.dev_container(index, level);
         }
+        if effect.kind == EffectKind::Compile && effect.flags.contains(&"image") {
+            return self.image(index, level);
+        }
         if effect.site != ExecTarget::Here {
             return;
         }

@@ -4,6 +4,7 @@
 use super::{DeferredExecution, Found, ScriptResolver, Usage};
 use crate::analysis::compose::Service;
 use crate::analysis::config_files;
+use crate::analysis::dockerfile;
 use crate::analysis::effects::Ran;
 use crate::analysis::mounts::Project;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
@@ -145,6 +146,52 @@ impl ScriptResolver<'_> {
         self.analysis.effects.retain(|effect| {
             index += 1;
             index <= first || BEYOND.contains(&effect.kind) || effect.site == ExecTarget::Here
+        });
+    }
+
+    /// Reads the commands that the build of an image runs. Of their effects only the sending of the project's files
+    /// reaches beyond the image.
+    pub(super) fn image(&mut self, index: usize, level: usize) {
+        let Some(effect) = self.analysis.effects.get(index).filter(|effect| effect.script.is_none()).cloned() else {
+            return;
+        };
+        let (Some(context), Some(folder)) = (effect.targets.first().and_then(Target::path), &effect.folder) else {
+            return;
+        };
+        let named = self.option_values(&effect, "file").pop().map(|file| path::absolute(&file, folder));
+        let file = named.unwrap_or_else(|| path::absolute("Dockerfile", context));
+        let content = |file: &str| self.written_by_text(&effect, file).or_else(|| self.content(&effect, file));
+        let Some(text) = content(&file) else { return };
+        let build = dockerfile::build(&text, context);
+        if build.script.is_empty() || build.mounts.is_empty() || !self.has_room(&file) {
+            return;
+        }
+        let ignored = content(&path::absolute(".dockerignore", context)).unwrap_or_default();
+        let below = format!("{}/", context.trim_end_matches('/'));
+        let first = self.analysis.effects.len();
+        let found = Found {
+            path: file,
+            text: build.script,
+            language: Language::Shell,
+            usage: Usage::Task,
+            input: CallInput::default(),
+            folder: Some("/".into()),
+            assignments: Vec::new(),
+            place: Some(Rc::new(MountTable { mounts: build.mounts, fresh: true, ..MountTable::default() })),
+        };
+        self.read(effect.action, level, found);
+        let is_copied = |target: &Target| {
+            let relative = target.path().and_then(|path| path.strip_prefix(&below));
+            relative.is_none_or(|relative| !dockerfile::is_ignored(&ignored, relative))
+        };
+        let mut position = 0;
+        self.analysis.effects.retain_mut(|effect| {
+            position += 1;
+            if position <= first {
+                return true;
+            }
+            effect.targets.retain(is_copied);
+            effect.kind == EffectKind::SendFile && effect.site == ExecTarget::Here && !effect.targets.is_empty()
         });
     }
 
