@@ -5,6 +5,7 @@ pub(crate) mod deep_json;
 pub(crate) mod encoded_paths;
 pub(crate) mod excerpt;
 pub(crate) mod glob;
+pub(crate) mod graphql;
 pub(crate) mod host_name;
 pub(crate) mod json;
 pub(crate) mod patches;

@@ -4,7 +4,7 @@ use super::{EffectExtractor, Ran};
 use crate::analysis::output_templates;
 use crate::analysis::pathspec;
 use crate::model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
-use crate::text::glob;
+use crate::text::{glob, graphql};
 use reflex_shell::{Command, Invocation, Piece, Printed, Selector, Stdin, Value, work};
 use reflex_tables::Node;
 use std::borrow::Cow;
@@ -28,6 +28,12 @@ impl EffectExtractor<'_> {
             Some(lost) if lost.is_empty() => return,
             Some(lost) => values = lost,
             None => {}
+        }
+        if entry.get("mutations").is_text() {
+            values = self.mutations(ran, entry, &values);
+            if values.is_empty() {
+                return;
+            }
         }
         if kind == EffectKind::ShareFolder {
             return self.shares(ran, entry, (values, &flags_of(entry, invocation)));
@@ -57,6 +63,26 @@ impl EffectExtractor<'_> {
     /// Returns the targets that the project's files name, for an entry with `of-project`; `None` if they are not known.
     fn of_project(&self, ran: Ran<'_>, entry: Node<'static>) -> Option<Vec<Value>> {
         (entry.get("of-project").text() == "volumes").then(|| self.project_volumes(ran)).flatten()
+    }
+
+    /// `mutations:` Returns the fields of GraphQL mutations which fit the entry's patterns. A value is a `file`, or a
+    /// `text` in which `@` stands before a file's name.
+    fn mutations(&self, ran: Ran<'_>, entry: Node<'static>, values: &[Value]) -> Vec<Value> {
+        let mut fields = Vec::new();
+        for value in values {
+            let file = match value.prefix().starts_with('@') {
+                true => Some(value.without_prefix(1)),
+                false => Some(value.clone()).filter(|_| entry.get("mutations").text() == "file"),
+            };
+            let text = match file.map(|file| self.path_of(ran, file)) {
+                Some(file) => file.path().and_then(|path| self.world.content(path)).unwrap_or_default(),
+                None => value.shown(),
+            };
+            let found = graphql::mutations(&text);
+            fields.extend(found.into_iter().map(|field| Value::text(field, value.origin())));
+        }
+        keep_fitting(entry, &mut fields);
+        fields
     }
 
     /// Adds the effect of an entry of a program's `inner` marked `escape`: a program that is not expected to run
@@ -93,7 +119,9 @@ fn is_meant(command: &Command, invocation: &Invocation, entry: Node<'static>) ->
 fn values_of(command: &Command, invocation: &Invocation, entry: Node<'static>, kind: EffectKind) -> Option<Vec<Value>> {
     let mut values = selected(entry.get("to").text(), invocation, command);
     reflex_shell::narrow(entry, &mut values);
-    keep_fitting(entry, &mut values);
+    if !entry.get("mutations").is_text() {
+        keep_fitting(entry, &mut values);
+    }
     if values.is_empty() && entry.get("default-target").is_text() {
         values.push(Value::text(entry.get("default-target").text(), command.origin));
     }
