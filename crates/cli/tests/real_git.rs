@@ -83,6 +83,22 @@ impl Project {
         fs::write(path, text).unwrap();
     }
 
+    /// Returns the changed files whose content is gone after the command has run in a copy of the project.
+    fn lost_by(&self, command: &str) -> Vec<&'static str> {
+        let copy = self.machine.root().join("played");
+        let copied = Command::new("cp").arg("-a").arg(&self.folder).arg(&copy).status().unwrap();
+        assert!(copied.success());
+        let mut shell = Command::new("sh");
+        shell.args(["-c", command]).current_dir(&copy).env_clear().env("HOME", self.machine.home());
+        shell.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        shell.envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")]);
+        shell.output().unwrap();
+        let is_lost = |name: &&str| fs::read_to_string(copy.join(name)).ok().as_deref() != Some("changed\n");
+        let lost = CHANGED.into_iter().filter(is_lost).collect();
+        fs::remove_dir_all(&copy).unwrap();
+        lost
+    }
+
     /// Asserts the hook's decision about a command in a folder of the project, and a part of its message.
     #[track_caller]
     fn check_in(&self, folder: &str, command: &str, decision: &str, words: &[&str]) {
@@ -271,6 +287,72 @@ fn only_the_paths_that_are_named_count() {
     project.check_in("sub", "git restore ../src", "ask", &["src/a.js"]);
     project.silent("git -C sub restore .");
     project.asks("git -C src restore .", &["src/a.js"]);
+}
+
+/// Commands with an optional `--`, played in the root of the work tree.
+const FORMS: [&str; 36] = [
+    "git checkout HEAD [--] src/a.js",
+    "git checkout -q HEAD [--] src",
+    "git checkout HEAD [--] sub",
+    "git checkout HEAD [--] src/a.js package.json",
+    "git checkout HEAD [--] other.js",
+    "git checkout main [--] src/a.js",
+    "git checkout v1 [--] sub/b.js",
+    "git checkout HEAD~1 [--] .",
+    "git checkout stash@{0} [--] src/a.js",
+    "git checkout HEAD [--] ':(top)src'",
+    "git checkout HEAD [--] ':/sub'",
+    "git checkout HEAD [--] '*.js'",
+    "git checkout HEAD [--] 'src/*'",
+    "cd src && git checkout HEAD [--] a.js",
+    "cd src && git checkout -q HEAD [--] ../package.json",
+    "git -C sub checkout HEAD [--] b.js",
+    "git checkout -f HEAD [--] src/a.js",
+    "git checkout [--] src/a.js",
+    "git checkout -f [--] src/a.js",
+    "git checkout -q [--] src sub",
+    "git checkout [--] src/a.js package.json",
+    "git checkout [--] sub/b.js package.json",
+    "cd sub && git checkout [--] b.js ../src",
+    "git checkout HEAD [--] ",
+    "git restore [--] src",
+    "git restore [--] sub",
+    "git restore -s HEAD [--] sub",
+    "git restore -S [--] sub src",
+    "git restore -SW -s main [--] sub",
+    "git reset -q [--] sub",
+    "git reset -q HEAD [--] sub src",
+    "git checkout-index -f [--] src/a.js",
+    "git checkout-index -f [--] sub/b.js",
+    "git rm -q -f [--] src/a.js",
+    "git clean -q -f [--] notes.txt",
+    "git clean -q -f [--] sub",
+];
+
+/// Changes of every kind: unstaged, staged and new.
+const CHANGED: [&str; 4] = ["src/a.js", "sub/b.js", "package.json", "notes.txt"];
+
+#[test]
+fn what_git_itself_throws_away_is_asked_about_with_and_without_a_double_dash() {
+    let project = Project::new();
+    project.write("other.js", "1\n");
+    project.commit("another file");
+    project.git(&["tag", "v1"]);
+    project.write("src/a.js", "stashed\n");
+    project.git(&["stash", "-q"]);
+    CHANGED.iter().for_each(|name| project.write(name, "changed\n"));
+    project.git(&["add", "sub"]);
+    for command in FORMS.iter().flat_map(|form| ["", "-- "].map(|dashes| form.replace("[--] ", dashes))) {
+        let lost = project.lost_by(&command);
+        let (found, reason) = project.machine.bash(&project.folder, &command).answer();
+        let expected = if lost.is_empty() { "silent" } else { "ask" };
+        assert_eq!(found, expected, "{command}: git throws away {lost:?}; {reason}");
+        let named: Vec<&str> = CHANGED.into_iter().filter(|name| reason.contains(name)).collect();
+        let is_named = |name: &&str| !lost.contains(name) || named.contains(name);
+        assert!(CHANGED.iter().all(is_named), "{command}: git throws away {lost:?}; {reason}");
+        let is_known = |name: &&str| lost.contains(name) || command.contains(*name);
+        assert!(named.iter().all(is_known), "{command}: git throws away only {lost:?}; {reason}");
+    }
 }
 
 #[test]

@@ -224,7 +224,7 @@ impl Facts<'_> {
         }
         let cleans = effect.kind == EffectKind::DiscardUntracked;
         let leaves = match effect.kind == EffectKind::DiscardChanges {
-            true => !effect.flags.contains(&"staged"),
+            true => !["staged", "tree-ish"].iter().any(|flag| effect.flags.contains(flag)),
             false => cleans,
         };
         let unlinks = moves || !leaves;

@@ -1,7 +1,6 @@
 //! Maps each fact to its query.
 
 use super::cache::{Facts, truth};
-use super::git::comes_from_elsewhere;
 use super::git::untracked_kind;
 use super::replaced::Lost;
 use crate::facts::fact::Fact;
@@ -95,14 +94,15 @@ impl Facts<'_> {
         let path = &*self.meant(effect, &real);
         match fact {
             // `git checkout WORD` selects a commit if one has that name, else the file.
-            Fact::Uncommitted if effect.flags.contains(&"word") && self.is_commit(&real.path, target) => Ternary::No,
+            Fact::Uncommitted if effect.flags.contains(&"word") && self.is_commit(effect, &target.value) => Ternary::No,
+            Fact::Uncommitted if effect.flags.contains(&"switch") && !self.is_switch(effect) => Ternary::No,
             Fact::Exists => truth(real.exists),
             Fact::Unseen => Ternary::from(real.exists.is_none()),
             Fact::Tracked => truth(self.world.is_tracked(path)),
             Fact::Ignored => truth(self.world.is_ignored(path)),
             Fact::NewSecret => self.is_new_secret(effect, target, path),
             Fact::Regenerable => self.is_regenerable(path),
-            Fact::Uncommitted if effect.kind == EffectKind::DiscardChanges && !comes_from_elsewhere(effect) => {
+            Fact::Uncommitted if effect.kind == EffectKind::DiscardChanges && !self.comes_from_elsewhere(effect) => {
                 self.names(self.world.unstaged(path), target)
             }
             Fact::Uncommitted => self.names(self.uncommitted(effect, path), target),

@@ -8,6 +8,7 @@ use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
 use crate::model::world::{Known, Look, Names, ResolvedPath, Untracked};
 use crate::text::glob;
+use reflex_shell::Value;
 use std::borrow::Cow;
 
 /// Maximum number of files matching a pattern that are examined individually.
@@ -136,9 +137,23 @@ impl Facts<'_> {
         Some(age.is_untouched || self.past().iter().any(is_dated))
     }
 
-    pub(super) fn is_commit(&self, path: &str, target: &Target) -> bool {
-        let word = target.value.literal().unwrap_or_default();
-        self.world.names_commit(path, &word) != Some(false)
+    /// Whether the word may name a commit of the repository in which the command runs.
+    pub(super) fn is_commit(&self, effect: &Effect, word: &Value) -> bool {
+        let word = word.literal().unwrap_or_default();
+        self.world.names_commit(&self.folder_of(effect, None), &word) != Some(false)
+    }
+
+    /// Whether `git checkout -f [WORD]` may check out a commit: it names no file instead.
+    pub(super) fn is_switch(&self, effect: &Effect) -> bool {
+        effect.argument.as_ref().is_none_or(|word| self.is_commit(effect, word))
+    }
+
+    /// Whether a file is replaced from another source than the index of its own repository, so that staged content is
+    /// lost too. The first operand of `git checkout WORD PATH` is such a source if it names a commit.
+    pub(super) fn comes_from_elsewhere(&self, effect: &Effect) -> bool {
+        let has = |flag| effect.flags.contains(&flag);
+        let is_named = || effect.argument.as_ref().is_some_and(|word| self.is_commit(effect, word));
+        ["staged", "git-dir", "work-tree"].into_iter().any(has) || has("tree-ish") && is_named()
     }
 
     /// Whether the target is a symlink that is itself removed, which leaves its target intact.
@@ -209,12 +224,6 @@ impl Facts<'_> {
         }
         truth(count.map(|count| count > 0))
     }
-}
-
-/// Whether a file is replaced from another source than the index of its own repository, so that staged content is lost
-/// too.
-pub(super) fn comes_from_elsewhere(effect: &Effect) -> bool {
-    ["staged", "git-dir", "work-tree"].iter().any(|flag| effect.flags.contains(flag))
 }
 
 pub(super) fn untracked_kind(effect: &Effect) -> Untracked {

@@ -43,7 +43,8 @@ impl Invocation {
 
     /// Whether a condition of `when:` or `unless:` holds: an option's key, `operands` (at least one), `several` (more
     /// than one), `program` (more than the wrapper's own), `subcommand` (one of the grammar's is named), `nested` (a
-    /// subcommand of a subcommand is named), `revision` (the first of several operands names a commit and not a path).
+    /// subcommand of a subcommand is named), `revision` (operands before `--` name a commit), `undivided` (of several
+    /// operands without `--`, the first may name a commit), `pathspecs` (operands can only be paths by their position).
     pub fn has_option(&self, key: &str) -> bool {
         match key {
             "operands" => !self.operands.is_empty(),
@@ -51,7 +52,9 @@ impl Invocation {
             "program" => self.operands.len() > self.grammar().map_or(0, Program::leading),
             "subcommand" => !self.path.is_empty(),
             "nested" => self.path.len() > 1,
-            "revision" => self.dashes.map_or(self.operands.len() > 1, |before| before > 0),
+            "revision" => self.dashes.is_some_and(|before| before > 0),
+            "undivided" => self.dashes.is_none() && self.operands.len() > 1,
+            "pathspecs" => self.operands.len() > self.dashes.unwrap_or(1),
             key => self.has(key),
         }
     }
