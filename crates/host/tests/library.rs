@@ -16,6 +16,7 @@ use reflex_engine::{
 };
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 mod examples;
@@ -214,6 +215,123 @@ fn is_class(word: &str) -> bool {
     Place::ALL.iter().any(|(_, name)| *name == word)
         || COMPUTED.contains(&word)
         || places.iter().any(|place| place.name == word)
+}
+
+/// Effects of programs on which no rule fires: the kind, the flags, and the reason for which that is right.
+const WITHOUT_RULE: [(&str, &str, &str); 6] = [
+    ("apply-patch", "*", "the patch is read, and what it changes has effects of its own"),
+    ("open-tunnel", "forward", "a port of this machine that leads elsewhere lets nobody in"),
+    ("print-environment", "", "detectors ask about the variables with keys"),
+    ("print-environment", "print", "detectors ask about the variables with keys"),
+    ("run-sql-file", "perhaps", "the operand may be a database; a script is read and judged by its statements"),
+    ("select-context", "*", "later commands of the call are judged by it"),
+];
+
+/// An effect without a rule is a loss that nobody is asked about.
+#[test]
+fn a_rule_fires_on_every_effect_of_a_program() {
+    let rules = entries(Kind::Rules);
+    let mut problems = Vec::new();
+    let mut unused: BTreeSet<usize> = (0..WITHOUT_RULE.len()).collect();
+    let mut count = 0;
+    for program in entries(Kind::Programs) {
+        let names = names_of_program(&program);
+        let mut produced = Vec::new();
+        produced_by(&program.value, &BTreeSet::new(), &mut produced);
+        for (kind, flags) in produced {
+            count += 1;
+            let on = |rule: &&Entry| rule.value["on"].as_array().unwrap().iter().any(|on| *on == kind);
+            let may_fire = |rule: &Entry| match rule.value.get("when") {
+                Some(when) => may_hold(when, &kind, &flags, &names) != Some(false),
+                None => true,
+            };
+            let fires = rules.iter().filter(on).any(may_fire);
+            let written = flags.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
+            let line = WITHOUT_RULE.iter().position(|(of, with, _)| *of == kind && (*with == written || *with == "*"));
+            match line {
+                Some(line) if !fires => {
+                    unused.remove(&line);
+                }
+                _ if fires => {}
+                _ => problems.push(format!("no rule fires on `{kind} ({written})` of {}", program.name)),
+            }
+        }
+    }
+    problems.extend(unused.iter().map(|line| format!("{:?} is said of no effect", WITHOUT_RULE[*line])));
+    assert!(count >= 1_500, "only {count} effects");
+    report(problems);
+}
+
+/// The kind of each effect of a program or subcommand, with the flags that it has in the shortest command which has the
+/// effect: one for each option in `when`.
+fn produced_by(grammar: &Value, inherited: &BTreeSet<String>, produced: &mut Vec<(String, BTreeSet<String>)>) {
+    let mut options = inherited.clone();
+    options.extend(grammar["options"].as_object().into_iter().flatten().map(|(key, _)| key.clone()));
+    let texts = |entry: &Value, key: &str| -> Vec<String> {
+        let list = entry.get(key).and_then(Value::as_array).into_iter().flatten();
+        list.filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    for entry in grammar["effects"].as_array().into_iter().flatten() {
+        let mut flags: BTreeSet<String> = texts(entry, "set").into_iter().collect();
+        let of_option = entry["to"].as_str().into_iter().flat_map(|to| to.split(' ')).next();
+        let given = of_option.and_then(|to| to.strip_prefix("option:")).map(str::to_owned);
+        flags.extend(texts(entry, "and").into_iter().chain(given).filter(|key| options.contains(key)));
+        let when = texts(entry, "when");
+        let kind = entry["do"].as_str().unwrap();
+        if when.is_empty() {
+            produced.push((kind.to_owned(), flags.clone()));
+        }
+        for key in when {
+            let with = flags.iter().cloned().chain(Some(key).filter(|key| options.contains(key))).collect();
+            produced.push((kind.to_owned(), with));
+        }
+    }
+    for (_, subcommand) in grammar["commands"].as_object().into_iter().flatten() {
+        produced_by(subcommand, &options, produced);
+    }
+}
+
+/// Flags that the analysis adds to effects by what else the call does.
+const ADDED: [&str; 9] = ["carried", "committed", "held", "loaded", "names", "piped", "sent", "shown", "stranger"];
+
+/// Whether a condition holds for an effect of which only the kind, the flags and the program are known.
+fn may_hold(condition: &Value, kind: &str, flags: &BTreeSet<String>, programs: &[String]) -> Option<bool> {
+    let inner = |condition: &Value| may_hold(condition, kind, flags, programs);
+    let all = |mut results: Vec<Option<bool>>| {
+        results.sort_unstable_by_key(|result| [Some(false), None, Some(true)].iter().position(|one| one == result));
+        results.first().copied().unwrap_or(Some(true))
+    };
+    let any = |results: Vec<Option<bool>>| {
+        all(results.into_iter().map(|result| result.map(|holds| !holds)).collect()).map(|holds| !holds)
+    };
+    let words = |value: &Value| -> Vec<String> {
+        let list = value.as_array().cloned().unwrap_or_else(|| vec![value.clone()]);
+        list.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+    };
+    match condition {
+        Value::Array(items) => all(items.iter().map(inner).collect()),
+        Value::Object(map) => all(map
+            .iter()
+            .map(|(key, value)| match key.as_str() {
+                "all" => inner(value),
+                "any" => any(value.as_array().unwrap().iter().map(inner).collect()),
+                "not" => inner(value).map(|holds| !holds),
+                "flag" => any(words(value)
+                    .iter()
+                    .map(|flag| match ADDED.contains(&flag.as_str()) {
+                        true => None,
+                        false => Some(flags.contains(flag)),
+                    })
+                    .collect()),
+                "effect" => Some(words(value).iter().any(|name| name == kind)),
+                "program" if !words(value).iter().any(|name| programs.contains(name)) => Some(false),
+                // Whether there is such a target is not known.
+                "target" => inner(value).filter(|holds| !holds),
+                _ => None,
+            })
+            .collect()),
+        _ => None,
+    }
 }
 
 /// What a call of a tool that no table knows is read as, in words: `shell ls`, `write a = b`, `statement DROP TABLE a`.
