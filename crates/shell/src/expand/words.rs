@@ -16,17 +16,38 @@ const BLANKS: &str = " \t\n";
 impl Interpreter<'_> {
     /// Returns the values that a word expands to: zero, one or many.
     pub(crate) fn expand(&mut self, word: &Word) -> Vec<Value> {
-        if !word.parts.iter().any(|part| matches!(part, Part::Brace { .. })) {
+        if !has_braces(word) {
             return self.expand_parts(&word.parts);
         }
+        match self.alternatives(word) {
+            Some(alternatives) => alternatives.iter().flat_map(|word| self.expand_parts(&word.parts)).collect(),
+            None => vec![Value::piece(Piece::Unknown(UnknownReason::Limit), word.origin)],
+        }
+    }
+
+    /// Returns the values of an assigned word, which is not split: several if it is an operand of `export` or `declare`
+    /// with braces, as bash makes an assignment of each alternative.
+    pub(crate) fn expand_assigned(&mut self, word: &Word) -> Vec<Value> {
+        if !has_braces(word) {
+            return vec![self.expand_fully(word)];
+        }
+        match self.alternatives(word) {
+            Some(alternatives) => alternatives.iter().map(|word| self.expand_fully(word)).collect(),
+            None => vec![Value::piece(Piece::Unknown(UnknownReason::Limit), word.origin)],
+        }
+    }
+
+    /// Returns the words to which the braces of a word expand. Above a limit, adds a gap and returns `None`.
+    fn alternatives(&mut self, word: &Word) -> Option<Vec<Word>> {
         let opened = word.parts.iter().filter(|part| matches!(part, Part::Brace { mark: '{', .. })).count();
         let alternatives = if opened > MAX_BRACES { Vec::new() } else { braces(&word.parts) };
         let has_room = work::spend(alternatives.len() as u64 * 2);
         if opened > MAX_BRACES || alternatives.len() > MAX_BRACE_WORDS || !has_room {
             self.gap(word.origin, UnknownReason::Limit);
-            return vec![Value::piece(Piece::Unknown(UnknownReason::Limit), word.origin)];
+            return None;
         }
-        alternatives.into_iter().flat_map(|parts| self.expand_parts(&grown(parts))).collect()
+        let words = alternatives.into_iter().map(|parts| Word { parts: grown(parts), origin: word.origin });
+        Some(words.collect())
     }
 
     /// Returns the values of all words of a command.
@@ -166,4 +187,8 @@ impl Interpreter<'_> {
         }
         Pattern::from_value(&value).filter(|_| known)
     }
+}
+
+fn has_braces(word: &Word) -> bool {
+    word.parts.iter().any(|part| matches!(part, Part::Brace { .. }))
 }

@@ -71,6 +71,7 @@ impl Interpreter<'_> {
             }
             "exec" if self.replaces_shell(words, draft) => self.leave_shell(),
             "hash" if !draft.by_program => self.remember_programs(words),
+            "export" | "declare" | "typeset" | "readonly" if draft.by_program => self.declare_operands(draft),
             _ if SUCCEEDING.contains(&name) => self.status = Some(true),
             _ => self.take_input(name, words),
         }

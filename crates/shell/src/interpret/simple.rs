@@ -48,18 +48,23 @@ impl Interpreter<'_> {
         let open = self.state.open.clone();
         let mut assignments: Vec<(String, Vec<Value>)> = Vec::new();
         for assignment in &simple.assignments {
-            let Some((name, values)) = self.assignment(assignment) else { continue };
-            self.changed(&name, values.first().cloned(), simple.origin);
-            if simple.words.is_empty() {
-                // The next assignment can already use it.
-                self.assign(&name, values.clone());
+            for (name, values) in self.assignment(assignment) {
+                self.changed(&name, values.first().cloned(), simple.origin);
+                if simple.words.is_empty() {
+                    // The next assignment can already use it.
+                    self.assign(&name, values.clone());
+                }
+                assignments.push((name, values));
             }
-            assignments.push((name, values));
         }
         let words = Arc::new(self.expand_all(&simple.words));
         let redirects = self.redirections(&simple.redirects);
         let stdin = self.state.open.input(0);
         let declares = self.declares(&words);
+        for (name, value) in words.iter().skip(1).filter(|_| declares).filter_map(assigned_operand) {
+            self.changed(&name, Some(value.clone()), simple.origin);
+            assignments.push((name, vec![value]));
+        }
         if words.is_empty() || declares {
             for (name, values) in &assignments {
                 self.note(ChangeKind::Variable(name.clone(), values.clone()), simple.origin);
@@ -149,7 +154,26 @@ impl Interpreter<'_> {
                 names.iter().for_each(|name| self.state.set_kind(name, Some(kind.clone())));
             }
         }
-        assignments.iter().for_each(|(name, values)| self.assign(name, values.clone()));
+        let is_readonly = word == "readonly" || has('r');
+        for (index, (name, values)) in assignments.iter().enumerate() {
+            // A second assignment to a readonly variable fails.
+            let is_set = is_readonly && assignments.iter().take(index).any(|(known, _)| known == name);
+            if !is_set {
+                self.assign(name, values.clone());
+            }
+        }
+    }
+
+    /// `command export A=b`, `builtin declare A=b`: a declaration whose operands are expanded like other words.
+    pub(super) fn declare_operands(&mut self, draft: &Draft) {
+        let assigned = draft.words.iter().skip(1).filter_map(assigned_operand);
+        let assignments: Vec<_> = assigned.map(|(name, value)| (name, vec![value])).collect();
+        for (name, values) in &assignments {
+            self.changed(name, values.first().cloned(), draft.origin);
+            self.note(ChangeKind::Variable(name.clone(), values.clone()), draft.origin);
+        }
+        self.declare(&draft.words, &assignments);
+        self.status = Some(true);
     }
 
     /// `declare -n name=other`
@@ -211,12 +235,18 @@ impl Interpreter<'_> {
         }
     }
 
-    fn assignment(&mut self, assignment: &Assignment) -> Option<(String, Vec<Value>)> {
-        let array = matches!(assignment.value, Assigned::Array(_));
-        let values = match &assignment.value {
-            Assigned::Word(word) => vec![self.expand_fully(word)],
-            Assigned::Array(words) => words.iter().flat_map(|word| self.expand(word)).collect(),
+    /// Returns the name and the values of an assignment, once for each alternative of its braces. Assignments to
+    /// elements, and additions, are applied instead.
+    fn assignment(&mut self, assignment: &Assignment) -> Vec<(String, Vec<Value>)> {
+        let assigned: Vec<Vec<Value>> = match &assignment.value {
+            Assigned::Word(word) => self.expand_assigned(word).into_iter().map(|value| vec![value]).collect(),
+            Assigned::Array(words) => vec![words.iter().flat_map(|word| self.expand(word)).collect()],
         };
+        assigned.into_iter().filter_map(|values| self.assigned(assignment, values)).collect()
+    }
+
+    fn assigned(&mut self, assignment: &Assignment, values: Vec<Value>) -> Option<(String, Vec<Value>)> {
+        let array = matches!(assignment.value, Assigned::Array(_));
         if let Some(subscript) = &assignment.element {
             let subscript = self.expand_fully(subscript);
             let index = self.evaluate(&subscript).and_then(|index| usize::try_from(index).ok());
@@ -461,6 +491,13 @@ impl Interpreter<'_> {
         self.state = before;
         result
     }
+}
+
+/// Splits an operand of `export` or `declare` that is only an assignment after its expansion: `export "A=b"`.
+fn assigned_operand(operand: &Value) -> Option<(String, Value)> {
+    let prefix = operand.prefix();
+    let (name, _) = prefix.split_once('=')?;
+    is_name(name).then(|| (name.to_owned(), operand.without_prefix(name.len() + 1)))
 }
 
 /// Splits `[2]=a` into subscript and value.

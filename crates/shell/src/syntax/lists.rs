@@ -532,15 +532,16 @@ impl Parser<'_> {
 
     /// Parses `name=value` before the command's name, or as an argument of a command that declares variables.
     fn assignment_if(&mut self, simple: &Simple) -> Option<Assignment> {
-        let declares = match simple.words.first().map(|word| word.parts.as_slice()) {
-            None => true,
-            Some([Part::Text { text, .. }]) => DECLARING.contains(&text.as_str()),
-            Some(_) => false,
-        };
-        if declares { self.assignment() } else { None }
+        match simple.words.first().map(|word| word.parts.as_slice()) {
+            None => self.assignment(Parser::assigned_word),
+            Some([Part::Text { text, .. }]) if DECLARING.contains(&text.as_str()) => {
+                self.assignment(Parser::declared_word)
+            }
+            Some(_) => None,
+        }
     }
 
-    fn assignment(&mut self) -> Option<Assignment> {
+    fn assignment(&mut self, value: fn(&mut Self) -> Word) -> Option<Assignment> {
         let rest = self.rest();
         let name = rest.get(..name_length(rest)).filter(|name| !name.is_empty())?;
         let mut at = name.len();
@@ -554,7 +555,7 @@ impl Parser<'_> {
         let name = name.to_owned();
         let element = subscript.map(|length| self.subscript(self.at + name.len(), length));
         self.at += at + 1;
-        Some(Assignment { name, append, element, value: self.assigned() })
+        Some(Assignment { name, append, element, value: self.assigned(value) })
     }
 
     /// Returns the length of `[…]` at `ahead` bytes after the cursor; nested brackets and substitutions are part of it.
@@ -582,9 +583,9 @@ impl Parser<'_> {
         Word { parts, origin }
     }
 
-    fn assigned(&mut self) -> Assigned {
+    fn assigned(&mut self, value: fn(&mut Self) -> Word) -> Assigned {
         if !self.eat("(") {
-            return Assigned::Word(self.assigned_word());
+            return Assigned::Word(value(self));
         }
         let mut items = Vec::new();
         loop {

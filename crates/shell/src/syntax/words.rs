@@ -15,6 +15,8 @@ pub(super) enum Context {
     Plain,
     /// The value of an assignment. A tilde is also expanded after `:`; braces are not.
     Assignment,
+    /// The value of an assignment that is an operand of `export` or `declare`. bash also expands braces there.
+    Declaration,
     /// Between `${name-` and `}`.
     Operand { slash_ends: bool },
     /// An operand that is a pattern.
@@ -36,7 +38,9 @@ impl Context {
 
     fn ends_at(self, byte: u8) -> bool {
         match self {
-            Context::Plain | Context::Assignment => matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')'),
+            Context::Plain | Context::Assignment | Context::Declaration => {
+                matches!(byte, b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')')
+            }
             Context::Operand { slash_ends }
             | Context::Pattern { slash_ends }
             | Context::QuotedOperand { slash_ends } => byte == b'}' || (slash_ends && byte == b'/'),
@@ -89,6 +93,13 @@ impl Parser<'_> {
         Word { parts, origin: self.origin(start) }
     }
 
+    /// Parses the value of an assignment that is an operand of `export` or `declare`, which may be empty.
+    pub(super) fn declared_word(&mut self) -> Word {
+        let start = self.at;
+        let parts = self.parts(Context::Declaration);
+        Word { parts, origin: self.origin(start) }
+    }
+
     /// Parses a text as the body of a here-document: only expansions are special.
     pub(crate) fn heredoc_parts(&mut self) -> Vec<Part> {
         self.parts(Context::Heredoc)
@@ -101,7 +112,7 @@ impl Parser<'_> {
             if context.ends_at(byte) || (byte == b'\r' && context == Context::Plain && self.peek_at(1) == Some(b'\n')) {
                 break;
             }
-            let unquoted = matches!(context, Context::Plain | Context::Assignment);
+            let unquoted = matches!(context, Context::Plain | Context::Assignment | Context::Declaration);
             match byte {
                 b'\\' => self.escape(context, &mut parts),
                 b'\'' if !context.is_quoted() && context != Context::Arithmetic => self.single_quoted(&mut parts),
@@ -136,7 +147,9 @@ impl Parser<'_> {
                     if length > 1 { self.push_glob(length, &mut parts) } else { self.plain(1, context, &mut parts) }
                 }
                 b'~' if unquoted && self.tilde_counts(context, &parts) => self.tilde(&mut parts),
-                b'{' | b'}' | b',' if context == Context::Plain => self.brace(byte, &mut braces, &mut parts),
+                b'{' | b'}' | b',' if matches!(context, Context::Plain | Context::Declaration) => {
+                    self.brace(byte, &mut braces, &mut parts);
+                }
                 _ => self.plain(self.run_length(context), context, &mut parts),
             }
         }
@@ -201,6 +214,7 @@ impl Parser<'_> {
             Context::Heredoc => !matches!(next, b'$' | b'`' | b'\\'),
             Context::Plain
             | Context::Assignment
+            | Context::Declaration
             | Context::Operand { .. }
             | Context::Pattern { .. }
             | Context::Arithmetic => false,
@@ -472,7 +486,7 @@ impl Parser<'_> {
             None => true,
             // Braces are expanded before tildes.
             Some(Part::Brace { mark: '{' | ',', .. }) => true,
-            Some(Part::Text { text, quoted: false, .. }) if context == Context::Assignment => text.ends_with(':'),
+            Some(Part::Text { text, quoted: false, .. }) if context != Context::Plain => text.ends_with(':'),
             // bash treats `of=~` as an assignment anywhere in a command; `--option=~` is not one.
             Some(Part::Text { text, quoted: false, .. }) => text.strip_suffix('=').is_some_and(is_name),
             Some(_) => false,
