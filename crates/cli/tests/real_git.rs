@@ -83,17 +83,25 @@ impl Project {
         fs::write(path, text).unwrap();
     }
 
-    /// Returns the changed files whose content is gone after the command has run in a copy of the project.
+    /// Returns the changed files whose content neither the work tree nor the index holds after the command has run in a
+    /// copy of the project.
     fn lost_by(&self, command: &str) -> Vec<&'static str> {
         let copy = self.machine.root().join("played");
         let copied = Command::new("cp").arg("-a").arg(&self.folder).arg(&copy).status().unwrap();
         assert!(copied.success());
-        let mut shell = Command::new("sh");
-        shell.args(["-c", command]).current_dir(&copy).env_clear().env("HOME", self.machine.home());
-        shell.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
-        shell.envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")]);
-        shell.output().unwrap();
-        let is_lost = |name: &&str| fs::read_to_string(copy.join(name)).ok().as_deref() != Some("changed\n");
+        let printed_by = |command: &str| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", command]).current_dir(&copy).env_clear().env("HOME", self.machine.home());
+            shell.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+            shell.envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null")]);
+            shell.output().unwrap().stdout
+        };
+        printed_by(command);
+        let is_held = |name: &str| {
+            fs::read(copy.join(name)).is_ok_and(|text| text == b"changed\n")
+                || printed_by(&format!("git show ':{name}'")) == b"changed\n"
+        };
+        let is_lost = |name: &&str| !is_held(name);
         let lost = CHANGED.into_iter().filter(is_lost).collect();
         fs::remove_dir_all(&copy).unwrap();
         lost
