@@ -318,6 +318,8 @@ effect_kinds! {
     OpenContainer = "open-container" Name "give a container rights on this machine:";
     /// A file or folder of this machine is given to a container: with the flag `writable`, or `read-only`.
     ShareFolder = "share-folder" Path "share with a container:";
+    /// A folder of this machine is served to the network; the argument is the address, if one is given.
+    ServeFolder = "serve-folder" Path "serve to the network";
     /// A service of this machine is stopped, started or changed.
     ChangeService = "change-service" Name "change the service";
     /// A protection of this machine is switched off: firewall, audit, mandatory access control.
