@@ -169,7 +169,8 @@ impl EffectExtractor<'_> {
         piped.extend(paths.iter().flat_map(|path| graph.held(path)));
         carried.push((piped, false, if keeps_message(command) { "carried" } else { "piped" }));
         for (at, word) in command.words.iter().enumerate().skip(1) {
-            carried.push((graph.in_value(id, word), is_key_position(command, at), "carried"));
+            let how = if self.is_address(before, id, word) { "addressed" } else { "carried" };
+            carried.push((graph.in_value(id, word), is_key_position(command, at), how));
         }
         let owner = Owner::new(self, before, id, keeps_message(command));
         let mut reported = Labels::new();
@@ -197,6 +198,14 @@ impl EffectExtractor<'_> {
         if !self.effects.iter().skip(before).any(sends_file) || !owner.is_foreign(self) {
             return;
         }
+    /// Returns whether a word of a command is an address that it asks, so that what the word holds reaches its host.
+    fn is_address(&self, before: usize, id: CommandId, word: &Value) -> bool {
+        let asks = |effect: &&Effect| {
+            effect.command == Some(id) && matches!(effect.kind, EffectKind::Fetch | EffectKind::LookUp)
+        };
+        self.effects.iter().skip(before).filter(asks).flat_map(|effect| &effect.targets).any(|to| to.value == *word)
+    }
+
         let sent = self.effects.iter_mut().skip(before).filter(|effect| sends_file(effect));
         sent.for_each(|effect| effect.flags.push("stranger"));
     }

@@ -4,7 +4,7 @@ use super::graph::{Graph, Source};
 use crate::analysis::effects::EffectExtractor;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::text::{glob, url};
-use reflex_shell::{Command, CommandId, Value};
+use reflex_shell::{Command, CommandId, Piece, Value};
 use reflex_tables::Node;
 
 /// Substrings of variable names that indicate a key or a password.
@@ -24,6 +24,8 @@ pub(super) struct Owner {
     hosts: Vec<String>,
     /// Whether one of them is not known from the text.
     is_unknown: bool,
+    /// Whether data reaches them in a host name that is looked up. No service takes a key that way.
+    is_lookup: bool,
 }
 
 /// A text and the flow of its content.
@@ -38,13 +40,15 @@ impl Owner {
     /// Returns the recipients of the data that a command sends. The readers of a message are always unknown.
     pub(super) fn new(extractor: &EffectExtractor<'_>, before: usize, id: CommandId, is_message: bool) -> Owner {
         let effects = extractor.effects.iter().skip(before).filter(|effect| effect.command == Some(id));
-        let names = |effect: &&Effect| matches!(effect.kind, EffectKind::Fetch | EffectKind::Send);
+        let names = |effect: &&Effect| matches!(effect.kind, EffectKind::Fetch | EffectKind::Send | EffectKind::LookUp);
+        let is_lookup = effects.clone().any(|effect| effect.kind == EffectKind::LookUp);
         let mut addresses = effects.filter(names).flat_map(|effect| &effect.targets).peekable();
-        let mut owner = Owner { hosts: Vec::new(), is_unknown: is_message || addresses.peek().is_none() };
+        let is_unknown = is_message || addresses.peek().is_none();
+        let mut owner = Owner { hosts: Vec::new(), is_unknown, is_lookup };
         for target in addresses {
             let address = target.value.prefix();
-            match url::far_host(&address) {
-                Some(host) => owner.hosts.push(host.to_ascii_lowercase()),
+            match url::far_host(&address).map(str::to_ascii_lowercase).or_else(|| domain_of(&target.value)) {
+                Some(host) => owner.hosts.push(host),
                 None => owner.is_unknown |= !is_near(target),
             }
         }
@@ -73,7 +77,7 @@ impl Owner {
         let places = extractor.tables.get("places");
         let belongs = |name: &str| self.belongs(places, name);
         match graph.sources.get(label) {
-            Some(Source::Variable(name)) => belongs(name) == Some(false),
+            Some(Source::Variable(name)) => belongs(name).map_or(self.is_lookup, |home| !home),
             Some(Source::Setting(name)) => belongs(name).map_or(!in_key_position, |home| !home),
             Some(Source::Effect(index)) => {
                 let kind = extractor.effects.get(*index).map(|effect| effect.kind);
@@ -102,6 +106,16 @@ impl Owner {
         let all: Option<Vec<bool>> = self.hosts.iter().map(|host| may_get(places, name, host)).collect();
         all.filter(|all| !all.is_empty()).map(|all| all.into_iter().all(|may| may))
     }
+}
+
+/// Returns the domain of a host whose first labels are not known: `x.example` of `https://$A.x.example/`.
+fn domain_of(address: &Value) -> Option<String> {
+    let known = |piece: &Piece| piece.as_text().unwrap_or("\0").to_ascii_lowercase();
+    let text: String = address.pieces.iter().map(|(piece, _)| known(piece)).collect();
+    let host = text.split_once("://").map_or(text.as_str(), |(_, rest)| rest).split(['/', '?', '#']).next()?;
+    let (_, domain) = host.rsplit_once('\0')?;
+    let domain = domain.strip_prefix('.')?.split(':').next()?;
+    domain.contains('.').then(|| domain.to_owned())
 }
 
 /// Returns whether the target is an address of this machine or of a neighbor. A bare name may refer to any host.
