@@ -207,7 +207,8 @@ impl EffectExtractor<'_> {
         self.found_processes(text, before, &reading.commands);
         self.environment_sent(before, &reading.commands);
         self.kept_in_variables(before, &reading.commands);
-        self.variables_shown(&reading.commands);
+        self.variables_shown(reading);
+        self.environment_shown(before, reading);
         self.flows(before, reading);
         self.mentions(&reading.commands);
         self.downloads_that_run();

@@ -176,6 +176,10 @@ impl World for FakeWorld {
     fn alias(&self, program: &str, name: &str) -> Option<String> {
         let key = if program.is_empty() { name.to_owned() } else { format!("{program} {name}") };
         self.aliases.get(&key).cloned()
+    fn variables(&self) -> Vec<String> {
+        self.variables.keys().cloned().collect()
+    }
+
     }
 
     fn temporary(&self) -> Vec<String> {

@@ -151,6 +151,10 @@ pub trait World {
     }
     /// The value of an environment variable.
     fn variable(&self, name: &str) -> Option<String>;
+    /// Returns the names of all environment variables, as far as they are known.
+    fn variables(&self) -> Vec<String> {
+        Vec::new()
+    }
     /// Returns the definition of a user's alias: of a program (`git`), or of the shell if `program` is empty.
     fn alias(&self, program: &str, name: &str) -> Option<String>;
     /// Returns the folders for temporary files.

@@ -362,6 +362,11 @@ impl World for LocalWorld<'_> {
         self.environment.get(name).cloned().or_else(|| std::env::var(name).ok())
     }
 
+    fn variables(&self) -> Vec<String> {
+        let of_process = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+        self.environment.keys().cloned().chain(of_process).collect()
+    }
+
     fn alias(&self, program: &str, name: &str) -> Option<String> {
         self.timed(|world| match program {
             "" => aliases::of_shell(name),

@@ -7,7 +7,9 @@ mod names;
 mod owners;
 mod remotes;
 
-use self::graph::{Graph, Labels, Shows, Source, values};
+pub(super) use self::graph::Shows;
+use self::graph::{Graph, Labels, Source, values};
+pub(super) use self::names::shows;
 pub(super) use self::owners::is_key_name;
 use self::owners::{Owner, Seen, is_key_position};
 use super::effects::{EffectExtractor, Ran};
@@ -38,7 +40,7 @@ impl EffectExtractor<'_> {
         if sinks.is_empty() && !stages && !reveals && !settings {
             return;
         }
-        let shows: Vec<Shows> = commands.iter().map(names::shows).collect();
+        let shows: Vec<Shows> = commands.iter().map(shows).collect();
         let graph = Graph::new(self, before, reading, &shows);
         self.mark_names(&graph, commands, &shows);
         self.mark_shown(&graph, commands);
@@ -85,6 +87,15 @@ impl EffectExtractor<'_> {
             }
         }
         found
+    }
+
+    /// Returns the names of the keys in a value.
+    pub(super) fn key_names(&self, value: &Value, reading: &Reading) -> Vec<String> {
+        let name = |source| match source {
+            Source::Variable(name) | Source::Setting(name) => Some(name),
+            Source::Effect(_) => None,
+        };
+        self.keys_of(value, reading).into_iter().filter_map(name).collect()
     }
 
     /// Marks reads that show only the names of settings, not their values.
@@ -187,6 +198,14 @@ impl EffectExtractor<'_> {
         self.mark_strangers(&owner, before, id);
     }
 
+    /// Returns whether a word of a command is an address that it asks, so that what the word holds reaches its host.
+    fn is_address(&self, before: usize, id: CommandId, word: &Value) -> bool {
+        let asks = |effect: &&Effect| {
+            effect.command == Some(id) && matches!(effect.kind, EffectKind::Fetch | EffectKind::LookUp)
+        };
+        self.effects.iter().skip(before).filter(asks).flat_map(|effect| &effect.targets).any(|to| to.value == *word)
+    }
+
     /// Marks files sent to a host that is neither this machine nor one of the project's remotes with the flag
     /// `stranger`. A container does not count as another host.
     fn mark_strangers(&mut self, owner: &Owner, before: usize, id: CommandId) {
@@ -198,14 +217,6 @@ impl EffectExtractor<'_> {
         if !self.effects.iter().skip(before).any(sends_file) || !owner.is_foreign(self) {
             return;
         }
-    /// Returns whether a word of a command is an address that it asks, so that what the word holds reaches its host.
-    fn is_address(&self, before: usize, id: CommandId, word: &Value) -> bool {
-        let asks = |effect: &&Effect| {
-            effect.command == Some(id) && matches!(effect.kind, EffectKind::Fetch | EffectKind::LookUp)
-        };
-        self.effects.iter().skip(before).filter(asks).flat_map(|effect| &effect.targets).any(|to| to.value == *word)
-    }
-
         let sent = self.effects.iter_mut().skip(before).filter(|effect| sends_file(effect));
         sent.for_each(|effect| effect.flags.push("stranger"));
     }
