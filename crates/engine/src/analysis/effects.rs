@@ -18,9 +18,9 @@ use crate::model::world::World;
 use crate::text::encoded_paths;
 use reflex_shell::{
     Access, CallInput, Code, Command, CommandId, Gap, Invocation, Language, Origin, Piece, Program, Programs, Reading,
-    Setting, Source, Span, Surroundings, UnknownReason, Value, work,
+    Selector, Setting, Source, Span, Surroundings, UnknownReason, Value, work,
 };
-use reflex_tables::Tables;
+use reflex_tables::{Node, Tables};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -305,6 +305,7 @@ impl EffectExtractor<'_> {
         self.outputs(ran);
         self.run_by_path(ran);
         self.touch(ran);
+        self.run_module(ran);
     }
 
     /// Returns whether the command, or one that pipes into it, reads the file to which its output goes. The shell
@@ -388,6 +389,46 @@ impl EffectExtractor<'_> {
     }
 
     /// Returns the file that a program's name refers to, if the call has just put it there: at its path, or for a bare
+    /// `python3 -m pkg.tool`: runs the file of a module of the project. Modules of the language and of packages are not
+    /// found there.
+    fn run_module(&mut self, ran: Ran<'_>) {
+        let (Some(invocation), Some(folder)) = (&ran.command.invocation, ran.folder) else { return };
+        let mut entries = invocation.grammars.iter().flat_map(|grammar| grammar.runs());
+        let names_module =
+            |entry: &Node<'static>| entry.get("module").is_text() && reflex_shell::applies(*entry, invocation);
+        let Some(entry) = entries.find(names_module) else { return };
+        let values = Selector(entry.get("module").text()).values(invocation, &ran.command.words);
+        let Some((name, word)) = values.first().and_then(|word| Some((word.literal()?.replace('.', "/"), word))) else {
+            return;
+        };
+        let source = path::absolute("src", folder);
+        let searched = ran.command.assignments.iter().filter(|(variable, _)| variable == "PYTHONPATH");
+        let searched = searched.filter_map(|(_, value)| value.literal());
+        let mut folders = vec![folder.to_owned()];
+        folders.extend(
+            searched.flat_map(|list| list.split(':').map(|one| path::absolute(one, folder)).collect::<Vec<_>>()),
+        );
+        folders.push(source);
+        let endings: Vec<&str> = entry.get("endings").texts().collect();
+        let mut files = folders.iter().flat_map(|folder| {
+            let base = path::absolute(&name, folder);
+            endings.iter().map(move |ending| format!("{base}{ending}"))
+        });
+        let Some(file) = files.find(|file| self.is_there(file)) else { return };
+        let path = TargetPath::Known { text: file, climbing: None, follows: false, contents: false };
+        self.push_command(ran, EffectKind::RunFile, vec![Target::new(word.clone(), path)]);
+    }
+
+    /// Whether a file exists, or an earlier part of the text makes it.
+    fn is_there(&self, file: &str) -> bool {
+        let makes = |effect: &Effect| {
+            matches!(effect.kind, EffectKind::Overwrite | EffectKind::Append)
+                && effect.targets.iter().any(|target| target.path() == Some(file))
+        };
+        work::spend(4);
+        self.world.real(file, true).exists == Some(true) || self.effects.iter().rev().take(64).any(makes)
+    }
+
     /// name into any folder, since that folder may be in the search path.
     fn put_here(&self, first: &Value, ran: Ran<'_>) -> Option<Target> {
         // Files put there earlier are on disk by the next call.

@@ -8,7 +8,8 @@ use reflex_tables::Node;
 pub(super) fn language_of(command: &Command, path: &str, text: &str) -> Option<Language> {
     let Some(invocation) = &command.invocation else { return language_by_itself(path, text) };
     let mut entries = invocation.grammars.iter().rev().flat_map(|grammar| grammar.runs());
-    let names_code = |entry: &Node<'_>| ["file", "script", "stdin"].iter().any(|key| entry.get(key).is_text());
+    let names_code =
+        |entry: &Node<'_>| ["file", "module", "script", "stdin"].iter().any(|key| entry.get(key).is_text());
     let applies = |entry: &Node<'static>| reflex_shell::applies(*entry, invocation);
     let Some(entry) = entries.find(|entry| names_code(entry) && applies(entry)) else {
         // A runner for several languages runs a shell only if the file says so.

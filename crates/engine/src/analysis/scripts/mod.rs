@@ -29,6 +29,7 @@ use crate::model::mounts::MountTable;
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
 use crate::text::glob;
+use crate::text::json::lenient_json;
 use language::{is_code, language_by_itself, language_if_run, language_of, may_reach};
 use reflex_shell::{
     CallInput, Command, CommandId, ExecTarget, Language, Piece, Programs, Source, Span, Stdin, Surroundings,
@@ -244,6 +245,7 @@ impl ScriptResolver<'_> {
 
     /// Returns the program given to a compiler. The result may never run, so its usage is `Run` only if the command
     /// runs it at once.
+        self.analysis.effects.extend(edits);
     fn compiled(&self, effect: &Effect) -> Option<Found> {
         let mut text = String::new();
         let mut first = None;
@@ -280,14 +282,15 @@ impl ScriptResolver<'_> {
         if self.analysis.reading(effect).is_some_and(|reading| reading.has_loaded(path)) {
             return None;
         }
-        let Some(mut text) = self.content(effect, path) else {
+        let command = self.analysis.command(effect)?;
+        let Some((path, mut text)) = self.run_content(effect, command, path) else {
             self.report_size(path);
             return None;
         };
         if path::is_within(path, &self.event.workspace) {
             text.push_str(&sourced::calls(self.analysis, effect, &text, self.text_around(effect)));
         }
-        let command = self.analysis.command(effect)?;
+        let path = &path;
         let language = language_of(command, path, &text)?;
         let start = command.words.iter().position(|word| *word == target.value).unwrap_or(0);
         let (place, folder) = self.place(effect);
@@ -310,6 +313,29 @@ impl ScriptResolver<'_> {
     fn place(&self, effect: &Effect) -> (Option<Rc<MountTable>>, Option<String>) {
         let here = || (None, effect.folder.clone());
         let (Some(reading), Some(id)) = (self.analysis.reading(effect), effect.command) else { return here() };
+    /// Returns the file that a command runs by this path, with its content: for a folder, or a name without its ending,
+    /// the one that the program looks for.
+    fn run_content(&self, effect: &Effect, command: &Command, path: &str) -> Option<(String, String)> {
+        if let Some(text) = self.content(effect, path) {
+            return Some((path.to_owned(), text));
+        }
+        let invocation = command.invocation.as_ref()?;
+        let mut entries = invocation.grammars.iter().flat_map(|grammar| grammar.runs());
+        let entry = entries.find(|entry| entry.get("file").is_text() && reflex_shell::applies(*entry, invocation))?;
+        let mut paths = Vec::new();
+        if entry.get("manifest").is_text() {
+            let manifest = self.content(effect, &path::absolute(entry.get("manifest").text(), path));
+            let main = manifest.and_then(|text| Some(lenient_json(&text)?.get("main")?.as_str()?.to_owned()));
+            paths.extend(main.map(|main| path::absolute(&main, path)));
+        }
+        paths.push(path.to_owned());
+        let endings = || entry.get("endings").texts();
+        let files = paths.iter().flat_map(|path| {
+            std::iter::once(path.clone()).chain(endings().map(move |ending| format!("{path}{ending}")))
+        });
+        files.skip_while(|file| file == path).find_map(|file| Some((file.clone(), self.content(effect, &file)?)))
+    }
+
         let Some(command) = reading.commands.get(id) else { return here() };
         if command.parent.is_none() && self.script(effect).is_none_or(|script| script.place.is_none()) {
             return here();
