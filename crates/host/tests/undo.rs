@@ -593,6 +593,31 @@ fn an_edit_of_work_that_is_in_no_commit_is_kept_once_and_without_a_word() {
 }
 
 #[test]
+fn a_database_in_a_file_comes_back_and_the_journals_of_the_call_go() {
+    let code = |statements: &str| {
+        format!(
+            "python3 -c \"import os, sqlite3; c = sqlite3.connect('runs.db'); {statements} c.commit(); os._exit(0)\""
+        )
+    };
+    let made = "c.execute('create table runs (a)'); c.execute('insert into runs values (1)');";
+    for statement in ["delete from runs", "update runs set a = 2 where a = 1", "drop table runs"] {
+        for journal in ["wal", "delete"] {
+            let ground = Ground::new();
+            ground.run(&code(&format!("c.execute('pragma journal_mode = {journal}'); {made}")));
+            ground.age();
+            let before = ground.seen();
+            let command = code(&format!("c.execute('{statement}');"));
+            let answer = ground.ask("Bash", json!({"command": command}));
+            let id = kept(&answer).unwrap_or_else(|| panic!("{statement} is not kept: {answer}"));
+            ground.run(&command);
+            assert_ne!(before, ground.seen(), "{statement} changes nothing");
+            undo(&id).unwrap();
+            same(&before, &ground.seen()).unwrap();
+        }
+    }
+}
+
+#[test]
 fn a_work_tree_that_is_removed_comes_back() {
     let ground = Ground::new();
     ground.git("worktree add -q trees/one topic");

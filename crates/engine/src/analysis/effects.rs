@@ -214,6 +214,7 @@ impl EffectExtractor<'_> {
         self.downloads_that_run();
         self.fetched_statements(&reading.commands);
         self.statements_of_files(&reading.commands);
+        self.database_files(before, &reading.commands);
         self.decoded_code(reading);
         self.disguises(text, &reading.commands);
         self.nested_decoding(&reading.commands);
@@ -304,8 +305,8 @@ impl EffectExtractor<'_> {
         }
         self.outputs(ran);
         self.run_by_path(ran);
-        self.touch(ran);
         self.run_module(ran);
+        self.touch(ran);
     }
 
     /// Returns whether the command, or one that pipes into it, reads the file to which its output goes. The shell
@@ -388,7 +389,6 @@ impl EffectExtractor<'_> {
         }
     }
 
-    /// Returns the file that a program's name refers to, if the call has just put it there: at its path, or for a bare
     /// `python3 -m pkg.tool`: runs the file of a module of the project. Modules of the language and of packages are not
     /// found there.
     fn run_module(&mut self, ran: Ran<'_>) {
@@ -429,6 +429,7 @@ impl EffectExtractor<'_> {
         self.world.real(file, true).exists == Some(true) || self.effects.iter().rev().take(64).any(makes)
     }
 
+    /// Returns the file that a program's name refers to, if the call has just put it there: at its path, or for a bare
     /// name into any folder, since that folder may be in the search path.
     fn put_here(&self, first: &Value, ran: Ran<'_>) -> Option<Target> {
         // Files put there earlier are on disk by the next call.

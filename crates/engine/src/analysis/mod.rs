@@ -14,6 +14,7 @@ mod compiled;
 mod compose;
 pub(crate) mod config_files;
 pub(crate) mod config_inputs;
+mod database_files;
 mod discarded;
 mod dockerfile;
 pub(crate) mod effects;

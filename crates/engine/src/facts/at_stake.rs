@@ -29,6 +29,9 @@ const KEEPING: [&str; 7] = ["add", "commit", "push", "rm", "mv", "branch", "tag"
 /// The `undo` value of a rule whose loss is copied without a message.
 const SILENT: &str = "silent";
 
+/// Endings of the files in which SQLite and DuckDB keep what is not yet in the database's own file.
+const JOURNALS: [&str; 4] = ["-journal", "-wal", "-shm", ".wal"];
+
 /// The kind of copy that a rule requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Keeping {
@@ -172,6 +175,9 @@ impl Facts<'_> {
                 plain(&path)?;
                 let exists = self.world.real(&path, false).exists;
                 if exists.ok_or_else(unknown)? && self.is_regenerable(&path) != Ternary::Yes {
+                    let is_database = effect.flags.contains(&"database");
+                    let journals = JOURNALS.iter().filter(|_| is_database).map(|ending| format!("{path}{ending}"));
+                    into.companions.extend(journals);
                     into.paths.push(path);
                 }
             }

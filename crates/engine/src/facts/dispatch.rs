@@ -71,7 +71,8 @@ impl Facts<'_> {
             | Fact::FromBefore
             | Fact::ReplacesData
             | Fact::ReplacesWork
-            | Fact::ChangesWork => match target.filter(|target| target.path().is_some()) {
+            | Fact::ChangesWork
+            | Fact::OnlyCopy => match target.filter(|target| target.path().is_some()) {
                 Some(target) => self.file_fact(effect, target, fact),
                 None => Ternary::Unknown,
             },
@@ -112,6 +113,7 @@ impl Facts<'_> {
             Fact::ReplacesData => self.replaces(effect, target, Lost::Data),
             Fact::ReplacesWork => self.replaces(effect, target, Lost::Work),
             Fact::ChangesWork => self.replaces(effect, target, Lost::Untouched),
+            Fact::OnlyCopy => self.is_only_copy_of(&real),
             // `ask` answers facts that do not concern files.
             Fact::AgentVariable
             | Fact::ReachesUnread

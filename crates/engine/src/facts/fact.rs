@@ -54,6 +54,8 @@ facts! {
     ReplacesWork = "replaces-work";
     /// A program changes work or keys without another copy that the session has not written to.
     ChangesWork = "changes-work";
+    /// It exists, and what it holds is in no commit, is not made again by a build and is not of this session.
+    OnlyCopy = "only-copy";
     /// This call or an earlier one fetched it.
     Fetched = "fetched";
     /// The session has received a text with instructions.

@@ -4,9 +4,9 @@ use super::cache::{Facts, Pattern};
 use super::classes::fixed_part;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
-use crate::model::path;
+use crate::model::path::{self, Place};
 use crate::model::truth::Ternary;
-use crate::model::world::{Known, Names, Untracked};
+use crate::model::world::{Known, Names, ResolvedPath, Untracked};
 use crate::text::glob;
 use std::collections::HashSet;
 
@@ -120,6 +120,24 @@ impl Facts<'_> {
             }
             && self.is_regenerable(path) != Ternary::Yes
             && !self.is_held_by_new(effect, path)
+    }
+
+    /// Whether an existing file has no other copy, as far as it is known. Unlike for a text, a project without git counts.
+    pub(super) fn is_only_copy_of(&self, real: &ResolvedPath) -> Ternary {
+        if real.exists != Some(true) {
+            return real.exists.map_or(Ternary::Unknown, |_| Ternary::No);
+        }
+        let path = real.path.as_str();
+        let is_committed =
+            self.world.is_tracked(path) == Some(true) && self.world.uncommitted(path).is_some_and(|names| !names.any());
+        let is_lost = !is_committed
+            && self.is_from_before(path) != Some(false)
+            && self.is_regenerable(path) != Ternary::Yes
+            && self.place(path) != Place::Temporary;
+        if is_lost {
+            *self.lost.borrow_mut() = Names { count: 1, names: vec![self.named(path)], more: false };
+        }
+        Ternary::from(is_lost)
     }
 
     /// Whether the replacing text contains all lines of a file, if the call specifies the text.

@@ -66,6 +66,8 @@ impl Verdict {
 pub struct AtStake {
     /// Files and folders, symlinks in their parent folders resolved.
     pub paths: Vec<String>,
+    /// Files beside them that belong to the same data and may be missing, such as the journal of a database.
+    pub companions: Vec<String>,
     /// Repositories that would lose changes, branches or stashes.
     pub repositories: Vec<RepositoryAtStake>,
     /// Whether a person is asked even if the data is kept.

@@ -14,7 +14,7 @@ use crate::model::truth::Ternary;
 use crate::rules::condition::{Subject, evaluate};
 use crate::secrets::redaction::redacted;
 use crate::text::glob::glob;
-use reflex_shell::{Command, ExecTarget, Invocation, Value, work};
+use reflex_shell::{Command, ExecTarget, Invocation, Selector, Value, work};
 use reflex_tables::Node;
 
 /// Cost of a finding in units of [`work`], for its texts and facts.
@@ -216,12 +216,20 @@ impl Words<'_> {
         let first = |names: &[String], or: &str| {
             names.iter().find(is_plain).map_or_else(|| or.to_owned(), |name| redacted(name, self.facts.tables))
         };
-        let (name, file) = (first(&pointed.names, "DATABASE"), first(&pointed.hosts, "FILE"));
+        let (name, file) = (first(&pointed.names, "DATABASE"), first(&self.database_files(), "FILE"));
         // Without the host, the command would back up a local database of the same name.
         let host = first(&pointed.hosts, "");
         let host = if host.is_empty() { host } else { format!(" -h {host}") };
         let filled = template.replace("{name}", &name).replace("{file}", &file).replace("{host}", &host);
         format!("`{filled}`")
+    }
+
+    /// The files that hold the database of the call.
+    fn database_files(&self) -> Vec<String> {
+        let Some((command, invocation)) = self.command() else { return Vec::new() };
+        let selectors = invocation.grammars.iter().map(|grammar| grammar.database());
+        let values = selectors.flat_map(|selector| Selector(selector).values(invocation, &command.words));
+        values.filter_map(|value| Some(value.literal()?.into_owned())).collect()
     }
 
     /// The object of the call by its last operand, or `NAME` if that is unclear.

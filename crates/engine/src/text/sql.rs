@@ -8,6 +8,31 @@ pub(crate) fn consequences(text: &str) -> impl Iterator<Item = &'static str> {
     found.into_iter().filter(move |word| !rolls_back || !ROLLED_BACK.contains(word))
 }
 
+/// Whether a text for a database in a file, of statements and commands of its shell, changes or removes data that is
+/// there. Adding rows to a table does not count, except from a file.
+pub(crate) fn changes_data(text: &str) -> bool {
+    const LOSSES: [&str; 9] = [
+        "drop-database",
+        "drop-table",
+        "drop-object",
+        "drop-column",
+        "truncate",
+        "delete-all",
+        "delete-rows",
+        "update-all",
+        "update-rows",
+    ];
+    const COMMANDS: [&str; 4] = [".restore ", ".import ", ".recover", ".archive "];
+    const STATEMENTS: [&str; 4] = ["alter ", "replace ", "insert or replace ", "pragma writable_schema"];
+    if consequences(text).any(|word| LOSSES.contains(&word)) {
+        return true;
+    }
+    let begins = |line: &str, words: &[&str]| words.iter().any(|word| line.starts_with(word));
+    let bare = without_strings(text).to_ascii_lowercase();
+    bare.lines().any(|line| begins(line.trim_start(), &COMMANDS))
+        || bare.split(';').any(|statement| begins(statement.trim_start(), &STATEMENTS))
+}
+
 /// Consequences that every database reverts on rollback. MySQL commits before it drops or truncates.
 const ROLLED_BACK: [&str; 4] = ["delete-all", "delete-rows", "update-all", "update-rows"];
 
@@ -139,6 +164,20 @@ mod tests {
         check("explain delete from a", &[]);
         check("COPY a TO PROGRAM 'sh'", &["run-program"]);
         check("select pg_read_file('/etc/passwd')", &["read-file"]);
+    }
+
+    #[test]
+    fn changes_of_a_database_in_a_file() {
+        for text in
+            ["DELETE FROM a", "alter table a rename to b", "insert or replace into a values (1)", ".restore x.db"]
+        {
+            assert!(changes_data(text), "{text}");
+        }
+        for text in
+            ["select 1", "insert into a values (1)", "create table a (b int)", ".schema", ".dump", "select 'x; drop'"]
+        {
+            assert!(!changes_data(text), "{text}");
+        }
     }
 
     #[test]

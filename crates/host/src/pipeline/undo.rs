@@ -109,6 +109,7 @@ impl Host {
         // This backup is not announced, so nothing relies on it after a loss of power.
         let is_lazy = at_stake.findings.is_empty();
         let mut request = Request { roots, is_lazy, ..Request::default() };
+        request.if_present.extend(at_stake.companions.iter().map(PathBuf::from));
         let mut tree = String::new();
         for repository in &at_stake.repositories {
             tree = self.add_repository(repository, &mut request)?;

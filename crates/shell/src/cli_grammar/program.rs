@@ -188,6 +188,11 @@ impl Program {
         self.0.get("dump").get(name).text()
     }
 
+    /// The selector of the file that holds the database on which the program works; empty if it is not a file.
+    pub fn database(self) -> &'static str {
+        self.0.get("database").text()
+    }
+
     /// The effects of the program, one entry each.
     pub fn effects(self) -> impl Iterator<Item = Node<'static>> {
         self.0.get("effects").items()

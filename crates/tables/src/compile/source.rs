@@ -241,6 +241,7 @@ impl Sources {
         let (distinct, common) = (program.distinct, program.common);
         let (points, names) = (std::mem::take(&mut program.points), std::mem::take(&mut program.names));
         let dump = std::mem::take(&mut program.dump);
+        let database = program.database.take();
         let mut lowered = program.lower().map_err(|problem| format!("{name}: {problem}"))?;
         if let Value::Object(node) = &mut lowered {
             put(node, "settings", json!(settings));
@@ -250,6 +251,7 @@ impl Sources {
             put(node, "points", json!(points));
             put(node, "names", json!(names));
             put(node, "dump", json!(dump));
+            put(node, "database", database.map_or(Value::Null, Value::from));
             put(node, "distinct", if distinct { Value::Bool(true) } else { Value::Null });
         }
         once(&mut self.programs, name, lowered)

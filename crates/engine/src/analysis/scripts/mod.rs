@@ -240,12 +240,16 @@ impl ScriptResolver<'_> {
                 ..effect.clone()
             })
             .collect();
+        let mut none = Vec::new();
+        let extractor = self.extractor(effect, &mut none);
+        let commands = self.analysis.reading(effect).map_or(&[][..], |reading| &reading.commands);
+        let edits: Vec<Effect> = queries.iter().filter_map(|query| extractor.database_edit(query, commands)).collect();
         self.analysis.effects.extend(queries);
+        self.analysis.effects.extend(edits);
     }
 
     /// Returns the program given to a compiler. The result may never run, so its usage is `Run` only if the command
     /// runs it at once.
-        self.analysis.effects.extend(edits);
     fn compiled(&self, effect: &Effect) -> Option<Found> {
         let mut text = String::new();
         let mut first = None;
@@ -287,10 +291,10 @@ impl ScriptResolver<'_> {
             self.report_size(path);
             return None;
         };
+        let path = &path;
         if path::is_within(path, &self.event.workspace) {
             text.push_str(&sourced::calls(self.analysis, effect, &text, self.text_around(effect)));
         }
-        let path = &path;
         let language = language_of(command, path, &text)?;
         let start = command.words.iter().position(|word| *word == target.value).unwrap_or(0);
         let (place, folder) = self.place(effect);
@@ -309,10 +313,6 @@ impl ScriptResolver<'_> {
         })
     }
 
-    /// Returns the mounts of the place in which an effect's command runs, and its folder there.
-    fn place(&self, effect: &Effect) -> (Option<Rc<MountTable>>, Option<String>) {
-        let here = || (None, effect.folder.clone());
-        let (Some(reading), Some(id)) = (self.analysis.reading(effect), effect.command) else { return here() };
     /// Returns the file that a command runs by this path, with its content: for a folder, or a name without its ending,
     /// the one that the program looks for.
     fn run_content(&self, effect: &Effect, command: &Command, path: &str) -> Option<(String, String)> {
@@ -336,6 +336,10 @@ impl ScriptResolver<'_> {
         files.skip_while(|file| file == path).find_map(|file| Some((file.clone(), self.content(effect, &file)?)))
     }
 
+    /// Returns the mounts of the place in which an effect's command runs, and its folder there.
+    fn place(&self, effect: &Effect) -> (Option<Rc<MountTable>>, Option<String>) {
+        let here = || (None, effect.folder.clone());
+        let (Some(reading), Some(id)) = (self.analysis.reading(effect), effect.command) else { return here() };
         let Some(command) = reading.commands.get(id) else { return here() };
         if command.parent.is_none() && self.script(effect).is_none_or(|script| script.place.is_none()) {
             return here();

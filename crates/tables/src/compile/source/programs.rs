@@ -61,6 +61,9 @@ pub(super) struct Program {
     /// the file that contains it.
     #[serde(default)]
     pub(super) dump: BTreeMap<String, String>,
+    /// Selector of the file that holds the database on which it works.
+    #[serde(default)]
+    pub(super) database: Option<String>,
     /// Configuration keys whose values it runs, in lower case, `*` for any part: `script`, `file`, `alias`.
     #[serde(default)]
     pub(super) settings: BTreeMap<String, String>,
