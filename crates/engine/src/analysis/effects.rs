@@ -623,6 +623,7 @@ impl EffectExtractor<'_> {
                 Target::new(self.with_home(value), TargetPath::None)
             }
             TargetKind::Name => Target::new(value, TargetPath::None),
+            TargetKind::Path if is_standard_input(kind, &value) => Target::new(value, TargetPath::None),
             TargetKind::Path => self.path_of(ran, value),
         }
     }
@@ -701,6 +702,11 @@ impl EffectExtractor<'_> {
             .filter(|_| is_git)
             .try_fold(folder, |folder, change| resolve(change, &folder))
     }
+}
+
+/// `cat -`, `curl -d @-`: programs that read take a dash for their standard input, never for a file of that name.
+fn is_standard_input(kind: EffectKind, value: &Value) -> bool {
+    matches!(kind, EffectKind::Read | EffectKind::SendFile) && value.literal().as_deref() == Some("-")
 }
 
 /// Returns whether the command is a guess: it comes from the words of an unknown program, which may not run it.

@@ -132,6 +132,8 @@ pub(super) struct Seen {
     pub(super) sure: usize,
     /// The absolute pattern that is meant, if any.
     pub(super) pattern: Option<Pattern>,
+    /// Whether the content of every file that the pattern means is shown or sent.
+    pub(super) is_taken_whole: bool,
     /// Class answers so far, by the class's index in the library.
     pub(super) classes: RefCell<BTreeMap<usize, Ternary>>,
 }
@@ -140,8 +142,8 @@ pub(super) struct Seen {
 pub(super) struct Distinct(pub(super) Rc<Seen>);
 
 impl Distinct {
-    fn content(&self) -> (&ResolvedPath, &[String], usize, Option<&Pattern>) {
-        (&self.0.real, &self.0.paths, self.0.sure, self.0.pattern.as_ref())
+    fn content(&self) -> (&ResolvedPath, &[String], usize, Option<&Pattern>, bool) {
+        (&self.0.real, &self.0.paths, self.0.sure, self.0.pattern.as_ref(), self.0.is_taken_whole)
     }
 }
 

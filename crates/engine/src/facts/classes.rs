@@ -4,6 +4,7 @@ use super::cache::{Facts, Pattern, Places, Seen};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, Place, is_below, is_within};
 use crate::model::truth::Ternary;
+use crate::model::world::NamesOf;
 use crate::text::glob;
 use reflex_shell::ExecTarget;
 use reflex_tables::Node;
@@ -92,7 +93,30 @@ impl Facts<'_> {
         if HOOK_FILES.contains(&class) && self.world.hook_files().iter().any(|file| seen.paths.contains(file)) {
             return Ternary::Yes;
         }
-        seen.pattern.as_ref().map_or(Ternary::No, |pattern| self.may_belong(class, pattern))
+        let Some(pattern) = &seen.pattern else { return Ternary::No };
+        let truth = self.may_belong(class, pattern);
+        let is_listed = truth == Ternary::No && seen.is_taken_whole && KEYS.contains(&class);
+        if is_listed { Ternary::from(self.finds(class, pattern)) } else { truth }
+    }
+
+    /// Whether one of the existing files that the pattern means belongs to the class. Files that cannot be listed do
+    /// not count.
+    fn finds(&self, class: &str, pattern: &Pattern) -> bool {
+        reflex_shell::work::spend(50);
+        let (folder, written) = match pattern {
+            Pattern::Tree(tree) => (tree.as_str(), None),
+            Pattern::Written(written) if written.contains("**") => (fixed_part(written), Some(written)),
+            Pattern::Written(written) => {
+                let matched = self.world.expand(written).unwrap_or_default();
+                reflex_shell::work::spend(matched.len() as u64 * 2);
+                return matched.iter().any(|path| self.in_class(class, path));
+            }
+        };
+        let names = self.world.names_of(NamesOf::Folder(folder)).unwrap_or_default();
+        reflex_shell::work::spend(names.len() as u64 * 2);
+        let fits = |path: &String| written.is_none_or(|written| glob::fits(written, path, &self.event.home));
+        let paths = names.iter().map(|name| path::absolute(name, folder));
+        paths.filter(fits).any(|path| self.in_class(class, &path))
     }
 
     /// Whether a path that the pattern matches belongs to the class, judged by the existing files if they can be

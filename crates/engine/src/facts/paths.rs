@@ -7,6 +7,7 @@ use crate::analysis::clones::cloned;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, Folders, Place, is_within};
 use crate::model::session::{RemnantKind, Taint};
+use crate::model::words::WordList;
 use crate::model::world::ResolvedPath;
 use reflex_shell::{Piece, Value};
 use std::cell::RefCell;
@@ -73,7 +74,8 @@ impl Facts<'_> {
             paths.extend(self.copied_before(&real.path));
         }
         let pattern = self.pattern(effect, target, &real, paths.first().map_or(text, String::as_str));
-        Seen { real, place, paths, sure, pattern, classes: RefCell::default() }
+        let is_taken_whole = self.is_taken_whole(effect, &real);
+        Seen { real, place, paths, sure, pattern, is_taken_whole, classes: RefCell::default() }
     }
 
     pub(super) fn pattern(
@@ -84,6 +86,7 @@ impl Facts<'_> {
         lands: &str,
     ) -> Option<Pattern> {
         let TargetPath::Known { contents, .. } = target.path else { return None };
+        let is_narrowed = effect.flags.contains(&"searched") && !self.prints_all(effect);
         if effect.is_about_many(target) {
             let deep = target.value.pieces.iter().any(|(piece, _)| matches!(piece, Piece::Glob(glob) if glob == "**"));
             let everything = match (contents, deep) {
@@ -92,7 +95,7 @@ impl Facts<'_> {
                 (false, _) => "",
             };
             // A search shows only the matching part of a folder's content.
-            if contents && effect.flags.contains(&"searched") {
+            if contents && is_narrowed {
                 return None;
             }
             return Some(Pattern::Written(format!("{}{everything}", real.path.trim_end_matches('/'))));
@@ -101,12 +104,33 @@ impl Facts<'_> {
         if effect.kind == EffectKind::Overwrite && has("place") && (has("recursive") || has("archive")) {
             return Some(Pattern::Tree(lands.to_owned()));
         }
-        let taken = matches!(effect.kind, EffectKind::Read | EffectKind::SendFile);
-        if !taken || effect.command.is_none() || has("searched") {
+        let taken = matches!(effect.kind, EffectKind::Read | EffectKind::SendFile | EffectKind::ServeFolder);
+        if !taken || effect.command.is_none() || is_narrowed {
             return None;
         }
-        let is_root = [Place::Root, Place::Home, Place::Workspace, Place::Temporary].contains(&self.place(&real.path));
+        let place = self.place(&real.path);
+        let is_root = [Place::Root, Place::Home, Place::Temporary].contains(&place)
+            || place == Place::Workspace && !has("searched");
         (!is_root).then(|| Pattern::Tree(real.path.clone()))
+    }
+
+    /// Whether the effect shows or sends the content of every file that the target means.
+    fn is_taken_whole(&self, effect: &Effect, real: &ResolvedPath) -> bool {
+        let has = |flag| effect.flags.contains(&flag);
+        let is_shown = effect.kind == EffectKind::Read
+            && !["copied", "kept", "measured"].into_iter().any(has)
+            && (!has("searched") || self.prints_all(effect));
+        let is_given = matches!(effect.kind, EffectKind::SendFile | EffectKind::ServeFolder);
+        real.is_folder != Some(false) && (is_shown || is_given)
+    }
+
+    /// Whether a search prints every line: its pattern, the effect's argument, fits any line, or it prints the others.
+    fn prints_all(&self, effect: &Effect) -> bool {
+        let fits_any = |pattern: &Value| {
+            let patterns = WordList::AnyLinePatterns.read(self.tables);
+            pattern.literal().is_some_and(|text| text.is_empty() || patterns.has(&text))
+        };
+        effect.flags.contains(&"other-lines") || effect.argument.as_ref().is_some_and(fits_any)
     }
 
     /// Returns the sources of the file, if an earlier call copied or packed them into it.

@@ -113,8 +113,11 @@ impl World for FakeWorld {
         ResolvedPath { path: real, exists, is_folder: None }
     }
 
-    fn expand(&self, _pattern: &str) -> Known<Vec<String>> {
-        None
+    /// Matches the given files; a pattern that none of them fits is unknown.
+    fn expand(&self, pattern: &str) -> Known<Vec<String>> {
+        let files = self.files.keys().map(|file| self.absolute_link(file));
+        let matched: Vec<String> = files.filter(|file| fits(pattern, file)).collect();
+        (!matched.is_empty()).then_some(matched)
     }
 
     fn folds_case(&self) -> bool {
@@ -173,13 +176,13 @@ impl World for FakeWorld {
         self.variables.get(name).cloned()
     }
 
-    fn alias(&self, program: &str, name: &str) -> Option<String> {
-        let key = if program.is_empty() { name.to_owned() } else { format!("{program} {name}") };
-        self.aliases.get(&key).cloned()
     fn variables(&self) -> Vec<String> {
         self.variables.keys().cloned().collect()
     }
 
+    fn alias(&self, program: &str, name: &str) -> Option<String> {
+        let key = if program.is_empty() { name.to_owned() } else { format!("{program} {name}") };
+        self.aliases.get(&key).cloned()
     }
 
     fn temporary(&self) -> Vec<String> {
@@ -304,5 +307,16 @@ impl World for FakeWorld {
         let git = self.readable()?;
         let listed = git.untracked.iter().chain(&git.dirty).chain(&git.ignored).any(|name| name == relative);
         listed.then_some(Age { is_older: true, is_untouched: true })
+    }
+}
+
+/// Whether a path fits a pattern with stars, each of which stands for letters of one component.
+fn fits(pattern: &str, path: &str) -> bool {
+    match (pattern.split_at_checked(1), path.split_at_checked(1)) {
+        (Some(("*", rest)), _) if fits(rest, path) => true,
+        (Some(("*", _)), Some((letter, rest))) => letter != "/" && fits(pattern, rest),
+        (Some((wanted, pattern)), Some((letter, path))) => wanted == letter && fits(pattern, path),
+        (None, None) => true,
+        _ => false,
     }
 }

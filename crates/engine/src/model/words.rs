@@ -81,6 +81,8 @@ word_lists! {
     PackageLists = "package-lists";
     /// Texts of transient errors.
     PassingErrors = "passing-errors";
+    /// Patterns of a search that fit every line with a character.
+    AnyLinePatterns = "any-line-patterns";
     /// Programs that query the state of an independent process without changing it.
     PollingPrograms = "polling-programs";
     /// Interpreters that read a script by its path, without a version.
