@@ -48,7 +48,7 @@ fn word(value: &Value) -> String {
         }
         quote(&mut printed, &mut text);
         match piece {
-            Piece::Text(_) | Piece::Glob(_) => {}
+            Piece::Text(_) | Piece::Glob(_) | Piece::Resolved => {}
             Piece::Home(user) if user.is_empty() => printed.push_str("\"$HOME\""),
             // A name is one only at the front and up to a slash.
             Piece::Home(user) if index == 0 => match value.pieces.get(1) {

@@ -160,7 +160,7 @@ fn covers(reading: &Reading, found: &[&Command], argv: &Argv) -> bool {
 
 fn is_open(words: &[Value]) -> bool {
     words.iter().flat_map(|word| &word.pieces).all(|(piece, _)| match piece {
-        Piece::Text(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Home(_) => true,
+        Piece::Text(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Home(_) | Piece::Resolved => true,
         Piece::Unknown(UnknownReason::Branches | UnknownReason::Input) => true,
         Piece::Glob(_) | Piece::Unknown(_) => false,
     })

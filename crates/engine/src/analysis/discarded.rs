@@ -79,7 +79,8 @@ fn origin(moved: &Moved, target: &Target) -> Option<Target> {
         None if is_within(&moved.at, text) => moved.from.clone(),
         None => return None,
     };
-    let path = TargetPath::Known { text, climbing: None, follows: false, contents: *contents };
+    let follows = matches!(moved.source.path, TargetPath::Known { follows: true, .. });
+    let path = TargetPath::Known { text, climbing: None, follows, contents: *contents };
     Some(Target::new(moved.source.value.clone(), path))
 }
 

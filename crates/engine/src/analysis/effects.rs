@@ -794,7 +794,7 @@ fn is_absolute(value: &Value) -> bool {
     match value.pieces.first() {
         Some((Piece::Text(text), _)) => path::is_absolute(text),
         Some((Piece::Home(_) | Piece::Output(_) | Piece::Variable(_), _)) => true,
-        Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
+        Some((Piece::Glob(_) | Piece::Resolved | Piece::Unknown(_), _)) | None => false,
     }
 }
 
@@ -809,7 +809,12 @@ fn is_file_of_windows(command: &Command) -> bool {
 fn with_slashes(value: &Value) -> Value {
     let slashed = |piece: &Piece| match piece {
         Piece::Text(text) => Piece::Text(text.replace('\\', "/")),
-        Piece::Glob(_) | Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => piece.clone(),
+        Piece::Glob(_)
+        | Piece::Home(_)
+        | Piece::Variable(_)
+        | Piece::Output(_)
+        | Piece::Resolved
+        | Piece::Unknown(_) => piece.clone(),
     };
     let mut slashed = Value { pieces: value.pieces.iter().map(|(piece, origin)| (slashed(piece), *origin)).collect() };
     // PowerShell expands a tilde to the home folder even in quotes.

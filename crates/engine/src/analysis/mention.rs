@@ -47,7 +47,7 @@ impl Protected<'_> {
     fn names_it(&self, value: &Value) -> bool {
         value.pieces.iter().any(|(piece, _)| match piece {
             Piece::Text(text) | Piece::Glob(text) => self.may_name(text),
-            Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => false,
+            Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Resolved | Piece::Unknown(_) => false,
         })
     }
 

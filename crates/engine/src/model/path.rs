@@ -36,6 +36,7 @@ pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&st
                 "root" => text.push_str("/root"),
                 user => text.push_str(&format!("{}/{user}", parent(folders.home))),
             },
+            Piece::Resolved => {}
             Piece::Output(Printed::Temporary) => text.push_str("/tmp/tmp.new"),
             Piece::Output(Printed::WorkingDirectory) => text.push_str(folders.start),
             Piece::Output(Printed::GitRoot) => text.push_str(folders.workspace),
@@ -52,7 +53,12 @@ pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&st
             }
         }
     }
-    known(&text, everything, folders)
+    match known(&text, everything, folders) {
+        TargetPath::Known { text, climbing, contents, .. } if value.is_resolved() => {
+            TargetPath::Known { text, climbing, follows: true, contents }
+        }
+        path => path,
+    }
 }
 
 fn variable_path(name: &str, folders: Folders<'_>, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {

@@ -187,7 +187,7 @@ fn is_absolute(path: &Value) -> bool {
     match path.pieces.first() {
         Some((Piece::Text(text), _)) => text.starts_with('/') || begins_with_drive(text),
         Some((Piece::Home(_) | Piece::Variable(_) | Piece::Output(_), _)) => true,
-        Some((Piece::Glob(_) | Piece::Unknown(_), _)) | None => false,
+        Some((Piece::Glob(_) | Piece::Resolved | Piece::Unknown(_), _)) | None => false,
     }
 }
 

@@ -20,6 +20,7 @@ impl Interpreter<'_> {
         for (piece, origin) in &text.pieces {
             match piece {
                 Piece::Text(text) | Piece::Glob(text) => read.push_str(text),
+                Piece::Resolved => {}
                 Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => {
                     read.push(self.hole(piece.clone(), *origin));
                 }

@@ -30,7 +30,9 @@ pub(crate) fn printed(
     }
     if invocation.is_some_and(|invocation| invocation.prints() == "working-directory") {
         // The current working directory, which the shell may leave later.
-        return interpreter.state.folder_value(origin);
+        let folder = interpreter.state.folder_value(origin);
+        let is_physical = invocation.is_some_and(|invocation| invocation.has("physical"));
+        return if is_physical { folder.resolved() } else { folder };
     }
     by_kind(&name, words, invocation, origin)
 }
@@ -116,11 +118,14 @@ fn printed_text(name: &str, arguments: &[Value], origin: Origin) -> Option<Value
     }
 }
 
-/// Returns the directory or the name in a path, or the path itself: its symlinks are resolved where the word is used.
+/// Returns the directory or the name in a path, or the path itself, marked as resolved.
 fn part_of_path(name: &str, arguments: &[Value]) -> Option<Value> {
     let is_option = |word: &&Value| word.prefix().starts_with('-');
     let mut operands = arguments.iter().filter(|word| !is_option(word));
     let mut value = operands.next()?.clone();
+    if matches!(name, "dirname" | "basename") {
+        value.pieces.retain(|(piece, _)| *piece != Piece::Resolved);
+    }
     let options: Vec<String> = arguments.iter().filter(is_option).filter_map(Value::literal).map(Into::into).collect();
     let has_value = |option: &String| ["-s", "--suffix", "--relative-to", "--relative-base"].contains(&option.as_str());
     if options.iter().any(|option| has_value(option) || option.contains('=')) {
@@ -134,7 +139,7 @@ fn part_of_path(name: &str, arguments: &[Value]) -> Option<Value> {
         {
             None
         }
-        ("realpath" | "grealpath" | "readlink" | "greadlink", None) => Some(value),
+        ("realpath" | "grealpath" | "readlink" | "greadlink", None) => Some(value.resolved()),
         ("dirname", None)
             if value.literal().is_some_and(|text| !text.is_empty() && !text.trim_end_matches('/').contains('/')) =>
         {

@@ -25,6 +25,7 @@ impl ExprInterpreter<'_, '_> {
         let all = &arguments.positional;
         match function {
             Function::Same => first,
+            Function::Resolved => resolved(&first, origin),
             Function::Text => first.each(|one| ScriptValue::Text(one.text(origin))),
             Function::JoinPath => paths(all, origin),
             Function::ExpandHome => first.each(|one| expand_home(one, origin)),
@@ -560,6 +561,9 @@ impl ExprInterpreter<'_, '_> {
                 trimmed.map_or_else(|| receiver.clone(), |text| self.text_datum(text))
             }
             ("resolve" | "expand_path", Some(_)) => receiver.clone(),
+            ("resolve" | "realpath", None) if matches!(receiver, ScriptValue::Text(_)) => {
+                resolved(receiver, self.origin)
+            }
             ("read" | "readlines" | "readline" | "text" | "gets", _) if matches!(receiver, ScriptValue::File(_)) => {
                 ScriptValue::Text(receiver.text(self.origin))
             }
@@ -647,6 +651,14 @@ impl ExprInterpreter<'_, '_> {
         }
         last
     }
+}
+
+/// Returns a path with its symlinks resolved.
+fn resolved(path: &ScriptValue, origin: Origin) -> ScriptValue {
+    path.each(|one| match matches!(one, ScriptValue::Text(_)) {
+        true => one.text(origin).value.resolved().into(),
+        false => one.clone(),
+    })
 }
 
 fn paths(parts: &[ScriptValue], origin: Origin) -> ScriptValue {

@@ -47,7 +47,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
     opens: &[("fopen", 1), ("SplFileObject", 1)],
     functions: &[
         ("strval", F::Text),
-        ("realpath", F::Same),
+        ("realpath", F::Resolved),
         ("escapeshellarg", F::Quote),
         ("escapeshellcmd", F::Same),
         ("dirname", F::Folder),

@@ -38,7 +38,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("os.fsencode", F::Same),
         ("os.fsdecode", F::Same),
         ("os.path.abspath", F::Same),
-        ("os.path.realpath", F::Same),
+        ("os.path.realpath", F::Resolved),
         ("os.path.normpath", F::Same),
         ("textwrap.dedent", F::Same),
         ("copy.deepcopy", F::Same),

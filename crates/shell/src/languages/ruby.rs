@@ -19,7 +19,7 @@ pub(super) const VOCABULARY: Vocabulary = Vocabulary {
         ("File.join", F::JoinPath),
         ("File.expand_path", F::ExpandHome),
         ("File.absolute_path", F::Same),
-        ("File.realpath", F::Same),
+        ("File.realpath", F::Resolved),
         ("File.dirname", F::Folder),
         ("File.basename", F::FileName),
         ("Dir.home", F::Constant(C::Home)),

@@ -25,6 +25,8 @@ pub(super) struct Vocabulary {
 pub(super) enum Function {
     /// The first argument.
     Same,
+    /// The first argument, a path, with its symlinks resolved.
+    Resolved,
     /// The first argument as a text.
     Text,
     /// The arguments joined as parts of a path.

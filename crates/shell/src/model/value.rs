@@ -94,6 +94,8 @@ pub enum Piece {
     Variable(String),
     /// The output of a command.
     Output(Printed),
+    /// A mark without text: the path before it has no symlinks left, as `realpath` prints it.
+    Resolved,
     /// An unknown piece.
     Unknown(UnknownReason),
 }
@@ -167,7 +169,12 @@ impl Value {
     pub fn is_unknown(&self) -> bool {
         self.pieces.iter().any(|(piece, _)| match piece {
             Piece::Unknown(_) | Piece::Output(Printed::Program(_)) => true,
-            Piece::Text(_) | Piece::Glob(_) | Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) => false,
+            Piece::Text(_)
+            | Piece::Glob(_)
+            | Piece::Home(_)
+            | Piece::Variable(_)
+            | Piece::Output(_)
+            | Piece::Resolved => false,
         })
     }
 
@@ -176,7 +183,7 @@ impl Value {
         let mut words = Vec::new();
         let mut word = Value::default();
         for (piece, origin) in &self.pieces {
-            let Some(text) = piece.as_text() else {
+            let Some(text) = piece.as_text().filter(|_| *piece != Piece::Resolved) else {
                 word.pieces.push((piece.clone(), *origin));
                 continue;
             };
@@ -222,6 +229,21 @@ impl Value {
         self.pieces.push((piece, origin));
     }
 
+    /// Returns the path with its symlinks resolved.
+    #[must_use]
+    pub(crate) fn resolved(mut self) -> Value {
+        let origin = self.origin();
+        if !self.is_resolved() {
+            self.push_piece(Piece::Resolved, origin);
+        }
+        self
+    }
+
+    /// Whether the value ends with a path without symlinks.
+    pub fn is_resolved(&self) -> bool {
+        matches!(self.pieces.last(), Some((Piece::Resolved, _)))
+    }
+
     /// Returns the value as a person would write it: `~/x*`, `$NAME`, `$(mktemp)`.
     pub fn shown(&self) -> String {
         self.pieces.iter().map(|(piece, _)| piece.shown()).collect()
@@ -238,10 +260,11 @@ impl Value {
 }
 
 impl Piece {
-    /// Returns the text, if the piece is text.
+    /// Returns the text, if the piece is text; that of a mark is empty.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Piece::Text(text) => Some(text),
+            Piece::Resolved => Some(""),
             Piece::Glob(_) | Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => None,
         }
     }
@@ -256,6 +279,7 @@ impl Piece {
             Piece::Output(Printed::GitRoot) => Cow::Borrowed("$(git rev-parse --show-toplevel)"),
             Piece::Output(Printed::User) => Cow::Borrowed("$(whoami)"),
             Piece::Output(Printed::Program(name)) => Cow::Owned(format!("$({name} …)")),
+            Piece::Resolved => Cow::Borrowed(""),
             Piece::Unknown(_) => Cow::Borrowed("…"),
         }
     }

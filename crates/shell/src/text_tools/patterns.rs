@@ -43,6 +43,7 @@ impl Pattern {
             match piece {
                 Piece::Text(text) => tokens.extend(text.chars().map(Token::Char)),
                 Piece::Glob(text) => tokens.extend(parse(text)?),
+                Piece::Resolved => {}
                 Piece::Home(_) | Piece::Variable(_) | Piece::Output(_) | Piece::Unknown(_) => return None,
             }
         }

@@ -156,7 +156,7 @@ fn begins_unread(selector: &str, word: &Value) -> bool {
     pieces.find(|piece| !piece.as_text().is_some_and(found_here)).is_some_and(|piece| match piece {
         Piece::Unknown(_) | Piece::Glob(_) | Piece::Output(Printed::Program(_)) => true,
         Piece::Variable(_) => !selector.starts_with("option:"),
-        Piece::Text(_) | Piece::Home(_) | Piece::Output(_) => false,
+        Piece::Text(_) | Piece::Home(_) | Piece::Output(_) | Piece::Resolved => false,
     })
 }
 

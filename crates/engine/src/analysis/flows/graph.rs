@@ -229,7 +229,11 @@ impl Graph {
                 Piece::Output(_) => {
                     labels.extend(printing.filter_map(|id| self.out.get(*id)).flatten());
                 }
-                Piece::Unknown(UnknownReason::Arithmetic) | Piece::Text(_) | Piece::Glob(_) | Piece::Home(_) => {}
+                Piece::Unknown(UnknownReason::Arithmetic)
+                | Piece::Text(_)
+                | Piece::Glob(_)
+                | Piece::Home(_)
+                | Piece::Resolved => {}
                 // The value comes from an earlier command, or from the file that a loop reads.
                 Piece::Unknown(_) => {
                     work::spend(1 + self.first.len() as u64 / 16);

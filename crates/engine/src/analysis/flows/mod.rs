@@ -83,6 +83,7 @@ impl EffectExtractor<'_> {
                 | Piece::Glob(_)
                 | Piece::Home(_)
                 | Piece::Output(_)
+                | Piece::Resolved
                 | Piece::Unknown(_) => {}
             }
         }
@@ -226,7 +227,7 @@ impl EffectExtractor<'_> {
             word.pieces.iter().any(|(piece, origin)| match piece {
                 Piece::Variable(name) => is_key_name(name),
                 Piece::Text(_) => origin.derivation.is_some(),
-                Piece::Glob(_) | Piece::Home(_) | Piece::Output(_) | Piece::Unknown(_) => false,
+                Piece::Glob(_) | Piece::Home(_) | Piece::Output(_) | Piece::Resolved | Piece::Unknown(_) => false,
             })
         };
         let mut holding = command.words.iter().enumerate().skip(1).filter(|(_, word)| holds(word));

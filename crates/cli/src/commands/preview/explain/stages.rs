@@ -340,7 +340,7 @@ fn open_parts(word: &Value) -> Vec<String> {
     let open = |piece: &Piece| match piece {
         Piece::Variable(_) | Piece::Unknown(_) => true,
         Piece::Output(printed) => matches!(printed, Printed::Program(_)),
-        Piece::Text(_) | Piece::Glob(_) | Piece::Home(_) => false,
+        Piece::Text(_) | Piece::Glob(_) | Piece::Home(_) | Piece::Resolved => false,
     };
     let parts = word.pieces.iter().filter(|(piece, _)| open(piece));
     parts.map(|(piece, origin)| Value::piece(piece.clone(), *origin).shown()).collect()
