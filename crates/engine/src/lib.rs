@@ -44,6 +44,7 @@ pub use facts::agent_settings;
 pub use facts::cache::Facts;
 pub use facts::fact::Fact;
 pub use judge::{Engine, Judgement};
+pub use model::affected::Affected;
 pub use model::analysis::{Analysis, Script, Usage};
 pub use model::effect::{Effect, EffectKind, Target, TargetKind, TargetPath};
 pub use model::event::{Action, AgentPath, Event, Flavour, Moment, Outcome, Purpose, Started, Task};

@@ -1,7 +1,7 @@
 //! A repository that is made to hurt gives an answer or none, soon, and many questions get the answers of few.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set up fails")]
 
-use reflex_engine::{Action, Decision, Event, Names, Untracked, World};
+use reflex_engine::{Action, Affected, Decision, Event, Names, Untracked, World};
 use reflex_host::{Host, LocalWorld, Mode};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -146,13 +146,13 @@ fn an_index_that_promises_too_much_may_hide_anything() {
         index.splice(8..12, count.to_be_bytes());
         scratch.write(".git/index", index);
         let world = scratch.world();
-        assert_eq!(soon(|| world.uncommitted(&scratch.path(""))), Some(at_least_nothing()));
-        assert_eq!(soon(|| world.untracked(&scratch.path(""), Untracked::All)), Some(at_least_nothing()));
+        assert_eq!(soon(|| world.uncommitted(&scratch.path(""))), Affected::These(at_least_nothing()));
+        assert_eq!(soon(|| world.untracked(&scratch.path(""), Untracked::All)), Affected::These(at_least_nothing()));
         assert_eq!(soon(|| scratch.decision("rm -rf folder")), Decision::Ask);
     }
     let scratch = Scratch::new();
     fs::File::create(scratch.root.join(".git/index")).unwrap().set_len(300 * 1024 * 1024).unwrap();
-    assert_eq!(soon(|| scratch.world().unstaged(&scratch.path(""))), Some(at_least_nothing()));
+    assert_eq!(soon(|| scratch.world().unstaged(&scratch.path(""))), Affected::These(at_least_nothing()));
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn what_may_not_be_read_is_named_itself() {
     // Whoever may read everything is not stopped by that.
     if fs::read_dir(&closed).is_err() {
         let found = scratch.world().untracked(&scratch.path(""), Untracked::All);
-        assert_eq!(found, Some(Names { names: vec!["closed".into()], count: 1, more: false }));
+        assert_eq!(found, Affected::These(Names { names: vec!["closed".into()], count: 1, more: false }));
         assert_eq!(scratch.decision("rm -rf closed"), Decision::Ask);
     }
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o755)).unwrap();
@@ -208,16 +208,16 @@ fn of_a_folder_of_more_files_than_are_listed_it_is_known_that_it_holds_at_least_
     fs::write(many.join("first"), "").unwrap();
     make_links(&many, 200_001);
     let world = scratch.world();
-    let found = soon(|| world.untracked(&scratch.path("many"), Untracked::Ordinary)).unwrap();
+    let found = soon(|| world.untracked(&scratch.path("many"), Untracked::Ordinary)).known().unwrap();
     assert!(found.more && found.count >= 100_000, "{}", found.count);
     assert_eq!(soon(|| scratch.decision("rm -rf many")), Decision::Ask);
     // One of its files is found without listing the others.
     let one = soon(|| world.untracked(&scratch.path("many/7"), Untracked::Ordinary));
-    assert_eq!(one.map(|names| (names.count, names.more)), Some((1, false)));
-    assert_eq!(soon(|| world.untracked(&scratch.path("many/none"), Untracked::All)), Some(Names::default()));
-    assert_eq!(soon(|| world.expand(&scratch.path("many/*"))), None);
+    assert_eq!(one.known().map(|names| (names.count, names.more)), Some((1, false)));
+    assert_eq!(soon(|| world.untracked(&scratch.path("many/none"), Untracked::All)), Affected::Nothing);
+    assert_eq!(soon(|| world.expand(&scratch.path("many/*"))), Affected::Unknown);
     // What is known without listing it stays known.
-    assert_eq!(soon(|| world.uncommitted(&scratch.path("one"))).map(|names| names.count), Some(0));
+    assert_eq!(soon(|| world.uncommitted(&scratch.path("one"))), Affected::Nothing);
 }
 
 fn at_least_nothing() -> Names {

@@ -113,7 +113,7 @@ impl<'a> Loader<'a> {
 pub(super) fn is_unchanged(world: &dyn World, path: &str) -> bool {
     world.is_of_session(path) != Some(true)
         && world.is_tracked(path) == Some(true)
-        && world.uncommitted(path).is_some_and(|names| !names.any())
+        && world.uncommitted(path).is_nothing()
 }
 
 /// Returns whether a package manager installed the file.

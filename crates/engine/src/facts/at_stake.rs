@@ -4,17 +4,17 @@
 //! place on another system is an obstacle; the call is then asked about as if no copy were possible.
 
 use super::cache::{Facts, Pattern};
-use super::paths::MAX_LANDINGS;
-use crate::analysis::aliases;
+use crate::model::affected::Affected;
 use crate::model::analysis::{Script, Starter, Usage};
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::finding::Finding;
 use crate::model::path;
 use crate::model::truth::Ternary;
 use crate::model::verdict::{AtStake, RepositoryAtStake};
-use crate::model::world::{Known, Names, Untracked};
+use crate::model::world::{Names, Untracked};
 use reflex_shell::{Command, CommandId, ExecTarget, Reading, Value};
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// Maximum number of paths that are copied for one call.
 const MAX_PATHS: usize = 2000;
@@ -171,7 +171,7 @@ impl Facts<'_> {
     fn stake_files(&self, effect: &Effect, into: &mut AtStake) -> Result<(), String> {
         let unknown = || "which files would be lost is unknown".to_owned();
         for target in &effect.targets {
-            for path in self.paths_of(effect, target).ok_or_else(unknown)? {
+            for path in self.paths_of(effect, target).known().ok_or_else(unknown)? {
                 plain(&path)?;
                 let exists = self.world.real(&path, false).exists;
                 if exists.ok_or_else(unknown)? && self.is_regenerable(&path) != Ternary::Yes {
@@ -193,22 +193,34 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// Returns every path that a target means, if known.
-    fn paths_of(&self, effect: &Effect, target: &Target) -> Option<Vec<String>> {
-        target.path()?;
+    /// Returns every path that a target means.
+    fn paths_of(&self, effect: &Effect, target: &Target) -> Affected<Vec<String>> {
+        if target.path().is_none() {
+            return Affected::Unknown;
+        }
         if matches!(effect.kind, EffectKind::Overwrite | EffectKind::Populate | EffectKind::Edit) {
-            let written = self.written(effect, target)?;
-            // Landing paths are incomplete above a maximum number of sources, and those of a pattern have no names.
-            let is_complete = aliases::sources(effect, self.analysis).count() <= MAX_LANDINGS;
-            return Some(written)
-                .filter(|paths| is_complete && !paths.iter().any(|path| path.contains(['*', '?', '['])));
+            let written = match self.written(effect, target) {
+                Affected::Unknown => match self.replaceable(effect, target).known() {
+                    Some(found) if !found.more => found.names,
+                    Some(_) | None => return Affected::Unknown,
+                },
+                written => written.known().unwrap_or_default(),
+            };
+            // A name with an unknown part is no name.
+            let is_name =
+                |path: &String| !path.contains(['*', '?', '[']) || self.world.real(path, false).exists == Some(true);
+            let all = written.into_iter().chain(self.buried(effect)).collect::<Vec<_>>();
+            return Some(all).filter(|paths| paths.iter().all(is_name)).into();
+        }
+        if effect.kind == EffectKind::Move && target.is_pattern() && !self.changes_patterns() {
+            return self.matched(target);
         }
         let seen = self.seen(effect, target);
         match &seen.pattern {
             // The matches are uncertain for a recursive pattern, and if the call changes the shell's pattern rules.
-            Some(Pattern::Written(pattern)) if pattern.contains("**") || self.changes_patterns() => None,
+            Some(Pattern::Written(pattern)) if pattern.contains("**") || self.changes_patterns() => Affected::Unknown,
             Some(Pattern::Written(pattern)) => self.world.expand(pattern),
-            Some(Pattern::Tree(_)) | None => Some(vec![seen.real.path.clone()]),
+            Some(Pattern::Tree(_)) | None => vec![seen.real.path.clone()].into(),
         }
     }
 
@@ -218,11 +230,30 @@ impl Facts<'_> {
     }
 
     fn stake_repository(&self, effect: &Effect, into: &mut AtStake) -> Result<(), String> {
-        let folder = self.repository_here(effect)?;
         let mut files = Vec::new();
         for target in effect.targets.iter().filter(|target| target.path().is_some()) {
             files.extend(self.work_of(effect, target)?);
         }
+        if self.set_of_folders(effect).is_none() {
+            return self.stake_work_tree(effect, self.repository_here(effect)?, files, into);
+        }
+        for folder in self.repositories_of_set(effect)? {
+            let of_folder = files.iter().filter(|file| path::is_within(file, &folder)).cloned().collect();
+            self.stake_work_tree(effect, folder, of_folder, into)?;
+        }
+        // A restored commit is that of one work tree.
+        let moving = into.repositories.iter().filter(|known| known.moves).count();
+        if moving > 1 { Err("other commits would be checked out in several repositories".into()) } else { Ok(()) }
+    }
+
+    /// Adds the state of a work tree, and its files that are in no commit.
+    fn stake_work_tree(
+        &self,
+        effect: &Effect,
+        folder: String,
+        mut files: Vec<String>,
+        into: &mut AtStake,
+    ) -> Result<(), String> {
         let moves = self.moves_head(&folder);
         if moves {
             // Another commit may contain files of the same name, and a stash or the index may include them.
@@ -246,15 +277,34 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// Returns the work tree that a git command changes, if it is the one of the working directory.
-    fn repository_here(&self, effect: &Effect) -> Result<String, String> {
+    /// Returns the work trees that a command changes in each folder of a set.
+    fn repositories_of_set(&self, effect: &Effect) -> Result<BTreeSet<String>, String> {
+        self.own_git(effect)?;
+        let unknown = || "what git would throw away is unknown".to_owned();
+        let mut found = BTreeSet::new();
+        for target in effect.targets.iter().filter(|target| target.path().is_some()) {
+            let paths = self.discarded_at(effect, target, &self.real(effect, target)).known().ok_or_else(unknown)?;
+            found.extend(paths.iter().filter_map(|path| self.world.work_tree(path)));
+        }
+        if found.is_empty() { Err(unknown()) } else { Ok(found) }
+    }
+
+    /// Returns the git command of an effect, unless it concerns another work tree than that of its folder.
+    fn own_git(&self, effect: &Effect) -> Result<&Command, String> {
         let unknown = || "what git would throw away is unknown".to_owned();
         let command = self.analysis.command(effect).filter(|command| command.name == "git").ok_or_else(unknown)?;
-        let folder = effect.folder.clone().ok_or_else(unknown)?;
         let places = ["git-dir", "work-tree", "submodules", "submodule", "pointer"];
         if places.iter().any(|flag| effect.flags.contains(flag)) || self.runs_in_submodules() || self.sets_git() {
             return Err("it reaches into another work tree".into());
         }
+        Ok(command)
+    }
+
+    /// Returns the work tree that a git command changes, if it is the one of the working directory.
+    fn repository_here(&self, effect: &Effect) -> Result<String, String> {
+        let unknown = || "what git would throw away is unknown".to_owned();
+        let command = self.own_git(effect)?;
+        let folder = effect.folder.clone().ok_or_else(unknown)?;
         // With `-C`, the work tree is that of the target.
         let is_named = command.words.iter().any(|word| word.literal().as_deref() == Some("-C"));
         match effect.targets.iter().find_map(Target::path) {
@@ -266,21 +316,21 @@ impl Facts<'_> {
 
     /// Returns the files of the work tree that are in no commit.
     fn work_of(&self, effect: &Effect, target: &Target) -> Result<Vec<String>, String> {
-        let real = self.real(effect, target);
-        let path = self.meant(effect, &real).into_owned();
-        let names = if effect.kind == EffectKind::DiscardChanges {
-            self.uncommitted(effect, &path)
-        } else if effect.kind == EffectKind::DiscardUntracked {
-            self.world.untracked(&path, super::git::untracked_kind(effect))
-        } else {
+        let cleans = effect.kind == EffectKind::DiscardUntracked;
+        if !cleans && effect.kind != EffectKind::DiscardChanges {
             return Ok(Vec::new());
+        }
+        let names = |path: &str| match cleans {
+            true => self.world.untracked(path, super::git::untracked_kind(effect)),
+            false => self.uncommitted(effect, path),
         };
-        self.paths(names)
+        let paths = self.discarded_at(effect, target, &self.real(effect, target));
+        self.paths(self.in_each(paths, &names))
     }
 
     /// Returns the paths of files of a work tree, except those that a build recreates.
-    fn paths(&self, names: Known<Names>) -> Result<Vec<String>, String> {
-        let Names { names, count, more } = names.ok_or("what git would throw away is unknown")?;
+    fn paths(&self, names: Affected<Names>) -> Result<Vec<String>, String> {
+        let Names { names, count, more } = names.known().ok_or("what git would throw away is unknown")?;
         if more || count != names.len() {
             return Err(format!("at least {count} files would be lost, more than are kept"));
         }
@@ -311,16 +361,25 @@ impl Facts<'_> {
     fn moves_head(&self, folder: &str) -> bool {
         let changing =
             self.git_commands().filter(|command| !subcommand(command).is_some_and(|word| LOOKING.contains(&word)));
-        let changing: Vec<&Command> = changing.collect();
-        let [sole] = changing.as_slice() else { return true };
-        let Some(invocation) = &sole.invocation else { return true };
-        let words = invocation.operands.iter().filter_map(|index| sole.words.get(*index));
+        let mut changing: Vec<&Command> = changing.collect();
+        // The rounds of a loop run one command.
+        changing.dedup_by(|next, command| next.words == command.words);
+        let is_sole = changing.len() == 1;
+        changing.is_empty()
+            || !is_sole && !changing.iter().all(|command| only_discards(command))
+            || changing.iter().any(|command| self.may_move_head(command, folder))
+    }
+
+    /// Whether a git command may check out another commit.
+    fn may_move_head(&self, command: &Command, folder: &str) -> bool {
+        let Some(invocation) = &command.invocation else { return true };
+        let words = invocation.operands.iter().filter_map(|index| command.words.get(*index));
         let mut other = words.map(|word| match word.literal().as_deref() {
             Some("HEAD" | "@" | ".") => false,
             Some(word) => self.world.names_commit(folder, word) != Some(false),
             None => true,
         });
-        let stays = matches!(subcommand(sole), Some("stash" | "branch" | "clean" | "update-ref"));
+        let stays = matches!(subcommand(command), Some("stash" | "branch" | "clean" | "update-ref"));
         !stays && (other.any(|other| other) || invocation.has("source"))
     }
 
@@ -334,10 +393,13 @@ impl Facts<'_> {
         let moved = self.analysis.effects.iter().filter(|effect| effect.kind == EffectKind::Move);
         let here = moved.filter(|effect| effect.site == ExecTarget::Here && self.starts(place_of(effect)).is_some());
         for (effect, target) in here.flat_map(|effect| effect.targets.iter().map(move |target| (effect, target))) {
-            let paths = self.paths_of(effect, target);
-            let Some(paths) = paths else {
-                at_stake.obstacle.get_or_insert("which files would be moved is unknown".into());
-                return;
+            let Some(paths) = self.paths_of(effect, target).known() else {
+                // A moved file that nothing else touches is still there, and a restoration keeps what it replaces.
+                if self.analysis.effects.iter().any(removes) {
+                    at_stake.obstacle.get_or_insert("which files would be moved is unknown".into());
+                    return;
+                }
+                continue;
             };
             at_stake.paths.extend(paths.into_iter().filter(|path| self.world.real(path, false).exists == Some(true)));
         }
@@ -350,6 +412,22 @@ fn place_of(effect: &Effect) -> Starter {
 
 fn subcommand(command: &Command) -> Option<&'static str> {
     command.invocation.as_ref()?.path.first().copied()
+}
+
+/// Whether an effect may remove files, also those that the call has moved.
+fn removes(effect: &Effect) -> bool {
+    let copies = effect.kind == EffectKind::Overwrite && effect.flags.contains(&"place");
+    let harmless = matches!(effect.kind, EffectKind::Read | EffectKind::Move | EffectKind::SetVariable);
+    !copies && !harmless
+}
+
+/// Whether a git command discards work and neither changes what git tracks nor adds files.
+fn only_discards(command: &Command) -> bool {
+    match subcommand(command) {
+        Some("checkout" | "clean") => true,
+        Some("reset") => command.invocation.as_ref().is_some_and(|invocation| invocation.has("hard")),
+        _ => false,
+    }
 }
 
 /// Whether the effect of a command on files is unknown.

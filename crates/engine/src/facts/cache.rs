@@ -62,6 +62,8 @@ pub struct Facts<'a> {
     pub(super) generated: OnceCell<HashSet<String>>,
     /// Files that calls of the session wrote.
     pub(super) written: OnceCell<BTreeSet<String>>,
+    /// The moved files that each effect writes over, by the effect's index.
+    pub(super) buried: OnceCell<HashMap<usize, Vec<String>>>,
     /// Number of files that were examined to detect build results.
     pub(super) surveyed: Cell<usize>,
     /// The patterns of classes, by their index in the library.
@@ -184,6 +186,7 @@ impl<'a> Facts<'a> {
             regenerable: RefCell::default(),
             generated: OnceCell::new(),
             written: OnceCell::new(),
+            buried: OnceCell::new(),
             surveyed: Cell::default(),
             places: RefCell::default(),
             accompanied: RefCell::default(),

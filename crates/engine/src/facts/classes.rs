@@ -107,12 +107,12 @@ impl Facts<'_> {
             Pattern::Tree(tree) => (tree.as_str(), None),
             Pattern::Written(written) if written.contains("**") => (fixed_part(written), Some(written)),
             Pattern::Written(written) => {
-                let matched = self.world.expand(written).unwrap_or_default();
+                let matched = self.world.expand(written).known().unwrap_or_default();
                 reflex_shell::work::spend(matched.len() as u64 * 2);
                 return matched.iter().any(|path| self.in_class(class, path));
             }
         };
-        let names = self.world.names_of(NamesOf::Folder(folder)).unwrap_or_default();
+        let names = self.world.names_of(NamesOf::Folder(folder)).known().unwrap_or_default();
         reflex_shell::work::spend(names.len() as u64 * 2);
         let fits = |path: &String| written.is_none_or(|written| glob::fits(written, path, &self.event.home));
         let paths = names.iter().map(|name| path::absolute(name, folder));
@@ -133,7 +133,7 @@ impl Facts<'_> {
             return Ternary::No;
         }
         reflex_shell::work::spend(50);
-        if let Some(matched) = self.world.expand(written) {
+        if let Some(matched) = self.world.expand(written).known() {
             reflex_shell::work::spend(matched.len() as u64 * 2);
             return Ternary::from(matched.iter().any(|path| self.in_class(class, path)));
         }

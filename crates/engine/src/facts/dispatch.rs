@@ -103,10 +103,12 @@ impl Facts<'_> {
             Fact::Ignored => truth(self.world.is_ignored(path)),
             Fact::NewSecret => self.is_new_secret(effect, target, path),
             Fact::Regenerable => self.is_regenerable(path),
-            Fact::Uncommitted if effect.kind == EffectKind::DiscardChanges && !self.comes_from_elsewhere(effect) => {
-                self.names(self.world.unstaged(path), target)
+            Fact::Uncommitted => {
+                let is_index = effect.kind == EffectKind::DiscardChanges && !self.comes_from_elsewhere(effect);
+                let found =
+                    |path: &str| if is_index { self.world.unstaged(path) } else { self.uncommitted(effect, path) };
+                self.names(self.in_each(self.discarded_at(effect, target, &real), &found), target)
             }
-            Fact::Uncommitted => self.names(self.uncommitted(effect, path), target),
             Fact::Untracked => self.loose(effect, target, &real, untracked_kind(effect)),
             Fact::IgnoredData => self.loose(effect, target, &real, Untracked::Ignored),
             Fact::FromBefore => truth(self.is_from_before(path)),

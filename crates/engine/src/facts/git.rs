@@ -2,6 +2,7 @@
 
 use super::cache::{Facts, truth};
 use super::classes::fixed_part;
+use crate::model::affected::Affected;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within, parent};
 use crate::model::session::{RemnantKind, Taint};
@@ -13,6 +14,9 @@ use std::borrow::Cow;
 
 /// Maximum number of files matching a pattern that are examined individually.
 const MAX_SPELLED_OUT: usize = 256;
+
+/// Maximum number of folders of one command in which work is looked for.
+const MAX_WORK_TREES: usize = 64;
 
 /// Branches that are protected in every repository.
 const PROTECTED: [&str; 8] = ["main", "master", "trunk", "develop", "production", "prod", "release", "stable"];
@@ -32,13 +36,19 @@ impl Facts<'_> {
             true => Look::Quick,
             false => Look::Full,
         };
-        let real = target.filter(|target| target.path().is_some()).map(|target| self.real(effect, target).path);
-        let known = real.unwrap_or_else(|| self.folder_of(effect, None));
+        let target = target.filter(|target| target.path().is_some());
+        let known = match target.map(|target| (target, self.real(effect, target))) {
+            Some((target, _)) if self.set_of_folders(effect).is_some() => {
+                self.discarded_at(effect, target, &self.real(effect, target)).known().unwrap_or_default()
+            }
+            Some((_, real)) => vec![real.path],
+            None => vec![self.folder_of(effect, None)],
+        };
         // Git's own commands concern the repository of the folder itself, not one above it.
         let inner = if effect.kind == EffectKind::Delete || look == Look::Quick { "" } else { "/." };
-        let Some(found) = self.world.unreadable(&format!("{}{inner}", fixed_part(&known)), look) else {
-            return Ternary::No;
-        };
+        let found =
+            known.iter().find_map(|known| self.world.unreadable(&format!("{}{inner}", fixed_part(known)), look));
+        let Some(found) = found else { return Ternary::No };
         *self.lost.borrow_mut() = Names { names: vec![found.reason], count: 1, more: false };
         *self.mend.borrow_mut() = found.mend;
         Ternary::Yes
@@ -61,35 +71,35 @@ impl Facts<'_> {
                 && (forced || self.world.is_ignored(path) == Some(false))
         };
         let names: Vec<String> = names.filter(taken_up).collect();
-        self.names(Some(Names { count: names.len(), names, more: false }), target)
+        self.names(Names { count: names.len(), names, more: false }.into(), target)
     }
 
     /// Whether the target contains files that git does not track and a build does not recreate.
     pub(super) fn loose(&self, effect: &Effect, target: &Target, real: &ResolvedPath, which: Untracked) -> Ternary {
-        let path = self.meant(effect, real);
-        let names = self.spelled_out(target, self.world.untracked(&path, which));
-        if names.as_ref().is_some_and(Names::any) && self.is_link(effect, target, real) {
+        let found = |path: &str| self.world.untracked(path, which);
+        let names = self.spelled_out(target, self.in_each(self.discarded_at(effect, target, real), &found));
+        if names.is_something() && self.is_link(effect, target, real) {
             return Ternary::No;
         }
         self.names(self.lasting(names), target)
     }
 
     /// Git reports an untracked folder by its own name; the disk is queried for the files in it that match a pattern.
-    fn spelled_out(&self, target: &Target, names: Known<Names>) -> Known<Names> {
-        let mut names = names?;
+    fn spelled_out(&self, target: &Target, names: Affected<Names>) -> Affected<Names> {
+        let Affected::These(mut names) = names else { return names };
         let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) else {
-            return Some(names);
+            return Affected::These(names);
         };
         let folder = fixed_part(pattern);
         let is_within_folder = |name: &String| is_within(folder, &path::absolute(name, &self.event.workspace));
         if !names.names.iter().any(is_within_folder) {
-            return Some(names);
+            return Affected::These(names);
         }
-        let Some(found) = self.world.expand(pattern) else { return Some(names) };
+        let Some(found) = self.world.expand(pattern).known() else { return Affected::These(names) };
         names.names.retain(|name| !is_within_folder(name));
         names.names.extend(found.iter().take(MAX_SPELLED_OUT).map(|path| self.named(path)));
         names.count = names.names.len();
-        Some(names)
+        names.into()
     }
 
     /// Returns the path that facts are queried for: the root of the work tree if the effect concerns all of it, else
@@ -107,23 +117,51 @@ impl Facts<'_> {
         }
     }
 
+    /// Returns the paths in which a command discards work: one in each folder if its working directory is a pattern.
+    pub(super) fn discarded_at(&self, effect: &Effect, target: &Target, real: &ResolvedPath) -> Affected<Vec<String>> {
+        let set = self.set_of_folders(effect).zip(target.path());
+        let Some((folder, below)) = set.and_then(|(folder, path)| Some((folder, path.strip_prefix(folder)?))) else {
+            return vec![self.meant(effect, real).into_owned()].into();
+        };
+        let below = below.trim_start_matches('/');
+        let each = |folder: String| {
+            let real = self.world.real(&path::absolute(below, &folder), true);
+            self.meant(effect, &real).into_owned()
+        };
+        let is_in_work_tree = |folder: &String| self.world.work_tree(folder).is_some();
+        self.world.expand(folder).at_most(MAX_WORK_TREES).filter(is_in_work_tree).map(each)
+    }
+
+    /// Returns the working directory of a command that discards work, if it is a pattern: `git -C "$r" reset --hard` in a
+    /// loop over `*/`.
+    pub(super) fn set_of_folders<'e>(&self, effect: &'e Effect) -> Option<&'e str> {
+        let discards = matches!(effect.kind, EffectKind::DiscardChanges | EffectKind::DiscardUntracked);
+        let folder = effect.folder.as_deref().filter(|_| discards)?;
+        let is_set = fixed_part(folder).len() < folder.len() && self.world.real(folder, true).exists != Some(true);
+        is_set.then_some(folder)
+    }
+
+    /// Returns the union of the names in each path; unknown if one of them is.
+    pub(super) fn in_each(
+        &self,
+        paths: Affected<Vec<String>>,
+        names: &dyn Fn(&str) -> Affected<Names>,
+    ) -> Affected<Names> {
+        let Some(paths) = paths.known() else { return Affected::Unknown };
+        paths.iter().fold(Affected::Nothing, |found, path| found.and(names(path)))
+    }
+
     /// Returns the uncommitted files. Deleting a submodule also deletes the data that exists only in its own work tree.
-    pub(super) fn uncommitted(&self, effect: &Effect, path: &str) -> Known<Names> {
+    pub(super) fn uncommitted(&self, effect: &Effect, path: &str) -> Affected<Names> {
         let has = |flag| effect.flags.contains(&flag);
-        let outer = if has("submodules") { Names::default() } else { self.world.uncommitted(path)? };
+        let outer = if has("submodules") { Affected::Nothing } else { self.world.uncommitted(path) };
         if (effect.kind != EffectKind::Delete || has("name")) && !has("submodules") {
-            return Some(outer);
+            return outer;
         }
         // The contents are meant: the folder itself belongs to the outer work tree.
         let inner: Vec<String> = self.world.submodules(path).iter().map(|folder| format!("{folder}/.")).collect();
         let fresh = |inner: &String| self.world.untracked(inner, Untracked::Ordinary);
-        Some(
-            inner
-                .iter()
-                .flat_map(|inner| [self.world.uncommitted(inner), fresh(inner)])
-                .flatten()
-                .fold(outer, Names::and),
-        )
+        inner.iter().flat_map(|inner| [self.world.uncommitted(inner), fresh(inner)]).fold(outer, Affected::and)
     }
 
     /// Whether the content that git does not have is older than the session: the complete file, or its last changes. A
@@ -164,8 +202,8 @@ impl Facts<'_> {
     }
 
     /// Whether any name exists; stores the names for the reason. With a pattern only matching names count.
-    pub(super) fn names(&self, names: Known<Names>, target: &Target) -> Ternary {
-        let Some(mut names) = names else { return Ternary::Unknown };
+    pub(super) fn names(&self, names: Affected<Names>, target: &Target) -> Ternary {
+        let Some(mut names) = names.known() else { return Ternary::Unknown };
         if let Some(pattern) = target.path().filter(|path| fixed_part(path).len() < path.len()) {
             let names_folder = &self.event.workspace;
             let fits = |name: &String| {

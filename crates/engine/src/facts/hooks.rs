@@ -8,7 +8,7 @@ use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
 use crate::model::path;
 use crate::model::truth::Ternary;
-use crate::model::world::{Names, Untracked};
+use crate::model::world::Untracked;
 use reflex_shell::patch::Part;
 use reflex_shell::{Command, Stdin, Value};
 use std::borrow::Cow;
@@ -52,9 +52,8 @@ impl Facts<'_> {
             path::is_within(file, &path) && self.world.content(file).is_some_and(|text| switches::names_guard(&text))
         };
         let is_lost = |file: &String| {
-            let changed = (!cleans).then(|| self.world.uncommitted(file)).flatten();
-            let loose = takes_all.then(|| self.world.untracked(file, Untracked::All)).flatten();
-            [changed, loose].iter().flatten().any(Names::any)
+            !cleans && self.world.uncommitted(file).is_something()
+                || takes_all && self.world.untracked(file, Untracked::All).is_something()
         };
         let above = path.rsplit_once('/').map_or("", |(folder, _)| folder);
         let roots = [&*path, above, &self.event.workspace];
@@ -68,7 +67,8 @@ impl Facts<'_> {
         let patterns = places.items().flat_map(|place| place.get("paths").texts());
         let of_projects = patterns.filter(|pattern| !pattern.starts_with(['/', '~']));
         let files = of_projects.map(|pattern| format!("{root}/{pattern}")).flat_map(|file| match file.contains('*') {
-            true => self.world.expand(&file).unwrap_or_default(),
+            // Among the many files that may be there, only existing ones matter.
+            true => self.world.expand(&file).known().unwrap_or_default(),
             false => vec![file],
         });
         files.collect()

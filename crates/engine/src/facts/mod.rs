@@ -13,6 +13,7 @@ pub(crate) mod fact;
 mod git;
 mod guard;
 mod hooks;
+mod landed;
 mod listed;
 pub(crate) mod location;
 mod paths;

@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 /// Maximum number of files landing in one folder that are examined individually.
-pub(super) const MAX_LANDINGS: usize = 64;
+const MAX_LANDINGS: usize = 64;
 
 /// Number of targets from which on equal ones are looked for.
 const MANY: usize = 64;
@@ -168,10 +168,10 @@ impl Facts<'_> {
         if !placed || real.is_folder == Some(false) || target.path().is_none() {
             return Vec::new();
         }
-        let sources = aliases::sources(effect, self.analysis).filter_map(Target::path);
+        let sources = aliases::sources(effect, self.analysis).filter(|source| source.path().is_some());
         let out = effect.command.is_some() && effect.flags.contains(&"from-container");
         let copied_out = out.then(|| aliases::copied_out(effect, self.analysis)).into_iter().flatten();
-        let names = sources.map(|source| path::name_of(source).to_owned()).chain(copied_out);
+        let names = sources.map(name_of_source).chain(copied_out);
         let names = names.filter(|name| !name.is_empty() && name != ".");
         names.take(MAX_LANDINGS).map(|name| path::absolute(&name, &real.path)).collect()
     }
@@ -201,6 +201,12 @@ impl Facts<'_> {
         }
         real
     }
+}
+
+/// Returns the name under which a source lands in a folder; a pattern if it is one.
+fn name_of_source(source: &Target) -> String {
+    let is_content = matches!(source.path, TargetPath::Known { contents: true, .. }) && source.is_pattern();
+    if is_content { "*".to_owned() } else { path::name_of(source.path().unwrap_or("")).to_owned() }
 }
 
 /// Returns the name of the file that was packed into this one: `.env` of `.env.gz`.

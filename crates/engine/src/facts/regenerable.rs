@@ -1,6 +1,7 @@
 //! Whether a build recreates a path: evidence that a tool created it, and none that a person keeps files in it.
 
 use super::cache::Facts;
+use crate::model::affected::Affected;
 use crate::model::path::{self, Place, is_within, parent};
 use crate::model::session::{RemnantKind, Taint};
 use crate::model::truth::Ternary;
@@ -36,8 +37,8 @@ enum Claim {
 
 impl Facts<'_> {
     /// Removes the names that a build recreates and those that the session itself created.
-    pub(super) fn lasting(&self, names: Known<Names>) -> Known<Names> {
-        let mut names = names?;
+    pub(super) fn lasting(&self, names: Affected<Names>) -> Affected<Names> {
+        let Affected::These(mut names) = names else { return names };
         let before = names.names.len();
         let comes_back = |name: &String| {
             let file = path::absolute(name, &self.event.workspace);
@@ -45,7 +46,7 @@ impl Facts<'_> {
         };
         names.names.retain(|name| !comes_back(name));
         names.count -= before - names.names.len();
-        Some(names)
+        names.into()
     }
 
     /// Whether a build recreates the path: git ignores it, a tool created it, and no person keeps files in it.
@@ -110,8 +111,7 @@ impl Facts<'_> {
         let beside = parent(path);
         let above = std::iter::successors(Some(beside), |at| (*at != "/").then(|| parent(at))).take_while(is_below);
         let has_one = |at: &str| {
-            let fits =
-                |pattern: &&str| self.world.expand(&path::absolute(pattern, at)).is_none_or(|found| !found.is_empty());
+            let fits = |pattern: &&str| !self.world.expand(&path::absolute(pattern, at)).is_nothing();
             self.world.has_one_of(at, &names) != Some(false) || patterns.iter().any(fits)
         };
         has_one(root) || (beside != root && has_one(beside)) || above.into_iter().skip(1).any(has_one)

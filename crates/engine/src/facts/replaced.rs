@@ -2,11 +2,12 @@
 
 use super::cache::{Facts, Pattern};
 use super::classes::fixed_part;
+use crate::model::affected::Affected;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::Action;
 use crate::model::path::{self, Place};
 use crate::model::truth::Ternary;
-use crate::model::world::{Known, Names, ResolvedPath, Untracked};
+use crate::model::world::{Names, ResolvedPath, Untracked};
 use crate::text::glob;
 use std::collections::HashSet;
 
@@ -31,65 +32,107 @@ impl Facts<'_> {
     /// Whether files are replaced whose content has no other copy: older than the session, in no commit, and not
     /// recreated by a build. For a folder, these are the files in it that are written.
     pub(super) fn replaces(&self, effect: &Effect, target: &Target, which: Lost) -> Ternary {
-        let Some(written) = self.written(effect, target) else { return Ternary::Unknown };
         let counts = |path: &String| self.is_lost(which, path) && self.is_only_copy(effect, path, which);
-        let lost: Vec<String> = written.into_iter().filter(counts).map(|path| self.named(&path)).collect();
-        if lost.is_empty() {
+        let lost_of = |paths: Vec<String>| -> Vec<String> {
+            paths.into_iter().filter(counts).map(|path| self.named(&path)).collect()
+        };
+        let (mut lost, more) = match self.written(effect, target).known() {
+            Some(paths) => (lost_of(paths), false),
+            None => {
+                let Some(found) = self.replaceable(effect, target).known() else { return Ternary::Unknown };
+                let mut lost = lost_of(found.names);
+                lost.first_mut().into_iter().for_each(|first| first.insert_str(0, "possibly "));
+                (lost, found.more)
+            }
+        };
+        lost.extend(lost_of(self.buried(effect)));
+        let mut seen = HashSet::new();
+        lost.retain(|name| seen.insert(name.clone()));
+        if lost.is_empty() && !more {
             return Ternary::No;
         }
-        *self.lost.borrow_mut() = Names { count: lost.len(), names: lost, more: false };
+        *self.lost.borrow_mut() = Names { count: lost.len(), names: lost, more };
         Ternary::Yes
     }
 
-    /// Returns the files that are written, as far as their names are known.
-    pub(super) fn written(&self, effect: &Effect, target: &Target) -> Known<Vec<String>> {
+    /// Returns the files that are written.
+    pub(super) fn written(&self, effect: &Effect, target: &Target) -> Affected<Vec<String>> {
         let has = |flag| effect.flags.contains(&flag);
         let seen = self.seen(effect, target);
         let is_tree = has("place") && (has("recursive") || has("archive")) && seen.real.is_folder == Some(true);
         if effect.kind == EffectKind::Populate || is_tree {
             let folder = fixed_part(&seen.real.path);
-            let known = self.names_below(effect, seen.real.exists);
-            let names = known.or_else(|| has("from-container").then(|| self.all_below(folder))?)?;
-            return Some(names.iter().take(MAX_WRITTEN).map(|name| path::absolute(name, folder)).collect());
+            let names = self.names_below(effect, seen.real.exists);
+            return names.at_most(MAX_WRITTEN).map(|name| path::absolute(&name, folder));
         }
         if let Some(pattern) = &seen.pattern {
             return self.fitting(pattern);
         }
+        if has("place") && !has("from-container") {
+            return self.landed(effect, target).map(|landing| landing.at);
+        }
         let is_folder = seen.real.is_folder == Some(true);
         let landed = seen.paths.iter().take(seen.sure).filter(|path| !is_folder || **path != seen.real.path);
-        Some(landed.cloned().collect())
+        landed.cloned().collect::<Vec<_>>().into()
+    }
+
+    /// Returns the files in a folder that have no copy in git. If the written names are unknown, any of them may be
+    /// replaced; without an option for trees only those in the folder itself. Unknown if no folder bounds the names.
+    pub(super) fn replaceable(&self, effect: &Effect, target: &Target) -> Affected<Names> {
+        let has = |flag| effect.flags.contains(&flag);
+        let seen = self.seen(effect, target);
+        if !has("place") && !has("from-container") && seen.pattern.is_none() {
+            return Affected::Unknown;
+        }
+        let folder = fixed_part(&seen.real.path);
+        let is_deep = match &seen.pattern {
+            Some(Pattern::Tree(_)) => true,
+            Some(Pattern::Written(written)) => written.contains("**"),
+            None => has("recursive") || has("archive") || has("from-container"),
+        };
+        let found = self.unkept_below(folder);
+        let Affected::These(mut found) = found else { return found };
+        found.names.retain(|path| is_deep || path::parent(path) == folder);
+        found.count = found.names.len();
+        found.into()
     }
 
     /// Returns the files that a pattern matches. In a tree only files with uncommitted work count.
-    fn fitting(&self, pattern: &Pattern) -> Known<Vec<String>> {
+    fn fitting(&self, pattern: &Pattern) -> Affected<Vec<String>> {
         let is_file = |path: &String| self.world.real(path, true).is_folder != Some(true);
         let (folder, written) = match pattern {
             Pattern::Tree(tree) => (tree.as_str(), None),
             Pattern::Written(written) => match written.split_once("/**") {
                 Some((folder, _)) => (folder, Some(written)),
-                None => {
-                    let files = self.world.expand(written)?.into_iter();
-                    return Some(files.filter(is_file).take(MAX_WRITTEN).collect());
-                }
+                None => return self.world.expand(written).at_most(MAX_WRITTEN).filter(is_file),
             },
         };
-        let changed = self.world.uncommitted(folder)?.names.into_iter();
-        let changed = changed.map(|name| path::absolute(&name, &self.event.workspace));
         let fits = |path: &String| written.is_none_or(|written| glob::fits(written, path, &self.event.home));
-        Some(changed.chain(self.all_below(folder)?).filter(fits).filter(is_file).take(MAX_WRITTEN).collect())
+        match self.unkept_below(folder).known() {
+            Some(found) if !found.more => Affected::from(found.names).filter(fits).filter(is_file),
+            Some(_) | None => Affected::Unknown,
+        }
     }
 
-    /// Returns the uncommitted files in a folder; any of them can be overwritten if the new names are unknown.
-    fn all_below(&self, folder: &str) -> Known<Vec<String>> {
+    /// Returns the absolute paths of the files at or below a folder that have no copy in git.
+    fn unkept_below(&self, folder: &str) -> Affected<Names> {
         let loose = [Untracked::Ordinary, Untracked::Ignored].map(|which| self.world.untracked(folder, which));
-        let names = loose.into_iter().flatten().flat_map(|names| names.names);
-        let paths = names.map(|name| path::absolute(&name, &self.event.workspace));
-        // Git reports an untracked folder by its own name.
-        let held = |path: String| match path::is_within(folder, &path) {
-            true => self.world.expand(&format!("{folder}/*")).unwrap_or_default(),
-            false => vec![path],
-        };
-        Some(paths.flat_map(held).take(MAX_WRITTEN).collect())
+        let found = loose.into_iter().fold(self.world.uncommitted(folder), Affected::and);
+        let Affected::These(found) = found else { return found };
+        let paths = found.names.iter().map(|name| path::absolute(name, &self.event.workspace));
+        let mut more = found.more || found.count > found.names.len();
+        let mut names = Vec::new();
+        for path in paths {
+            // Git reports an untracked folder by its own name.
+            match path::is_within(folder, &path).then(|| self.world.expand(&format!("{folder}/*"))) {
+                Some(Affected::Unknown) => more = true,
+                Some(held) => names.extend(held.known().unwrap_or_default()),
+                None => names.push(path),
+            }
+        }
+        more |= names.len() > MAX_WRITTEN;
+        names.truncate(MAX_WRITTEN);
+        Names { count: names.len(), names, more }.into()
     }
 
     fn is_lost(&self, which: Lost, path: &str) -> bool {
@@ -105,18 +148,17 @@ impl Facts<'_> {
 
     fn is_only_copy(&self, effect: &Effect, path: &str, which: Lost) -> bool {
         reflex_shell::work::spend(8);
-        let has = |names: Known<Names>| names.as_ref().is_some_and(Names::any);
         // Staged content is in git's index. Detecting it requires reading the last commit, which adds to the cost of
         // each edit.
         let changed = || match which {
             Lost::Untouched => self.world.unstaged(path),
             Lost::Data | Lost::Work => self.world.uncommitted(path),
         };
-        let untracked = |which| has(self.world.untracked(path, which));
+        let untracked = |which| self.world.untracked(path, which).is_something();
         self.is_from_before(path) == Some(true)
             && match self.world.is_tracked(path) {
-                Some(true) => has(changed()),
-                _ => has(changed()) || untracked(Untracked::Ordinary) || untracked(Untracked::Ignored),
+                Some(true) => changed().is_something(),
+                _ => changed().is_something() || untracked(Untracked::Ordinary) || untracked(Untracked::Ignored),
             }
             && self.is_regenerable(path) != Ternary::Yes
             && !self.is_held_by_new(effect, path)
@@ -128,8 +170,7 @@ impl Facts<'_> {
             return real.exists.map_or(Ternary::Unknown, |_| Ternary::No);
         }
         let path = real.path.as_str();
-        let is_committed =
-            self.world.is_tracked(path) == Some(true) && self.world.uncommitted(path).is_some_and(|names| !names.any());
+        let is_committed = self.world.is_tracked(path) == Some(true) && self.world.uncommitted(path).is_nothing();
         let is_lost = !is_committed
             && self.is_from_before(path) != Some(false)
             && self.is_regenerable(path) != Ternary::Yes

@@ -4,6 +4,7 @@ use super::cache::{Facts, Pattern};
 use super::classes::{fixed_part, meets};
 use crate::analysis::command_pattern::{is_plain, is_plainly_written};
 use crate::analysis::replaced::replaced;
+use crate::model::affected::Affected;
 use crate::model::effect::{Effect, EffectKind, Target};
 use crate::model::event::{Action, AgentPath};
 use crate::model::path::{self, is_within};
@@ -26,7 +27,7 @@ impl Facts<'_> {
 
     /// Whether tracked files have uncommitted changes.
     pub(crate) fn git_dirty(&self) -> Option<bool> {
-        self.world.uncommitted(&self.event.workspace).map(|names| names.any())
+        self.world.uncommitted(&self.event.workspace).known().map(|names| names.any())
     }
 
     /// Returns the content of a file, or of a part of it, before an action that writes it.
@@ -48,7 +49,7 @@ impl Facts<'_> {
     /// Returns the files that match the target, if it is a pattern and they can be listed.
     pub(crate) fn found_by(&self, effect: &Effect, target: &Target) -> Option<Vec<String>> {
         match &self.seen(effect, target).pattern {
-            Some(Pattern::Written(pattern)) => self.world.expand(pattern),
+            Some(Pattern::Written(pattern)) => self.world.expand(pattern).known(),
             Some(Pattern::Tree(_)) | None => None,
         }
     }
@@ -68,9 +69,9 @@ impl Facts<'_> {
         let count = |effect: &Effect, target: &Target| {
             let held = match &self.seen(effect, target).pattern {
                 Some(Pattern::Written(pattern) | Pattern::Tree(pattern)) => self.world.expand(pattern),
-                None => target.path().and_then(|path| self.world.expand(&format!("{path}/*"))),
+                None => target.path().map_or(Affected::Unknown, |path| self.world.expand(&format!("{path}/*"))),
             };
-            held.map_or(1, |held| held.len().max(1))
+            held.known().map_or(1, |held| held.len().max(1))
         };
         deleting.flat_map(|effect| effect.targets.iter().map(move |target| count(effect, target))).sum()
     }

@@ -5,6 +5,7 @@ use super::cache::Facts;
 use super::classes::fixed_part;
 
 use crate::analysis::aliases;
+use crate::model::affected::Affected;
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
 use crate::model::path::{self, is_within};
 use crate::model::truth::Ternary;
@@ -19,7 +20,7 @@ const STARTED: [&str; 4] = ["shell-startup", "system-startup", "git-hooks", "sec
 const PROTECTED: [&str; 2] = ["guard", "agent-hooks"];
 
 /// Maximum number of sources of one copy that are examined.
-const MAX_SOURCES: usize = 64;
+const MAX_SOURCES: usize = 1024;
 
 /// Maximum number of files of a tree that become targets of their own.
 const MAX_BELOW: usize = 256;
@@ -63,7 +64,7 @@ impl Facts<'_> {
             Target::new(value, TargetPath::Known { text: path, climbing: None, follows: false, contents })
         };
         let is_copy = effect.kind == EffectKind::Overwrite;
-        let targets: Vec<Target> = match self.names_below(effect, real.exists) {
+        let targets: Vec<Target> = match self.names_below(effect, real.exists).known() {
             // The effect of the copy already names the folder.
             None if is_copy => Vec::new(),
             None => vec![target(folder, true)],
@@ -106,7 +107,7 @@ impl Facts<'_> {
         }
         if target.path().is_none() {
             // For an unknown folder: names that would be the guard's below the home folder count as the guard's.
-            let names = (effect.kind == EffectKind::Populate).then(|| self.names_below(effect, None)).flatten();
+            let names = (effect.kind == EffectKind::Populate).then(|| self.names_below(effect, None).known()).flatten();
             return Ternary::from(names.is_some_and(|names| self.names_protected(&names, &self.event.home)));
         }
         let real = self.real(effect, target);
@@ -124,7 +125,7 @@ impl Facts<'_> {
         if !absolute && !self.is_above_guard(folder) {
             return Ternary::No;
         }
-        let Some(names) = self.names_below(effect, real.exists) else {
+        let Some(names) = self.names_below(effect, real.exists).known() else {
             return if self.is_above_guard(folder) { Ternary::Unknown } else { Ternary::No };
         };
         Ternary::from(self.names_protected(&names, folder))
@@ -186,17 +187,22 @@ impl Facts<'_> {
     }
 
     /// Returns the written names, relative to the folder; a name with a leading slash is absolute.
-    pub(super) fn names_below(&self, effect: &Effect, exists: Known<bool>) -> Known<Vec<String>> {
-        if effect.kind != EffectKind::Populate {
-            return self.copied_names(effect, exists);
+    pub(super) fn names_below(&self, effect: &Effect, exists: Known<bool>) -> Affected<Vec<String>> {
+        match effect.kind == EffectKind::Populate {
+            true => self.populated_names(effect).into(),
+            false => self.copied_names(effect, exists).into(),
         }
+    }
+
+    /// Returns the names that an archive, a folder or a commit brings.
+    fn populated_names(&self, effect: &Effect) -> Known<Vec<String>> {
         let has = |flag: &str| effect.flags.contains(&flag);
         if has("archive") {
-            let names = self.world.names_of(NamesOf::Archive(&self.source_of(effect)?))?;
+            let names = self.world.names_of(NamesOf::Archive(&self.source_of(effect)?)).known()?;
             return Some(self.transformed(without_first(names, self.stripped(effect)?), effect));
         }
         if has("tree") {
-            let names = self.world.names_of(NamesOf::Folder(&self.source_of(effect)?))?;
+            let names = self.world.names_of(NamesOf::Folder(&self.source_of(effect)?)).known()?;
             return Some(if has("dotted") { names.iter().map(|name| dotted(name)).collect() } else { names });
         }
         if has("clean") || has("untracked") {
@@ -208,7 +214,7 @@ impl Facts<'_> {
         }
         let at = self.repository_of(effect)?;
         let word = effect.argument.as_ref().map_or(Some("HEAD".into()), Value::literal)?;
-        let names = self.world.names_of(NamesOf::Commit { at: &at, word: &word })?;
+        let names = self.world.names_of(NamesOf::Commit { at: &at, word: &word }).known()?;
         Some(self.transformed(without_first(names, self.stripped(effect)?), effect))
     }
 
@@ -250,21 +256,26 @@ impl Facts<'_> {
         // A nonexistent destination is created rather than copied into.
         let renamed = effect.flags.contains(&"no-target") || exists == Some(false);
         let mut names = Vec::new();
-        for source in aliases::sources(effect, self.analysis).take(MAX_SOURCES) {
-            let TargetPath::Known { text, contents, follows, .. } = &source.path else { return None };
-            let into = *contents || *follows || renamed;
-            for source in self.expanded(text, source)? {
+        let has = |flag: &str| effect.flags.contains(&flag);
+        for (index, source) in aliases::sources(effect, self.analysis).enumerate() {
+            let TargetPath::Known { contents, follows, .. } = &source.path else { return None };
+            if index >= MAX_SOURCES {
+                return None;
+            }
+            let is_one = !source.is_pattern();
+            // All that a pattern without a name matches are separate sources.
+            let into = is_one && (*contents || *follows) || renamed;
+            for source in self.matched(source).known()? {
                 let name_of_source = path::name_of(&source).to_owned();
                 let real = self.world.real(&source, true);
                 // A nonexistent source may become a folder with any content.
-                if real.exists == Some(false) && ["recursive", "archive"].iter().any(|flag| effect.flags.contains(flag))
-                {
+                if real.exists == Some(false) && (has("recursive") || has("archive")) {
                     return None;
                 }
                 let inner = match real.is_folder {
                     Some(false) => Some(Vec::new()),
-                    Some(true) => Some(self.world.names_of(NamesOf::Folder(&real.path))?),
-                    None => self.world.names_of(NamesOf::Folder(&real.path)),
+                    Some(true) => Some(self.world.names_of(NamesOf::Folder(&real.path)).known()?),
+                    None => self.world.names_of(NamesOf::Folder(&real.path)).known(),
                 };
                 match inner.filter(|names| !names.is_empty()) {
                     Some(inner) if into => names.extend(inner),
@@ -274,10 +285,6 @@ impl Facts<'_> {
             }
         }
         Some(names)
-    }
-
-    fn expanded(&self, text: &str, source: &Target) -> Known<Vec<String>> {
-        if source.is_pattern() { self.world.expand(text) } else { Some(vec![text.to_owned()]) }
     }
 }
 

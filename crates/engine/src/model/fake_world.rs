@@ -1,5 +1,6 @@
 //! A hypothetical machine for `eval`, `demo` and the tests.
 
+use crate::model::affected::Affected;
 use crate::model::event::Event;
 use crate::model::latency::Tick;
 use crate::model::path::{absolute, is_within, parent};
@@ -71,15 +72,24 @@ impl FakeWorld {
         path.get(self.workspace.trim_end_matches('/').len()..).map(|rest| rest.trim_start_matches('/'))
     }
 
-    fn names(&self, path: &str, of: impl Fn(&SupposedGit) -> Vec<String>) -> Known<Names> {
-        let git = self.readable()?;
-        let Some(relative) = self.relative(path) else { return Some(Names::default()) };
+    fn names(&self, path: &str, of: impl Fn(&SupposedGit) -> Vec<String>) -> Affected<Names> {
+        let Some(git) = self.readable() else { return Affected::Unknown };
+        let Some(relative) = self.relative(path) else { return Affected::Nothing };
         let is_meant = |name: &String| {
             let name = name.trim_end_matches('/');
             relative.is_empty() || is_within(name, relative) || is_within(relative, name)
         };
         let names: Vec<String> = of(git).into_iter().filter(is_meant).collect();
-        Some(Names { count: names.len(), names, more: false })
+        Names { count: names.len(), names, more: false }.into()
+    }
+
+    /// Returns the given files at or below a path outside of the project.
+    fn outside(&self, path: &str) -> Vec<String> {
+        if self.relative(path).is_some() {
+            return Vec::new();
+        }
+        let files = self.files.keys().filter(|file| file.starts_with('/'));
+        files.filter(|file| is_within(file, path) && self.relative(file).is_none()).cloned().collect()
     }
 
     /// Follows up to eight symlinks.
@@ -113,11 +123,18 @@ impl World for FakeWorld {
         ResolvedPath { path: real, exists, is_folder: None }
     }
 
-    /// Matches the given files; a pattern that none of them fits is unknown.
-    fn expand(&self, pattern: &str) -> Known<Vec<String>> {
+    /// Expands patterns over the given files; a folder without any is unknown.
+    fn expand(&self, pattern: &str) -> Affected<Vec<String>> {
+        if pattern.contains("**") {
+            return Affected::Unknown;
+        }
+        let start = pattern.find(['*', '?', '[']).map_or(pattern, |at| parent(pattern.get(..=at).unwrap_or("")));
         let files = self.files.keys().map(|file| self.absolute_link(file));
-        let matched: Vec<String> = files.filter(|file| fits(pattern, file)).collect();
-        (!matched.is_empty()).then_some(matched)
+        let depth = pattern.matches('/').count();
+        let to_depth = |file: String| file.split('/').take(depth + 1).collect::<Vec<_>>().join("/");
+        let below: BTreeSet<String> = files.filter(|file| is_within(file, start)).map(to_depth).collect();
+        let found = || below.iter().filter(|path| fits(pattern, path)).cloned().collect::<Vec<_>>();
+        (!below.is_empty()).then(found).into()
     }
 
     fn folds_case(&self) -> bool {
@@ -125,9 +142,9 @@ impl World for FakeWorld {
     }
 
     /// The names in an archive are the lines of its text; those in a commit are the lines of the file `git:WORD`.
-    fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>> {
-        let lines = |text: String| text.lines().map(str::to_owned).collect();
-        match source {
+    fn names_of(&self, source: NamesOf<'_>) -> Affected<Vec<String>> {
+        let lines = |text: String| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let names: Known<Vec<String>> = match source {
             NamesOf::Archive(path) => self.content(path).map(lines),
             NamesOf::Commit { word, .. } => self.files.get(&format!("git:{word}")).cloned().map(lines),
             NamesOf::Folder(folder) => {
@@ -139,7 +156,8 @@ impl World for FakeWorld {
                 let names: Vec<String> = below.filter(|name| !name.is_empty()).collect();
                 (!names.is_empty()).then_some(names)
             }
-        }
+        };
+        names.into()
     }
 
     /// Surveys the given files; a path without any is unknown.
@@ -237,15 +255,20 @@ impl World for FakeWorld {
         Some(listed)
     }
 
-    fn uncommitted(&self, path: &str) -> Known<Names> {
+    fn uncommitted(&self, path: &str) -> Affected<Names> {
         self.names(path, |git| git.dirty.clone())
     }
 
-    fn unstaged(&self, path: &str) -> Known<Names> {
+    fn unstaged(&self, path: &str) -> Affected<Names> {
         self.names(path, |git| git.dirty.clone())
     }
 
-    fn untracked(&self, path: &str, which: Untracked) -> Known<Names> {
+    /// Outside of the project the given files are in no repository.
+    fn untracked(&self, path: &str, which: Untracked) -> Affected<Names> {
+        let outside = self.outside(path);
+        if !outside.is_empty() && which != Untracked::Ignored {
+            return Names { count: outside.len(), names: outside, more: false }.into();
+        }
         self.names(path, |git| match which {
             Untracked::Ordinary => git.untracked.clone(),
             Untracked::Ignored => git.ignored.clone(),
@@ -303,6 +326,9 @@ impl World for FakeWorld {
 
     /// Files that are dirty, untracked or ignored existed before the session.
     fn age(&self, path: &str) -> Known<Age> {
+        if self.outside(path).iter().any(|file| file == path) {
+            return Some(Age { is_older: true, is_untouched: true });
+        }
         let relative = self.relative(path)?;
         let git = self.readable()?;
         let listed = git.untracked.iter().chain(&git.dirty).chain(&git.ignored).any(|name| name == relative);

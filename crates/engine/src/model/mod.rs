@@ -1,5 +1,6 @@
 //! Plain data shared by the other modules: events, effects, verdicts, and the machine as facts.
 
+pub(crate) mod affected;
 pub(crate) mod analysis;
 pub(crate) mod effect;
 pub(crate) mod event;

@@ -1,6 +1,7 @@
 //! The machine as a source of facts. Facts are queried only when a condition needs them, and a query may have no
 //! answer.
 
+use crate::model::affected::Affected;
 use crate::model::event::Event;
 use crate::model::latency::Tick;
 use crate::model::session::{SessionUsage, Step, Taint};
@@ -42,6 +43,23 @@ impl Names {
     /// Whether any name exists. An incomplete search counts as a hit: reaching a bound never lets a call pass.
     pub fn any(&self) -> bool {
         self.count > 0 || self.more
+    }
+}
+
+impl From<Names> for Affected<Names> {
+    fn from(names: Names) -> Affected<Names> {
+        if names.any() { Affected::These(names) } else { Affected::Nothing }
+    }
+}
+
+impl Affected<Names> {
+    /// Returns the union. It is unknown if one of both is.
+    pub fn and(self, others: Affected<Names>) -> Affected<Names> {
+        match (self, others) {
+            (Affected::Unknown, _) | (_, Affected::Unknown) => Affected::Unknown,
+            (Affected::Nothing, set) | (set, Affected::Nothing) => set,
+            (Affected::These(names), Affected::These(others)) => Affected::These(names.and(others)),
+        }
     }
 }
 
@@ -130,12 +148,12 @@ pub trait World {
     /// Resolves a path. With `follow`, a symlink as the last component is followed too.
     fn real(&self, path: &str, follow: bool) -> ResolvedPath;
     /// Returns the paths that match an absolute shell pattern; unknown if it takes too many to examine.
-    fn expand(&self, pattern: &str) -> Known<Vec<String>>;
+    fn expand(&self, pattern: &str) -> Affected<Vec<String>>;
     /// Whether names that differ only in case are the same file.
     fn folds_case(&self) -> bool;
     /// Returns the names of files and symlinks in a folder, an archive or a commit, relative to its root; unknown if
     /// the list is too long or the source cannot be read.
-    fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>>;
+    fn names_of(&self, source: NamesOf<'_>) -> Affected<Vec<String>>;
     /// Returns the contents of a path down to `depth` levels of folders, the top first; unknown if it cannot be read.
     fn survey(&self, path: &str, depth: usize) -> Known<Survey>;
     /// Returns the first bytes of a regular file, at most a few hundred.
@@ -188,11 +206,11 @@ pub trait World {
     /// Whether git ignores the path.
     fn is_ignored(&self, path: &str) -> Known<bool>;
     /// Returns the tracked files at or below the path whose content is in no commit.
-    fn uncommitted(&self, path: &str) -> Known<Names>;
+    fn uncommitted(&self, path: &str) -> Affected<Names>;
     /// Returns the tracked files at or below the path that differ from the index.
-    fn unstaged(&self, path: &str) -> Known<Names>;
+    fn unstaged(&self, path: &str) -> Affected<Names>;
     /// Returns the files at or below the path that git does not track.
-    fn untracked(&self, path: &str, which: Untracked) -> Known<Names>;
+    fn untracked(&self, path: &str, which: Untracked) -> Affected<Names>;
     /// Returns the checked-out submodules at or below the path; each is a work tree of its own.
     fn submodules(&self, path: &str) -> Vec<String>;
     /// Returns the branch that is checked out at the path; the inner `None` means that none is.

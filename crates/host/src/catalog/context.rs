@@ -234,8 +234,8 @@ pub(crate) fn past(step: &Step) -> Value {
 pub(crate) fn git(event: &Event, world: &dyn World) -> Option<Value> {
     let root = world.work_tree(&event.cwd)?;
     let branch = world.branch(&event.cwd)?;
-    let first = |names: Option<reflex_engine::Names>| -> Vec<String> {
-        names.map(|names| names.names.into_iter().take(MAX_FILES).collect()).unwrap_or_default()
+    let first = |names: reflex_engine::Affected<reflex_engine::Names>| -> Vec<String> {
+        names.known().map(|names| names.names.into_iter().take(MAX_FILES).collect()).unwrap_or_default()
     };
     Some(json!({
         "root": root, "branch": branch, "protected": world.protected(&event.cwd),

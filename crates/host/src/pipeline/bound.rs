@@ -117,7 +117,7 @@ impl Binder<'_> {
         if !path.contains(['*', '?', '[']) || Path::new(path).exists() {
             return self.file(path, how);
         }
-        match self.world.expand(path) {
+        match self.world.expand(path).known() {
             Some(mut found) => {
                 found.sort();
                 found.iter().for_each(|path| self.file(path, how));

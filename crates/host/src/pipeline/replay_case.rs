@@ -3,7 +3,7 @@
 use super::host::Host;
 use crate::store::redact::is_cut;
 use crate::world::LocalWorld;
-use reflex_engine::{Known, Names, Untracked, World};
+use reflex_engine::{Affected, Names, Untracked, World};
 use serde_json::{Map, Value, json};
 
 impl Host {
@@ -66,7 +66,7 @@ pub(super) fn recorded(record: &Map<String, Value>) -> Option<Map<String, Value>
 /// Git's facts about the work tree now; `None` if it is not one.
 fn git_facts(world: &LocalWorld, workspace: &str) -> Option<Value> {
     let branch = world.branch(workspace)?;
-    let names = |known: Known<Names>| known.map(|names| names.names).unwrap_or_default();
+    let names = |names: Affected<Names>| names.known().map(|names| names.names).unwrap_or_default();
     Some(json!({
         "branch": branch,
         "dirty": names(world.uncommitted(workspace)),

@@ -252,8 +252,8 @@ fn changed(world: &LocalWorld<'_>, workspace: &str) -> (Vec<String>, usize) {
         let count = names.len();
         return (names, count);
     }
-    let edited = world.uncommitted(workspace).unwrap_or_default();
-    let fresh = world.untracked(workspace, Untracked::Ordinary).unwrap_or_default();
+    let edited = world.uncommitted(workspace).known().unwrap_or_default();
+    let fresh = world.untracked(workspace, Untracked::Ordinary).known().unwrap_or_default();
     let names = edited.names.into_iter().chain(fresh.names).collect();
     (names, edited.count + fresh.count)
 }

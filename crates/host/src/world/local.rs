@@ -13,8 +13,8 @@ use crate::system::os;
 use reflex_engine::loopbreaker::Step;
 use reflex_engine::shell::work;
 use reflex_engine::{
-    Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Moment, Names, NamesOf, ResolvedPath, SessionUsage, Survey,
-    Taint, Tick, Unreadable, Untracked, World, fits, is_within, parent,
+    Affected, Age, Event, Known, Look, MAX_CONTENT, MAX_LISTED, Moment, Names, NamesOf, ResolvedPath, SessionUsage,
+    Survey, Taint, Tick, Unreadable, Untracked, World, fits, is_within, parent,
 };
 use reflex_git::{self, Fact, Ignored, Repository, Unknown};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -281,8 +281,8 @@ impl<'s> LocalWorld<'s> {
         &self,
         path: &str,
         question: impl FnOnce(&Repository, &[PathBuf]) -> Fact<reflex_git::Names>,
-    ) -> Known<Names> {
-        let (repository, found) = self.timed(|world| {
+    ) -> Affected<Names> {
+        let found = self.timed(|world| {
             let repository = world.repository(path)?;
             let found = match question(&repository, &[PathBuf::from(path)]) {
                 Err(reason) if reason.is_elsewhere() => return None,
@@ -290,15 +290,15 @@ impl<'s> LocalWorld<'s> {
                 Err(_) => reflex_git::Names { names: Vec::new(), count: 0, complete: false },
                 Ok(found) => found,
             };
-            Some((repository, found))
-        })?;
-        let root = repository.work_tree()?;
+            Some((repository.work_tree()?.to_owned(), found))
+        });
+        let Some((root, found)) = found else { return Affected::Unknown };
         let shown = |name: &PathBuf| {
             let full = root.join(name);
             let relative = full.strip_prefix(&self.workspace).map(Path::to_owned);
             relative.unwrap_or(full).to_string_lossy().into_owned()
         };
-        Some(Names { names: found.names.iter().map(shown).collect(), count: found.count, more: !found.complete })
+        Names { names: found.names.iter().map(shown).collect(), count: found.count, more: !found.complete }.into()
     }
 }
 
@@ -316,20 +316,21 @@ impl World for LocalWorld<'_> {
         self.timed(|world| world.really(path, follow))
     }
 
-    fn expand(&self, pattern: &str) -> Known<Vec<String>> {
-        self.timed(|_| expanded(pattern))
+    fn expand(&self, pattern: &str) -> Affected<Vec<String>> {
+        self.timed(|_| expanded(pattern)).into()
     }
 
     fn folds_case(&self) -> bool {
         os::FOLDS_CASE
     }
 
-    fn names_of(&self, source: NamesOf<'_>) -> Known<Vec<String>> {
-        self.timed(|world| match source {
+    fn names_of(&self, source: NamesOf<'_>) -> Affected<Vec<String>> {
+        let names = self.timed(|world| match source {
             NamesOf::Folder(folder) => archive::names_in_folder(Path::new(folder)),
             NamesOf::Archive(path) => archive::names_in_archive(Path::new(path)),
             NamesOf::Commit { at, word } => world.repository_at(at)?.names_in(word, MAX_LISTED).ok(),
-        })
+        });
+        names.into()
     }
 
     fn survey(&self, path: &str, depth: usize) -> Known<Survey> {
@@ -479,23 +480,23 @@ impl World for LocalWorld<'_> {
         *spent.get_or_init(|| store.spend(key, event, started))
     }
 
-    fn uncommitted(&self, path: &str) -> Known<Names> {
+    fn uncommitted(&self, path: &str) -> Affected<Names> {
         if !self.is_managed(path) {
-            return Some(Names::default());
+            return Affected::Nothing;
         }
         self.names(path, |repository, scope| repository.uncommitted(scope, MAX_NAMES))
     }
 
-    fn unstaged(&self, path: &str) -> Known<Names> {
+    fn unstaged(&self, path: &str) -> Affected<Names> {
         if !self.is_managed(path) {
-            return Some(Names::default());
+            return Affected::Nothing;
         }
         self.names(path, |repository, scope| repository.unstaged(scope, MAX_NAMES))
     }
 
-    fn untracked(&self, path: &str, which: Untracked) -> Known<Names> {
+    fn untracked(&self, path: &str, which: Untracked) -> Affected<Names> {
         if !self.is_managed(path) {
-            return Some(if which == Untracked::Ignored { Names::default() } else { unversioned(path) });
+            return if which == Untracked::Ignored { Affected::Nothing } else { unversioned(path).into() };
         }
         let which = match which {
             Untracked::Ordinary => Ignored::Without,
@@ -630,6 +631,9 @@ fn expanded(pattern: &str) -> Known<Vec<String>> {
     for part in pattern.split('/').filter(|part| !part.is_empty()) {
         if !part.contains(['*', '?', '[']) {
             found.iter_mut().for_each(|path| path.extend(["/", part]));
+            // Below the first pattern not every folder has the name.
+            let is_there = |path: &String| Path::new(path).symlink_metadata().is_ok();
+            found.retain(|path| looked_at == 0 || work::spend(archive::ENTRY) && is_there(path));
             continue;
         }
         let mut deeper = Vec::new();

@@ -72,7 +72,7 @@ impl Finder<'_> {
                 continue;
             }
             if path.contains('*') {
-                waiting.extend(self.world.expand(&path).unwrap_or_default());
+                waiting.extend(self.world.expand(&path).known().unwrap_or_default());
                 continue;
             }
             let Some(text) = self.world.content(&path) else { continue };

@@ -140,7 +140,8 @@ impl ScriptResolver<'_> {
         for at in &folders {
             for file in entry.get("files").texts() {
                 let path = path::absolute(&file.replace("{program}", &reader.name), at);
-                let found = if file.contains('*') { self.world.expand(&path).unwrap_or_default() } else { vec![path] };
+                let found =
+                    if file.contains('*') { self.world.expand(&path).known().unwrap_or_default() } else { vec![path] };
                 paths.extend(found);
             }
         }

@@ -631,7 +631,7 @@ impl ScriptResolver<'_> {
     /// as code of the call itself.
     fn is_work_in_progress(&self, path: &str) -> bool {
         let is_changed = || match self.world.is_tracked(path) {
-            Some(true) => self.world.uncommitted(path).is_some_and(|names| names.any()),
+            Some(true) => self.world.uncommitted(path).is_something(),
             Some(false) => self.world.is_ignored(path) == Some(false),
             None => false,
         };

@@ -77,7 +77,7 @@ impl ScriptResolver<'_> {
     /// Returns whether a file differs from the committed version. A changed file may have been written by the agent.
     fn is_changed(&self, file: &str, text: &str) -> bool {
         let committed = self.world.is_tracked(file) == Some(true)
-            && self.world.uncommitted(file).is_some_and(|names| !names.any())
+            && self.world.uncommitted(file).is_nothing()
             && self.world.content(file).as_deref() == Some(text);
         !committed
     }

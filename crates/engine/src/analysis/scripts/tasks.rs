@@ -122,7 +122,7 @@ impl ScriptResolver<'_> {
     /// Returns the files that a name or a pattern refers to.
     fn files_of(&self, name: &str, folder: &str) -> Vec<String> {
         let path = path::absolute(name, folder);
-        if name.contains(['*', '?', '[']) { self.world.expand(&path).unwrap_or_default() } else { vec![path] }
+        if name.contains(['*', '?', '[']) { self.world.expand(&path).known().unwrap_or_default() } else { vec![path] }
     }
 
     /// Returns the commands of a task in all packages of a project, or in the named ones.
@@ -144,7 +144,7 @@ impl ScriptResolver<'_> {
         let mut count = 0;
         for pattern in patterns {
             let pattern = path::absolute(&format!("{}/package.json", pattern.trim_end_matches('/')), folder);
-            let Some(files) = self.world.expand(&pattern) else {
+            let Some(files) = self.world.expand(&pattern).known() else {
                 work::cut(|| format!("{pattern} names more packages than are looked at"));
                 continue;
             };

@@ -99,7 +99,7 @@ impl Binder<'_> {
         for path in paths.iter().take(MAX_TARGETS) {
             match path.contains(['*', '?', '[']) && !Path::new(path).exists() {
                 false => self.tree(Path::new(path), &mut lost, &mut left),
-                true => match self.world.expand(path) {
+                true => match self.world.expand(path).known() {
                     Some(mut found) => {
                         found.sort();
                         found.iter().for_each(|path| self.tree(Path::new(path), &mut lost, &mut left));
