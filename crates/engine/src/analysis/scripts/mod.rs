@@ -3,6 +3,7 @@
 //! run.
 
 mod executed;
+mod folders;
 mod forms;
 mod language;
 mod loaded;
@@ -153,7 +154,28 @@ impl ScriptResolver<'_> {
         if effect.site != ExecTarget::Here {
             return;
         }
-        let found = if matches!(effect.kind, EffectKind::RunFile | EffectKind::RunUnknown) {
+        let found: Vec<Found> = match self.in_each_folder(effect) {
+            Some(effects) => effects.iter().filter_map(|effect| self.text_of(effect)).collect(),
+            None => self.text_of(effect).into_iter().collect(),
+        };
+        let action = effect.action;
+        let starter = Starter { script: effect.script, command: effect.command };
+        if found.is_empty() {
+            return;
+        }
+        if let Some(effect) =
+            self.analysis.effects.get_mut(index).filter(|effect| effect.kind == EffectKind::RunUnknown)
+        {
+            effect.kind = EffectKind::RunFile;
+        }
+        for found in found {
+            self.run(found, level, action, starter);
+        }
+    }
+
+    /// Returns the text that an effect runs.
+    fn text_of(&self, effect: &Effect) -> Option<Found> {
+        if matches!(effect.kind, EffectKind::RunFile | EffectKind::RunUnknown) {
             self.run_file(effect)
         } else if effect.kind == EffectKind::RunTask {
             self.task(effect)
@@ -161,16 +183,13 @@ impl ScriptResolver<'_> {
             self.compiled(effect)
         } else {
             None
-        };
-        let (action, caller) = (effect.action, effect.script);
-        let starter = Starter { script: caller, command: effect.command };
-        let Some(found) = found else { return };
-        if let Some(effect) =
-            self.analysis.effects.get_mut(index).filter(|effect| effect.kind == EffectKind::RunUnknown)
-        {
-            effect.kind = EffectKind::RunFile;
         }
-        let again = |script: &&mut Script| script.path == found.path && script.text == found.text && caller.is_some();
+    }
+
+    /// Reads a text that a command of the call runs.
+    fn run(&mut self, found: Found, level: usize, action: usize, starter: Starter) {
+        let again =
+            |script: &&mut Script| script.path == found.path && script.text == found.text && starter.script.is_some();
         if let Some(known) = self.analysis.scripts.iter_mut().find(again) {
             known.starter = None;
             return;
