@@ -48,7 +48,7 @@ struct Seen {
     first: Option<PathBuf>,
 }
 
-const UNTRACKED: [(&str, &str); 9] = [
+const UNTRACKED: [(&str, &str); 11] = [
     ("notes.md", "thoughts that are in no commit\n"),
     ("secret.txt", "only for me\n"),
     ("with space.txt", "a name of two words\n"),
@@ -58,6 +58,8 @@ const UNTRACKED: [(&str, &str); 9] = [
     (".env", "TOKEN=not-a-real-one\n"),
     ("data/customers.csv", "a,b\n1,2\n"),
     ("data/app.db", "not really a database\n"),
+    ("new/notes.md", "newer thoughts\n"),
+    ("new/deep/list.txt", "3\n"),
 ];
 
 impl Ground {
@@ -207,12 +209,12 @@ impl Ground {
                 () => ("file", String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned()),
             };
             // Of git's own files its objects may be more than before, and what it notes of its last steps.
-            if name == Path::new(".git/objects") || name == Path::new(".git/COMMIT_EDITMSG") {
+            if name.ends_with(".git/objects") || name.ends_with(".git/COMMIT_EDITMSG") {
                 continue;
             }
             let first = (kind == "file" && data.nlink() > 1)
                 .then(|| names.entry(data.ino()).or_insert_with(|| name.clone()).clone());
-            let is_work = kind == "file" && !name.starts_with(".git");
+            let is_work = kind == "file" && !name.components().any(|part| part.as_os_str() == ".git");
             let written = if is_work { (data.mtime(), data.mtime_nsec()) } else { (0, 0) };
             all.insert(name, Seen { kind, mode: data.mode() & 0o7777, written, content, first });
             if kind == "folder" {
@@ -383,6 +385,113 @@ fn overwritten_files_come_back() {
     };
     let commands = FILES.iter().flat_map(|file| forms.map(|form| named(form, file)));
     play_all(commands.filter(|command| !is_block(command)).collect());
+}
+
+#[test]
+fn files_under_which_others_land_come_back() {
+    let commands = [
+        "mv new/*.md .",
+        "mv new/*.md ./",
+        "cp new/* .",
+        "install -m 600 new/*.md .",
+        "for f in new/*.md; do mv \"$f\" .; done",
+        "for f in new/*; do cp \"$f\" .; done",
+        "find new -name '*.md' -exec mv {} . \\;",
+        "find new/deep -type f -exec cp {} todo/ \\;",
+        "find new/deep -type f | xargs mv -t todo",
+        "find new/deep -type f -print0 | xargs -0 -I{} mv {} todo/",
+        "ls new/*.md | xargs -I{} cp {} .",
+        "ls new | while read -r f; do cp \"new/$f\" .; done",
+    ];
+    play_all(commands.map(String::from).to_vec());
+    let ground = Ground::new();
+    for silent in ["mv new/deep/*.txt docs", "cp new/*.txt .", "mv new/*.md tools", "cp new/deep/* docs/"] {
+        assert_eq!(ground.ask("Bash", json!({"command": silent})), Value::Null, "{silent}");
+    }
+}
+
+#[test]
+fn a_moved_file_comes_back_from_under_the_next_one() {
+    let commands = [
+        "mv notes.md out.md; mv secret.txt out.md",
+        "for f in notes.md secret.txt; do mv $f out.md; done",
+        "for f in *.md; do mv \"$f\" out.txt; done",
+        "mv notes.md out.md && echo done > out.md",
+        "for f in todo/list.txt new/deep/list.txt; do mv $f docs/; done",
+        "find . -name list.txt -exec mv {} docs/ \\;",
+    ];
+    for command in commands {
+        let ground = Ground::new();
+        let mut before = ground.seen();
+        let id = kept(&ground.ask("Bash", json!({"command": command}))).expect(command);
+        ground.run(command);
+        undo(&id).unwrap();
+        let mut after = ground.seen();
+        after.retain(|name, _| before.contains_key(name));
+        // A name that stays may come first.
+        before.values_mut().chain(after.values_mut()).for_each(|seen| seen.first = None);
+        same(&before, &after).unwrap_or_else(|why| panic!("{command}: {why}"));
+    }
+    let ground = Ground::new();
+    let silent = ["mv notes.md out.md; mv secret.txt other.md", "mkdir out && mv notes.md out && mv secret.txt out"];
+    for command in silent {
+        assert_eq!(ground.ask("Bash", json!({"command": command})), Value::Null, "{command}");
+    }
+}
+
+#[test]
+fn work_in_several_repositories_comes_back() {
+    for command in [
+        "for r in work/*/; do git -C \"$r\" reset -q --hard; done",
+        "for r in work/*/; do (cd \"$r\" && git checkout -q . && git clean -qfd); done",
+        "ls -d work/*/ | xargs -I{} git -C {} checkout -q .",
+        "for d in work/*/; do make -s -C \"$d\" clean; done",
+        "for d in work/*/; do (cd \"$d\" && make -s clean); done",
+    ] {
+        let ground = Ground::new();
+        for name in ["one", "two"] {
+            ground.write(&format!("work/{name}/f"), "committed\n");
+            ground.write(&format!("work/{name}/Makefile"), "clean:\n\trm -f fresh\n");
+            let begin = "git init -q . && git add f Makefile && git commit -q -m first";
+            assert_eq!(ground.run(&format!("cd work/{name} && {begin}")).0, Some(0));
+            ground.write(&format!("work/{name}/f"), "changed\n");
+            ground.write(&format!("work/{name}/fresh"), "new\n");
+        }
+        let before = ground.seen();
+        let answer = ground.ask("Bash", json!({"command": command}));
+        let id = kept(&answer).unwrap_or_else(|| panic!("{command}: {answer}"));
+        ground.run(command);
+        assert_ne!(ground.seen(), before, "{command}");
+        undo(&id).unwrap();
+        same(&before, &ground.seen()).unwrap_or_else(|why| panic!("{command}: {why}"));
+    }
+}
+
+#[test]
+fn the_folder_behind_a_link_comes_back() {
+    for command in [
+        "rm -rf \"$(readlink -f link)\"",
+        "rm -rf $(realpath link)",
+        "rm -rf \"$(cd link && pwd -P)\"",
+        "D=$(cd link && pwd -P); rm -rf \"$D\"",
+        "python3 -c \"import os, shutil; shutil.rmtree(os.path.realpath('link'))\"",
+        "mv \"$(realpath link)\" moved && rm -rf moved",
+    ] {
+        let ground = Ground::new();
+        symlink("todo", ground.root.join("link")).unwrap();
+        let before = ground.seen();
+        let answer = ground.ask("Bash", json!({"command": command}));
+        let id = kept(&answer).unwrap_or_else(|| panic!("{command}: {answer}"));
+        ground.run(command);
+        assert_ne!(ground.seen(), before, "{command}");
+        undo(&id).unwrap();
+        same(&before, &ground.seen()).unwrap_or_else(|why| panic!("{command}: {why}"));
+    }
+    let ground = Ground::new();
+    symlink("todo", ground.root.join("link")).unwrap();
+    for command in ["rm -rf link", "rm -rf \"$(dirname link/x)\"", "rm -f \"$(cd . && pwd)/link\""] {
+        assert_eq!(ground.ask("Bash", json!({"command": command})), Value::Null, "{command}");
+    }
 }
 
 #[test]
