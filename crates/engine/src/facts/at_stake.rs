@@ -206,7 +206,7 @@ impl Facts<'_> {
                 },
                 written => written.known().unwrap_or_default(),
             };
-            // A name with an unknown part is no name.
+            // A name with an unknown part does not identify a file.
             let is_name =
                 |path: &String| !path.contains(['*', '?', '[']) || self.world.real(path, false).exists == Some(true);
             let all = written.into_iter().chain(self.buried(effect)).collect::<Vec<_>>();

@@ -22,7 +22,7 @@ pub(super) struct Landing {
     pub(super) at: String,
 }
 
-/// Where a call has moved files to so far.
+/// Files that a call has moved, with their places before and after.
 #[derive(Default)]
 struct Moves {
     /// The original path of each moved file by its present path.

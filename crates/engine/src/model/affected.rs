@@ -1,9 +1,9 @@
-//! What a call affects: the files that it would lose, replace, read or send.
+//! The files or objects that a call affects: loses, replaces, reads or sends.
 
 /// The files or other objects that a call affects.
 ///
-/// A set that cannot be worked out is [`Affected::Unknown`], never an empty one: an empty set means that nothing is
-/// lost.
+/// A set that cannot be worked out is [`Affected::Unknown`]. [`Affected::Nothing`] means that the call certainly affects
+/// none.
 #[must_use]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Affected<T> {
