@@ -48,7 +48,7 @@ fn commands(synopsis: &str) -> Vec<String> {
         let end = if is_optional { rest.find(']').unwrap() + 1 } else { rest.find(' ').unwrap_or(rest.len()) };
         let (part, after) = rest.split_at(end);
         rest = after.trim_start();
-        let words = filled(if is_optional { &part[1..part.len() - 1] } else { part });
+        let words = filled(if is_optional { part.trim_start_matches('[').trim_end_matches(']') } else { part });
         let without = if is_optional { commands.clone() } else { Vec::new() };
         commands = commands.iter().map(|command| format!("{command}{words} ")).chain(without).collect();
     }

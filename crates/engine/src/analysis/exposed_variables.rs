@@ -1,5 +1,5 @@
 //! Variables that hold a key and whose values the text shows to the agent: one of them by name, or the environment as
-//! far as the filters behind it let it through.
+//! far as the filters after it pass it on.
 
 use super::effects::{EffectExtractor, Ran};
 use super::flows::{Shows, is_key_name, shows};
@@ -40,7 +40,7 @@ impl EffectExtractor<'_> {
     }
 
     /// Adds an effect for keys shown by `env`, `env | grep -i token`, `export -p`. Without a key in the environment, and
-    /// with a filter that lets none through, nothing is shown.
+    /// with a filter that drops all of them, it shows no key.
     pub(super) fn environment_shown(&mut self, before: usize, reading: &Reading) {
         let commands = &reading.commands;
         let in_call = self.script.is_none();

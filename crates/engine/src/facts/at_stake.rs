@@ -204,7 +204,7 @@ impl Facts<'_> {
                     Some(found) if !found.more => found.names,
                     Some(_) | None => return Affected::Unknown,
                 },
-                written => written.known().unwrap_or_default(),
+                written @ (Affected::Nothing | Affected::These(_)) => written.known().unwrap_or_default(),
             };
             // A name with an unknown part does not identify a file.
             let is_name =

@@ -53,7 +53,7 @@ impl<T> Affected<Vec<T>> {
     pub fn at_most(self, members: usize) -> Affected<Vec<T>> {
         match self {
             Affected::These(all) if all.len() > members => Affected::Unknown,
-            set => set,
+            set @ (Affected::Nothing | Affected::These(_) | Affected::Unknown) => set,
         }
     }
 }

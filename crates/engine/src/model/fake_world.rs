@@ -336,7 +336,7 @@ impl World for FakeWorld {
     }
 }
 
-/// Whether a path fits a pattern with stars, each of which stands for letters of one component.
+/// Whether a path fits a pattern with stars, each of which matches characters of one component.
 fn fits(pattern: &str, path: &str) -> bool {
     match (pattern.split_at_checked(1), path.split_at_checked(1)) {
         (Some(("*", rest)), _) if fits(rest, path) => true,

@@ -57,7 +57,7 @@ pub(crate) fn lexical(value: &Value, folders: Folders<'_>, variable: &dyn Fn(&st
         TargetPath::Known { text, climbing, contents, .. } if value.is_resolved() => {
             TargetPath::Known { text, climbing, follows: true, contents }
         }
-        path => path,
+        path @ (TargetPath::None | TargetPath::Known { .. } | TargetPath::Unknown) => path,
     }
 }
 

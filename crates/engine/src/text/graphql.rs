@@ -9,7 +9,7 @@ const MAX_FIELDS: usize = 64;
 
 /// Returns the names of the top-level fields of the document's mutations.
 ///
-/// The text is a document or the JSON body of a request. A body that is no JSON, such as one with unknown parts, is
+/// The text is a document or the JSON body of a request. A body that is not JSON, such as one with unknown parts, is
 /// read as a document from its first mutation on.
 pub(crate) fn mutations(text: &str) -> Vec<String> {
     work::spend(text.len() as u64 / 64);
@@ -53,7 +53,7 @@ fn fields(document: &str) -> Vec<String> {
             }
             // A directive is not a field.
             field if braces == 1 && lists == 0 && is_mutation && is_name(field) && last != "@" => {
-                // What stands before was an alias.
+                // The word before it was an alias.
                 found.truncate(found.len().saturating_sub(usize::from(last == ":")));
                 found.push(field.to_owned());
             }

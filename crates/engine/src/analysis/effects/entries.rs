@@ -66,7 +66,7 @@ impl EffectExtractor<'_> {
     }
 
     /// `mutations:` Returns the fields of GraphQL mutations which fit the entry's patterns. A value is a `file`, or a
-    /// `text` in which `@` stands before a file's name.
+    /// `text` in which `@` precedes the name of a file.
     fn mutations(&self, ran: Ran<'_>, entry: Node<'static>, values: &[Value]) -> Vec<Value> {
         let mut fields = Vec::new();
         for value in values {
