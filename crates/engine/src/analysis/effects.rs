@@ -689,6 +689,8 @@ impl EffectExtractor<'_> {
         let resolve =
             |value: &Value, cwd: &str| match path::lexical(value, Folders { cwd, ..base }, &|name| self.variable(name))
             {
+                // Each folder in it, as of `work/*`.
+                TargetPath::Known { text, contents: true, .. } => Some(format!("{text}/*")),
                 TargetPath::Known { text, .. } => Some(text),
                 TargetPath::None | TargetPath::Unknown => None,
             };

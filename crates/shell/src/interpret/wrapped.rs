@@ -11,7 +11,7 @@ use crate::cli_grammar::invocation::Invocation;
 use crate::cli_grammar::program::Program;
 use crate::cli_grammar::selector::Selector;
 use crate::model::language::Language;
-use crate::model::value::{Origin, Piece, UnknownReason, Value};
+use crate::model::value::{Origin, Piece, Printed, UnknownReason, Value};
 use crate::reading::{Code, CommandId, ExecTarget, LOADED, UNCHANGED};
 use crate::surroundings::ModuleName;
 use crate::syntax::names::is_name;
@@ -239,7 +239,12 @@ impl Interpreter<'_> {
         let mut stdin = draft.stdin.clone();
         let lines = if entry.get("append").text() == "stdin" {
             let files = invocation.values("file", &draft.words);
-            let input = files.first().map(|file| self.content(file).unwrap_or_default());
+            // The words of a file that is not known may be any.
+            let unread = |file: &Value| {
+                let text = Value::piece(Piece::Output(Printed::Program("cat".into())), file.origin());
+                Stream::new(text, Vec::new())
+            };
+            let input = files.first().map(|file| self.content(file).unwrap_or_else(|| unread(file)));
             let lines = super::xargs::xargs(words, invocation, draft, input.as_ref().unwrap_or(&stdin));
             // With the `open` option, its programs read from the terminal.
             if invocation.has("open") {
