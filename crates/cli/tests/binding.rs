@@ -329,7 +329,8 @@ fn what_a_tool_reads_from_the_project_belongs_to_the_call() {
     let remove_file = |here: &Here| fs::remove_file(here.project.join("GNUmakefile")).unwrap();
     check("make out", "Makefile", &[makefile], first, remove_file);
     check_file("terraform destroy -auto-approve", "goes by main.tf (", "main.tf", "resource \"a\" \"b\" {}\n");
-    check_file("docker compose down -v", "goes by compose.yaml (", "compose.yaml", "services: {}\n");
+    let volumes = "services: {}\nvolumes: {data: {}}\n";
+    check_file("docker compose down -v", "goes by compose.yaml (", "compose.yaml", volumes);
     check_file("kubectl delete namespace prod", "goes by ~/.kube/config (", "~/.kube/config", "current-context: a\n");
     check_file("task out; git push --force origin main", "goes by Taskfile.yml (", "Taskfile.yml", "tasks: {}\n");
     check_file("cargo run; git push --force origin main", "goes by build.rs (", "build.rs", "fn main() {}\n");

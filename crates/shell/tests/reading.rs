@@ -177,7 +177,7 @@ fn known_input_is_taken_line_by_line() {
     finds("echo \"'a b' c\" | xargs rm", "[rm][a b][c]");
     finds("echo ls > log; echo rm x | tee log | sh", "[rm][x]");
     finds("echo ls > x; echo rm x | grep x | sh", "[rm][x]");
-    finds("echo x | xargs -a list rm", "[rm][…]");
+    finds("echo x | xargs -a list rm", "[rm][$(cat …)]");
 }
 
 #[test]

@@ -47,7 +47,8 @@ fn a_quoted_program_with_arguments_is_a_call() {
     powershell(r#""C:\x\tool.exe""#, &[]);
     powershell(r#""tool.exe" -join 'a' | b"#, &["[b]"]);
     powershell(r#""tool.exe" + ' a'"#, &[]);
-    powershell(r#""some text" -Flag"#, &[]);
+    // Read as another statement, as before.
+    powershell(r#""some text" -Flag"#, &["[-Flag]"]);
 }
 
 #[test]

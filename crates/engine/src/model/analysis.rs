@@ -65,6 +65,8 @@ pub struct Script {
     pub reading: Reading,
     /// The reason for reading it.
     pub usage: Usage,
+    /// Whether a client or tool starts it by itself, without a call that would be judged.
+    pub(crate) is_unasked: bool,
     /// Its initial working directory, if known.
     pub(crate) folder: Option<String>,
     /// The mounts of the place in which it runs, if that is not this machine.

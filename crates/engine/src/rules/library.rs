@@ -68,10 +68,11 @@ fn judge(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> (Ternary, b
 }
 
 /// Lowers the severity for a script that is only written: it may never run, and if it does, it is judged at that time.
+/// One that starts by itself is judged now or never.
 fn severity(rule: Node<'static>, effect: &Effect, facts: &Facts<'_>) -> Option<Severity> {
     let severity = Severity::named(severity_word(rule, effect, facts)).unwrap_or(Severity::High);
     let script = effect.script.and_then(|script| facts.analysis.scripts.get(script));
-    if script.is_none_or(|script| script.usage != Usage::Written) {
+    if script.is_none_or(|script| script.usage != Usage::Written || script.is_unasked) {
         return Some(severity);
     }
     match severity {

@@ -26,6 +26,8 @@ pub(crate) struct Text {
 /// The part of a deferred text's effects that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Counts {
+    /// All effects. A client or tool runs the text by itself, so no call of its own will be judged.
+    Unasked,
     /// All effects.
     All,
     /// Effects that take from others, give to them or persist on the machine. Effects of a build on its own files do
@@ -33,6 +35,13 @@ pub(crate) enum Counts {
     Lasting,
     /// Effects that take from others or give to them. The rest is judged when the text is run.
     Taken,
+}
+
+impl Text {
+    /// Whether a client or tool runs it on this machine by itself, without a call that would be judged.
+    pub(crate) fn is_unasked(&self) -> bool {
+        self.counts == Counts::Unasked && self.site == ExecTarget::Here
+    }
 }
 
 impl DeferredExecution {
@@ -87,12 +96,12 @@ impl DeferredExecution {
                 continue;
             }
             let line = line.trim_start().trim_start_matches("$ ");
-            let block = is_block.then_some((line, if runs { Counts::All } else { Counts::Taken }));
+            let block = is_block.then_some((line, if runs { Counts::Unasked } else { Counts::Taken }));
             let mut parts = line.split('`').filter(|_| !is_block).peekable();
             let mut spans = Vec::new();
             while let (Some(before), Some(span)) = (parts.next(), parts.next()) {
                 // The same holds for a span that follows `!`.
-                let counts = if before.ends_with('!') { Counts::All } else { Counts::Taken };
+                let counts = if before.ends_with('!') { Counts::Unasked } else { Counts::Taken };
                 spans.push((span, counts));
             }
             for (text, counts) in block.into_iter().chain(spans).filter(|(text, _)| is_command(text)) {
@@ -107,7 +116,7 @@ impl DeferredExecution {
     }
 
     pub(super) fn run_all(&mut self, text: impl Into<String>, site: ExecTarget) {
-        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, counts: Counts::All });
+        self.scripts.push(Text { text: text.into(), language: Language::Shell, site, counts: Counts::Unasked });
     }
 }
 

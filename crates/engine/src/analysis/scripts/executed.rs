@@ -44,6 +44,11 @@ impl ScriptResolver<'_> {
         true
     }
 
+    /// Whether a client or tool runs the file without a call that would be judged.
+    pub(super) fn starts_by_itself(&self, path: &str) -> bool {
+        self.readers_of(path).iter().any(|entry| entry.get("unasked").is_true())
+    }
+
     /// Returns the entries whose programs read this file.
     fn readers_of(&self, path: &str) -> Vec<Node<'static>> {
         let files = self.tables.get("loads").get("files");
@@ -71,7 +76,11 @@ impl ScriptResolver<'_> {
             _ => ExecTarget::Here,
         };
         let first = self.analysis.effects.len();
-        let counts = if entry.get("whole").is_true() { Counts::All } else { Counts::Lasting };
+        let counts = match (entry.get("unasked").is_true(), entry.get("whole").is_true()) {
+            (true, _) => Counts::Unasked,
+            (false, true) => Counts::All,
+            (false, false) => Counts::Lasting,
+        };
         self.later_text(index, path, Text { text: text.clone(), language, site, counts });
         self.forget_unchanged(first, &text, &previous.map(|(_, text)| text).unwrap_or_default());
         self.report_gaps(true);

@@ -25,7 +25,7 @@ use super::replaced::replaced;
 use super::task_runners::TaskFile;
 use crate::model::analysis::{Analysis, Script, Starter, Usage};
 use crate::model::effect::{Effect, EffectKind, Target, TargetPath};
-use crate::model::event::{Action, Event};
+use crate::model::event::{Action, AgentPath, Event};
 use crate::model::mounts::MountTable;
 use crate::model::path::{self, Folders, parent};
 use crate::model::world::{MAX_CONTENT, World};
@@ -500,9 +500,13 @@ impl ScriptResolver<'_> {
             if about_guard::may_mention(&text) {
                 self.about_guard(index, &path, &text, action);
             }
-            // The commands of the file count when they run.
+            if self.starts_by_itself(&path) {
+                let written = Action::Write { path: AgentPath::new(path.as_str()), content: text.clone() };
+                self.executed(index, &path, &written);
+            }
+            // Other commands of the file count when they run.
             if let Some(mut later) = config_files::deferred(self.tables, &path, &text) {
-                later.scripts.clear();
+                later.scripts.retain(Text::is_unasked);
                 if later.is_empty() {
                     continue;
                 }
@@ -567,6 +571,7 @@ impl ScriptResolver<'_> {
     }
 
     fn later_text(&mut self, action: usize, path: &str, script: Text) {
+        let is_unasked = script.is_unasked();
         let first = self.analysis.effects.len();
         let found = Found {
             path: path.to_owned(),
@@ -578,7 +583,9 @@ impl ScriptResolver<'_> {
             assignments: Vec::new(),
             place: None,
         };
+        let written = self.analysis.scripts.len();
         self.read(action, 1, found);
+        self.analysis.scripts.iter_mut().skip(written).for_each(|script| script.is_unasked = is_unasked);
         let mut index = 0;
         let Event { cwd, workspace, home, .. } = self.event;
         let folders = Folders { cwd, start: cwd, workspace, home };
@@ -591,7 +598,7 @@ impl ScriptResolver<'_> {
         };
         self.analysis.effects.retain(|effect| {
             index += 1;
-            index <= first || script.counts == Counts::All || counts(effect)
+            index <= first || matches!(script.counts, Counts::All | Counts::Unasked) || counts(effect)
         });
         let added = self.analysis.effects.iter_mut().skip(first);
         added.filter(|effect| effect.site == ExecTarget::Here).for_each(|effect| effect.site = script.site);
@@ -642,7 +649,9 @@ impl ScriptResolver<'_> {
         });
         let (path, text, usage, folder) = (found.path, found.text, found.usage, found.folder);
         let place = found.place;
-        let script = Script { path, text, reading, usage, folder, place, action, level, starter: None, unclear };
+        let is_unasked = false;
+        let script =
+            Script { path, text, reading, usage, is_unasked, folder, place, action, level, starter: None, unclear };
         self.analysis.scripts.push(script);
     }
 

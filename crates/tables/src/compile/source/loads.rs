@@ -62,6 +62,10 @@ pub(super) struct Loads {
     /// Whether every effect of a file that is only written counts, not only its transfers from and to others.
     #[serde(default)]
     whole: bool,
+    /// Whether a client or tool runs such a file by itself, without a call that would be judged: every effect counts, as
+    /// in a call.
+    #[serde(default)]
+    unasked: bool,
     /// Format in which such a file is read when it is only written, if it differs from the format for a run; empty for
     /// a class of files that is recognized on its own.
     written: Option<Vec<String>>,
@@ -89,7 +93,8 @@ impl Loads {
         };
         let files: Vec<String> = self.files.iter().flat_map(each).collect();
         let whole = if self.whole { json!(true) } else { Value::Null };
-        of_programs.then(|| (files, json!({"forms": forms, "site": self.site, "whole": whole})))
+        let unasked = if self.unasked { json!(true) } else { Value::Null };
+        of_programs.then(|| (files, json!({"forms": forms, "site": self.site, "whole": whole, "unasked": unasked})))
     }
 }
 
