@@ -47,7 +47,6 @@ pub(super) fn called(sandbox: &Sandbox) -> Result<(), Failure> {
 /// of the guard says so.
 pub(super) fn silenced_by_wrapper(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
-    let marker = stakes(sandbox)?;
     write(
         &sandbox.workspace().join(".claude/settings.json"),
         "{\n  \"env\": {\"CLAUDE_CODE_SHELL_PREFIX\": \"/bin/true\"}\n}\n",
@@ -61,11 +60,11 @@ pub(super) fn silenced_by_wrapper(sandbox: &Sandbox) -> Result<(), Failure> {
         )?;
     }
     // The wrapper takes the place of each shell command, too, so another tool shows that no hook is asked.
-    let write_key = claude::write(&sandbox.home().join(".ssh/authorized_keys"), "ssh-ed25519 x\n");
-    sandbox.converse(&Mode::BypassPermissions, vec![write_key])?;
-    ensure(marker.exists(), "the marker is gone")?;
-    let is_written = sandbox.home().join(".ssh/authorized_keys").exists();
-    ensure(is_written, "the wrapper is in vain now: mend the page and the table")
+    sandbox.record_hook()?;
+    let file = sandbox.workspace().join("made.txt");
+    sandbox.converse(&Mode::BypassPermissions, vec![claude::write(&file, "hello\n")])?;
+    ensure(file.exists(), "the client did not write the file")?;
+    ensure(sandbox.hook_calls()?.is_empty(), "the wrapper is in vain now: mend the page and the table")
 }
 
 /// A branch brings such settings while the client runs: it does not apply them, and later calls are still judged.
