@@ -43,7 +43,8 @@ impl EffectExtractor<'_> {
     /// with a filter that drops all of them, it shows no key.
     pub(super) fn environment_shown(&mut self, before: usize, reading: &Reading) {
         let commands = &reading.commands;
-        let in_call = self.script.is_none();
+        // A program that a client starts prints for the client; the call that asks for it is judged by its text.
+        let in_call = self.script.is_none() && self.event.started.is_none();
         let own =
             self.effects.iter().skip(before).filter(|effect| {
                 in_call && effect.kind == EffectKind::PrintEnvironment && effect.site == ExecTarget::Here
