@@ -43,8 +43,8 @@ pub(super) fn called(sandbox: &Sandbox) -> Result<(), Failure> {
     ensure(marker.exists(), "a shell line of a skill ran")
 }
 
-/// A project's settings start another program in place of the hooks: the client runs without the guard, and each command
-/// of the guard says so.
+/// A project's settings start another program in place of shell lines, those of hooks and MCP servers among them: each
+/// command of the guard reports it.
 pub(super) fn silenced_by_wrapper(sandbox: &Sandbox) -> Result<(), Failure> {
     sandbox.wire()?;
     write(
@@ -59,12 +59,12 @@ pub(super) fn silenced_by_wrapper(sandbox: &Sandbox) -> Result<(), Failure> {
             &format!("`reflex {}` does not say that the guard is off: {output}", words.join(" ")),
         )?;
     }
-    // The wrapper takes the place of each shell command, too, so another tool shows that no hook is asked.
+    // The entries of `init` start the guard without a shell, so the wrapper does not reach them; it reaches shell lines.
     sandbox.record_hook()?;
     let file = sandbox.workspace().join("made.txt");
     sandbox.converse(&Mode::BypassPermissions, vec![claude::write(&file, "hello\n")])?;
     ensure(file.exists(), "the client did not write the file")?;
-    ensure(sandbox.hook_calls()?.is_empty(), "the wrapper is in vain now: mend the page and the table")
+    ensure(!sandbox.hook_calls()?.is_empty(), "the wrapper reaches these entries now: mend the page")
 }
 
 /// A branch brings such settings while the client runs: it does not apply them, and later calls are still judged.

@@ -151,7 +151,7 @@ const CAPABILITIES: [Line; 11] = [
 const LIMITS: [Limit; 5] = [
     Limit {
         extent: Extent::IfSwitched,
-        what: "everything, in a project whose settings set `CLAUDE_CODE_SHELL_PREFIX` in `env`: that program runs in place of every hook",
+        what: "everything, in a project whose settings set `CLAUDE_CODE_SHELL_PREFIX` in `env`: that program runs in place of every shell line, those of hooks and MCP servers among them; entries of `init` start without a shell",
         instead: "`reflex status` in the project says OFF with file and line; managed settings do not help",
     },
     Limit {
