@@ -3,8 +3,10 @@
 use reflex_agents::{Agent, Switch};
 use reflex_engine::agent_settings::SettingsFormat;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Maximum size in bytes of a settings file that is read.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// A setting with which a client runs no hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +57,8 @@ fn silencer(agent: &Agent, switch: &Switch, places: Places<'_>) -> Option<Silenc
 
 /// The text of a file; `None` if it is missing or its client drops it.
 fn taken(agent: &Agent, home: &Path, file: &Path) -> Option<String> {
-    let bytes = fs::read(file).ok()?;
+    // A pipe in place of the file would hold up every hook.
+    let bytes = reflex_git::regular_file(file, MAX_BYTES)?;
     let (path, home) = (file.to_string_lossy(), home.to_string_lossy());
     let form = SettingsFormat::for_path(reflex_library::tables(), &path, &home);
     let is_dropped = form.filter(|form| form.agent() == agent.name).is_some_and(|form| form.load(&bytes).is_err());
@@ -65,6 +68,7 @@ fn taken(agent: &Agent, home: &Path, file: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[track_caller]
     fn check(agent: &str, files: &[(&str, &str)], expected: &[&str]) {

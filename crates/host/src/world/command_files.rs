@@ -12,7 +12,7 @@ const MAX_FILES: usize = 500;
 const MAX_DEPTH: usize = 4;
 
 /// Maximum size of a file, in bytes. Clients limit texts for a model to less.
-const MAX_BYTES: u64 = 256 * 1024;
+const MAX_BYTES: usize = 256 * 1024;
 
 /// Suffixes of command files. Other files beside a skill are read by the model, if at all.
 const SUFFIXES: [&str; 2] = ["md", "toml"];
@@ -74,8 +74,8 @@ fn list(folder: &Path, depth: usize, found: &mut Vec<PathBuf>) {
 }
 
 fn lines_of(file: &Path) -> Vec<ShellLine> {
-    let is_small = file.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);
-    let text = if is_small { fs::read_to_string(file).unwrap_or_default() } else { String::new() };
+    let bytes = reflex_git::regular_file(file, MAX_BYTES).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
     let line = |(number, text): (usize, &str)| ShellLine { file: file.to_owned(), number, text: text.to_owned() };
     command_lines(&text).into_iter().map(line).collect()
 }
