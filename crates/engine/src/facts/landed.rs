@@ -52,7 +52,9 @@ impl Facts<'_> {
                 Affected::Nothing => {}
                 Affected::These(paths) => {
                     let named = paths.into_iter().filter(|path| !path::name_of(path).is_empty());
-                    landed.extend(named.map(|path| Landing { at: at(path::name_of(&path)), from: Some(path) }));
+                    landed.extend(
+                        named.map(|path| Landing { at: at(self.copied_name(effect, &path)), from: Some(path) }),
+                    );
                 }
                 Affected::Unknown => match known_name(&source.value) {
                     Some(name) => landed.push(Landing { from: None, at: at(&name) }),
@@ -65,6 +67,16 @@ impl Facts<'_> {
             }
         }
         landed.into()
+    }
+
+    /// Returns the name that a source gets in the folder that it is copied to: its last component, or with
+    /// `cp --parents` and `rsync -R` its whole path, as seen from the working directory.
+    pub(super) fn copied_name<'a>(&self, effect: &Effect, source: &'a str) -> &'a str {
+        if !effect.flags.contains(&"full-path") {
+            return path::name_of(source);
+        }
+        let folder = effect.folder.as_deref().unwrap_or(&self.event.cwd);
+        source.strip_prefix(folder).unwrap_or(source).trim_start_matches('/')
     }
 
     /// Returns the paths that a word stands for: its path, or the files that its pattern matches.

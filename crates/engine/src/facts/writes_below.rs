@@ -266,7 +266,7 @@ impl Facts<'_> {
             // All that a pattern without a name matches are separate sources.
             let into = is_one && (*contents || *follows) || renamed;
             for source in self.matched(source).known()? {
-                let name_of_source = path::name_of(&source).to_owned();
+                let name_of_source = self.copied_name(effect, &source).to_owned();
                 let real = self.world.real(&source, true);
                 // A nonexistent source may become a folder with any content.
                 if real.exists == Some(false) && (has("recursive") || has("archive")) {
