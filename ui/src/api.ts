@@ -60,6 +60,8 @@ export interface Session {
 export interface Answer {
   id: string;
   exact: string;
+  /** The `until` of the call when the answer was begun. */
+  until: number;
   decision: "allow" | "deny";
   scope?: string;
   for?: string;
@@ -136,6 +138,10 @@ export async function lock(): Promise<void> {
 
 export const answer = (given: Answer): Promise<{ said: string }> =>
   ask("/api/hook/approve", given) as Promise<{ said: string }>;
+
+/** Gives a person who has begun an answer time to finish it, if a hook waits for it. */
+export const extend = (id: string): Promise<{ until: number }> =>
+  ask("/api/hook/wait", { id }) as Promise<{ until: number }>;
 
 export const preview = (given: Answer): Promise<{ grant: string }> =>
   ask("/api/hook/preview", given) as Promise<{ grant: string }>;

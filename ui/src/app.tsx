@@ -29,6 +29,8 @@ function route(): void {
   const [name, id] = location.hash.replace(/^#\/?/, "").split("/");
   view.value = VIEWS.find(([one]) => one === name)?.[0] ?? "waiting";
   opened.value = view.value === "waiting" && id !== undefined && id !== "";
+  // The result of an answer belongs to the list.
+  if (view.value !== "waiting") said.value = "";
   if (opened.value && id !== undefined) chosen.value = id;
 }
 

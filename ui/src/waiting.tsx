@@ -1,7 +1,24 @@
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import * as api from "./api";
 import type { Answer, Call } from "./api";
-import { age, beside, call, chosen, clock, listed, opened, session, tell, unlocked, view, waiting } from "./state";
+import {
+  age,
+  answering,
+  beside,
+  call,
+  chosen,
+  clock,
+  listed,
+  opened,
+  session,
+  settle,
+  showNext,
+  soonest,
+  tell,
+  unlocked,
+  view,
+  waiting,
+} from "./state";
 
 /** The form that is open. */
 type Draft = "none" | "allow" | "deny" | "edit" | "help";
@@ -15,17 +32,22 @@ const BURST = 40;
 /** Minimum time to read an approval, in milliseconds; an earlier confirmation is ignored. */
 const READS = 400;
 
+/** Milliseconds after which an answer that is being given extends the wait of its hook again. */
+const EXTENDS = 5000;
+
 export function Waiting() {
   const calls = waiting.value.calls;
   const [draft, change] = useState<Draft>("none");
-  // The call of an open answer stays in view even if it no longer waits.
+  // The call of an open answer stays in view, as it was when the answer was begun, even if it no longer waits.
   const [held, hold] = useState<Call | undefined>();
-  const one = draft === "none" ? call.value : held;
-  const isGone = !calls.some((row) => row.id === one?.id && row.exact === one.exact);
+  const isAnswer = draft === "allow" || draft === "deny" || draft === "edit";
+  const one = isAnswer ? held : call.value;
   const shownSince = useRef(0);
   const setDraft = (next: Draft) => {
-    if (next !== "none" && draft === "none") hold(call.value);
+    if (next !== "none" && !isAnswer) hold(call.value);
     change(next);
+    answering.value = next === "allow" || next === "deny" || next === "edit";
+    if (isAnswer && !answering.value) settle();
   };
   const lastKey = useRef(0);
   const [words, setWords] = useState("");
@@ -34,10 +56,12 @@ export function Waiting() {
     if (id === undefined) return;
     chosen.value = id;
     change("none");
+    answering.value = false;
   };
   useEffect(() => {
     shownSince.current = Date.now();
   }, [one?.id, one?.exact]);
+  useEffect(() => () => void (answering.value = false), []);
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       if (view.value !== "waiting" || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -50,7 +74,7 @@ export function Waiting() {
       else if (event.key === "k") choose(beside(-1));
       else if (event.key === "?") setDraft("help");
       else if (isBurst || draft !== "none" || Date.now() - shownSince.current < SETTLES) return;
-      else if (event.key === "a" && one?.obstacle === null) setDraft("allow");
+      else if (event.key === "a" && one?.waits === true && one.obstacle === null) setDraft("allow");
       else if (event.key === "d" && one !== undefined) setDraft("deny");
       else if (event.key === "e" && typeof one?.command === "string") setDraft("edit");
       else return;
@@ -60,77 +84,102 @@ export function Waiting() {
     return () => removeEventListener("keydown", press);
   }, [one, draft]);
   if (!listed.value) return <section aria-busy="true" />;
-  if (one === undefined) {
-    return (
-      <section class="empty">
-        <h1>Nothing waits</h1>
-        <p>
-          A call that needs your answer shows up here, and its agent waits while this page is open. It stays here
-          until you answer.
-        </p>
-      </section>
-    );
-  }
   const wanted = words.toLowerCase().split(/\s+/);
   const fits = (row: Call) => {
     const text = `${row.id} ${row.agent} ${row.tool} ${row.risk} ${row.workspace} ${row.text} ${row.findings.join(" ")}`;
     return (risk === "" || row.risk === risk) && wanted.every((word) => text.toLowerCase().includes(word));
   };
-  const groups: [string, Call[]][] = [
-    ["Waiting now", calls.filter((row) => row.waits && fits(row))],
-    ["Stopped earlier", calls.filter((row) => !row.waits && fits(row))],
-  ];
+  const now = calls.filter((row) => row.waits && fits(row));
+  const earlier = calls.filter((row) => !row.waits && fits(row));
   return (
     <div class={opened.value ? "split calling opened" : "split calling"}>
       <div class="list">
         <h1 class="narrow">Waiting</h1>
-        <form role="search" onSubmit={(event) => event.preventDefault()}>
-          <label>
-            Search by agent, rule or words
-            <input type="search" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
-          </label>
-          <label>
-            Risk
-            <select value={risk} onChange={(event) => setRisk(event.currentTarget.value)}>
-              <option value="">any</option>
-              {["critical", "high", "medium", "low"].map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </select>
-          </label>
-        </form>
-        {groups.map(([title, rows]) => (
-          <section key={title} aria-label={title}>
-            <h2>
-              {title} ({rows.length})
-            </h2>
-            {title === "Stopped earlier" && rows.length > 0 ? <Clear /> : null}
-            <ul class="calls">
-              {rows.map((row) => (
-                <li key={row.id}>
-                  <a class="call" href={`#/waiting/${row.id}`} aria-current={row.id === one.id} onClick={() => choose(row.id)}>
-                    <span class={`mark ${row.decision}`}>{row.decision === "deny" ? "block" : row.decision}</span>
-                    <code>{row.text.split("\n")[0]}</code>
-                    <small>
-                      {row.agent} · {age(row.time, clock.value)}
-                      <Left of={row} />
-                    </small>
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </section>
-        ))}
+        <section aria-label="Waiting now">
+          <h2>Waiting now ({now.length})</h2>
+          <Rows of={now} shown={one} choose={choose} />
+        </section>
+        {calls.some((row) => !row.waits) ? (
+          <details class="earlier">
+            <summary>Stopped earlier ({earlier.length})</summary>
+            <Filter words={words} setWords={setWords} risk={risk} setRisk={setRisk} />
+            <Clear />
+            <Rows of={earlier} shown={one} choose={choose} />
+          </details>
+        ) : null}
         {waiting.value.count > calls.length ? <p class="more">and {waiting.value.count - calls.length} more</p> : null}
       </div>
-      <article aria-label={`Call ${one.id}`}>
-        <p class="back">
-          <a href="#/waiting">← All calls</a>
-        </p>
-        <Story of={one} />
-        <Choice of={one} draft={draft} setDraft={setDraft} isGone={isGone} />
-      </article>
+      {one === undefined ? (
+        <Nothing />
+      ) : (
+        <article aria-label={`Call ${one.id}`}>
+          <p class="back">
+            <a href="#/waiting">← All calls</a>
+          </p>
+          <Story of={calls.find((row) => row.id === one.id && row.exact === one.exact) ?? one} />
+          <Choice of={one} draft={draft} setDraft={setDraft} />
+        </article>
+      )}
     </div>
+  );
+}
+
+function Nothing() {
+  const count = waiting.value.waiting_now;
+  return (
+    <section class="empty">
+      <h1>{count > 0 ? `${count} wait for you` : "Nothing waits"}</h1>
+      <p>
+        A call that needs your answer shows up here, and its agent waits while this page is open. What was stopped
+        earlier can be approved for its next try: open it in the list.
+      </p>
+    </section>
+  );
+}
+
+interface Filtered {
+  words: string;
+  setWords: (words: string) => void;
+  risk: string;
+  setRisk: (risk: string) => void;
+}
+
+function Filter({ words, setWords, risk, setRisk }: Filtered) {
+  return (
+    <form role="search" onSubmit={(event) => event.preventDefault()}>
+      <label>
+        Search by agent, rule or words
+        <input type="search" value={words} onInput={(event) => setWords(event.currentTarget.value)} />
+      </label>
+      <label>
+        Risk
+        <select value={risk} onChange={(event) => setRisk(event.currentTarget.value)}>
+          <option value="">any</option>
+          {["critical", "high", "medium", "low"].map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      </label>
+    </form>
+  );
+}
+
+function Rows({ of, shown, choose }: { of: Call[]; shown: Call | undefined; choose: (id: string) => void }) {
+  return (
+    <ul class="calls">
+      {of.map((row) => (
+        <li key={row.id}>
+          <a class="call" href={`#/waiting/${row.id}`} aria-current={row.id === shown?.id} onClick={() => choose(row.id)}>
+            <span class={`mark ${row.decision}`}>{row.decision === "deny" ? "block" : row.decision}</span>
+            <code>{row.text.split("\n")[0]}</code>
+            <small>
+              {row.agent} · {age(row.time, clock.value)}
+              <Left of={row} />
+            </small>
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -246,11 +295,18 @@ function Story({ of }: { of: Call }) {
   );
 }
 
-function Choice(props: { of: Call; draft: Draft; setDraft: (draft: Draft) => void; isGone: boolean }) {
-  const { of, draft, setDraft } = props;
+function Choice({ of, draft, setDraft }: { of: Call; draft: Draft; setDraft: (draft: Draft) => void }) {
   const [problem, setProblem] = useState("");
   useEffect(() => setProblem(""), [draft]);
   const can = typeof session.value === "object" && session.value.answers;
+  const isAnswer = can && (draft === "allow" || draft === "deny" || draft === "edit");
+  useEffect(() => {
+    if (!isAnswer || !of.waits) return undefined;
+    const extend = () => void api.extend(of.id).catch(() => undefined);
+    extend();
+    const timer = setInterval(extend, EXTENDS);
+    return () => clearInterval(timer);
+  }, [isAnswer, of.id]);
   const send = async (given: Answer, passphrase: string) => {
     try {
       if (!unlocked.value) {
@@ -258,6 +314,7 @@ function Choice(props: { of: Call; draft: Draft; setDraft: (draft: Draft) => voi
         unlocked.value = true;
       }
       tell((await api.answer(given)).said);
+      showNext();
       setDraft("none");
     } catch (error) {
       unlocked.value = api.hasKey();
@@ -268,8 +325,12 @@ function Choice(props: { of: Call; draft: Draft; setDraft: (draft: Draft) => voi
   return (
     <section class="choice" aria-label="Your answer">
       <p class="buttons">
-        <button class="primary" disabled={!can || of.obstacle !== null} onClick={() => setDraft("allow")}>
-          Approve… <kbd>a</kbd>
+        <button
+          class={of.waits ? "primary" : "quiet"}
+          disabled={!can || of.obstacle !== null}
+          onClick={() => setDraft("allow")}
+        >
+          {of.waits ? "Approve…" : "Approve its next try…"} {of.waits ? <kbd>a</kbd> : null}
         </button>
         <button class="danger" disabled={!can} onClick={() => setDraft("deny")}>
           Deny… <kbd>d</kbd>
@@ -282,7 +343,7 @@ function Choice(props: { of: Call; draft: Draft; setDraft: (draft: Draft) => voi
         </button>
       </p>
       {of.obstacle === null ? null : <p class="note">It cannot be approved: {of.obstacle}</p>}
-      {props.isGone ? <p class="note">This call waits no more: it was answered elsewhere, or came again as another.</p> : null}
+      {isAnswer ? <News of={of} /> : null}
       {draft === "allow" && can ? <Allow key={of.exact} of={of} send={send} back={back} /> : null}
       {draft === "deny" && can ? <Deny key={of.exact} of={of} send={send} back={back} /> : null}
       {draft === "edit" && can ? <Edit key={of.exact} of={of} send={send} back={back} /> : null}
@@ -294,11 +355,43 @@ function Choice(props: { of: Call; draft: Draft; setDraft: (draft: Draft) => voi
   );
 }
 
+/** What happens while an answer is given: its call, the time that is left, and another call that waits. */
+function News({ of }: { of: Call }) {
+  const calls = waiting.value.calls;
+  const live = calls.find((row) => row.id === of.id && row.exact === of.exact);
+  const next = soonest(calls.filter((row) => row.id !== of.id));
+  const isOver = live !== undefined && of.waits && !live.waits;
+  return (
+    <>
+      <p class="facts">
+        Your answer to <code>{title(of)}</code>
+        {live === undefined ? null : <Left of={live} />}
+      </p>
+      {live === undefined ? <p class="note">This call waits no more: it was answered elsewhere, or came again as another.</p> : null}
+      {isOver ? <p class="note">Too late for this try: its hook has ended. Your answer counts at its next try.</p> : null}
+      {next === undefined ? null : (
+        <p class="note" role="status">
+          Waits too: <code>{title(next)}</code>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The beginning of a call, for a sentence about it. */
+function title(of: Call): string {
+  const line = of.text.split("\n")[0] ?? "";
+  return line.length > 60 || line.length < of.text.trimEnd().length ? `${line.slice(0, 60)}…` : line;
+}
+
 interface Form {
   of: Call;
   send: (given: Answer, passphrase: string) => Promise<void>;
   back: () => void;
 }
+
+/** The fields of an answer that name its call, as it was shown. */
+const named = (of: Call) => ({ id: of.id, exact: of.exact, until: of.waits ? of.until : 0 });
 
 interface Asked {
   read: (data: FormData) => Answer;
@@ -330,7 +423,7 @@ function Asking(props: Form & Asked) {
       {props.children}
       {unlocked.value || props.isSent === false ? null : (
         <label>
-          Passphrase, once in this tab
+          Passphrase for your answer to {title(props.of)}
           <input type="password" name="passphrase" required autocomplete="off" data-first />
         </label>
       )}
@@ -357,7 +450,7 @@ function Allow({ of, send, back }: Form) {
       return undefined;
     }
     let isMeant = true;
-    const given: Answer = { id: of.id, exact: of.exact, decision: "allow", scope, for: length, reason: "…" };
+    const given: Answer = { ...named(of), decision: "allow", scope, for: length, reason: "…" };
     api.preview(given).then(
       (said) => isMeant && setGrant(said.grant),
       (error: Error) => isMeant && setGrant(error.message),
@@ -367,8 +460,7 @@ function Allow({ of, send, back }: Form) {
     };
   }, [scope, length, of]);
   const read = (data: FormData): Answer => ({
-    id: of.id,
-    exact: of.exact,
+    ...named(of),
     decision: "allow",
     scope,
     for: length,
@@ -381,7 +473,7 @@ function Allow({ of, send, back }: Form) {
       if (inField || event.ctrlKey || event.metaKey || event.altKey) return;
       const isMeant = Date.now() - opened > READS;
       if (event.key === "s") document.getElementById("scope")?.focus();
-      else if (event.key === "y" && isMeant) document.querySelector<HTMLButtonElement>(".choice form button.primary")?.click();
+      else if (event.key === "y" && isMeant && of.waits) document.querySelector<HTMLButtonElement>(".choice form button.primary")?.click();
       // Any other character closes the form, even within a word that contains these two.
       else if (event.key.length === 1 && event.key !== " ") back();
       else return;
@@ -391,7 +483,13 @@ function Allow({ of, send, back }: Form) {
     return () => removeEventListener("keydown", press);
   }, []);
   return (
-    <Asking of={of} send={send} back={back} read={read} button="Let it run" letter="y">
+    <Asking of={of} send={send} back={back} read={read} {...(of.waits ? { button: "Let it run", letter: "y" } : { button: "Let its next try run" })}>
+      {of.waits ? null : (
+        <label>
+          No hook waits for it. Its id, {of.id}, to approve its next try
+          <input name="id" required pattern={of.id} title={of.id} autocomplete="off" />
+        </label>
+      )}
       <label>
         For
         <select id="scope" value={scope} onChange={(event) => setScope(event.currentTarget.value)}>
@@ -421,8 +519,7 @@ function Allow({ of, send, back }: Form) {
 
 function Deny({ of, send, back }: Form) {
   const read = (data: FormData): Answer => ({
-    id: of.id,
-    exact: of.exact,
+    ...named(of),
     decision: "deny",
     message: String(data.get("message") ?? ""),
   });
@@ -440,8 +537,7 @@ function Deny({ of, send, back }: Form) {
 function Edit({ of, send, back }: Form) {
   const [verdict, setVerdict] = useState("");
   const read = (data: FormData): Answer => ({
-    id: of.id,
-    exact: of.exact,
+    ...named(of),
     decision: "deny",
     command: String(data.get("command") ?? ""),
   });
@@ -476,7 +572,7 @@ function Edit({ of, send, back }: Form) {
 
 const KEYS: [string, string][] = [
   ["j k", "next and previous call"],
-  ["a, then y", "approve"],
+  ["a, then y", "approve a call that waits"],
   ["s", "scope of the approval, once it is open"],
   ["d", "deny, with a word to the agent"],
   ["e", "have another command run in its place"],

@@ -23,7 +23,7 @@ try {
   await page.waitForFunction(() => document.activeElement?.matches("input, textarea"));
   await page.keyboard.type(passphrase);
   await page.keyboard.press("Enter");
-  await page.getByText("approved; a hook that waits lets it run now").waitFor();
+  await page.getByText("approved; it runs now").waitFor();
   console.log("approved");
 } finally {
   await chrome.close();

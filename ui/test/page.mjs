@@ -84,6 +84,121 @@ async function audit(page, name) {
   assert.deepEqual(serious, [], name);
 }
 
+/** The ids of the approvals so far. */
+async function approvals() {
+  const { stdout } = await start(reflex, ["--home", home, "grants", "--json"], "").ended;
+  return JSON.parse(stdout).grants.filter((grant) => grant.allow).map((grant) => grant.text);
+}
+
+/** 109 calls were stopped earlier and one waits: keys reach that one. The tab is unlocked. */
+async function answerAmongMany(page, key, drawer) {
+  for (let at = 0; at < 109; at++) {
+    const payload = {
+      session_id: `s${at % 3}`, transcript_path: "/t", cwd: project, permission_mode: "default", hook_event_name: "PreToolUse",
+      tool_name: "Bash", tool_input: { command: `rm -rf ~ && echo ${at}` }, tool_use_id: `m${at}`,
+    };
+    await within(start(reflex, ["--home", home, "hook", "--agent", "claude", "--event", "PreToolUse", "--key", key], JSON.stringify(payload)).ended, "a block");
+  }
+  const known = await approvals();
+  await drawer(109).waitFor();
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+  await page.keyboard.press("a");
+  await pause(SETTLED);
+  await page.keyboard.press("y");
+  assert.equal(await page.locator("pre.call").count(), 0, "nothing is selected");
+
+  // One that the person opened takes no key, and its yes is its id.
+  await drawer(109).click();
+  await audit(page, "what was stopped earlier");
+  await page.locator(".earlier a.call").nth(4).click();
+  await page.locator("pre.call").waitFor();
+  await pause(SETTLED);
+  await page.keyboard.press("a");
+  await page.keyboard.press("y");
+  assert.equal(await page.locator(".choice form").count(), 0, "`a` approves only what waits");
+  await page.getByRole("button", { name: "Approve its next try" }).click();
+  await writes(page);
+  await page.keyboard.type("yes");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await approvals(), known, "nothing was approved");
+
+  // What begins to wait takes the screen, and the keys.
+  let call = hook("git push --force origin among", key);
+  await shows(page, "origin among");
+  await pause(SETTLED);
+  await page.keyboard.press("a");
+  await pause(SETTLED);
+  await page.keyboard.press("y");
+  let said = await within(call, "the hook");
+  assert.deepEqual([said.code, said.stdout], [0, ""], "the one that waits was approved");
+  assert.deepEqual(await approvals(), ["git push --force origin among", ...known]);
+  await page.getByText("git push --force origin among: approved; it runs now").waitFor();
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+
+  // During an answer a new one is named, and changes nothing.
+  call = hook("git push --force origin first", key);
+  await shows(page, "origin first");
+  await pause(SETTLED);
+  await page.keyboard.press("d");
+  await writes(page);
+  await page.keyboard.type("not this ");
+  const next = hook("git push --force origin second", key);
+  await page.getByText("Waits too: git push --force origin second").waitFor();
+  await shows(page, "origin first");
+  await page.getByText(/its hook waits (2[5-9]|30) s more/).first().waitFor();
+  await page.keyboard.type("one");
+  await page.keyboard.press("Enter");
+  said = await within(call, "the hook");
+  assert.match(said.stdout, /A person said no to this, and this: not this one/);
+  await shows(page, "origin second");
+  await pause(SETTLED);
+  await page.keyboard.press("d");
+  await writes(page);
+  await page.keyboard.press("Enter");
+  said = await within(next, "the hook");
+  assert.match(said.stdout, /A person said no to this/);
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+  // A result belongs to the list.
+  await page.goto(`${page.url().split("#")[0]}#/try`);
+  assert.equal(await page.locator(".said").textContent(), "");
+  await page.goto(`${page.url().split("#")[0]}#/waiting`);
+  await page.getByRole("button", { name: "Clear…" }).or(drawer(109)).first().waitFor();
+}
+
+/** Calls come and end while keys are pressed: what is answered was on the screen. */
+async function answerAtRandom(page, key) {
+  let seed = 7;
+  const below = (end) => (seed = (seed * 48271) % 2147483647) % end;
+  const open = new Map();
+  const ended = [];
+  let answers = 0;
+  for (let step = 0; step < 60; step++) {
+    if (open.size < 2 && below(3) === 0) {
+      const command = `git push --force origin random${step}`;
+      open.set(command, hook(command, key).then((said) => (open.delete(command), ended.push({ command, ...said }))));
+    }
+    await pause(below(2) === 0 ? SETTLED : below(400));
+    const shown = (await page.locator("pre.call").allTextContents()).join();
+    const pressed = ["a", "y", "a", "y", "d", "Enter", "Escape", "j", "k"][below(9)];
+    await page.keyboard.press(pressed);
+    // Until the hook that was answered has ended.
+    await pause(pressed === "y" || pressed === "Enter" ? 1500 : 100);
+    for (const one of ended.splice(0)) {
+      if (/No answer within|The user is not there/.test(one.stdout)) continue;
+      answers++;
+      assert.equal(shown.trim(), one.command, `step ${step}: another call was on the screen; ${one.stdout}`);
+    }
+  }
+  assert.ok(answers > 2, `${answers} answers prove little`);
+  // The rest is refused by hand.
+  await page.keyboard.press("Escape");
+  for (const call of JSON.parse((await start(reflex, ["--home", home, "pending", "--json"], "").ended).stdout).pending.filter((one) => one.until > 0)) {
+    await atTerminal(["deny", call.id], "");
+  }
+  await within(Promise.all(open.values()), "the hooks");
+}
+
 async function play() {
   const wired = await atTerminal(["init", "--agent", "claude", "--yes"], "");
   assert.equal(wired.code, 0, wired.stdout);
@@ -118,7 +233,7 @@ async function play() {
   await page.keyboard.press("Enter");
   let said = await within(call, "the hook");
   assert.deepEqual([said.code, said.stdout], [0, ""], "approved: the hook is silent");
-  await page.getByText("approved; a hook that waits lets it run now").waitFor();
+  await page.getByText("git push --force origin feature: approved; it runs now").waitFor();
 
   // What is typed when a call comes up by itself answers nothing.
   call = hook("git push --force origin other", key);
@@ -212,10 +327,18 @@ async function play() {
     session_id: "s2", transcript_path: "/t", cwd: project, permission_mode: "default", hook_event_name: "PreToolUse",
     tool_name: "Bash", tool_input: { command: "rm -rf ~" }, tool_use_id: "c1",
   })).ended, "a block");
-  await page.getByRole("heading", { name: "Stopped earlier (1)" }).waitFor();
+  const drawer = (count) => page.locator("summary", { hasText: `Stopped earlier (${count})` });
+  await drawer(1).waitFor();
   assert.equal(await page.locator(".count").count(), 0, "the badge counts what waits now");
+  assert.ok(!(await page.getByRole("button", { name: "Clear…" }).isVisible()), "what was stopped earlier is folded");
+  await drawer(1).click();
   await page.getByRole("button", { name: "Clear…" }).click();
   await page.getByRole("button", { name: "Clear them" }).click();
+  await drawer(1).waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
+
+  await answerAmongMany(page, key, drawer);
+  await answerAtRandom(page, key);
   await page.getByRole("heading", { name: "Nothing waits" }).waitFor();
 
   // On a phone a call is a screen of its own.
@@ -226,7 +349,7 @@ async function play() {
   assert.ok(!(await page.locator(".list").isVisible()), "the list is away");
   await audit(page, "a call on a phone");
   await page.getByRole("link", { name: "All calls" }).click();
-  await page.getByRole("searchbox").waitFor();
+  await page.getByRole("heading", { name: "Waiting now (1)" }).waitFor();
   await page.getByRole("link", { name: "origin phone" }).click();
   await page.getByRole("button", { name: /Deny…/ }).click();
   await page.getByRole("button", { name: "Deny", exact: true }).click();
@@ -296,7 +419,7 @@ async function play() {
   // A new page: the same one would take the code for a place in it.
   await page.goto("about:blank");
   await page.goto(`${again.url}#code=${again.code}`);
-  await page.getByRole("heading", { name: "codex" }).waitFor();
+  await page.locator("summary", { hasText: "Stopped earlier" }).waitFor();
   again.server.child.stdin.write("\u0003");
   await within(Promise.all([waits, again.server.ended]), "the end");
   assert.deepEqual(elsewhere, [], "nothing is asked of another host");

@@ -152,6 +152,29 @@ fn who_waits_too_long_is_refused_before_the_client_loses_patience() {
 }
 
 #[test]
+fn an_answer_that_was_begun_has_more_time_and_nobody_is_named_as_such() {
+    let machine = Machine::new();
+    let Some(mut open) = list(&machine) else { return };
+    let hook = start(codex(&machine, PUSH));
+    let id = awaited(&machine);
+    let until = || pending(&machine).iter().find(|call| call["id"] == *id).and_then(|call| call["until"].as_u64());
+    let before = until().unwrap();
+    press_slowly(&mut open, &["m", "n", "o", "t", " ", "t", "h", "i", "s"]);
+    let after = until().unwrap();
+    assert!(after > before, "{before} {after}");
+    press_slowly(&mut open, &["\r", "q"]);
+    let reason = refused(&hook.finish());
+    assert!(reason.contains("A person said no to this, and this: not this."), "{reason}");
+    assert_eq!(open.finish().code, 0);
+    let list = present(&machine);
+    let hook = start(codex(&machine, "git push --force origin other"));
+    awaited(&machine);
+    drop(list);
+    let reason = refused(&hook.finish());
+    assert!(reason.contains("The user is not there to answer.") && !reason.contains("No answer within"), "{reason}");
+}
+
+#[test]
 fn a_policy_forbids_to_wait() {
     let machine = Machine::new();
     policy(&machine, "ask: {wait: 0}\n");
@@ -329,7 +352,11 @@ fn the_next_call_tells_of_a_late_yes_and_one_that_is_almost_it_is_told_the_diffe
     let machine = Machine::new();
     refused(&codex(&machine, PUSH).run());
     let Some((code, output)) = at_terminal(&machine, "approve", "y\n") else { return };
+    assert!(code == 1 && output.contains("no call waits now"), "nothing that nobody named: {output}");
+    let id = ids(&machine).remove(0);
+    let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
     assert!(code == 0 && output.contains("| git push --force origin feature"), "{output}");
+    assert!(output.contains("approved; it runs when its agent tries it again"), "{output}");
     let almost = refused(&codex(&machine, &format!("{PUSH} | tail -3")).run());
     assert!(almost.contains(&format!("A person said yes to `{PUSH}`, and this call differs")), "{almost}");
     let next = codex(&machine, "git status").run();
@@ -431,7 +458,8 @@ fn a_command_in_place_of_a_call_is_judged_and_confirmed() {
     assert!(reason.contains(&format!("run exactly `{PUSH} --dry-run` instead")), "{reason}");
     press_slowly(&mut open, &["q"]);
     let drawn = open.finish().stdout;
-    assert!(drawn.contains("that would be stopped too") && drawn.contains("it runs without a question"), "{drawn}");
+    let drawn = drawn.replace("\u{1b}[K", "").replace("\u{1b}[1m", "");
+    assert!(drawn.contains("that would be stopped too") && drawn.contains("Judged: it runs without"), "{drawn}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! A person's answer from the page: the same approval or refusal that `reflex approve` and `reflex deny` write.
 
+use crate::waiting::visible;
 use reflex_host::answers::{
-    covers, give, obstacle, once, refuse, reject, scoped, usual_length, waiting, written_length,
+    Reaches, covers, give, obstacle, once, refuse, reject, scoped, usual_length, waiting, written_length,
 };
 use reflex_host::person::Person;
 use reflex_host::signing::Signer;
@@ -18,6 +19,8 @@ pub(crate) struct Answer {
     pub(crate) id: String,
     /// Exact identity of the call that was shown: by now another call may be waiting under the same id.
     pub(crate) exact: String,
+    /// The `until` of the call when its answer was begun; 0 if no hook waited for it then.
+    pub(crate) until: u64,
     /// `allow` or `deny`.
     pub(crate) decision: String,
     /// Scope of an approval; `once` if empty.
@@ -80,28 +83,34 @@ impl Answer {
     }
 
     /// Writes the answer and returns the outcome as a sentence.
-    pub(crate) fn take(&self, store: &Store, person: &Person, signer: &Signer) -> Result<&'static str, Problem> {
+    pub(crate) fn take(&self, store: &Store, person: &Person, signer: &Signer) -> Result<String, Problem> {
         let call = self.call(store)?;
+        let shown = Pending { until: self.until, ..call.clone() };
+        let outcome = self.outcome(store, &shown, (person, signer))?;
+        Ok(format!("{}: {outcome}", visible(&call.title())))
+    }
+
+    fn outcome(
+        &self,
+        store: &Store,
+        call: &Pending,
+        (person, signer): (&Person, &Signer),
+    ) -> Result<&'static str, Problem> {
         let (message, command) = (self.message.trim(), self.command.trim());
         match self.decision.as_str() {
             "allow" if command.is_empty() => {
-                let grant = self.grant(&call, person)?;
-                give(store, (&call, &grant), signer).map_err(Problem::Failed)?;
-                Ok("approved; a hook that waits lets it run now")
+                let grant = self.grant(call, person)?;
+                give(store, (call, &grant), signer).map(Reaches::approved).map_err(Problem::Failed)
             }
             "deny" if !command.is_empty() => {
-                let instead = self.instead(&call)?;
-                refuse(store, (&call, person), &instead.message, signer).map_err(Problem::Failed)?;
-                Ok("denied; the agent receives that command instead")
+                let instead = self.instead(call)?;
+                refuse(store, (call, person), &instead.message, signer).map(Reaches::refused).map_err(Problem::Failed)
             }
             "deny" if message.is_empty() => {
-                reject(store, &call, person, self.reason.trim()).map_err(Problem::Failed)?;
+                reject(store, call, person, self.reason.trim()).map_err(Problem::Failed)?;
                 Ok("denied; it stays blocked")
             }
-            "deny" => {
-                refuse(store, (&call, person), message, signer).map_err(Problem::Failed)?;
-                Ok("denied; the agent receives the message")
-            }
+            "deny" => refuse(store, (call, person), message, signer).map(Reaches::refused).map_err(Problem::Failed),
             "allow" => Err(Problem::Words("`command` is only valid with `deny`: the agent receives it instead".into())),
             other => Err(Problem::Words(format!("unknown decision `{other}`; known: allow, deny"))),
         }

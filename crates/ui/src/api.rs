@@ -52,7 +52,7 @@ pub struct Route {
 }
 
 /// All routes except the static files of the page.
-pub const ROUTES: [Route; 20] = [
+pub const ROUTES: [Route; 21] = [
     route(
         "POST",
         "/api/session",
@@ -71,6 +71,7 @@ pub const ROUTES: [Route; 20] = [
         Needs::Browser,
         "Describes what an approval would let run, or judges the command in its place",
     ),
+    route("POST", "/api/hook/wait", Needs::Browser, "Gives a person who has begun an answer time to finish it"),
     route("POST", "/api/hook/approve", Needs::Tab, "Answers a call: allow or deny"),
     route("POST", "/api/hook/clear", Needs::Tab, "Removes the calls that no hook waits for"),
     route("GET", "/api/audit", Needs::Browser, "Searches the audit log, newest first"),
@@ -119,6 +120,7 @@ pub(crate) fn router(server: Arc<Server>) -> Router {
         .route("/api/hook/pending", get(pending))
         .route("/api/hook/response/{id}", get(response))
         .route("/api/hook/preview", post(preview))
+        .route("/api/hook/wait", post(extend))
         .route("/api/hook/approve", post(approve))
         .route("/api/hook/clear", post(clear_earlier))
         .route("/api/audit", get(audit))
@@ -292,6 +294,18 @@ async fn preview(State(server): All, Json(answer): Json<Answer>) -> Response {
     result.map_or_else(IntoResponse::into_response, |grant| Json(json!({"grant": visible(&grant)})).into_response())
 }
 
+/// The call whose answer was begun.
+#[derive(Deserialize)]
+struct Begun {
+    id: String,
+}
+
+/// Extends the wait of a call's hook. `until` is 0 if no hook waits.
+async fn extend(State(_): All, Json(begun): Json<Begun>) -> Response {
+    let until = blocking(move || store().extend_wait(&begun.id)).await;
+    Json(json!({"until": until.unwrap_or(0)})).into_response()
+}
+
 async fn approve(
     State(server): All,
     Extension(Browser(browser)): Extension<Browser>,
@@ -307,7 +321,7 @@ async fn approve(
         Err(error) => return problem(StatusCode::BAD_REQUEST, &error.body_text()),
     };
     let result = blocking(move || answer.take(&store(), &server.page.person, &signer)).await;
-    result.map_or_else(IntoResponse::into_response, |message| Json(json!({"said": message})).into_response())
+    result.map_or_else(IntoResponse::into_response, |message| Json(json!({"said": visible(&message)})).into_response())
 }
 
 async fn clear_earlier(
@@ -421,18 +435,20 @@ struct FormAnswer {
     exact: String,
     decision: String,
     #[serde(default)]
+    until: u64,
+    #[serde(default)]
     message: String,
 }
 
 async fn plain_answer(State(server): All, form: Result<Form<FormAnswer>, FormRejection>) -> Response {
-    let Ok(Form(FormAnswer { passphrase, id, exact, decision, message })) = form else {
+    let Ok(Form(FormAnswer { passphrase, id, exact, decision, until, message })) = form else {
         return html(door("invalid answer"));
     };
-    let answer = Answer { id, exact, decision, message, ..Answer::default() };
+    let answer = Answer { id, exact, until, decision, message, ..Answer::default() };
     blocking(move || {
         let store = store();
         let result = match server.access.unlock(&store, passphrase) {
-            Ok(signer) => answer.take(&store, &server.page.person, &signer).map_or_else(Problem::words, str::to_owned),
+            Ok(signer) => answer.take(&store, &server.page.person, &signer).unwrap_or_else(Problem::words),
             Err(refused) => refused.words(),
         };
         html(list(&waiting(&store), &server.page.person, &result))

@@ -1,7 +1,7 @@
 //! The page for browsers without JavaScript: the waiting calls, each with a form that takes the passphrase.
 
 use crate::waiting::visible;
-use reflex_host::answers::{covers, obstacle, once};
+use reflex_host::answers::{counts, covers, obstacle, once};
 use reflex_host::person::Person;
 use reflex_host::store::approvals::Pending;
 
@@ -9,9 +9,15 @@ use reflex_host::store::approvals::Pending;
 pub(crate) fn list(calls: &[Pending], person: &Person, message: &str) -> String {
     let message =
         if message.is_empty() { String::new() } else { format!("<p role=\"status\">{}</p>", escaped(message)) };
-    let rows: String = calls.iter().map(|call| row(call, person)).collect();
-    let none = if calls.is_empty() { "<p>No pending calls.</p>" } else { "" };
-    document(&format!("{message}{none}{rows}<p><a href=\"/plain\">Look again</a></p>"))
+    let rows =
+        |waits| calls.iter().filter(|call| call.waits() == waits).map(|call| row(call, person)).collect::<String>();
+    let (now, earlier) = counts(calls);
+    let none = if now == 0 { "<p>No call waits now.</p>" } else { "" };
+    let stopped = match earlier {
+        0 => String::new(),
+        count => format!("<details><summary>Stopped earlier ({count})</summary>{}</details>", rows(false)),
+    };
+    document(&format!("{message}{none}{}{stopped}<p><a href=\"/plain\">Look again</a></p>", rows(true)))
 }
 
 /// The page for a browser that is not authenticated yet.
@@ -32,10 +38,11 @@ fn row(call: &Pending, person: &Person) -> String {
             format!("<h3>{title}</h3><ul>{items}</ul>")
         }
     };
+    let label = if call.waits() { "Approve once" } else { "Approve its next try" };
     let approval = match obstacle(call) {
         Some(why) => format!("<p>{}</p>", escaped(&why)),
         None => format!(
-            "<p>{}</p><button name=\"decision\" value=\"allow\">Approve once</button> ",
+            "<p>{}</p><button name=\"decision\" value=\"allow\">{label}</button> ",
             escaped(&covers(&once(call, person, "")))
         ),
     };
@@ -43,12 +50,14 @@ fn row(call: &Pending, person: &Person) -> String {
         "<section><h2>{agent}: {id}</h2><p>in {cwd}</p><pre>{text}</pre>{parts}{effects}{reasons}\
          <form method=\"post\" action=\"/plain/answer\"><input type=\"hidden\" name=\"id\" value=\"{id}\">\
          <input type=\"hidden\" name=\"exact\" value=\"{exact}\">\
+         <input type=\"hidden\" name=\"until\" value=\"{until}\">\
          <p><label>Passphrase <input type=\"password\" name=\"passphrase\" required autocomplete=\"off\"></label></p>{approval}\
          <p><label>Tell the agent <input name=\"message\" maxlength=\"400\"></label></p>\
          <button name=\"decision\" value=\"deny\">Deny</button></form></section>",
         agent = escaped(&call.client),
         id = escaped(&call.id),
         exact = escaped(&call.exact),
+        until = call.until,
         cwd = escaped(&call.cwd),
         text = escaped(&call.text),
         parts = list("Parts", &call.parts),

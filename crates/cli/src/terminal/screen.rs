@@ -33,6 +33,7 @@ pub(crate) enum Key {
     PageUp,
     PageDown,
     Enter,
+    Tab,
     Escape,
     Backspace,
     /// Ctrl-C, which sends no signal here, or a terminal that has hung up.
@@ -160,6 +161,7 @@ fn named(code: KeyCode, control: bool) -> Key {
         KeyCode::PageUp => Key::PageUp,
         KeyCode::PageDown => Key::PageDown,
         KeyCode::Enter => Key::Enter,
+        KeyCode::Tab => Key::Tab,
         KeyCode::Esc => Key::Escape,
         KeyCode::Backspace => Key::Backspace,
         _ => Key::Nothing,

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// `init` writes give a hook ten times this.
 const WAIT: Duration = Duration::from_secs(30);
 
-/// Usual time if the agent refuses such a call.
+/// Usual time if the agent refuses such a call, and the longest time that a person who has begun an answer may take.
 const LONG_WAIT: Duration = Duration::from_secs(290);
 
 /// The outcome of a question when no person is available to answer it.
@@ -72,6 +72,15 @@ impl Asking {
         }
     }
 
+    /// Maximum time that a hook waits if a person has begun an answer: what the policies say, else as long as the entries
+    /// that `init` writes allow with every client.
+    pub(crate) fn longest_wait(&self, refuses_late: bool) -> Duration {
+        match self.wait {
+            Some(wait) if refuses_late => wait,
+            wait => wait.map_or(LONG_WAIT, |wait| wait.min(LONG_WAIT)),
+        }
+    }
+
     /// Merges the layers. The shortest wait counts, and a project's may not lengthen the usual one. `unattended` is the
     /// administrator's, else the user's, and only layers that may loosen can let a call run.
     pub(crate) fn from_layers(loaded: &[Loaded]) -> Asking {
@@ -116,6 +125,8 @@ mod tests {
         };
         for (wait, late, open) in [(None, 290, 30), (Some(20), 20, 20), (Some(600), 600, 30), (Some(0), 0, 0)] {
             assert_eq!((of(wait).wait(true).as_secs(), of(wait).wait(false).as_secs()), (late, open), "{wait:?}");
+            let longest = [true, false].map(|late| of(wait).longest_wait(late).as_secs());
+            assert_eq!(longest, [late, wait.map_or(290, |wait| wait.min(290))], "{wait:?}");
         }
     }
 }

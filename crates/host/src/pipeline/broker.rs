@@ -6,7 +6,7 @@ use super::notify;
 use crate::config::Loaded;
 use crate::config::asking::{Asking, Unattended};
 use crate::store::Store;
-use crate::store::approvals::{Answer, Grant, Pending};
+use crate::store::approvals::{Answer, Grant, Pending, Wait, WaitEnd};
 use crate::store::redact::Redactor;
 use crate::system::os::{Watch, Woken};
 use crate::system::{clock, person};
@@ -44,8 +44,9 @@ impl Host {
             return Asked::Unchanged;
         }
         let begun = Instant::now();
-        let wait = asking.wait(agent.refuses_late_hooks(event));
-        self.wait_for(wait.as_secs() + notify::MAX_SECONDS);
+        let refuses_late = agent.refuses_late_hooks(event);
+        let (wait, longest) = (asking.wait(refuses_late), asking.longest_wait(refuses_late));
+        self.wait_for(longest.as_secs() + notify::MAX_SECONDS);
         let is_reported = !is_present && notify::deliver(&store, &asking.notify, call);
         let left = wait.saturating_sub(begun.elapsed());
         if left.is_zero() || !(is_present || is_reported) || (!is_present && asking.unattended == Unattended::Park) {
@@ -55,17 +56,64 @@ impl Host {
             return Asked::Unchanged;
         }
         // The deadline is never after the noted end, however long the disk takes to note it.
-        let deadline = Instant::now() + left;
-        let until = clock::now() + u64::try_from(left.as_millis()).unwrap_or(0);
+        let deadline = Deadline { next: Instant::now() + left, last: begun + longest };
+        let end = |at: Instant| clock::now() + milliseconds(at.saturating_duration_since(Instant::now()));
         // An answer also ends a wait that no list shows.
-        let _wait = store.begin_wait(call, until);
+        let noted = store.begin_wait(call, WaitEnd { until: end(deadline.next), latest: end(deadline.last) }).ok();
         let process = event.started.as_ref().map(|started| started.process);
-        match answer(&store, call, (deadline, process), is_reported) {
-            Some(Answer::Answered) => return Asked::Answered,
-            Some(Answer::TakenOff) => deny(verdict, ""),
-            Some(Answer::Open) | None => note(verdict, &unanswered(wait)),
+        match answer(&store, call, deadline, &Waiter { noted, process, is_reported }) {
+            Answer::Answered => return Asked::Answered,
+            Answer::TakenOff => deny(verdict, ""),
+            Answer::Unattended => note(verdict, NOBODY),
+            Answer::Open => note(verdict, &unanswered(begun.elapsed())),
         }
         Asked::Unchanged
+    }
+}
+
+/// The end of a wait, as it is now and as an answer that was begun may extend it.
+#[derive(Clone, Copy)]
+struct Deadline {
+    next: Instant,
+    last: Instant,
+}
+
+/// Parameters of a wait.
+struct Waiter {
+    /// The wait as lists show it; `None` if it could not be noted.
+    noted: Option<Wait>,
+    /// The process that waits, if it is not this one.
+    process: Option<u64>,
+    /// Whether a person was notified, and may come although none is present.
+    is_reported: bool,
+}
+
+impl Waiter {
+    /// The answer before this time.
+    fn answer(&self, store: &Store, call: &Pending, end: Instant, watch: &Watch) -> Answer {
+        loop {
+            // The watch reports only later changes, so an earlier answer is looked up here.
+            let found = store.answer_to(call);
+            // The process may have been stopped for longer than the client waits.
+            if Instant::now() >= end {
+                return Answer::Open;
+            }
+            match found {
+                Answer::Open if self.is_reported || store.is_person_present() => {}
+                Answer::Open => return Answer::Unattended,
+                answer @ (Answer::Answered | Answer::Unattended | Answer::TakenOff) => return answer,
+            }
+            if watch.wait() == Woken::Over {
+                return Answer::Open;
+            }
+        }
+    }
+
+    /// The deadline if a person has begun an answer since; `None` if not.
+    fn extended(&self, deadline: Deadline) -> Option<Deadline> {
+        let left = self.noted.as_ref()?.until().checked_sub(clock::now()).filter(|left| *left > 0)?;
+        let next = (Instant::now() + Duration::from_millis(left)).min(deadline.last);
+        (next > deadline.next).then_some(Deadline { next, ..deadline })
     }
 }
 
@@ -106,33 +154,27 @@ fn lacks_prompt(agent: &Agent, event: &Event) -> bool {
     agent.abilities(event).ask == Ask::Never || person::no_terminal_above()
 }
 
-/// Waits until the call is answered, no person is present any more, or the time is over. `None` at the end of the time,
+/// Waits until the call is answered, no person is present any more, or the time is over. `Open` at the end of the time,
 /// or of the process that waits for a supervisor.
-fn answer(
-    store: &Store,
-    call: &Pending,
-    (deadline, process): (Instant, Option<u64>),
-    is_reported: bool,
-) -> Option<Answer> {
-    let folders = store.answer_folders().ok()?;
+fn answer(store: &Store, call: &Pending, mut deadline: Deadline, waiter: &Waiter) -> Answer {
+    let Ok(folders) = store.answer_folders() else { return Answer::Open };
     let folders = folders.each_ref().map(Path::new);
-    let timeout = deadline.saturating_duration_since(Instant::now());
-    let watch = Watch::begin(&folders, &store.presence_file(), timeout).ok()?.on_behalf_of(process);
     loop {
-        // The watch reports only later changes, so an earlier answer is looked up here.
-        let found = store.answer_to(call);
-        // The process may have been stopped for longer than the client waits.
-        if Instant::now() >= deadline {
-            return None;
+        let timeout = deadline.next.saturating_duration_since(Instant::now());
+        let Ok(watch) = Watch::begin(&folders, &store.presence_file(), timeout) else { return Answer::Open };
+        let answer = waiter.answer(store, call, deadline.next, &watch.on_behalf_of(waiter.process));
+        if answer != Answer::Open || Instant::now() < deadline.next {
+            return answer;
         }
-        match found {
-            Answer::Open if is_reported || store.is_person_present() => {}
-            answer @ (Answer::Open | Answer::Answered | Answer::TakenOff) => return Some(answer),
-        }
-        if watch.wait() == Woken::Over {
-            return None;
+        match waiter.extended(deadline) {
+            Some(later) => deadline = later,
+            None => return answer,
         }
     }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Adds a sentence to the verdict's text about asking.
@@ -145,6 +187,9 @@ fn unanswered(waited: Duration) -> String {
     let waited = waited.as_secs();
     format!("No answer within {waited} s. Go on with other work, and try exactly this again later.")
 }
+
+/// The text for an agent after the last list or page was closed.
+const NOBODY: &str = "The user is not there to answer. Go on with other work, and try exactly this again later.";
 
 /// The text for an agent whose question was shown to a person.
 const PARKED: &str = "The user was notified. Go on with other work, and try exactly this again later.";

@@ -17,7 +17,7 @@ use reflex_engine::Event;
 use reflex_host::answers::record;
 use reflex_host::answers::waiting;
 use reflex_host::answers::{
-    clear, counts, covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length,
+    Reaches, awaited, clear, counts, covers, give, obstacle, once, refuse, reject, scoped, usual_length, written_length,
 };
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::store::Store;
@@ -193,9 +193,10 @@ pub(in crate::commands) fn preview_and_give(
         return Err(problem);
     }
     print(&visible(&covers(grant)));
+    store.extend_wait(&call.id);
     let Some(signer) = consent.ask("Let it run?")? else { return Ok(false) };
-    give(store, (call, grant), signer)?;
-    print("approved; the agent runs it at once if its hook waits, else tell it to try again");
+    let reaches = give(store, (call, grant), signer)?;
+    print(reaches.approved());
     Ok(true)
 }
 
@@ -259,14 +260,15 @@ pub(in crate::commands) fn deny(matches: &ArgMatches) -> u8 {
     let Some((call, person)) = answerable(&store, matches, "deny") else { return exit_code::FOUND };
     let message = text(matches, "message").trim();
     let done = match message {
-        "" => reject(&store, &call, &person, text(matches, "reason")),
+        "" => reject(&store, &call, &person, text(matches, "reason")).map(|()| "denied; it stays blocked"),
         message => match Consent::sign(&store, "Tell the agent that?") {
-            Ok(Some(signer)) => refuse(&store, (&call, &person), message, &signer),
+            Ok(Some(signer)) => refuse(&store, (&call, &person), message, &signer).map(Reaches::refused),
             Ok(None) => Err("nothing was said".into()),
             Err(problem) => Err(problem),
         },
     };
-    finish(done, "it stays blocked")
+    let said = done.as_ref().copied().unwrap_or_default();
+    finish(done, said)
 }
 
 /// `reflex grants`: lists approvals; `revoke` takes one back.
@@ -381,18 +383,18 @@ fn finish(done: Result<impl Sized, String>, message: &str) -> u8 {
     }
 }
 
-/// Returns the call with this id, or the newest waiting call, and the person who may answer it.
+/// Returns the call with this id, or the newest call whose hook waits, and the person who may answer it.
 fn answerable(store: &Store, matches: &ArgMatches, what: &str) -> Option<(Pending, Person)> {
     let requested = matches.get_one::<String>("id");
     let person = person(store, what, requested.map_or("", String::as_str))?;
     let call = match requested {
-        Some(id) => store.pending_call(id),
-        None => waiting(store).into_iter().next(),
+        Some(id) => store.pending_call(id).map(|call| awaited(store, call)),
+        None => waiting(store).into_iter().find(Pending::waits),
     };
     match requested {
         _ if call.is_some() => {}
         Some(id) => complain(&format!("no pending call `{}` (see `reflex pending`)", visible(id))),
-        None => complain("no pending calls"),
+        None => complain("no call waits now; name one that was stopped earlier by its id (see `reflex pending`)"),
     }
     Some((call?, person))
 }

@@ -3,6 +3,8 @@
 
 mod page;
 mod state;
+#[cfg(test)]
+mod tests;
 
 use crate::exit_code;
 use crate::terminal::consent::Consent;
@@ -63,6 +65,7 @@ fn run(store: &Store, list: &mut List<'_>, screen: &mut Screen) -> std::io::Resu
             list.take(waiting(store));
             unread = 0;
         }
+        list.keep_waiting();
         let (width, height) = screen.size();
         let rows = page::rows(list, width, height);
         screen.draw(&rows)?;

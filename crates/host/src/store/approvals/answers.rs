@@ -24,11 +24,15 @@ pub fn waiting(store: &Store) -> Vec<Pending> {
     let grants: BTreeSet<String> = store.grants().into_iter().filter(answered).map(|grant| grant.id).collect();
     let mut all = store.pending();
     all.retain(|call| !grants.contains(&call.id));
-    for call in all.iter_mut().filter(|call| call.waits() && !store.is_awaited(&call.id)) {
-        call.until = 0;
-    }
+    let mut all: Vec<Pending> = all.into_iter().map(|call| awaited(store, call)).collect();
     all.sort_by_key(|call| !call.waits());
     all
+}
+
+/// The call with the time until which a hook waits for its answer.
+pub fn awaited(store: &Store, call: Pending) -> Pending {
+    let until = if call.until > 0 { store.wait_end(&call.id).map_or(0, |end| end.until) } else { 0 };
+    Pending { until, ..call }
 }
 
 /// Returns the number of calls whose hook waits now, and of those that were stopped earlier.
@@ -152,6 +156,46 @@ pub fn obstacle(call: &Pending) -> Option<String> {
     ))
 }
 
+/// The time at which an agent gets to know of a person's answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reaches {
+    /// Now: a hook waits for it.
+    Hook,
+    /// When the agent tries the call again: no hook waited when the answer was begun.
+    NextTry,
+    /// The same, but a hook waited when the answer was begun, and has ended since.
+    TooLate,
+}
+
+impl Reaches {
+    /// Whom an answer to a call reaches that a person was shown in this state.
+    fn of(store: &Store, shown: &Pending) -> Reaches {
+        match store.wait_end(&shown.id) {
+            Some(_) => Reaches::Hook,
+            None if shown.until > 0 => Reaches::TooLate,
+            None => Reaches::NextTry,
+        }
+    }
+
+    /// The result of an approval, in words.
+    pub fn approved(self) -> &'static str {
+        match self {
+            Reaches::Hook => "approved; it runs now",
+            Reaches::NextTry => "approved; it runs when its agent tries it again",
+            Reaches::TooLate => "too late for this try: its hook has ended. Approved for the next one",
+        }
+    }
+
+    /// The result of a refusal with a message, in words.
+    pub fn refused(self) -> &'static str {
+        match self {
+            Reaches::Hook => "denied; its agent gets that now",
+            Reaches::NextTry => "denied; its agent gets that when it tries it again",
+            Reaches::TooLate => "too late for this try: its hook has ended. Denied for the next one",
+        }
+    }
+}
+
 /// Describes the calls that an approval lets run, in a sentence.
 pub fn covers(grant: &Grant) -> String {
     let holds = match grant.scope {
@@ -164,17 +208,19 @@ pub fn covers(grant: &Grant) -> String {
     format!("Approving runs exactly this {holds}, until {} ({length} min).", local(grant.expires))
 }
 
-/// Records an approval in the log, then writes it.
+/// Records an approval in the log, then writes it. `call` is the call as the person was shown it.
 ///
 /// # Errors
 /// It cannot be logged or written; the call is then not approved.
-pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -> Result<(), String> {
+pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -> Result<Reaches, String> {
     let bound = call.bound.iter().map(|bound| &bound.shown).collect::<Vec<_>>();
+    let reaches = Reaches::of(store, call);
     let fields = json!({"pending": grant.id, "of": call.record, "scope": grant.scope.name(), "expires": grant.expires,
-        "by": grant.by, "reason": grant.reason, "bound": bound});
+        "by": grant.by, "reason": grant.reason, "bound": bound, "late": reaches == Reaches::TooLate});
     record(store, "approval", fields)?;
     store.forget_old_grants();
-    store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))
+    store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))?;
+    Ok(reaches)
 }
 
 /// Removes a call from the list: it stays blocked, and an approval of it ends.
@@ -197,13 +243,16 @@ pub fn refuse(
     (call, person): (&Pending, &Person),
     message: &str,
     signer: &Signer,
-) -> Result<(), String> {
+) -> Result<Reaches, String> {
     let message: String = message.chars().take(MAX_MESSAGE).collect();
-    let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": message});
+    let reaches = Reaches::of(store, call);
+    let fields = json!({"pending": call.id, "of": call.record, "by": person.name, "reason": message,
+        "late": reaches == Reaches::TooLate});
     record(store, "denial", fields)?;
     let no = Grant { allow: false, ..once(call, person, &message) };
     let written = store.grant(&no, signer).and_then(|()| store.forget_pending(&call.id));
-    written.map_err(|error| error.to_string())
+    written.map_err(|error| error.to_string())?;
+    Ok(reaches)
 }
 
 /// Maximum number of characters of a message to an agent.

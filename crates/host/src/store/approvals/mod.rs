@@ -12,6 +12,7 @@ pub use grant::Grant;
 pub use pending::Pending;
 pub(crate) use pending::short_id;
 pub use scope::Scope;
+pub(crate) use waits::{Wait, WaitEnd};
 
 use crate::store::log::BRIEF_WAIT;
 use crate::store::redact::put;
@@ -40,6 +41,8 @@ pub(crate) enum Answer {
     Open,
     /// Approved or refused by a person.
     Answered,
+    /// Not answered, and no person is there any more.
+    Unattended,
     /// Removed from the list.
     TakenOff,
 }

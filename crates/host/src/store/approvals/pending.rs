@@ -151,6 +151,15 @@ impl Pending {
         format!("{risk}{tool}by {}", self.client)
     }
 
+    /// The beginning of the call on one line, for a sentence about it.
+    pub fn title(&self) -> String {
+        const MAX_CHARS: usize = 60;
+        let line = self.text.lines().next().unwrap_or("");
+        let end = line.char_indices().nth(MAX_CHARS).map_or(line.len(), |(end, _)| end);
+        let cut = if end < self.text.trim_end().len() { "…" } else { "" };
+        format!("{}{cut}", line.get(..end).unwrap_or(""))
+    }
+
     /// Whether a hook waits for the answer now, as far as [`answers::waiting`](super::answers::waiting) found.
     pub fn waits(&self) -> bool {
         self.until > now()

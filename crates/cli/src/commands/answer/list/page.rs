@@ -1,6 +1,6 @@
 //! Renders the open list as rows of a screen.
 
-use super::state::{List, Question};
+use super::state::{List, Pane, Question};
 use crate::terminal::age::age;
 use crate::terminal::screen::{Look, Row, wrapped};
 use crate::terminal::visible::visible;
@@ -9,7 +9,7 @@ use reflex_host::now;
 use reflex_host::store::approvals::Pending;
 
 /// Keys and their effects.
-const KEYS: [(&str, &str); 11] = [
+const KEYS: [(&str, &str); 12] = [
     ("j k", "next and previous call"),
     ("space b", "scroll the call; a yes needs all of it on the screen"),
     ("a", "approve it once"),
@@ -17,6 +17,7 @@ const KEYS: [(&str, &str); 11] = [
     ("d", "deny it"),
     ("m", "deny it and tell the agent why"),
     ("e", "have another command run in its place; its verdict is shown first"),
+    ("Tab", "what was stopped earlier, and back; Enter opens one"),
     ("C", "clear the calls that were stopped earlier"),
     ("?", "this help"),
     ("q", "close the list; hooks wait no more"),
@@ -25,15 +26,16 @@ const KEYS: [(&str, &str); 11] = [
 
 /// Returns the rows for a screen of this size. Records which calls are shown in full.
 pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row> {
-    let (now, earlier) = list.counts();
+    let (now, _) = list.counts();
     let waits = match now {
         0 => "nothing waits now".to_owned(),
         1 => "1 call waits for you".to_owned(),
         count => format!("{count} calls wait for you"),
     };
-    let stopped = if earlier > 0 { format!(", {earlier} stopped earlier") } else { String::new() };
     let mode = if list.mode.is_empty() { String::new() } else { format!(" · mode {}", list.mode) };
-    let mut rows = vec![vec![(Look::Reversed, padded(&format!(" reflex pending: {waits}{stopped}{mode}"), width))]];
+    let clock = list.call().and_then(left).map(|left| format!("{left} ")).unwrap_or_default();
+    let head = padded(&format!(" reflex pending: {waits}{mode}"), width.saturating_sub(wrap::width(&clock)));
+    let mut rows = vec![vec![(Look::Reversed, format!("{head}{clock}"))]];
     let foot = foot(list, width);
     let room = height.saturating_sub(1 + foot.len());
     if list.question == Question::Help {
@@ -44,12 +46,16 @@ pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row>
     } else {
         // The list takes the rows that the call leaves, and a third of the screen at least.
         let details = list.call().map_or(0, |call| story(call, width).len());
-        let limit = (room / 3).max(room.saturating_sub(details + 1)).max(1);
+        let limit = (room / 3).max(room.saturating_sub(details + 2)).max(1);
         let entries = entries(list, limit, width);
-        let left = room.saturating_sub(entries.len() + 1);
+        let left = room.saturating_sub(entries.len() + 2);
         rows.extend(entries);
         rows.push(vec![(Look::Faint, "-".repeat(width))]);
-        rows.extend(story_rows(list, left, width));
+        let story = story_rows(list, left, width);
+        let gap = left.saturating_sub(story.len());
+        rows.extend(story);
+        rows.extend(std::iter::repeat_n(Vec::new(), gap));
+        rows.push(vec![(Look::Faint, drawer(list))]);
     }
     rows.resize(height.saturating_sub(foot.len()), Vec::new());
     rows.extend(foot);
@@ -59,42 +65,54 @@ pub(super) fn rows(list: &mut List<'_>, width: usize, height: usize) -> Vec<Row>
 /// The question or the keys, at the lower edge.
 fn foot(list: &List<'_>, width: usize) -> Vec<Row> {
     const MAX_LINES: usize = 4;
-    let asked = list.asked();
-    let mut lines = words(&asked, width);
+    let mut lines = words(&list.asked(), width);
     // Only the end of long input is shown.
     lines = lines.split_off(lines.len().saturating_sub(MAX_LINES));
-    let mut foot: Vec<Row> = lines.into_iter().map(|line| vec![(Look::Bold, line)]).collect();
-    let keys = " a once  A longer  d deny  m tell  e edit  C clear  j/k move  ? help  q quit";
+    let news = list.news();
+    let news = if news.is_empty() { None } else { Some(vec![(Look::Reversed, cut(&news, width))]) };
+    let mut foot: Vec<Row> = news.into_iter().chain(lines.into_iter().map(|line| vec![(Look::Bold, line)])).collect();
+    let keys = match (list.pane, list.call()) {
+        (Pane::Waiting, Some(_)) => " a once  A longer  d deny  m tell  e edit  j/k move  Tab earlier  ? help  q quit",
+        (Pane::Waiting, None) => " Tab earlier  ? help  q quit",
+        (Pane::Earlier, _) => " j/k move  Enter open  C clear all  Tab back  ? help  q quit",
+        (Pane::Opened, _) => " a next try  A longer  d deny  m tell  e edit  Esc back  ? help  q quit",
+    };
     foot.push(vec![(Look::Reversed, padded(keys, width))]);
     foot
+}
+
+/// The line below the calls that names those of the other list.
+fn drawer(list: &List<'_>) -> String {
+    match (list.pane, list.counts()) {
+        (Pane::Waiting, (_, 0)) => String::new(),
+        (Pane::Waiting, (_, earlier)) => format!("  Stopped earlier ({earlier}): Tab"),
+        (Pane::Earlier | Pane::Opened, (0, _)) => "  Nothing waits now: Tab".into(),
+        (Pane::Earlier | Pane::Opened, (now, _)) => format!("  Waiting now ({now}): Tab"),
+    }
 }
 
 fn padded(text: &str, width: usize) -> String {
     format!("{text:width$}")
 }
 
-/// Returns the part of the list around the selected call, in the two groups.
+/// Returns the part of the list around the marked call.
 fn entries(list: &List<'_>, limit: usize, width: usize) -> Vec<Row> {
-    if list.calls.is_empty() {
-        return vec![vec![(
-            Look::Plain,
-            "  Nothing waits. Keep this open: calls appear here, and agents wait for you.".into(),
-        )]];
+    let listed = list.listed();
+    if listed.is_empty() {
+        let text = match list.pane {
+            Pane::Waiting => "  Nothing waits. Keep this open: calls appear here, and agents wait for you.",
+            Pane::Earlier | Pane::Opened => "  No call was stopped earlier.",
+        };
+        return vec![vec![(Look::Plain, text.into())]];
     }
-    let (now, earlier) = list.counts();
-    let head = |text: &str| vec![(Look::Faint, format!("  {text}"))];
-    let mut rows: Vec<Row> = list.calls.iter().map(|call| entry(call, call.id == list.chosen, width)).collect();
-    let mut chosen = list.place();
-    if earlier > 0 {
-        rows.insert(now, head("stopped earlier: a yes lets it run when the agent tries again"));
-        chosen += usize::from(chosen >= now);
+    let mut rows: Vec<Row> = listed.iter().map(|call| entry(call, list.is_marked(call), width)).collect();
+    let mut marked = listed.iter().position(|call| list.is_marked(call)).unwrap_or(0);
+    if list.pane != Pane::Waiting {
+        let head = "  stopped earlier: none waits; a yes counts when its agent tries it again";
+        rows.insert(0, vec![(Look::Faint, head.into())]);
+        marked += 1;
     }
-    if now > 0 {
-        rows.insert(0, head("waiting now"));
-        chosen += 1;
-    }
-    // A heading stays in sight with the first call below it.
-    let first = if chosen < limit { 0 } else { chosen + 1 - limit };
+    let first = if marked < limit { 0 } else { marked + 1 - limit };
     rows.into_iter().skip(first).take(limit).collect()
 }
 
@@ -109,12 +127,15 @@ fn entry(call: &Pending, is_chosen: bool, width: usize) -> Row {
         visible(folder_name(&call.workspace)),
         visible(text)
     );
-    let line = if wrap::width(&line) > width { cut(&line, width) } else { line };
+    let line = cut(&line, width);
     vec![(if is_chosen { Look::Bold } else { Look::Plain }, line)]
 }
 
-/// Returns the beginning of a line that is too long.
+/// Returns the line, or its beginning if it is too long.
 fn cut(line: &str, width: usize) -> String {
+    if wrap::width(line) <= width {
+        return line.to_owned();
+    }
     let first = wrapped(line, width.saturating_sub(1)).into_iter().next().unwrap_or_default();
     format!("{first}…")
 }
