@@ -177,8 +177,8 @@ fn a_refused_tool_is_told_in_json_and_on_standard_error_and_by_status_2() {
         "PreToolUse",
         &deny(),
         (
-            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"Blocked: \\\"it\\\" is bad. Do not work around a block. The user can run it in their own terminal.\"}}\n",
-            "Blocked: \"it\" is bad. Do not work around a block. The user can run it in their own terminal.\n",
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\"permissionDecisionReason\":\"Blocked: \\\"it\\\" is bad. The user can run it in their own terminal. Do not work around a block.\"}}\n",
+            "Blocked: \"it\" is bad. The user can run it in their own terminal. Do not work around a block.\n",
             2,
         ),
     );
@@ -223,7 +223,7 @@ fn a_refused_permission_request_is_answered_in_its_own_shape() {
         "PermissionRequest",
         &deny(),
         (
-            "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\"message\":\"Blocked: \\\"it\\\" is bad. Do not work around a block. The user can run it in their own terminal.\"}}}\n",
+            "{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"deny\",\"message\":\"Blocked: \\\"it\\\" is bad. The user can run it in their own terminal. Do not work around a block.\"}}}\n",
             "",
             0,
         ),
@@ -242,7 +242,7 @@ fn a_refused_prompt_is_not_sent() {
         "UserPromptSubmit",
         &deny(),
         (
-            "{\"decision\":\"block\",\"reason\":\"Blocked: \\\"it\\\" is bad. Do not work around a block. The user can run it in their own terminal.\"}\n",
+            "{\"decision\":\"block\",\"reason\":\"Blocked: \\\"it\\\" is bad. The user can run it in their own terminal. Do not work around a block.\"}\n",
             "",
             0,
         ),

@@ -148,7 +148,7 @@ fn who_waits_too_long_is_refused_before_the_client_loses_patience() {
     policy(&machine, "ask: {wait: 1s}\n");
     let _list = present(&machine);
     let reason = refused(&codex(&machine, PUSH).run());
-    assert!(reason.contains("No answer within 1 s.") && reason.contains(" · "), "{reason}");
+    assert!(reason.contains("No answer within 1 s.") && reason.contains("`reflex approve "), "{reason}");
 }
 
 #[test]

@@ -270,13 +270,16 @@ fn what_an_explanation_says_the_agent_is_told_is_what_the_hook_answers() {
             code: explained["reply"]["exit"].as_i64().unwrap() as i32,
         };
         let output = machine.bash(&folder, command);
-        let without_id = |text: &str| match text.split_once(" · ").and_then(|(_, rest)| rest.split_once(']')) {
+        let without_id = |text: &str| match text
+            .split_once("`reflex approve ")
+            .and_then(|(_, rest)| rest.split_once('`'))
+        {
             Some((id, _)) => {
                 let steps = format!(
-                    "allow it once with `reflex approve {id}` in their own terminal; \
-                     ask for that with `reflex appeal {id} --because REASON`."
+                    "Only the user can do that, in their own terminal; ask for it with `reflex appeal {id} --because REASON`."
                 );
-                text.replace(&format!(" · {id}"), "").replace(&steps, "run it in their own terminal.")
+                let text = text.replace(&format!("Allow once: `reflex approve {id}`. "), "");
+                text.replace(&steps, "The user can run it in their own terminal.")
             }
             None => text.to_owned(),
         };

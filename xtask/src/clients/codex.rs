@@ -119,14 +119,14 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     refused(transcript.answer(0)?, &["Blocked:", "blocked by PreToolUse hook"])?;
     holds(sandbox, "notes.txt", "first line\n")?;
     ensure(read(&settings(sandbox))? == trusted, "the patch changed the hooks")?;
-    refused(transcript.answer(1)?, &["hooks.json", " · "])?;
+    refused(transcript.answer(1)?, &["hooks.json", "reflex approve "])?;
     ensure(!secret.exists(), "the MCP call ran")?;
     refused(transcript.answer(2)?, &["Blocked:"])?;
-    refused(transcript.answer(3)?, &["hooks.json", " · "])
+    refused(transcript.answer(3)?, &["hooks.json", "reflex approve "])
 }
 
 /// This client cannot prompt: an ask becomes a refusal that explains how a person approves the call.
-const UNASKED: [&str; 4] = ["Needs approval:", "notes.txt", "This agent cannot ask here", " · "];
+const UNASKED: [&str; 4] = ["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve "];
 
 /// A project's file that would turn hooks off.
 const SWITCH: (&str, &str) = (".codex/config.toml", "[features]\nhooks = false\n");

@@ -124,9 +124,9 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     // the call.
     let words: [&[&str]; 4] = [
         &["Tool execution blocked:", "Blocked:"],
-        &["settings.json", " · "],
+        &["settings.json", "reflex approve "],
         &["Blocked:"],
-        &["Needs approval:", "notes.txt", "This agent cannot ask here", " · "],
+        &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve "],
     ];
     all_denied(sandbox, &sandbox.workspace().join(switch), calls, &words)
 }

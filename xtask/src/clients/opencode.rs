@@ -88,9 +88,9 @@ fn denied(sandbox: &Sandbox) -> Result<(), Failure> {
     // A plugin cannot prompt: an ask becomes a refusal that explains how a person approves the call.
     let words: [&[&str]; 4] = [
         &["Blocked:"],
-        &["other.js", " · "],
+        &["other.js", "reflex approve "],
         &["Blocked:"],
-        &["Needs approval:", "notes.txt", "This agent cannot ask here", " · "],
+        &["Needs approval:", "notes.txt", "This agent cannot ask here", "reflex approve "],
     ];
     all_denied(sandbox, &other, calls, &words)
 }

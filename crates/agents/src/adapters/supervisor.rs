@@ -3,10 +3,11 @@
 //! ```json
 //! {"id": "RECORD", "causes": ["RECORD of the start that this one comes from", "…"], "process": 4711,
 //!  "session": "the run", "agent": "aider", "command": "git push", "cwd": "/repo", "workspace": "/repo",
-//!  "environment": {"GIT_DIR": "/other"}}
+//!  "environment": {"GIT_DIR": "/other"}, "person": false}
 //! ```
 //!
-//! A status other than 0 refuses; the process that wanted to start the program gets the text.
+//! A status other than 0 refuses; the process that wanted to start the program gets the text. `person` is whether a person
+//! reads it at a terminal.
 
 use crate::json::{BadEvent, required};
 use crate::model::abilities::{HookCapabilities, Line};
@@ -55,6 +56,7 @@ fn read(payload: &Payload<'_>) -> Result<Event, BadEvent> {
             causes: causes.filter_map(Value::as_str).map(str::to_owned).collect(),
             process: fields.get("process").and_then(Value::as_u64).unwrap_or(0),
             environment: variables.collect(),
+            is_for_person: fields.get("person").and_then(Value::as_bool) == Some(true),
         }),
         ..Event::default()
     })

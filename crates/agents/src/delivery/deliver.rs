@@ -41,7 +41,7 @@ pub fn deliver(event: &Event, verdict: &Verdict, abilities: HookCapabilities) ->
     let note = match decision {
         Decision::Pass => "",
         Decision::Ask | Decision::Deny if !verdict.asked.is_empty() => &verdict.asked,
-        Decision::Ask | Decision::Deny if unasked && abilities.ask == Ask::Never => {
+        Decision::Ask | Decision::Deny if unasked && abilities.ask == Ask::Never && !event.is_for_person() => {
             "This agent cannot ask here, so the call is blocked: ask the user in your reply."
         }
         Decision::Ask | Decision::Deny => "",

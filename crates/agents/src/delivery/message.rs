@@ -1,4 +1,5 @@
-//! The text that an agent and its user read: losses and remedies first, then the rules and the id of a pending call.
+//! The text that an agent and its user read: losses and remedies first, then what the user can type and the rules, and
+//! what concerns the agent alone last. Some clients show their user the first three lines only.
 
 use reflex_engine::Reason;
 
@@ -17,7 +18,8 @@ const MIN_FURTHER: usize = 60;
 /// Composes a text of at most 300 characters. `note` is a sentence about the entire call, or empty.
 pub(crate) fn message(reasons: &[&Reason], note: &str, pending: Option<&str>) -> String {
     let reasons = reasons.get(..MAX_REASONS).unwrap_or(reasons);
-    let tail = [note, &tag(reasons, pending)].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
+    let allow = pending.map(|id| format!("Allow once: `reflex approve {id}`.")).unwrap_or_default();
+    let tail = [&allow, &tag(reasons), note].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ");
     let room = MAX_CHARACTERS.saturating_sub(length(&tail) + 1);
     let mut texts: Vec<(String, String)> =
         reasons.iter().map(|reason| (reason.harm.clone(), reason.remedy.clone())).collect();
@@ -49,17 +51,15 @@ pub(crate) fn message(reasons: &[&Reason], note: &str, pending: Option<&str>) ->
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Formats the rules and the id of a pending call: `[rm/home-or-root · h4bhn4t]`.
-fn tag(reasons: &[&Reason], pending: Option<&str>) -> String {
+/// Formats the rules: `[rm/home-or-root, net/send]`.
+fn tag(reasons: &[&Reason]) -> String {
     let mut rules: Vec<&str> = Vec::new();
     for reason in reasons {
         if !reason.rule.is_empty() && !rules.contains(&reason.rule.as_str()) {
             rules.push(&reason.rule);
         }
     }
-    let parts = [Some(rules.join(", ")).filter(|rules| !rules.is_empty()), pending.map(str::to_owned)];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { String::new() } else { format!("[{}]", parts.join(" · ")) }
+    if rules.is_empty() { String::new() } else { format!("[{}]", rules.join(", ")) }
 }
 
 /// Formats a further loss without its own decision, as the first loss states the decision.
@@ -127,13 +127,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_ends_with_its_rules_and_the_id() {
+    fn what_the_user_can_type_stands_before_what_concerns_the_agent() {
         let one = reason("Blocked: would delete a.", "Name it.", "rm/home-or-root");
         let other = reason("Blocked: would send b.", "", "net/send");
         assert_eq!(message(&[&one], "", None), "Blocked: would delete a. Name it. [rm/home-or-root]");
         assert_eq!(
             message(&[&one, &other], "Ask.", Some("h4b")),
-            "Blocked: would delete a. Name it. Also: would send b. Ask. [rm/home-or-root, net/send · h4b]"
+            "Blocked: would delete a. Name it. Also: would send b. Allow once: `reflex approve h4b`. [rm/home-or-root, net/send] Ask."
         );
         assert_eq!(message(&[&Reason::plain("Blocked: no.")], "", None), "Blocked: no.");
     }
@@ -147,7 +147,7 @@ mod tests {
         let text = message(&[&one, &other], "", Some("h4bhn4t"));
         assert!(length(&text) <= MAX_CHARACTERS, "{} {text}", length(&text));
         assert!(text.contains("Name one folder.") && text.contains("Also: would overwrite /a/…/a/file"), "{text}");
-        assert!(text.ends_with("[rm/home-or-root, write/protected · h4bhn4t]"), "{text}");
+        assert!(text.ends_with("Allow once: `reflex approve h4bhn4t`. [rm/home-or-root, write/protected]"), "{text}");
     }
 
     #[test]

@@ -79,7 +79,7 @@ class Machine:
     def refused(self, command):
         """The id of a call that is refused; empty if it is let through."""
         refused, reason = self.hook("PreToolUse", "Bash", {"command": command})
-        return reason.split(" · ")[1].split("]")[0] if refused and " · " in reason else ""
+        return reason.split("`reflex approve ")[1].split("`")[0] if refused and "`reflex approve " in reason else ""
 
     def shell(self, text, cwd=None):
         """Really runs it, as the agent would: no terminal, the user's rights, the agent's mark."""

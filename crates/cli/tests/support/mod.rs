@@ -146,11 +146,11 @@ pub(crate) fn refused(machine: &Machine, command: &str) -> String {
     way_on(&reason)
 }
 
-/// Returns the id of the waiting call in a refusal: `[rule · ID]`.
+/// Returns the id of the waiting call in a refusal.
 #[track_caller]
 pub(crate) fn way_on(reason: &str) -> String {
-    let tag = reason.split_once(" · ").and_then(|(_, rest)| rest.split_once(']'));
-    tag.unwrap_or_else(|| panic!("no way on in {reason}")).0.to_owned()
+    let id = reason.split_once("`reflex approve ").and_then(|(_, rest)| rest.split_once('`'));
+    id.unwrap_or_else(|| panic!("no way on in {reason}")).0.to_owned()
 }
 
 /// Returns whether the hook allows this command silently.

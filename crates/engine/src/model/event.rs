@@ -64,6 +64,8 @@ pub struct Started {
     pub process: u64,
     /// The variables that differ from those of the supervisor.
     pub environment: Vec<(String, String)>,
+    /// Whether a refusal is read by a person at a terminal rather than by an agent.
+    pub is_for_person: bool,
 }
 
 /// A task declared by a person.
@@ -115,6 +117,11 @@ pub enum Moment {
 }
 
 impl Event {
+    /// Whether a refusal is read by a person at a terminal rather than by an agent.
+    pub fn is_for_person(&self) -> bool {
+        self.started.as_ref().is_some_and(|started| started.is_for_person)
+    }
+
     /// Returns the event of an agent that runs a command in the root of a project; both folders are absolute.
     pub fn shell(command: &str, workspace: &str, home: &str) -> Event {
         Event {

@@ -232,17 +232,17 @@ fn sentence(text: &str) -> String {
 }
 
 /// Returns the steps by which a person lets a denied call run, for an agent that was not informed of them in this
-/// session.
+/// session. A person at a terminal reads no orders to an agent.
 pub fn next_steps(event: &Event, decision: Decision, pending: Option<&str>) -> Option<String> {
-    if decision != Decision::Deny || event.moment == Moment::Stop {
+    if decision != Decision::Deny || event.moment == Moment::Stop || event.is_for_person() {
         return None;
     }
     Some(match pending {
         Some(id) => format!(
-            "Do not work around a block. The user can allow it once with `reflex approve {id}` in their own terminal; \
-             ask for that with `reflex appeal {id} --because REASON`."
+            "Only the user can do that, in their own terminal; ask for it with `reflex appeal {id} --because REASON`. Do not \
+             work around a block."
         ),
-        None => "Do not work around a block. The user can run it in their own terminal.".to_owned(),
+        None => "The user can run it in their own terminal. Do not work around a block.".to_owned(),
     })
 }
 

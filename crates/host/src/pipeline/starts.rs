@@ -17,7 +17,7 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -179,6 +179,7 @@ impl Starts {
         put("command", self.command(start).into());
         put("workspace", self.workspace.as_str().into());
         put("cwd", cwd.into());
+        put("person", (self.calls.is_none() && io::stderr().is_terminal()).into());
         put("environment", Value::Object(self.changed_variables(&start.environment)));
         fields
     }

@@ -1,7 +1,6 @@
 //! Hooks that wait for the answer to a call. Each holds a lock on a file, so a hook that was killed counts as waiting no
 //! more, whatever its call says. The file contains the end of the wait, which an answer that was begun postpones.
 
-use super::limits;
 use super::pending::Pending;
 use crate::store::state::Store;
 use crate::system::clock;
@@ -77,8 +76,7 @@ impl Store {
         wait_for(&lock, BRIEF)?;
         let wait = Wait { path, lock, latest: end.latest };
         os::write_at(&wait.lock, &end.to_bytes(), 0)?;
-        let file = self.pending_folder().join(limits::file_name(call));
-        if let Some(kept) = super::object(&file).map(|map| Pending::from_json(&map)) {
+        if let Some(kept) = self.pending_call(&call.id) {
             self.put_pending(&Pending { until: end.until, ..kept })?;
         }
         Ok(wait)
