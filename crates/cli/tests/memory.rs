@@ -505,6 +505,21 @@ fn the_log_is_searched_exported_and_reported_from() {
     assert_eq!((search(&["decision=block"]), search(&["decision=require_approval"])), (1, 0));
     assert_eq!((search(&["decision=allow"]), search(&["decision=warn"])), (1, 0));
     assert_eq!((search(&["decision=deny", "--since", "1h"]), search(&["needle", "--until", "2001-01-01"])), (1, 0));
+    let failed = |word: &str| {
+        let output = machine.reflex(["audit", "search", word]).run();
+        assert!(output.code == 64 && output.stdout.is_empty(), "{output:?}");
+        output.stderr
+    };
+    assert!(failed("decision=bloc").contains("unknown decision `bloc`, did you mean `block`?"));
+    assert!(failed("agnet=claude").contains("unknown field `agnet`, did you mean `agent`?"));
+    assert!(failed("agent=cluade").contains("unknown agent `cluade`, did you mean `claude`?"));
+    assert!(failed("foo=bar").contains("unknown field `foo`; known: agent, "));
+    // What the log has is known, and what it may have as well.
+    assert_eq!(search(&["exact=0", "needle"]), 0);
+    for word in ["exact=0", "kind=approval", "risk=low", "agent=codex", "tool=Nothing", "a text with=sign"] {
+        let output = machine.reflex(["audit", "search", word]).run();
+        assert_eq!((output.code, output.stderr.as_str()), (1, "reflex: no records match\n"), "{word}");
+    }
     // The id for `reflex why` is printed with stopped calls only.
     let shown = |word: &str| machine.reflex(["audit", "search", word]).run().stdout;
     assert!(shown("decision=block").contains(&format!("block {id}")) && shown("needle").contains("allow  echo"));

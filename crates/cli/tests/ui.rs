@@ -277,6 +277,9 @@ fn a_yes_from_an_unlocked_tab_lets_the_call_that_waits_run_once() {
     assert!(hook.finish().answer().1.contains("and this: not this branch"));
     let records = page.ask("GET", "/api/audit?text=kind%3Dapproval").cookie(&cookie).send().body();
     assert!(records["records"][0]["by"].as_str().unwrap().starts_with("uid "), "{records}");
+    let unknown = page.ask("GET", "/api/audit?text=decision%3Dbloc").cookie(&cookie).send();
+    assert_eq!(unknown.status, 400);
+    assert!(unknown.body()["problem"].as_str().unwrap().contains("did you mean `block`?"), "{}", unknown.body());
 }
 
 /// The process that serves the page of this machine.

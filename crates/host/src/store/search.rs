@@ -19,6 +19,8 @@ pub struct Search {
     /// Fields with their values: `decision` = `deny`, `agent` = `claude`; a field of a finding by its name as well
     /// (`id`). Numbers, `true` and `false` also match unquoted values.
     pub fields: Vec<(String, String)>,
+    /// Fields that occur with any value.
+    pub keys: Vec<String>,
     /// Texts that occur anywhere in the record.
     pub texts: Vec<String>,
     /// Earliest time, in the format of the field `time`.
@@ -79,6 +81,10 @@ impl Needle {
         Needle { text: text.into_bytes(), value: bare.then(|| value.to_owned()) }
     }
 
+    fn key(name: &str) -> Needle {
+        Needle { text: format!("{}:", Value::from(name)).into_bytes(), value: None }
+    }
+
     fn text(text: &str) -> Needle {
         let quoted = Value::from(text).to_string();
         let inner = quoted.get(1..quoted.len().saturating_sub(1)).unwrap_or("");
@@ -98,7 +104,8 @@ impl Needle {
 impl Search {
     fn needles(&self) -> Vec<Needle> {
         let fields = self.fields.iter().map(|(name, value)| Needle::field(name, value));
-        let needles = fields.chain(self.texts.iter().map(|text| Needle::text(text)));
+        let needles = fields.chain(self.keys.iter().map(|name| Needle::key(name)));
+        let needles = needles.chain(self.texts.iter().map(|text| Needle::text(text)));
         needles.filter(|needle| !needle.text.is_empty()).collect()
     }
 

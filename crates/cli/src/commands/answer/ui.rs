@@ -3,7 +3,7 @@
 use crate::commands::adapt::backtest::as_json as backtest;
 use crate::commands::adapt::config::as_json as config;
 use crate::commands::adapt::rules::listed as rules;
-use crate::commands::history::audit::found;
+use crate::commands::history::search::{Words, found};
 use crate::commands::preview::explain::explained;
 use crate::commands::setup::status::as_json as status;
 use crate::exit_code as code;
@@ -41,7 +41,8 @@ pub(in crate::commands) fn run(matches: &ArgMatches, opens: bool) -> u8 {
         backtest,
         search: |words, limit| {
             let log = Host::new(Mode::default()).store().log();
-            let found = found(&log, (words, [None, None]), limit).map_err(|error| error.to_string())?;
+            let words = Words { words, since: None, until: None };
+            let found = found(&log, words, limit).map_err(|error| error.to_string())?;
             Ok(found.into_iter().map(Value::Object).collect())
         },
     };

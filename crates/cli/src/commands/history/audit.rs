@@ -1,6 +1,7 @@
 //! `reflex audit`: reads, verifies and purges the log of every decision.
 
-use crate::commands::history::record::{action, decision, field, logged, searched, time};
+use crate::commands::history::record::{action, decision, field, time};
+use crate::commands::history::search::{SearchError, Words, found};
 use crate::commands::setup::mode;
 use crate::exit_code;
 use crate::terminal::arguments::text;
@@ -11,8 +12,7 @@ use crate::terminal::progress::Progress;
 use crate::terminal::visible::{visible, visible_json};
 use crate::terminal::wrap::{columns, rows};
 use clap::ArgMatches;
-use reflex_host::rules::renamed;
-use reflex_host::store::{Log, Search, Store, Test};
+use reflex_host::store::{Log, Search, Store};
 use reflex_host::{Host, Mode, local, moment, timestamp};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
@@ -74,7 +74,15 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
         };
         *bound = Some(timestamp(time));
     }
-    let found = found(log, (&words, bounds), count(matches))?;
+    let [since, until] = bounds;
+    let found = match found(log, Words { words: &words, since, until }, count(matches)) {
+        Ok(found) => found,
+        Err(SearchError::Unreadable(error)) => return Err(error),
+        Err(problem) => {
+            complain(&problem.to_string());
+            return Ok(exit_code::USAGE);
+        }
+    };
     for record in &found {
         write_record(record, matches.get_flag("json"))?;
     }
@@ -83,60 +91,6 @@ fn search(log: &Log, matches: &ArgMatches) -> io::Result<u8> {
         return Ok(exit_code::FOUND);
     }
     Ok(exit_code::OK)
-}
-
-/// Returns the newest records that contain all these words, oldest first. A word may be `field=value`.
-pub(in crate::commands) fn found(
-    log: &Log,
-    (words, [since, until]): (&[String], [Option<String>; 2]),
-    wanted: usize,
-) -> io::Result<Vec<Map<String, Value>>> {
-    let (mut search, mut decisions) = (Search { since, until, ..Search::default() }, None);
-    for word in words {
-        match word.split_once('=') {
-            Some(("decision", value)) => decisions = Some(searched(value)),
-            Some((field, value)) if !field.is_empty() && field.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => {
-                search.fields.push((field.into(), value.into()));
-            }
-            _ => search.texts.push(word.clone()),
-        }
-    }
-    let Some(decisions) = decisions else {
-        let mut found = newest(log, &search, wanted, None)?;
-        found.retain(mode::may_be_read);
-        return Ok(found);
-    };
-    // No record has an unknown decision. Of a record that holds the word, the test decides where it counts.
-    let Some(word) = logged(decisions) else { return Ok(Vec::new()) };
-    search.fields.push(("decision".into(), word.into()));
-    let test = |record: &Map<String, Value>| decisions.contains(&decision(record)) && mode::may_be_read(record);
-    newest(log, &search, wanted, Some(&test))
-}
-
-/// Returns the newest records that match the words as written, or as former and current names of rules and effects.
-fn newest(log: &Log, search: &Search, limit: usize, test: Option<&Test<'_>>) -> io::Result<Vec<Map<String, Value>>> {
-    let mut found = log.search_for(search, limit, test)?;
-    let Some(other) = otherwise(search) else { return Ok(found) };
-    found.extend(log.search_for(&other, limit, test)?);
-    let number = |record: &Map<String, Value>| record.get("seq").and_then(Value::as_u64);
-    found.sort_by_key(number);
-    found.dedup();
-    found.drain(..found.len().saturating_sub(limit));
-    Ok(found)
-}
-
-/// Returns the same search with the other names of its rules.
-fn otherwise(search: &Search) -> Option<Search> {
-    let mut other = search.clone();
-    let words = other.fields.iter_mut().map(|(_, value)| value).chain(&mut other.texts);
-    let mut is_other = false;
-    for word in words {
-        let name = renamed::renamed(&renamed::RULES, word).or_else(|| renamed::formerly(&renamed::RULES, word));
-        if let Some(name) = name {
-            (*word, is_other) = (name.to_owned(), true);
-        }
-    }
-    is_other.then_some(other)
 }
 
 fn count(matches: &ArgMatches) -> usize {
