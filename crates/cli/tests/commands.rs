@@ -133,6 +133,7 @@ fn a_wrong_command_line_is_status_64_and_says_what_would_be_right() {
             "no settings are known for the agent `clod`; known: claude, codex, ",
         );
     }
+    check_usage(&["mode", "strct"], "unknown mode `strct`, did you mean `strict`?; known: allow-all, ");
     check_usage(&["import", "--from", "clod"], "unknown source `clod`; known: claude, codex, ");
     check_usage(&["chek", "ls"], "a similar subcommand exists: 'check'");
     check_usage(&["check", "--jsn", "ls"], "a similar argument exists: '--json'");

@@ -13,6 +13,7 @@ use crate::terminal::visible::visible;
 use clap::{Arg, ArgMatches, Command};
 use reflex_host::answers::record;
 use reflex_host::person::no_agent_above;
+use reflex_host::rules::nearest;
 use reflex_host::store::Store;
 use reflex_host::store::modes::{ALLOW_ALL, AUTO_PILOT, LONGEST, MAX_RUN, PASSED_BY_MODE, SessionMode};
 use reflex_host::{Host, Mode, duration, now};
@@ -77,6 +78,10 @@ fn end(store: &Store) -> u8 {
 }
 
 fn set(store: &Store, name: &str, matches: &ArgMatches) -> u8 {
+    if Mode::named(name).is_none() {
+        complain(&unknown(name));
+        return exit_code::USAGE;
+    }
     let written = text(matches, "for");
     let Some(length) = duration(written).filter(|length| (1..=LONGEST).contains(length)) else {
         complain(&format!("invalid duration `{}` (e.g. 30m or 2h; max 24h)", visible(written)));
@@ -94,6 +99,14 @@ fn set(store: &Store, name: &str, matches: &ArgMatches) -> u8 {
     }
 }
 
+/// Reports that no mode has this name.
+fn unknown(name: &str) -> String {
+    let mut known = Mode::names();
+    known.push(OFF);
+    let near = nearest(name, &known).map_or(String::new(), |near| format!(", did you mean `{near}`?"));
+    format!("unknown mode `{}`{near}; known: {}", visible(name), known.join(", "))
+}
+
 /// Sets a mode for the processes started below this process; it ends with this process.
 pub(in crate::commands) fn begin_for_run(store: &Store, name: &str) -> Result<Option<SessionMode>, String> {
     let below = Some(std::process::id());
@@ -103,9 +116,6 @@ pub(in crate::commands) fn begin_for_run(store: &Store, name: &str) -> Result<Op
 
 /// Asks the person and sets the mode. `None` if the person declines or the caller is not a person.
 fn begin(store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String> {
-    if Mode::named(&mode.name).is_none() {
-        return Err(format!("unknown mode `{}`; known: {}", visible(&mode.name), Mode::names().join(", ")));
-    }
     let host = Host::new(Mode::default());
     let model = judge::config(&host).filter(|_| mode.name == AUTO_PILOT);
     if mode.name == AUTO_PILOT && model.is_none() {
@@ -120,9 +130,16 @@ fn begin(store: &Store, mode: SessionMode) -> Result<Option<SessionMode>, String
         print(&format!("{}.", visible(&judge::known(&host, store))));
     }
     let mut consent = Consent::each(store);
-    let Some(signer) = consent.ask(&format!("Set it {}?", visible(&describe(&mode))))? else {
-        print("no mode is set");
-        return Ok(None);
+    let signer = match consent.ask(&format!("Set it {}?", visible(&describe(&mode)))) {
+        Ok(Some(signer)) => signer,
+        Ok(None) => {
+            print("no mode is set");
+            return Ok(None);
+        }
+        Err(problem) => {
+            complain(&visible(&problem));
+            return Ok(None);
+        }
     };
     let fields = json!({
         "mode": mode.name, "until": mode.until, "by": mode.by, "within": mode.within, "below": mode.below,
