@@ -177,6 +177,18 @@ fn the_version_is_that_of_the_package() {
     let version = Ran { stdout: concat!("reflex ", env!("CARGO_PKG_VERSION"), "\n").into(), ..Ran::silence() };
     assert_eq!(reflex(&["--version"]), version);
     assert_eq!(reflex(&["-V"]), version);
+    assert_eq!(reflex(&["version"]), version);
+    assert_eq!(reflex(&["version", "--json"]), reflex(&["--version", "--json"]));
+}
+
+#[test]
+fn an_update_is_explained_and_not_made() {
+    for command in ["update", "upgrade"] {
+        let output = reflex(&[command]);
+        assert_eq!((output.code, output.stderr.as_str()), (0, ""), "{output:?}");
+        assert!(output.stdout.contains("npm install --global reflex-guard@latest"), "{output:?}");
+        assert!(output.stdout.ends_with("Nothing was changed.\n"), "{output:?}");
+    }
 }
 
 #[test]

@@ -8,7 +8,7 @@ mod setup;
 
 use crate::exit_code as code;
 use crate::terminal::arguments::{flag, json, option};
-use crate::terminal::output::{complain, note, print_json, was_lost};
+use crate::terminal::output::{complain, note, print, print_json, was_lost};
 use crate::terminal::unquoted;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, value_parser};
@@ -67,6 +67,14 @@ fn version() -> Value {
     })
 }
 
+fn show_version(matches: &ArgMatches) -> u8 {
+    match matches.get_flag("json") {
+        true => print_json(&version().to_string()),
+        false => print(concat!("reflex ", env!("CARGO_PKG_VERSION"))),
+    }
+    code::OK
+}
+
 fn run_one(matches: &ArgMatches) -> u8 {
     match matches.subcommand() {
         Some(("check", matches)) => preview::check::run(matches),
@@ -117,6 +125,8 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("import", matches)) => adapt::import::run(matches),
         Some(("status", matches)) if matches.get_flag("line") => setup::status_line::run(matches),
         Some(("status", matches)) => setup::status::run(matches),
+        Some(("update", _)) => setup::update::run(),
+        Some(("version", matches)) => show_version(matches),
         Some(("completions", matches)) => completions(matches),
         Some(("man", matches)) => man(matches),
         _ => code::USAGE,
@@ -131,7 +141,10 @@ fn grammar() -> Command {
 
 /// Subcommands, grouped by the occasion at which a person needs them. Commands for agents and scripts are in no group.
 const GROUPS: [(&str, &[&str]); 5] = [
-    ("Set up", &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "mcp", "pin", "off"]),
+    (
+        "Set up",
+        &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "mcp", "pin", "off", "update"],
+    ),
     ("Try", &["demo", "check", "explain"]),
     ("Answer", &["pending", "approve", "deny", "allow", "suggest", "grants", "ui", "serve", "trust", "task"]),
     ("Look back", &["report", "why", "undo", "gc", "audit", "report-fp"]),
@@ -209,6 +222,7 @@ fn commands() -> Command {
         .subcommand(setup::mcp::grammar())
         .subcommand(adapt::backtest::grammar())
         .subcommands(people())
+        .subcommands(program())
         .subcommand(
             Command::new("completions")
                 .about("Print shell completions")
@@ -219,6 +233,15 @@ fn commands() -> Command {
                 .about("Write the manual pages of all commands into a directory")
                 .arg(Arg::new("dir").required(true).value_name("DIR").value_parser(value_parser!(PathBuf))),
         )
+}
+
+/// Commands about this program itself.
+fn program() -> [Command; 2] {
+    let update = Command::new("update").visible_alias("upgrade");
+    [
+        update.about("Say how to update this program; changes nothing"),
+        Command::new("version").about("Print the version").arg(json()),
+    ]
 }
 
 /// Commands that put the guard in front of the agents' tools and check that it is in place.

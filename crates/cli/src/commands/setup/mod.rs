@@ -17,4 +17,5 @@ pub(in crate::commands) mod status_facts;
 pub(in crate::commands) mod status_line;
 pub(in crate::commands) mod status_summary;
 mod supervise;
+pub(in crate::commands) mod update;
 pub(in crate::commands) mod verify_live;
