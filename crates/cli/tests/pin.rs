@@ -264,6 +264,18 @@ fn the_passphrase_is_changed_by_who_knows_it() {
 }
 
 #[test]
+fn what_is_too_short_or_mistyped_is_asked_for_again() {
+    let Some((machine, key)) = protected() else { return };
+    let shown = || machine.reflex(["pin", "--show"]).run().stdout.trim().to_owned();
+    let pin = |answers: &str| at_terminal(&machine, "pin", &format!("{PASSPHRASE}\n{answers}")).unwrap();
+    let (code, output) = pin("short\nshort\nshort\n");
+    assert!(code == 1 && output.matches("needs at least 8 characters").count() == 3, "{output}");
+    assert!(output.contains("; nothing changed") && shown() == key, "{output}");
+    let (code, output) = pin("short\nlong enough\nlong enouhg\nlong enough\nlong enough\ny\n");
+    assert!(code == 0 && output.contains("the passphrases differ; try again") && shown() != key, "{output}");
+}
+
+#[test]
 fn the_users_policy_loosens_once_it_is_accepted_and_until_it_changes() {
     let Some((machine, key)) = protected() else { return };
     let folder = machine.home().join(".config/reflex");

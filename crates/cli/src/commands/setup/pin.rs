@@ -84,7 +84,6 @@ pub(in crate::commands) enum Named {
 /// # Errors
 /// The new passphrase is too short or was mistyped, or the old one cannot be removed.
 pub(in crate::commands) fn again() -> Result<Named, String> {
-    const TRIES: usize = 3;
     let store = Host::new(Mode::default()).store();
     if *store.key_in_force() != InForce::Detached {
         return Ok(Named::AsItIs);
@@ -95,7 +94,7 @@ pub(in crate::commands) fn again() -> Result<Named, String> {
     };
     print("A passphrase is kept from an earlier installation.");
     if let Ok(pin) = Pin::read(store.state()) {
-        for _ in 0..TRIES {
+        for _ in 0..MAX_TRIES {
             let Some(passphrase) = hidden("Passphrase (empty: forgotten): ").filter(|line| !line.is_empty()) else {
                 break;
             };
@@ -158,6 +157,9 @@ fn set(store: &Store, person: &Person) -> Result<u8, String> {
     Ok(if all_trusted(&entries) { finished(pin.public) } else { exit_code::FOUND })
 }
 
+/// Maximum number of attempts at a passphrase. What is typed after the last one goes to the shell, and into its history.
+const MAX_TRIES: usize = 3;
+
 /// Whether the person knows the current passphrase, which is required to change it.
 fn knows_the_present_one(store: &Store) -> Result<bool, String> {
     if *store.key_in_force() == InForce::Unprotected {
@@ -167,26 +169,38 @@ fn knows_the_present_one(store: &Store) -> Result<bool, String> {
     if matches!(store.key_in_force(), InForce::Key(key) if *key != pin.public) {
         return Err(format!("{} belongs to another key than the hook entries name; {FORGOTTEN}", pin.file().display()));
     }
-    let Some(passphrase) = hidden("Present passphrase: ").filter(|line| !line.is_empty()) else { return Ok(false) };
-    pin.check(&passphrase).map(|()| true).map_err(|problem| format!("{problem}; {FORGOTTEN}"))
+    for _ in 0..MAX_TRIES {
+        let Some(passphrase) = hidden("Present passphrase (empty: stop): ").filter(|line| !line.is_empty()) else {
+            return Ok(false);
+        };
+        match pin.check(&passphrase) {
+            Ok(()) => return Ok(true),
+            Err(problem) => complain(&visible(&problem)),
+        }
+    }
+    Err(format!("that was not the passphrase; {FORGOTTEN}"))
 }
 
-/// Asks for a new passphrase twice; `None` if the person declines.
+/// Asks for a new passphrase twice, and again after a mistake; `None` if the person declines.
 fn chosen() -> Result<Option<String>, String> {
-    let Some(first) = hidden(&format!("New passphrase (at least {MIN_PASSPHRASE} characters): ")) else {
-        return Ok(None);
-    };
-    if first.is_empty() {
-        return Ok(None);
+    let prompt = format!("New passphrase (at least {MIN_PASSPHRASE} characters, empty: none): ");
+    let mut problem = String::new();
+    for _ in 0..MAX_TRIES {
+        if !problem.is_empty() {
+            complain(&format!("{problem}; try again"));
+        }
+        let Some(first) = hidden(&prompt).filter(|line| !line.is_empty()) else { return Ok(None) };
+        if first.chars().count() < MIN_PASSPHRASE {
+            problem = format!("the passphrase needs at least {MIN_PASSPHRASE} characters");
+            continue;
+        }
+        match hidden("Repeat the passphrase: ") {
+            Some(second) if second == first => return Ok(Some(first)),
+            Some(_) => problem = "the passphrases differ".to_owned(),
+            None => return Ok(None),
+        }
     }
-    if first.chars().count() < MIN_PASSPHRASE {
-        return Err(format!("the passphrase needs at least {MIN_PASSPHRASE} characters; nothing changed"));
-    }
-    match hidden("Repeat the passphrase: ") {
-        Some(second) if second == first => Ok(Some(first)),
-        Some(_) => Err("the passphrases differ; nothing changed".into()),
-        None => Ok(None),
-    }
+    Err(format!("{problem}; nothing changed"))
 }
 
 /// Whether all agents trust the hook. Some agents silently drop a changed hook and run unguarded until it is trusted.
