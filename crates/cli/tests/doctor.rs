@@ -11,7 +11,7 @@ mod support;
 
 use serde_json::{Value, json};
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use support::{APP_SERVER, Machine, Ran, with_program};
 
 /// A machine on which three agents are used.
@@ -123,6 +123,53 @@ fn a_hook_that_does_not_answer_is_found_by_calling_it() {
                 PreSkillShellCommand does not answer as it should: ";
     assert!(output.stdout.contains(once), "{output:?}");
     assert_eq!(output.stdout.matches("fix: reflex init --agent claude").count(), 2, "{output:?}");
+}
+
+#[test]
+fn the_home_is_no_project() {
+    let wired = Wired::new();
+    let (home, link) = (wired.machine.home(), wired.machine.root().join("link"));
+    std::os::unix::fs::symlink(&home, &link).unwrap();
+    let healthy = |home: &Path, folder: &Path| {
+        let run = |words: &str| wired.machine.in_home(home, [words]).env("PATH", &wired.path).folder(folder).run();
+        let (doctor, verify, status) = (run("doctor"), run("verify"), run("status"));
+        assert_eq!((doctor.code, doctor.stdout.matches(": ok, ").count()), (0, 3), "{doctor:?}");
+        assert_eq!((verify.code, verify.stdout.matches("ok     ").count()), (0, 3), "{verify:?}");
+        // The stand-in for Codex keeps no trust for each event.
+        assert_eq!(status.stdout.matches("no call seen yet").count(), 2, "{status:?}");
+    };
+    healthy(&home, &home);
+    // Dotfiles: the home itself is a repository.
+    fs::create_dir(home.join(".git")).unwrap();
+    healthy(&home, &home);
+    // The user database names the home by a link; the working directory has no links.
+    for agent in ["claude", "codex", "copilot"] {
+        let init = ["init", "--yes", "--agent", agent];
+        assert_eq!(wired.machine.in_home(&link, init).env("PATH", &wired.path).run().code, 0);
+    }
+    healthy(&link, &home);
+    // A repository of dotfiles to which the home links.
+    let dotfiles = wired.machine.project();
+    fs::rename(home.join(".claude"), dotfiles.join(".claude")).unwrap();
+    std::os::unix::fs::symlink(dotfiles.join(".claude"), home.join(".claude")).unwrap();
+    healthy(&link, &dotfiles);
+    let output = wired.machine.reflex(["init", "--scope", "project", "--agent", "claude"]).folder(&dotfiles).run();
+    assert!(output.code == 64 && output.stderr.contains("are the settings of your home"), "{output:?}");
+}
+
+#[test]
+fn a_project_with_hooks_is_examined_beside_the_home() {
+    let wired = Wired::new();
+    let project = wired.machine.project();
+    let run = |words: &[&str]| wired.machine.reflex(words).env("PATH", &wired.path).folder(&project).run();
+    assert_eq!(run(&["init", "--scope", "project", "--agent", "claude", "--yes"]).code, 0);
+    let doctor = run(&["doctor"]);
+    assert!(doctor.code == 0 && doctor.stdout.contains("claude (project): ok, "), "{doctor:?}");
+    let verify = run(&["verify"]).stdout;
+    assert!(
+        verify.contains("ok     claude  7 hooks") && verify.contains("ok     claude (project)  7 hooks"),
+        "{verify}"
+    );
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub use store::bound::Bound;
 pub use store::signing;
 pub use system::browser::open_browser;
 pub use system::clock::{duration, local, moment, now, timestamp};
-pub use system::folders::{Folders, choose_home, chosen_home};
+pub use system::folders::{Folders, choose_home, chosen_home, contains_home};
 pub use system::hidden::is_hidden;
 pub use system::http;
 pub use system::os::{in_new_process_group, options_with_mode, terminal};

@@ -6,6 +6,7 @@ use super::older::OlderGuard;
 use super::switches::{Places, Silencer, silencers};
 pub use super::trouble::Trouble;
 use super::wiring::{Plugin, Wiring};
+use crate::system::folders::{contains_home, real};
 use crate::system::os;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
@@ -113,6 +114,9 @@ fn managed_only(wiring: &Wiring) -> Option<Trouble> {
 fn untrusted_folder(wiring: &Wiring) -> Option<Trouble> {
     let trust = wiring.settings().folder_trust?;
     let project = project_here(wiring);
+    if contains_home(&project) {
+        return None;
+    }
     let texts = trust.files.map(|file| fs::read_to_string(wiring.user_folder().join(file)).unwrap_or_default());
     let [first, second] = &texts;
     let trusted = (trust.is_trusted)([first, second], &project.to_string_lossy());
@@ -235,7 +239,7 @@ pub(crate) fn variables(wiring: &Wiring) -> Vec<Trouble> {
 /// The project around the current folder.
 pub(crate) fn project_here(wiring: &Wiring) -> PathBuf {
     let here = std::env::current_dir().unwrap_or_default();
-    PathBuf::from(project_root(&here.to_string_lossy(), &wiring.home().to_string_lossy()))
+    PathBuf::from(project_root(&here.to_string_lossy(), &real(wiring.home()).to_string_lossy()))
 }
 
 /// Sends a payload that belongs to no event, exactly as the agent would, and expects the agent's answer: the refusal

@@ -1,7 +1,7 @@
 //! The clients' lists of MCP servers on this machine, and `reflex mcp` as a proxy in front of them.
 
 use super::wiring::{Change, binary_path, mode_of, write_atomically};
-use crate::system::folders::{Folders, home_of_agents};
+use crate::system::folders::{Folders, contains_home, home_of_agents, real};
 use reflex_agents::settings::{MCP_CLIENTS, McpClient, ProxyCommand, Reach};
 use reflex_git::project_root;
 use std::fs;
@@ -26,11 +26,15 @@ impl ServerList {
         MCP_CLIENTS.iter().map(list).collect()
     }
 
-    /// The files of the project around a folder.
+    /// The files of the project around a folder. The home has none: it is not a project.
     pub fn of_project_around(folder: &Path) -> Vec<ServerList> {
-        let home = Folders::of_user().home;
+        let home = real(&Folders::of_user().home);
         let root = PathBuf::from(project_root(&folder.to_string_lossy(), &home.to_string_lossy()));
-        let clients = MCP_CLIENTS.iter().filter(|client| !client.project.is_empty());
+        if contains_home(&root) {
+            return Vec::new();
+        }
+        let is_of_user = |client: &&McpClient| real(&file_of(client)) == real(&root.join(client.project));
+        let clients = MCP_CLIENTS.iter().filter(|client| !client.project.is_empty() && !is_of_user(client));
         let list = |client: &'static McpClient| ServerList {
             client,
             file: root.join(client.project),

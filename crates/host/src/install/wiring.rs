@@ -9,7 +9,7 @@ use crate::store::Store;
 use crate::store::signing::{InForce, PublicKey};
 use crate::system::digest::digest;
 use crate::system::files::make_folder;
-use crate::system::folders::{Folders, home_of_agents};
+use crate::system::folders::{Folders, contains_home, home_of_agents, real};
 use crate::system::os;
 use reflex_agents::settings::{guard_hooks, older_guards, without_older_guards};
 use reflex_agents::{AGENTS, Agent, HookCommand, Limit, Settings, SettingsFile, Start};
@@ -83,16 +83,23 @@ impl Wiring {
         files.map(wiring).collect()
     }
 
-    /// The settings of the project around a folder, for every agent that has project settings.
+    /// The settings of the project around a folder, for every agent that has project settings. The home has none: it is
+    /// not a project. A file that is also the user's own is omitted, as in a repository that the home links to.
     pub fn of_project_around(folder: &Path) -> Vec<Wiring> {
         let folders = Folders::of_user();
-        let root = PathBuf::from(project_root(&folder.to_string_lossy(), &folders.home.to_string_lossy()));
+        let root = PathBuf::from(project_root(&folder.to_string_lossy(), &real(&folders.home).to_string_lossy()));
+        if contains_home(&root) {
+            return Vec::new();
+        }
         let wiring = |agent: &'static Agent| {
             let settings = agent.settings?;
             let file = |form: &SettingsFile| root.join(form.folder).join(form.name);
             let existing = settings.project.iter().find(|form| file(form).exists());
             let form = existing.or(settings.project.first())?;
             let (file, project) = (file(form), Some(root.clone()));
+            if settings.files.iter().any(|of_user| real(&file_of(of_user)) == real(&file)) {
+                return None;
+            }
             Some(Wiring {
                 agent,
                 settings,

@@ -110,6 +110,18 @@ pub(crate) fn home_of_agents() -> PathBuf {
     CHOSEN.get().cloned().or_else(|| environment("HOME")).unwrap_or_else(home)
 }
 
+/// Whether the user's home is this folder or lies below it, also if a link names one of them. Such a folder is not a
+/// project: its settings are the user's.
+pub fn contains_home(folder: &Path) -> bool {
+    let folder = real(folder);
+    [home(), home_of_agents()].iter().any(|home| real(home).starts_with(&folder))
+}
+
+/// The path without links; the path as it is if it does not exist.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 fn proven_home() -> Option<PathBuf> {
     CHOSEN.get().cloned().or_else(home_in_user_database)
 }

@@ -177,16 +177,16 @@ fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String], bypassing: &
 
 /// Prints one line for each agent whose hooks all answered, and one for each hook that failed.
 fn report(results: &[Verified<'_>]) {
-    let mut agents: Vec<&str> = results.iter().map(|(agent, ..)| *agent).collect();
-    agents.dedup();
-    for agent in agents {
-        let of = || results.iter().filter(|(name, ..)| *name == agent);
+    let mut wirings: Vec<String> = results.iter().map(|(wiring, ..)| name(wiring)).collect();
+    wirings.dedup();
+    for agent in wirings {
+        let of = || results.iter().filter(|(wiring, ..)| name(wiring) == agent);
         let answered = of().filter(|(_, _, result)| result.is_ok()).count();
         if answered > 0 {
             print(&format!("ok     {agent}  {} a call that Reflex cannot read", counted(answered)));
         }
         for (_, event, result) in of() {
-            let hook = if event.is_empty() { agent.to_owned() } else { format!("{agent}  {event}") };
+            let hook = if event.is_empty() { agent.clone() } else { format!("{agent}  {event}") };
             if let Err(Trouble { what, fix }) = result {
                 print(&format!("FAILS  {hook}: {}\n       fix: {}", visible(what), visible(fix)));
             }
@@ -198,8 +198,8 @@ fn counted(hooks: usize) -> String {
     if hooks == 1 { "1 hook stops or reports".to_owned() } else { format!("{hooks} hooks stop or report") }
 }
 
-/// An agent, its name for an event, and whether the hook answered correctly; without a hook the event is empty.
-type Verified<'a> = (&'a str, String, Result<(), Trouble>);
+/// The file of the hook, the agent's name for an event, and whether the hook answered correctly; without a hook the event is empty.
+type Verified<'a> = (&'a Wiring, String, Result<(), Trouble>);
 
 pub(in crate::commands) fn verify(matches: &ArgMatches) -> u8 {
     let wirings = match wirings(matches) {
@@ -212,22 +212,22 @@ pub(in crate::commands) fn verify(matches: &ArgMatches) -> u8 {
             |what: String, command: &str| Trouble { what, fix: format!("reflex {command} --agent {}", wiring.agent()) };
         let hooks = wiring.hooks();
         let off = silencing(wiring).into_iter();
-        results.extend(off.map(|trouble| (wiring.agent(), String::new(), Err(trouble))));
+        results.extend(off.map(|trouble| (wiring, String::new(), Err(trouble))));
         if let Err(problem) = wiring.install() {
-            results.push((wiring.agent(), String::new(), Err(trouble(problem, "init"))));
+            results.push((wiring, String::new(), Err(trouble(problem, "init"))));
             continue;
         }
         if hooks.is_empty() {
-            results.push((wiring.agent(), String::new(), Err(trouble("no Reflex hook found".into(), "init"))));
+            results.push((wiring, String::new(), Err(trouble("no Reflex hook found".into(), "init"))));
         }
         let agent = reflex_agents::find(wiring.agent());
         for (event, start) in hooks {
             let result = agent.map_or(Err("is not known".to_owned()), |agent| answers(agent, &event, &start));
-            results.push((wiring.agent(), event, result.map_err(|problem| trouble(problem, "doctor"))));
+            results.push((wiring, event, result.map_err(|problem| trouble(problem, "doctor"))));
         }
     }
     if matches.get_flag("json") {
-        let of = |(agent, event, result): &Verified<'_>| json!({"agent": agent, "event": event, "answers": result.is_ok(), "problem": result.as_ref().err().map(|trouble| &trouble.what)});
+        let of = |(wiring, event, result): &Verified<'_>| json!({"agent": wiring.agent(), "event": event, "answers": result.is_ok(), "problem": result.as_ref().err().map(|trouble| &trouble.what)});
         let hooks: Vec<Value> = results.iter().map(of).collect();
         print_json(&json!({"schema": "reflex/verify-v1", "hooks": hooks}).to_string());
     } else {

@@ -224,7 +224,12 @@ fn selected(matches: &ArgMatches) -> Result<Vec<Wiring>, u8> {
                 complain(&problem);
                 exit_code::USAGE
             })?;
-            chosen_in_project(&here, asked)
+            let wirings = chosen_in_project(&here, asked);
+            if wirings.is_empty() && !chosen(asked).is_empty() {
+                complain("this project's settings are the settings of your home; `reflex init` writes them");
+                return Err(exit_code::USAGE);
+            }
+            wirings
         }
         _ => chosen(asked),
     };

@@ -5,7 +5,7 @@ use crate::terminal::output::print_in_full;
 use crate::terminal::paint::Paint;
 use crate::terminal::visible::visible;
 use reflex_engine::Event;
-use reflex_host::{Change, Host, Mode};
+use reflex_host::{Change, Host, Mode, contains_home};
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -39,9 +39,8 @@ pub(in crate::commands) fn here() -> Result<PathBuf, String> {
 /// Returns the current directory if it is in a project. In the home's own files agents look for the user's settings.
 pub(in crate::commands) fn project_here() -> Result<PathBuf, String> {
     let here = here()?;
-    let host = Host::new(Mode::default());
-    let root = PathBuf::from(host.placed(Event::default()).workspace);
-    if host.folders().home.starts_with(&root) {
+    let root = PathBuf::from(Host::new(Mode::default()).placed(Event::default()).workspace);
+    if contains_home(&root) {
         return Err(format!("{} is not a project; change to one", visible(&root.display().to_string())));
     }
     Ok(here)
