@@ -118,9 +118,10 @@ fn a_hook_that_does_not_answer_is_found_by_calling_it() {
     let output = wired.run(&["verify", "--agent", "claude", "--json"]);
     let json = output.json();
     assert_eq!((output.code, json["hooks"][0]["answers"].as_bool()), (1, Some(false)), "{output:?}");
+    wired.edit(".claude/settings.json", |text| text.replace("/nowhere/reflex", "/bin/true"));
     let output = wired.run(&["doctor", "--agent", "claude"]);
-    let once = "the hook of PreToolUse, PostToolUse, PostToolUseFailure, Stop, UserPromptExpansion, ConfigChange, \
-                PreSkillShellCommand does not answer as it should: ";
+    let once = "the hook of PreToolUse, UserPromptExpansion, ConfigChange, PreSkillShellCommand \
+                does not answer as it should: ";
     assert!(output.stdout.contains(once), "{output:?}");
     assert_eq!(output.stdout.matches("fix: reflex init --agent claude").count(), 2, "{output:?}");
 }
@@ -170,6 +171,19 @@ fn a_project_with_hooks_is_examined_beside_the_home() {
         verify.contains("ok     claude  7 hooks") && verify.contains("ok     claude (project)  7 hooks"),
         "{verify}"
     );
+}
+
+#[test]
+fn a_program_that_is_gone_is_named_with_what_the_client_does_then() {
+    let wired = Wired::new();
+    let gone = |text: String| text.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex");
+    wired.edit(".codex/hooks.json", gone);
+    wired.check("codex", "starts /nowhere/reflex, which is not there; Codex CLI blocks every call", "reflex init");
+    wired.edit(".claude/settings.json", gone);
+    let unknown = "Claude Code blocks every call, before 2.1.295 it runs them unjudged";
+    wired.check("claude", unknown, "reflex init --agent claude");
+    let status = wired.run(&["status"]).stdout;
+    assert!(status.contains("Reflex is OFF for Claude Code, Codex CLI") && status.contains(unknown), "{status}");
 }
 
 #[test]
@@ -403,6 +417,11 @@ fn a_client_that_runs_calls_without_the_guard_is_named() {
     fs::write(package.join("package.json"), r#"{"version": "2.1.197"}"#).unwrap();
     wired.check("claude", named, "update Claude Code to 2.1.295 or newer");
     assert!(wired.run(&["status"]).stdout.contains(named));
+    let whole = fs::read_to_string(wired.file(".claude/settings.json")).unwrap();
+    wired.edit(".claude/settings.json", |text| text.replace(env!("CARGO_BIN_EXE_reflex"), "/nowhere/reflex"));
+    let gone = wired.run(&["status"]).stdout;
+    assert!(gone.contains("which is not there; Claude Code 2.1.197 runs every call unjudged"), "{gone}");
+    wired.edit(".claude/settings.json", |_| whole);
     let of_json: Value = serde_json::from_str(&wired.run(&["status", "--json"]).stdout).unwrap();
     let claude = of_json["agents"].as_array().unwrap().iter().find(|agent| agent["agent"] == "claude").unwrap();
     assert_eq!(claude["fails_open"], named);

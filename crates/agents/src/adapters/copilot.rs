@@ -49,6 +49,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".copilot"],
         programs: &["copilot"],
         fails_closed_since: None,
+        blocks_missing_since: Some("1.0.57"),
         plugin: None,
         afterwards: "running sessions may not have the hook: restart them",
         switches: &[

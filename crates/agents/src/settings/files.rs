@@ -22,6 +22,9 @@ pub struct Settings {
     /// First client version that blocks a call if the hook is missing or crashes; older versions run the call. `None`
     /// if the shell line in the entry blocks it in every version.
     pub fails_closed_since: Option<&'static str>,
+    /// First client version that is known to block a call if the program in the entry does not exist. `None` if every
+    /// version does.
+    pub blocks_missing_since: Option<&'static str>,
     /// Files that record the plugin `reflex-guard`; `None` if the agent has no such plugin.
     pub plugin: Option<&'static PluginFiles>,
     /// Note to the user after the hook is installed; empty if none.

@@ -1,6 +1,6 @@
 //! Checks the connection between the agents and the guard, and suggests a fix for each problem.
 
-use super::client::fails_open;
+use super::client::{fails_open, program_missing};
 use super::client_trust::{self, Wish};
 use super::older::OlderGuard;
 use super::switches::{Places, Silencer, silencers};
@@ -36,6 +36,10 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     found.extend(untrusted_folder(wiring));
     found.extend(fails_open(wiring));
     let change = match wiring.install() {
+        Err(_) if wiring.is_detached() => {
+            found.push(trouble(format!("{} has no Reflex hook", wiring.file().display()), &again));
+            return found;
+        }
         Err(problem) => {
             found.push(trouble(problem, &wiring.repair()));
             return found;
@@ -45,23 +49,16 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
     let text = change.before.clone().unwrap_or_default();
     let hooks = guard_hooks(&text);
     let plugin = wiring.plugin(&project_here(wiring));
-    let (agent, title) = (wiring.agent(), wiring.adapter().title);
-    match plugin {
-        Some(Plugin::Disabled) => {
-            let fix = format!("{agent} plugin enable reflex-guard, or uninstall it");
-            found.push(trouble(format!("the plugin reflex-guard of {title} is disabled"), &fix));
-        }
-        Some(Plugin::Missing) => {
-            let fix = format!("{agent} plugin install reflex-guard@reflex, or take it out of the settings");
-            found.push(trouble(format!("{title} enables the plugin reflex-guard, which is not installed"), &fix));
-        }
-        Some(Plugin::Enabled) | None => {}
-    }
+    found.extend(plugin.and_then(|plugin| of_plugin(wiring, plugin)));
     if hooks.is_empty() && (wiring.is_managed() || plugin == Some(Plugin::Enabled)) {
         return found;
     }
     if hooks.is_empty() {
         found.push(trouble(format!("{} has no Reflex hook", wiring.file().display()), &again));
+        return found;
+    }
+    if let Some(program) = wiring.missing_program() {
+        found.push(trouble(program_missing(wiring, &program), &again));
         return found;
     }
     if change.before != change.after {
@@ -83,6 +80,22 @@ pub fn examine(wiring: &Wiring) -> Vec<Trouble> {
         found.push(trouble(format!("{} may not trust the hook: {problem}", wiring.agent()), &again));
     }
     found
+}
+
+/// Reports a plugin that the settings name but the agent does not run.
+fn of_plugin(wiring: &Wiring, plugin: Plugin) -> Option<Trouble> {
+    let (agent, title) = (wiring.agent(), wiring.adapter().title);
+    match plugin {
+        Plugin::Disabled => Some(Trouble {
+            what: format!("the plugin reflex-guard of {title} is disabled"),
+            fix: format!("{agent} plugin enable reflex-guard, or uninstall it"),
+        }),
+        Plugin::Missing => Some(Trouble {
+            what: format!("{title} enables the plugin reflex-guard, which is not installed"),
+            fix: format!("{agent} plugin install reflex-guard@reflex, or take it out of the settings"),
+        }),
+        Plugin::Enabled => None,
+    }
 }
 
 /// The problems with the hooks' answers, each with its events: a missing binary is one problem, not four.

@@ -1,6 +1,6 @@
 //! The coverage matrix: for each part of an agent's work, whether the guard has been seen to judge it.
 
-use super::client_version::installed_version;
+use super::client::program_missing;
 use super::doctor::{project_here, stopped, switches, untrusted, variables};
 use super::proof::lapsed;
 use super::wiring::{Plugin, Wiring};
@@ -41,11 +41,6 @@ pub struct Row {
     pub lapsed: Option<String>,
     /// One for each surface, in the order of [`Surface::ALL`].
     pub cells: Vec<Cell>,
-}
-
-/// The client's version, as it last reported or else by its installed files.
-pub fn client_version(wiring: &Wiring) -> Option<String> {
-    last_version(wiring.state(), wiring.agent()).or_else(|| installed_version(wiring.settings()))
 }
 
 /// The row of the agent of these settings.
@@ -101,11 +96,16 @@ fn broken(wiring: &Wiring) -> Option<String> {
         return found;
     }
     let (file, again) = (wiring.file().display().to_string(), wiring.repair());
+    if let Some(program) = wiring.missing_program() {
+        let scope = if wiring.project().is_some() { " --scope project" } else { "" };
+        let agent = wiring.agent();
+        return Some(format!("{}: run `reflex init --agent {agent}{scope}`", program_missing(wiring, &program)));
+    }
+    let absent = || Some(format!("no Reflex hook in {file}: run `reflex init --agent {}`", wiring.agent()));
     match wiring.install() {
+        Err(_) if wiring.is_detached() => return absent(),
         Err(problem) => return Some(problem),
-        Ok(_) if wiring.hooks().is_empty() => {
-            return Some(format!("no Reflex hook in {file}: run `reflex init --agent {}`", wiring.agent()));
-        }
+        Ok(_) if wiring.hooks().is_empty() => return absent(),
         Ok(change) if change.before != change.after => {
             return Some(format!("the hook in {file} is not the one of this program: {again}"));
         }

@@ -395,6 +395,17 @@ impl Wiring {
         self.memory().exists()
     }
 
+    /// Whether the file only lacks a hook, while a passphrase is kept from an earlier installation.
+    pub(crate) fn is_detached(&self) -> bool {
+        self.key == InForce::Detached && self.hooks().is_empty() && self.unloadable().is_none()
+    }
+
+    /// The program that the hooks start, if it is not there.
+    pub(crate) fn missing_program(&self) -> Option<String> {
+        let programs = self.hooks().into_iter().filter_map(|(_, start)| start.program());
+        programs.filter(|program| Path::new(program).is_absolute()).find(|program| !Path::new(program).exists())
+    }
+
     /// Whether the installed hook starts a program other than this one.
     pub fn starts_another_program(&self) -> bool {
         let current = binary_path().ok();
