@@ -31,8 +31,8 @@ mod world;
 pub use config as layers;
 pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
 pub use install::{
-    Change, Wiring, assurance, client, doctor, live, matrix, mcp_servers, notices, older, settle, state_folder,
-    switches,
+    Change, Rekeying, Wiring, assurance, client, doctor, live, matrix, mcp_servers, notices, older, settle,
+    state_folder, switches,
 };
 pub use pipeline::{ChangedFiles, Host, Instead, MAX_IN_A_ROW, Starts, UnseenLine};
 pub use reflex_keep as keep;

@@ -18,5 +18,6 @@ mod trouble;
 mod wiring;
 
 pub use lasting::settle;
+pub use proof::Rekeying;
 pub use wiring::{Change, Wiring};
 pub(crate) use wiring::{binary_path, write_atomically};

@@ -24,7 +24,10 @@ pub(crate) fn lapsed(wiring: &Wiring, proven: u64) -> Vec<PathBuf> {
     let changed: Vec<PathBuf> = now
         .iter()
         .filter(differs)
-        .filter(|(file, found)| touched(file, found == ABSENT && kept.is_some()) > proven)
+        .filter(|(file, found)| {
+            let touched = || touched(file, found == ABSENT && kept.is_some());
+            changed_at(wiring.state(), file, found).unwrap_or_else(touched) > proven
+        })
         .map(|(file, _)| file.clone())
         .collect();
     let digests: Map<String, Value> =
@@ -35,6 +38,53 @@ pub(crate) fn lapsed(wiring: &Wiring, proven: u64) -> Vec<PathBuf> {
         let _ = put(&memory, &Kept::trusted(proven.to_string()));
     }
     changed
+}
+
+/// An entry that gets another key: a change that takes nothing from an earlier proof.
+pub struct Rekeying {
+    /// The folder of the guard's state.
+    state: PathBuf,
+    /// The files that change with the key, and when they changed last before.
+    files: Vec<(PathBuf, Option<SettingsFormat>, u64)>,
+}
+
+impl Rekeying {
+    /// Begins before the entry is written. `None` if more than the key would change in it.
+    pub fn begin(wiring: &Wiring) -> Option<Rekeying> {
+        let change = wiring.install().ok().filter(|change| change.before == change.after)?;
+        change.before?;
+        // An agent that keeps its trust by the digest of the entry writes that file too.
+        let trust = wiring.settings().trust.map(|trust| wiring.user_folder().join(trust.file));
+        let changes = |file: &Path| file == wiring.file() || Some(file) == trust.as_deref();
+        let of = |(file, form): (PathBuf, Option<SettingsFormat>)| {
+            let found = weighed(file.clone(), form).1;
+            let time = changed_at(wiring.state(), &file, &found).unwrap_or_else(|| touched(&file, false));
+            (file, form, time)
+        };
+        let files = files(wiring).into_iter().filter(|(file, _)| changes(file)).map(of).collect();
+        Some(Rekeying { state: wiring.state().to_owned(), files })
+    }
+
+    /// Ends once the entry is written and trusted: the files count as unchanged since before.
+    pub fn end(self) {
+        for (file, form, time) in self.files {
+            let (file, found) = weighed(file, form);
+            let unchanged = json!({"schema": "reflex/rekeyed-v1", "file": file, "digest": found, "time": time});
+            // Without this memory, the next call proves the hook again.
+            let _ = put(&rekeyed(&self.state, &file), &Kept::trusted(unchanged.to_string()));
+        }
+    }
+}
+
+fn rekeyed(state: &Path, file: &Path) -> PathBuf {
+    state.join("wiring").join(format!("rekeyed-{}.json", digest(&file.to_string_lossy())))
+}
+
+/// When the file last changed in more than its key, in milliseconds since 1970, if it has this digest since a change of
+/// the key.
+fn changed_at(state: &Path, file: &Path, found: &str) -> Option<u64> {
+    let memory: Value = serde_json::from_str(&fs::read_to_string(rekeyed(state, file)).ok()?).ok()?;
+    (memory.get("digest")?.as_str()? == found).then(|| memory.get("time")?.as_u64())?
 }
 
 /// The digest of a missing file.

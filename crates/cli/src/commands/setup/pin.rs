@@ -12,7 +12,7 @@ use reflex_host::answers::record;
 use reflex_host::person::{Person, at_terminal};
 use reflex_host::signing::{InForce, MIN_PASSPHRASE, Pin, PublicKey};
 use reflex_host::store::Store;
-use reflex_host::{Host, Mode, Wiring};
+use reflex_host::{Host, Mode, Rekeying, Wiring};
 use serde_json::json;
 use std::io::IsTerminal;
 
@@ -149,12 +149,17 @@ fn set(store: &Store, person: &Person) -> Result<u8, String> {
     record(store, "pin", json!({"by": person.name, "key": pin.public.to_string()}))?;
     pin.keep()?;
     store.forget_approvals().map_err(|error| format!("earlier approvals cannot be removed: {error}"))?;
+    let rekeying: Vec<Rekeying> = entries.iter().filter_map(Rekeying::begin).collect();
     let entries: Vec<Wiring> = entries.into_iter().map(|entry| entry.with_key(Some(pin.public))).collect();
     for entry in &entries {
         entry.install().and_then(|change| entry.write(&change))?;
         print(&format!("{}: written", entry.agent()));
     }
-    Ok(if all_trusted(&entries) { finished(pin.public) } else { exit_code::FOUND })
+    if !all_trusted(&entries) {
+        return Ok(exit_code::FOUND);
+    }
+    rekeying.into_iter().for_each(Rekeying::end);
+    Ok(finished(pin.public))
 }
 
 /// Maximum number of attempts at a passphrase. What is typed after the last one goes to the shell, and into its history.
