@@ -16,7 +16,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
-use support::{Machine, Ran, with_program};
+use support::{Machine, Ran, at_terminal_in, with_program};
 
 /// A minimal client for a canary: it asks its model, calls the hook from its settings, and reports the
 /// result to the model. `MODE` is `honours`, `ignores`, `never` or `mute`.
@@ -144,6 +144,29 @@ fn what_was_proven_stands_in_status_and_no_refused_canary_waits_for_a_person() {
     assert_eq!(of(["pending", "--json"]).json()["pending"], json!([]));
     let log = of(["audit", "verify"]);
     assert_eq!(log.code, 0, "{log:?}");
+}
+
+#[test]
+fn a_new_key_in_the_entry_keeps_the_proof() {
+    let live = Live::in_mode("honours");
+    live.proof(&[]);
+    let status = || {
+        let call = live.machine.reflex(["status"]).env("PATH", &live.path).folder(&live.machine.project());
+        (call.run().stdout.contains("ok  proven "), live.line().stdout)
+    };
+    // The first passphrase, then another one.
+    for answers in ["correct horse\ncorrect horse\ny\n", "correct horse\nbattery staple\nbattery staple\ny\n"] {
+        let Some((code, output)) = at_terminal_in(&live.machine, &live.machine.project(), "pin", answers) else {
+            return;
+        };
+        assert_eq!(code, 0, "{output}");
+        assert_eq!(status(), (true, "reflex: guarded\n".to_owned()));
+    }
+    // Any other change ends it, in both forms.
+    let settings = live.machine.home().join(".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replacen('{', "{\"env\": {\"CLAUDE_CODE_SHELL_PREFIX\": \"\"},", 1)).unwrap();
+    assert_eq!(status(), (false, "reflex: not proven\n".to_owned()));
 }
 
 #[test]

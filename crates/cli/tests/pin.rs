@@ -158,6 +158,8 @@ fn who_uninstalls_and_knows_the_passphrase_installs_again_with_the_same_key() {
     // Ignores `init`'s output about the new hook.
     assert!(!output.contains("start them again"), "{output}");
     assert_eq!(machine.reflex(["status", "--line"]).run().stdout.trim(), "reflex: not installed");
+    let status = machine.reflex(["status"]).run().stdout;
+    assert_eq!(status, "Reflex is not installed; a passphrase from before is kept\n");
     let (code, output) = at_terminal(&machine, "init --yes", &format!("not it at all\n{PASSPHRASE}\n")).unwrap();
     assert_eq!(code, 0, "{output}");
     assert!(entry(&machine).contains(&key), "{}", entry(&machine));

@@ -43,6 +43,37 @@ pub(in crate::commands) fn truth(wiring: &Wiring, beats: &[Heartbeat], store: &S
     row
 }
 
+/// The strongest evidence that a client calls the hook, with its time in milliseconds since 1970.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::commands) enum Evidence {
+    /// The real client was started with a canary.
+    Proven(u64),
+    /// The client made a call.
+    Called(u64),
+}
+
+/// Returns the evidence for the hook as it is now; `None` also if its settings changed since.
+pub(in crate::commands) fn evidence(row: &Row, store: &Store) -> Option<Evidence> {
+    if row.lapsed.is_some() {
+        return None;
+    }
+    let live = store.proof(row.agent.name).filter(|proof| proof.state == Outcome::Proven.word());
+    match (live.map(|proof| proof.time), last_call(row)) {
+        (Some(live), called) if called.is_none_or(|called| called <= live) => Some(Evidence::Proven(live)),
+        (_, Some(called)) => Some(Evidence::Called(called)),
+        (Some(_), None) | (None, None) => None,
+    }
+}
+
+/// Returns the time of the last call that proves the hook.
+pub(in crate::commands) fn last_call(row: &Row) -> Option<u64> {
+    let called = row.cells.iter().filter_map(|cell| match cell.sight {
+        Coverage::Proven(time) => Some(time),
+        Coverage::Configured | Coverage::Blind(..) | Coverage::Off(..) => None,
+    });
+    called.max()
+}
+
 /// Describes the home of the guard's files, if the environment points elsewhere or is its only source.
 pub(in crate::commands) fn places() -> Vec<String> {
     let host = Host::new(Mode::default());

@@ -1,6 +1,7 @@
 //! `reflex status --line`: prints one line for the status line of a client, of tmux or of a prompt.
 
 use crate::commands::setup::selection::{self, has_hook, wired_in_project};
+use crate::commands::setup::status_facts::{evidence, last_call};
 use crate::exit_code;
 use crate::terminal::age::ago;
 use crate::terminal::output::{complain, print};
@@ -8,7 +9,7 @@ use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
 use reflex_host::live::Outcome;
-use reflex_host::matrix::{Coverage, row};
+use reflex_host::matrix::row;
 use reflex_host::person::agent_variable;
 use reflex_host::store::Store;
 use reflex_host::store::canary::Kept;
@@ -101,14 +102,10 @@ fn wirings(asked: Option<&str>) -> Vec<Wiring> {
 /// Returns the state of an agent. `name` precedes the message if several agents are shown.
 fn state_of(wiring: &Wiring, name: &str, (beats, store): (&[Heartbeat], &Store)) -> State {
     let row = row(wiring, beats);
-    if let Some(why) = row.broken {
-        return State::Off(format!("{name}{}", visible(&why)));
+    if let Some(why) = &row.broken {
+        return State::Off(format!("{name}{}", visible(why)));
     }
-    let seen = row.cells.iter().filter_map(|cell| match cell.sight {
-        Coverage::Proven(time) => Some(time),
-        Coverage::Configured | Coverage::Blind(..) | Coverage::Off(..) => None,
-    });
-    let last = seen.max();
+    let last = last_call(&row);
     // If refusals are ignored, calls of the hook prove nothing; otherwise each later call is new proof.
     let counts = |proof: &Kept| {
         proof.outcome == Outcome::Ignored.name()
@@ -117,7 +114,7 @@ fn state_of(wiring: &Wiring, name: &str, (beats, store): (&[Heartbeat], &Store))
     if let Some(proof) = store.proof(wiring.agent()).filter(counts) {
         return State::Off(format!("{name}a canary was not stopped {}; reflex verify --live", ago(proof.time)));
     }
-    if last.is_some() { State::Guarded } else { State::NotProven }
+    if evidence(&row, store).is_some() { State::Guarded } else { State::NotProven }
 }
 
 fn shown(state: &State) -> String {

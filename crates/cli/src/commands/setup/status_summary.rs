@@ -1,7 +1,10 @@
 //! `reflex status` without `--all`: a headline, one row for each agent, and the items that need a person.
 
 use crate::commands::setup::mode;
-use crate::commands::setup::status_facts::{places, policy_problems, reflex_problems, shown, truth};
+use crate::commands::setup::selection::has_hook;
+use crate::commands::setup::status_facts::{
+    Evidence, evidence, places, policy_problems, reflex_problems, shown, truth,
+};
 use crate::terminal::age::{ago, until};
 use crate::terminal::output::print;
 use crate::terminal::paint::Paint;
@@ -12,7 +15,7 @@ use reflex_engine::Event;
 use reflex_host::answers::{counts, waiting};
 use reflex_host::assurance::assurance;
 use reflex_host::client::{client_version, fails_open};
-use reflex_host::matrix::{Coverage, Row};
+use reflex_host::matrix::Row;
 use reflex_host::notices::desktop_trouble;
 use reflex_host::signing::InForce;
 use reflex_host::state_folder::obstacle;
@@ -29,6 +32,12 @@ pub(in crate::commands) fn show(store: &Store) {
             (wiring, row)
         })
         .collect();
+    if let Some(absent) = absent(store, &agents) {
+        print(&paint.decision_as("block", &absent));
+        modes(store, paint);
+        alarms(store, paint);
+        return;
+    }
     let rows: Vec<&Row> = agents.iter().map(|(_, row)| row).collect();
     let (text, is_on) = headline(store, &rows);
     let painted = if is_on { paint.decision_as("allow", &text) } else { paint.decision_as("block", &text) };
@@ -44,15 +53,10 @@ pub(in crate::commands) fn show(store: &Store) {
             print(&paint.faint(&facts));
         }
     }
-    if let Some(modes) = mode::for_person(store) {
-        print(&paint.decision_as("warn", &format!("mode {modes}")));
-    }
+    modes(store, paint);
     let table: Vec<Vec<String>> = agents.iter().map(|(wiring, row)| agent(wiring, row, store, paint)).collect();
     print_table(2, &table);
-    for alarm in store.alarms() {
-        let alarm = format!("ALARM {}: {}", local(alarm.time), visible(&alarm.text));
-        print(&paint.decision_as("block", &alarm));
-    }
+    alarms(store, paint);
     let key = store.key_in_force();
     if let Some(problem) = key.problem() {
         print(&format!("! NO APPROVAL COUNTS: {problem}: run `{}`", key.remedy()));
@@ -73,6 +77,34 @@ pub(in crate::commands) fn show(store: &Store) {
     policy_problems().iter().for_each(|line| print(&format!("! {}", visible(line))));
     places().iter().for_each(|line| print(&format!("! {}", visible(line))));
     print(&paint.faint("Details and gaps: reflex status --all"));
+}
+
+/// Returns the one sentence that matters if no agent here has the hook.
+fn absent(store: &Store, agents: &[(Wiring, Row)]) -> Option<String> {
+    let is_absent =
+        |(wiring, row): &(Wiring, Row)| row.broken.is_some() && !has_hook(wiring) && !wiring.was_installed();
+    if store.pause().is_some() || !agents.iter().all(is_absent) {
+        return None;
+    }
+    Some(match store.key_in_force() {
+        InForce::Detached => "Reflex is not installed; a passphrase from before is kept".to_owned(),
+        InForce::Unprotected | InForce::Key(_) | InForce::Disputed(_) => {
+            "Reflex is not installed; `reflex init` installs it".to_owned()
+        }
+    })
+}
+
+fn modes(store: &Store, paint: Paint) {
+    if let Some(modes) = mode::for_person(store) {
+        print(&paint.decision_as("warn", &format!("mode {modes}")));
+    }
+}
+
+fn alarms(store: &Store, paint: Paint) {
+    for alarm in store.alarms() {
+        let alarm = format!("ALARM {}: {}", local(alarm.time), visible(&alarm.text));
+        print(&paint.decision_as("block", &alarm));
+    }
 }
 
 /// Returns a sentence on whether the guard is on for the agents that are used here, and whether it is on for all.
@@ -107,8 +139,9 @@ fn agent(wiring: &Wiring, row: &Row, store: &Store, paint: Paint) -> Vec<String>
     if let Some(problem) = &row.broken {
         return vec![title, version, paint.decision_as("block", "OFF"), visible(problem)];
     }
-    let (mark, proof) = match proof(row, store) {
-        Some(proof) => (paint.decision_as("allow", "ok"), proof),
+    let (mark, proof) = match evidence(row, store) {
+        Some(evidence) => (paint.decision_as("allow", "ok"), proof(evidence)),
+        None if row.lapsed.is_some() => (paint.decision_as("warn", "?"), "changed, not proven since".to_owned()),
         None => (paint.decision_as("warn", "?"), "no call seen yet".to_owned()),
     };
     let gaps = row.agent.limits.len();
@@ -116,17 +149,11 @@ fn agent(wiring: &Wiring, row: &Row, store: &Store, paint: Paint) -> Vec<String>
     vec![title, version, mark, proof, assurance(wiring).name().to_owned(), gaps]
 }
 
-/// Returns the strongest evidence that the client calls the hook, and its age.
-fn proof(row: &Row, store: &Store) -> Option<String> {
-    let live = store.proof(row.agent.name).filter(|proof| proof.state == "PROVEN").map(|proof| proof.time);
-    let called = row.cells.iter().filter_map(|cell| match cell.sight {
-        Coverage::Proven(time) => Some(time),
-        Coverage::Configured | Coverage::Blind(..) | Coverage::Off(..) => None,
-    });
-    match (live, called.max()) {
-        (Some(live), called) if called.is_none_or(|called| called <= live) => Some(format!("proven {}", ago(live))),
-        (_, Some(called)) => Some(format!("called {}", ago(called))),
-        (Some(_), None) | (None, None) => None,
+/// Describes the evidence that the client calls the hook, with its age.
+fn proof(evidence: Evidence) -> String {
+    match evidence {
+        Evidence::Proven(time) => format!("proven {}", ago(time)),
+        Evidence::Called(time) => format!("called {}", ago(time)),
     }
 }
 
