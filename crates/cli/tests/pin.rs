@@ -150,8 +150,12 @@ fn entry(machine: &Machine) -> String {
 #[test]
 fn who_uninstalls_and_knows_the_passphrase_installs_again_with_the_same_key() {
     let Some((machine, key)) = protected() else { return };
-    let (code, output) = at_terminal(&machine, "uninstall --yes", &format!("{PASSPHRASE}\n")).unwrap();
+    let (code, output) = at_terminal(&machine, "uninstall", "y\n\n").unwrap();
+    assert!(code == 1 && entry(&machine).contains(&key), "{output}");
+    let (code, output) = at_terminal(&machine, "uninstall", &format!("y\n{PASSPHRASE}\n")).unwrap();
     assert_eq!((code, entry(&machine)), (0, String::new()), "{output}");
+    let at = |text: &str| output.find(text).unwrap_or_else(|| panic!("{text} is not in {output}"));
+    assert!(at("file removed") < at("Change this file? [y/N/d]") && at("[y/N/d]") < at("Passphrase for"), "{output}");
     for what in ["These files stay", ".local/state/reflex  the audit log", "the program", "--purge"] {
         assert!(output.contains(what), "{output}");
     }

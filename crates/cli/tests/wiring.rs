@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use support::{APP_SERVER, Machine, Ran, files, with_program};
+use support::{APP_SERVER, Machine, Ran, at_terminal, files, with_program};
 
 /// Unusual formatting: tabs, trailing blanks, two properties on a line.
 const ODD: &str = "\n{\n\t\"model\" : \"opus\",   \"env\":{\"A\":\"1\"},  \n\t\"permissions\": {\n\t\t\"allow\": [ \"Bash(ls:*)\" ]\n\t}\n}\n\n";
@@ -623,6 +623,30 @@ fn where_several_agents_are_used_each_is_wired_and_each_goes_again() {
     assert_eq!(output.code, 0, "{output:?}");
     let left = files(&machine.home()).into_iter().filter(|(file, _)| file.is_file());
     assert!(left.map(|(file, _)| file).all(|file| file.starts_with(machine.home().join(".local"))));
+}
+
+#[test]
+fn all_files_are_shown_in_a_line_each_and_asked_about_once() {
+    let machine = Machine::new();
+    for folder in [".claude", ".copilot", ".qwen"] {
+        fs::create_dir(machine.home().join(folder)).unwrap();
+    }
+    let run = |words: &str, answers: &str| at_terminal(&machine, words, answers);
+    let question = "Change these 3 files? [y/N/d]";
+    let Some((code, output)) = run("init", "\nn\nn\n") else { return };
+    assert!(code == 0 && output.matches(question).count() == 1 && output.contains("not written"), "{output}");
+    assert!(output.contains("  claude   ~/.claude/settings.json       new file, 7 hooks"), "{output}");
+    assert!(!output.contains("+++") && !settings(&machine).exists(), "{output}");
+    // The differences, then the question again; no to the proof and to a passphrase.
+    let (code, output) = run("init", "d\ny\nn\nn\n").unwrap();
+    assert!(code == 0 && output.matches(question).count() == 2, "{output}");
+    assert!(output.matches("+++ /").count() == 3 && output.matches(" is written").count() == 3, "{output}");
+    let (code, output) = run("uninstall", "n\n").unwrap();
+    assert!(code == 0 && output.contains(question) && output.contains("still has the hook"), "{output}");
+    assert!(output.contains("file removed") && settings(&machine).exists(), "{output}");
+    let (code, output) = run("uninstall", "y\n").unwrap();
+    assert!(code == 0 && output.matches(" is removed").count() == 3, "{output}");
+    assert!(!settings(&machine).exists());
 }
 
 /// A package manager keeps a link on the `PATH` whose target moves with each version.

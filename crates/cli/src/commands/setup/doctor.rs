@@ -1,7 +1,7 @@
 //! `reflex doctor` and `reflex verify`: check that the agents' tools really call the guard.
 
-use crate::commands::setup::init;
 use crate::commands::setup::init_mcp;
+use crate::commands::setup::planned::put;
 use crate::commands::setup::selection::{self, has_hook, wired_in_project};
 use crate::exit_code;
 use crate::terminal::age::{ago, until};
@@ -65,7 +65,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
 fn mend(wiring: &Wiring) {
     let put = wiring.install().and_then(|change| {
         let wanted = change.before != change.after;
-        if wanted { init::put(wiring, &change).map(|()| wanted) } else { Ok(wanted) }
+        if wanted { put(wiring, &change).map(|()| wanted) } else { Ok(wanted) }
     });
     match put {
         Ok(true) => complain(&format!("{}: {} is written", wiring.agent(), wiring.file().display())),

@@ -3,7 +3,9 @@
 use crate::commands::history::undo::total;
 use crate::commands::setup::init_mcp;
 use crate::commands::setup::pin::{self, Named};
-use crate::commands::setup::planned::{Work, confirmed, here, project_here, show};
+use crate::commands::setup::planned::{
+    Consent, Planned, Target, Work, consent, here, is_person, no_terminal, project_here,
+};
 use crate::commands::setup::selection::{chosen, chosen_in_project, has_hook, unknown, wired_in_project};
 use crate::commands::setup::status_facts::places;
 use crate::commands::setup::verify_live;
@@ -16,15 +18,97 @@ use clap::ArgMatches;
 use reflex_host::answers::record;
 use reflex_host::doctor::silencing;
 use reflex_host::git_hooks::Entries;
-use reflex_host::older::{self, OlderGuard};
+use reflex_host::older::OlderGuard;
 use reflex_host::person::no_agent_above;
 use reflex_host::signing::InForce;
 use reflex_host::state_folder::obstacle;
-use reflex_host::{Change, Host, Mode, Wiring, settle};
+use reflex_host::store::Store;
+use reflex_host::{Host, Mode, Wiring};
 use serde_json::json;
+use std::path::Path;
 
 pub(in crate::commands) fn init(matches: &ArgMatches) -> u8 {
-    change(matches, Work::PutIn)
+    if matches.get_flag("git") {
+        return of_git(matches, Work::PutIn);
+    }
+    if matches.get_flag("mcp") {
+        return init_mcp::change(matches, Work::PutIn);
+    }
+    let wirings = match selected(matches) {
+        Ok(wirings) => wirings,
+        Err(code) => return code,
+    };
+    let is_dry = matches.get_flag("dry-run");
+    if !is_dry && names_another_key(&wirings) {
+        return exit_code::FOUND;
+    }
+    let wirings = match keyed(matches, wirings) {
+        Ok(wirings) => wirings,
+        Err(problem) => {
+            complain(&visible(&problem));
+            return exit_code::FOUND;
+        }
+    };
+    let result = put_in(matches, &wirings);
+    if !is_dry && !matches.get_flag("yes") && result == exit_code::OK {
+        let wired: Vec<Wiring> = wirings.into_iter().filter(has_hook).collect();
+        verify_live::offer(&wired);
+        if !wired.is_empty() {
+            pin::offer();
+        }
+    }
+    result
+}
+
+/// Adds the hooks after one question for all files.
+fn put_in(matches: &ArgMatches, wirings: &[Wiring]) -> u8 {
+    let (mut plan, mut in_place, mut result) = (Vec::new(), Vec::new(), exit_code::OK);
+    for wiring in wirings.iter().filter(|wiring| !wiring.is_written_by_agent()) {
+        match wanted(matches, wiring) {
+            Ok(changes) if changes.iter().any(|one| matches!(one.target, Target::Entry(_))) => plan.extend(changes),
+            Ok(changes) => {
+                print(&format!("{}: {} {}", wiring.agent(), shown(wiring.file()), Work::PutIn.done()));
+                in_place.push(wiring);
+                plan.extend(changes);
+            }
+            Err(problem) => {
+                complain(&problem);
+                result = exit_code::FOUND;
+            }
+        }
+    }
+    let consent = consent(matches, &plan);
+    if consent == Consent::NoTerminal {
+        no_terminal();
+        result = exit_code::FOUND;
+    }
+    if !matches.get_flag("dry-run") {
+        in_place.into_iter().for_each(|wiring| reported(trust(wiring), &mut result));
+    }
+    if consent == Consent::Given {
+        let mut failed = Vec::new();
+        for one in &plan {
+            // Without its new hook, an agent keeps the guard before.
+            if matches!(one.target, Target::Older(..)) && failed.contains(&one.subject()) {
+                continue;
+            }
+            let done = carried_out(one);
+            failed.extend(done.is_err().then(|| one.subject()));
+            reported(done, &mut result);
+        }
+    }
+    if is_silenced(wirings) { exit_code::FOUND } else { result }
+}
+
+fn reported(done: Result<(), String>, result: &mut u8) {
+    if let Err(problem) = done {
+        complain(&problem);
+        *result = exit_code::FOUND;
+    }
+}
+
+fn shown(file: &Path) -> String {
+    visible(&file.display().to_string())
 }
 
 pub(in crate::commands) fn uninstall(matches: &ArgMatches) -> u8 {
@@ -32,21 +116,23 @@ pub(in crate::commands) fn uninstall(matches: &ArgMatches) -> u8 {
         complain(&format!("only a person can remove the guard: {why}"));
         return exit_code::FOUND;
     }
-    let host = Host::new(Mode::default());
-    let is_shown_only = matches.get_flag("dry-run");
-    if !is_shown_only && !may_weaken(&host.store(), "uninstall") {
-        complain(&format!("the hooks stay; {}", pin::FORGOTTEN));
-        return exit_code::FOUND;
+    if matches.get_flag("git") {
+        return of_git(matches, Work::TakeOut);
     }
+    if matches.get_flag("mcp") {
+        return init_mcp::change(matches, Work::TakeOut);
+    }
+    let host = Host::new(Mode::default());
+    let store = host.store();
     let with_hook = || Wiring::all().into_iter().chain(wired_in_project()).filter(has_hook).collect::<Vec<_>>();
     let was_installed = !with_hook().is_empty();
-    let result = change(matches, Work::TakeOut);
-    if is_shown_only || result != exit_code::OK || matches.get_flag("git") || matches.get_flag("mcp") {
+    let (result, is_unlocked) = take_out(matches, &store);
+    if matches.get_flag("dry-run") || result != exit_code::OK {
         return result;
     }
     let standing = with_hook();
     for wiring in &standing {
-        print(&format!("{}: {} still has the hook", wiring.agent(), visible(&wiring.file().display().to_string())));
+        print(&format!("{}: {} still has the hook", wiring.agent(), shown(wiring.file())));
     }
     let is_purged = matches.get_flag("purge");
     if !was_installed && !is_purged {
@@ -59,8 +145,61 @@ pub(in crate::commands) fn uninstall(matches: &ArgMatches) -> u8 {
         }
         return exit_code::OK;
     }
+    if is_purged && !is_unlocked && !pin::may_remove(&store) {
+        return exit_code::FOUND;
+    }
     let _ = record(&host.store(), "uninstall", json!({}));
     what_stays(&host, matches)
+}
+
+/// Removes the hooks after one question for all files, and the passphrase if one is set. Also returns whether the
+/// passphrase was asked for.
+fn take_out(matches: &ArgMatches, store: &Store) -> (u8, bool) {
+    let wirings = match selected(matches) {
+        Ok(wirings) => wirings,
+        Err(code) => return (code, false),
+    };
+    if !matches.get_flag("dry-run") && names_another_key(&wirings) {
+        return (exit_code::FOUND, false);
+    }
+    // Servers come first: once removed, the program can start none.
+    let lists = init_mcp::guarded(matches);
+    let (mut plan, mut result) = init_mcp::planned(&lists, Work::TakeOut);
+    if result != exit_code::OK {
+        return (result, false);
+    }
+    for wiring in &wirings {
+        match wiring.remove() {
+            Ok(change) if change.before != change.after => plan.push(Planned::entry(wiring, change)),
+            // A file that the agent wrote is mentioned only if it changes.
+            Ok(_) if wiring.is_written_by_agent() => {}
+            Ok(_) => print(&format!("{}: {} {}", wiring.agent(), shown(wiring.file()), Work::TakeOut.done())),
+            Err(problem) => {
+                complain(&problem);
+                result = exit_code::FOUND;
+            }
+        }
+    }
+    match consent(matches, &plan) {
+        Consent::Declined => return (result, false),
+        Consent::NoTerminal => {
+            no_terminal();
+            return (exit_code::FOUND, false);
+        }
+        Consent::Given => {}
+    }
+    if !pin::may_remove(store) {
+        return (exit_code::FOUND, false);
+    }
+    for one in &plan {
+        let done = one.write();
+        let is_server = matches!(one.target, Target::Servers(_)) && done.is_err();
+        reported(done, &mut result);
+        if is_server {
+            break;
+        }
+    }
+    (result, true)
 }
 
 /// Lists the files that remain once the hooks are removed; `--purge` deletes them.
@@ -101,111 +240,56 @@ fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
     }
 }
 
-/// Writes a settings file, after copying the program out of a cache folder that a package manager may clean.
-pub(in crate::commands) fn put(wiring: &Wiring, change: &Change) -> Result<(), String> {
-    if change.after.is_some()
-        && let Some(copy) = settle()?
-    {
-        print(&format!(
-            "copied this program to {}, because its own folder is a cache",
-            visible(&copy.display().to_string())
-        ));
+/// Adds or removes the hooks of Git.
+fn of_git(matches: &ArgMatches, work: Work) -> u8 {
+    match change_git(matches, work) {
+        Ok(code) => code,
+        Err(problem) => {
+            complain(&problem);
+            exit_code::FOUND
+        }
     }
-    wiring.write(change)
 }
 
-/// Adds or removes the hooks of Git.
-fn of_git(matches: &ArgMatches, work: Work) -> Result<(), String> {
+fn change_git(matches: &ArgMatches, work: Work) -> Result<u8, String> {
     let here = here()?;
     let entries = if matches.get_flag("global") { Entries::of_user(&here) } else { Entries::of_repository(&here) }?;
-    if matches.get_flag("dry-run") {
-        for (file, text) in entries.planned()? {
-            print(&format!("{} {}:", work.verb(), visible(&file.display().to_string())));
-            if work == Work::PutIn {
-                print(text.trim_end());
-            }
+    let is_dry = matches.get_flag("dry-run");
+    for (file, text) in entries.planned()? {
+        let shows_text = work == Work::PutIn && is_dry;
+        print(&format!("{} {}{}", work.verb(), shown(&file), if shows_text { ":" } else { "" }));
+        if shows_text {
+            print(text.trim_end());
         }
-        return Ok(());
     }
-    if !matches.get_flag("yes") && !confirmed()? {
-        print("not written");
-        return Ok(());
+    if is_dry {
+        return Ok(exit_code::OK);
+    }
+    if !matches.get_flag("yes") {
+        if !is_person() {
+            no_terminal();
+            return Ok(exit_code::FOUND);
+        }
+        let question = if work == Work::PutIn { "Write these? [y/N] " } else { "Remove these? [y/N] " };
+        if !confirm::confirmed(question) {
+            print("not written");
+            return Ok(exit_code::OK);
+        }
+    }
+    if work == Work::TakeOut && !pin::may_remove(&Host::new(Mode::default()).store()) {
+        return Ok(exit_code::FOUND);
     }
     let done = if work == Work::PutIn { entries.put_in() } else { entries.take_out() }?;
     for one in done {
-        let other = one.other.map(|other| visible(&other.display().to_string()));
+        let other = one.other.map(|other| shown(&other));
         let beside = match (work, other) {
             (_, None) => String::new(),
             (Work::PutIn, Some(other)) => format!("; it starts {other}, which was there before"),
             (Work::TakeOut, Some(_)) => "; the hook from before is back".to_owned(),
         };
-        print(&format!("git: {} is {}{beside}", visible(&one.file.display().to_string()), one.how));
+        print(&format!("git: {} is {}{beside}", shown(&one.file), one.how));
     }
-    Ok(())
-}
-
-fn change(matches: &ArgMatches, work: Work) -> u8 {
-    if matches.get_flag("git") {
-        return match of_git(matches, work) {
-            Ok(()) => exit_code::OK,
-            Err(problem) => {
-                complain(&problem);
-                exit_code::FOUND
-            }
-        };
-    }
-    if matches.get_flag("mcp") {
-        return init_mcp::change(matches, work);
-    }
-    // Runs first: once removed, the program can start no server.
-    if work == Work::TakeOut
-        && let Err(problem) = init_mcp::take_out(matches)
-    {
-        complain(&visible(&problem));
-        return exit_code::FOUND;
-    }
-    let wirings = match selected(matches) {
-        Ok(wirings) => wirings,
-        Err(code) => return code,
-    };
-    if !matches.get_flag("dry-run") && names_another_key(&wirings) {
-        return exit_code::FOUND;
-    }
-    let wirings = match work {
-        Work::PutIn => match keyed(matches, wirings) {
-            Ok(wirings) => wirings,
-            Err(problem) => {
-                complain(&visible(&problem));
-                return exit_code::FOUND;
-            }
-        },
-        Work::TakeOut => wirings,
-    };
-    let mut result = exit_code::OK;
-    for wiring in &wirings {
-        let done = match work {
-            Work::PutIn if wiring.is_written_by_agent() => Ok(()),
-            Work::PutIn => wanted(matches, wiring)
-                .and_then(|change| apply(matches, wiring, (work, &change)))
-                .and_then(|is_installed| if is_installed { trust(wiring) } else { Ok(()) })
-                .and_then(|()| if matches.get_flag("replace") { without_older(matches, wiring) } else { Ok(()) }),
-            Work::TakeOut => wiring.remove().and_then(|change| taken_out(matches, wiring, &change)),
-        };
-        if let Err(problem) = done {
-            complain(&problem);
-            result = exit_code::FOUND;
-        }
-    }
-    if work == Work::PutIn && is_silenced(&wirings) {
-        result = exit_code::FOUND;
-    }
-    let asks = work == Work::PutIn && !matches.get_flag("dry-run") && !matches.get_flag("yes");
-    if asks && result == exit_code::OK {
-        let wired: Vec<Wiring> = wirings.into_iter().filter(has_hook).collect();
-        verify_live::offer(&wired);
-        pin::offer();
-    }
-    result
+    Ok(exit_code::OK)
 }
 
 /// Whether settings here keep an agent from running the hooks in these files; prints each of them.
@@ -281,46 +365,47 @@ fn keyed(matches: &ArgMatches, wirings: Vec<Wiring>) -> Result<Vec<Wiring>, Stri
     Ok(wirings.into_iter().map(with).collect())
 }
 
-/// Returns the change that adds the hook, and replaces an older guard on request.
-fn wanted(matches: &ArgMatches, wiring: &Wiring) -> Result<Change, String> {
-    if matches.get_flag("repair") {
-        return wiring.install_repaired();
+/// Returns the changes that add the hook, and replace older guards on request. Empty if the hook is in place.
+fn wanted<'w>(matches: &ArgMatches, wiring: &'w Wiring) -> Result<Vec<Planned<'w>>, String> {
+    let (is_replacing, here) = (matches.get_flag("replace"), here()?);
+    let change = if matches.get_flag("repair") {
+        wiring.install_repaired()
+    } else if is_replacing {
+        wiring.install_in_place_of_older()
+    } else {
+        for OlderGuard { file, line } in wiring.older(&here) {
+            let (file, line) = (shown(&file), visible(&line));
+            let agent = wiring.agent();
+            print(&format!("{agent}: `{line}` in {file} is a guard that came before; `--replace` takes it out"));
+        }
+        wiring.install()
+    }?;
+    let own = Some(change).filter(|change| change.before != change.after);
+    let mut plan: Vec<Planned<'w>> = own.map(|change| Planned::entry(wiring, change)).into_iter().collect();
+    if is_replacing {
+        // The agent's other files, including the project's.
+        for (file, change) in wiring.without_older(&here)? {
+            let target = Target::Older(wiring.agent(), file);
+            plan.push(Planned { target, change, what: "the guard before removed".to_owned() });
+        }
     }
-    if matches.get_flag("replace") {
-        return wiring.install_in_place_of_older();
-    }
-    for OlderGuard { file, line } in wiring.older(&here()?) {
-        let (file, line) = (visible(&file.display().to_string()), visible(&line));
-        print(&format!("{}: `{line}` in {file} is a guard that came before; `--replace` takes it out", wiring.agent()));
-    }
-    wiring.install()
+    Ok(plan)
 }
 
-/// Removes the hooks of older guards from the agent's other files, including the project's.
-fn without_older(matches: &ArgMatches, wiring: &Wiring) -> Result<(), String> {
-    for (file, change) in wiring.without_older(&here()?)? {
-        let shown = visible(&file.display().to_string());
-        show(&shown, &change, 3, str::to_owned);
-        if matches.get_flag("dry-run") {
-            continue;
-        }
-        if !matches.get_flag("yes") && !confirmed()? {
-            print("not written");
-            continue;
-        }
-        older::take_out(&file, &change)?;
-        let done = if change.after.is_some() { "written" } else { "removed" };
-        print(&format!("{}: {shown} is {done}", wiring.agent()));
+/// Writes a file. Of a hook, also has the agent trust it, and prints what is left to do.
+fn carried_out(planned: &Planned<'_>) -> Result<(), String> {
+    planned.write()?;
+    let Target::Entry(wiring) = planned.target else { return Ok(()) };
+    if !wiring.afterwards().is_empty() {
+        print(&format!("{}: {}", wiring.agent(), wiring.afterwards()));
     }
-    Ok(())
-}
-
-/// Removes the hook. A file that the agent wrote is mentioned only if it changes.
-fn taken_out(matches: &ArgMatches, wiring: &Wiring, change: &Change) -> Result<(), String> {
-    if wiring.is_written_by_agent() && change.before == change.after {
-        return Ok(());
+    if wiring.project().is_some() {
+        print(&format!(
+            "{}: the file holds the path of reflex on this machine; where others get it too, calls stop until reflex is there (`reflex emit --binary PATH` prints it with another path)",
+            wiring.agent()
+        ));
     }
-    apply(matches, wiring, (Work::TakeOut, change)).map(drop)
+    trust(wiring)
 }
 
 /// Trusts the hook: some agents run a hook only once it is trusted.
@@ -337,37 +422,4 @@ fn trust(wiring: &Wiring) -> Result<(), String> {
             wiring.agent()
         )),
     }
-}
-
-/// Writes the change if it is wanted; returns whether it is in place now.
-fn apply(matches: &ArgMatches, wiring: &Wiring, (work, change): (Work, &Change)) -> Result<bool, String> {
-    let file = visible(&wiring.file().display().to_string());
-    if change.before == change.after {
-        print(&format!("{}: {file} {}", wiring.agent(), work.done()));
-        return Ok(!matches.get_flag("dry-run"));
-    }
-    show(&file, change, 3, str::to_owned);
-    if matches.get_flag("dry-run") {
-        return Ok(false);
-    }
-    if !matches.get_flag("yes") && !confirmed()? {
-        print("not written");
-        return Ok(false);
-    }
-    put(wiring, change)?;
-    let done = if change.after.is_some() { "written" } else { "removed" };
-    print(&format!("{}: {file} is {done}", wiring.agent()));
-    if work == Work::TakeOut {
-        return Ok(true);
-    }
-    if change.after.is_some() && !wiring.afterwards().is_empty() {
-        print(&format!("{}: {}", wiring.agent(), wiring.afterwards()));
-    }
-    if change.after.is_some() && wiring.project().is_some() {
-        print(&format!(
-            "{}: the file holds the path of reflex on this machine; where others get it too, calls stop until reflex is there (`reflex emit --binary PATH` prints it with another path)",
-            wiring.agent()
-        ));
-    }
-    Ok(true)
 }

@@ -1,13 +1,14 @@
 //! `reflex init --mcp` and `reflex uninstall --mcp`: add `reflex mcp` in front of the clients' servers, and remove it.
 
-use crate::commands::setup::planned::{Work, confirmed, here, project_here, show};
+use crate::commands::setup::pin::may_remove;
+use crate::commands::setup::planned::{Consent, Planned, Target, Work, consent, here, no_terminal, project_here};
 use crate::exit_code;
 use crate::terminal::output::{complain, print};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_agents::settings::{MCP_CLIENTS, Reach};
-use reflex_host::mcp_servers::{ServerList, masked};
-use reflex_host::settle;
+use reflex_host::mcp_servers::ServerList;
+use reflex_host::{Host, Mode};
 
 pub(in crate::commands) fn change(matches: &ArgMatches, work: Work) -> u8 {
     let lists = match lists(matches) {
@@ -23,9 +24,20 @@ pub(in crate::commands) fn change(matches: &ArgMatches, work: Work) -> u8 {
         print(&format!("no MCP server is named in {}", files.join(", ")));
         return exit_code::OK;
     }
-    let mut result = exit_code::OK;
-    for list in &lists {
-        if let Err(problem) = one(matches, list, work) {
+    let (plan, mut result) = planned(&lists, work);
+    match consent(matches, &plan) {
+        Consent::Declined => return result,
+        Consent::NoTerminal => {
+            no_terminal();
+            return exit_code::FOUND;
+        }
+        Consent::Given => {}
+    }
+    if work == Work::TakeOut && !may_remove(&Host::new(Mode::default()).store()) {
+        return exit_code::FOUND;
+    }
+    for one in &plan {
+        if let Err(problem) = one.write() {
             complain(&visible(&problem));
             result = exit_code::FOUND;
         }
@@ -33,11 +45,26 @@ pub(in crate::commands) fn change(matches: &ArgMatches, work: Work) -> u8 {
     result
 }
 
-/// Removes the proxy from the files that name it; other files are not mentioned.
-pub(in crate::commands) fn take_out(matches: &ArgMatches) -> Result<(), String> {
-    let is_guarded = |list: &ServerList| !names(list, |reach| matches!(reach, Reach::Guarded(_))).is_empty();
-    let lists = lists(matches).unwrap_or_default();
-    lists.iter().filter(|list| is_guarded(list)).try_for_each(|list| one(matches, list, Work::TakeOut))
+/// Returns the lists that name the proxy.
+pub(in crate::commands) fn guarded(matches: &ArgMatches) -> Vec<ServerList> {
+    let mut lists = lists(matches).unwrap_or_default();
+    lists.retain(|list| !names(list, |reach| matches!(reach, Reach::Guarded(_))).is_empty());
+    lists
+}
+
+/// Plans the changes, and reports the lists that need none or cannot be read; with the exit code for these.
+pub(in crate::commands) fn planned(lists: &[ServerList], work: Work) -> (Vec<Planned<'_>>, u8) {
+    let (mut plan, mut result) = (Vec::new(), exit_code::OK);
+    for list in lists {
+        match one(list, work) {
+            Ok(planned) => plan.extend(planned),
+            Err(problem) => {
+                complain(&visible(&problem));
+                result = exit_code::FOUND;
+            }
+        }
+    }
+    (plan, result)
 }
 
 /// Returns the servers that start without the proxy, by client, for `doctor`.
@@ -82,8 +109,7 @@ fn lists(matches: &ArgMatches) -> Result<Vec<ServerList>, String> {
     Ok(all.into_iter().filter(|list| asked.is_none_or(|name| list.client().name == name)).collect())
 }
 
-fn one(matches: &ArgMatches, list: &ServerList, work: Work) -> Result<(), String> {
-    let (title, file) = (list.client().title, visible(&list.file().display().to_string()));
+fn one(list: &ServerList, work: Work) -> Result<Option<Planned<'_>>, String> {
     let change = if work == Work::PutIn { list.guarded() } else { list.unguarded() }?;
     if work == Work::PutIn {
         left_out(list);
@@ -91,25 +117,18 @@ fn one(matches: &ArgMatches, list: &ServerList, work: Work) -> Result<(), String
     if change.before == change.after {
         if !names(list, |reach| matches!(reach, Reach::Direct | Reach::Guarded(_))).is_empty() {
             let done = if work == Work::PutIn { "is up to date" } else { "names no `reflex mcp`" };
-            print(&format!("{title}: {file} {done}"));
+            let file = visible(&list.file().display().to_string());
+            print(&format!("{}: {file} {done}", list.client().title));
         }
-        return Ok(());
+        return Ok(None);
     }
-    // Context lines could contain the environment of servers.
-    show(&file, &change, 0, masked);
-    if matches.get_flag("dry-run") {
-        return Ok(());
-    }
-    if !matches.get_flag("yes") && !confirmed()? {
-        print("not written");
-        return Ok(());
-    }
-    if work == Work::PutIn {
-        settle()?;
-    }
-    list.write(&change)?;
-    print(&format!("{title}: {file} is written; start {title} again"));
-    Ok(())
+    let (count, becomes) = match work {
+        Work::PutIn => (names(list, |reach| *reach == Reach::Direct).len(), "guarded"),
+        Work::TakeOut => (names(list, |reach| matches!(reach, Reach::Guarded(_))).len(), "direct again"),
+    };
+    let servers = if count == 1 { "server" } else { "servers" };
+    let what = format!("{count} {servers} {becomes}");
+    Ok(Some(Planned { target: Target::Servers(list), change, what }))
 }
 
 /// Names the servers that stay unchanged, and the reason.

@@ -3,6 +3,7 @@
 use crate::commands::setup::selection::has_hook;
 use crate::exit_code;
 use crate::terminal::confirm::confirmed;
+use crate::terminal::consent::may_weaken;
 use crate::terminal::hidden::hidden;
 use crate::terminal::output::{complain, print};
 use crate::terminal::person::person;
@@ -32,6 +33,15 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
             exit_code::FOUND
         }
     }
+}
+
+/// Asks for the passphrase before hooks are removed; returns whether they may be.
+pub(in crate::commands) fn may_remove(store: &Store) -> bool {
+    let may = may_weaken(store, "uninstall");
+    if !may {
+        complain(&format!("the hooks stay; {FORGOTTEN}"));
+    }
+    may
 }
 
 /// Offers a passphrase to a person without one, at the end of `reflex init`.
