@@ -139,7 +139,7 @@ impl Host {
 
     /// The guard's own folders, and those that the environment would select. Both are protected.
     pub(crate) fn guard(&self) -> Vec<String> {
-        let current = [&self.folders.config, &self.folders.state, &self.folders.cache];
+        let current = [&self.folders.config, &self.folders.state, &self.folders.cache, &self.folders.program];
         current.into_iter().chain(&self.folders.elsewhere).map(|path| shown(path)).collect()
     }
 

@@ -16,6 +16,9 @@ pub struct Folders {
     pub state: PathBuf,
     /// `~/.cache/reflex`
     pub cache: PathBuf,
+    /// `~/.local/share/reflex-guard`, for the program that hook entries name. The web framework of the same name keeps
+    /// its tools in `~/.local/share/reflex`.
+    pub program: PathBuf,
     /// The folders that the environment would select, if they differ from these.
     pub elsewhere: Vec<PathBuf>,
     /// Whether only the environment names the home, which the parent process may have forged.
@@ -75,6 +78,7 @@ impl Folders {
             config: home.join(".config/reflex"),
             state: home.join(".local/state/reflex"),
             cache: home.join(".cache/reflex"),
+            program: home.join(".local/share/reflex-guard"),
             home,
             elsewhere: Vec::new(),
             unproven: false,
