@@ -1,4 +1,4 @@
-//! `rfx`: the short name of `reflex`, which is in the same folder.
+//! `rfx`: the short name of `reflex`, which is in the folder of its file.
 
 mod exec;
 
@@ -8,7 +8,8 @@ use std::process::{Command, ExitCode};
 const INTERNAL: u8 = 70;
 
 fn main() -> ExitCode {
-    let beside = std::env::current_exe().map(|path| path.with_file_name("reflex"));
+    // A link to `rfx` may be beside another program named `reflex`.
+    let beside = std::env::current_exe().and_then(|path| path.canonicalize()).map(|path| path.with_file_name("reflex"));
     let problem = match beside {
         Ok(reflex) => exec::replace(Command::new(reflex).args(std::env::args_os().skip(1))),
         Err(problem) => problem,

@@ -187,11 +187,14 @@ fn a_program_that_is_gone_is_named_with_what_the_client_does_then() {
 }
 
 #[test]
-fn another_copy_on_the_path_is_named() {
+fn another_program_with_the_name_on_the_path_is_named() {
     let mut wired = Wired::new();
     wired.path = with_program(&wired.machine, "reflex", "#!/bin/sh\n");
     let output = wired.run(&["doctor"]);
-    assert!(output.stdout.contains("programs/reflex is another copy of reflex on the PATH"), "{output:?}");
+    assert!(
+        output.stdout.contains("programs/reflex is another program with the name of reflex on the PATH"),
+        "{output:?}"
+    );
     assert_eq!(output.code, 1);
 }
 
@@ -511,7 +514,12 @@ fn the_plugin_blocks_calls_if_the_program_is_missing() {
         "{output:?}"
     );
     assert_eq!(run("PostToolUse").code, 0);
-    let programs = machine.home().join(".local/bin");
+    // The guard's own folder comes before one into which other packages write.
+    with_program(&machine, "reflex", "#!/bin/sh\n");
+    let shared = machine.home().join(".local/bin");
+    fs::create_dir_all(shared.parent().unwrap()).unwrap();
+    fs::rename(machine.root().join("programs"), shared).unwrap();
+    let programs = machine.home().join(".local/share/reflex-guard");
     fs::create_dir_all(&programs).unwrap();
     fs::copy(env!("CARGO_BIN_EXE_reflex"), programs.join("reflex")).unwrap();
     let Some(call) = machine.as_user("/bin/sh", [guard, "PreToolUse"]) else { return };

@@ -229,6 +229,23 @@ fn what_removes_or_weakens_the_guard_takes_the_passphrase() {
 }
 
 #[test]
+fn replacing_the_copy_that_hooks_start_takes_the_passphrase() {
+    let Some((machine, _)) = protected() else { return };
+    let (home, project) = (machine.home(), machine.root().join("site"));
+    let (program, copy) = (home.join(".local/bin/reflex"), home.join(".local/share/reflex-guard/reflex"));
+    for file in [&program, &copy] {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+    }
+    fs::hard_link(env!("CARGO_BIN_EXE_reflex"), &program).unwrap();
+    fs::write(&copy, "older").unwrap();
+    assert_eq!(machine.program("git", ["init", "-q", project.to_str().unwrap()]).run().code, 0);
+    let words = ["--home", home.to_str().unwrap(), "init", "--git", "--yes"];
+    let output = machine.program(program.to_str().unwrap(), words).folder(&project).run();
+    assert!(output.code == 1 && output.stderr.contains("takes your passphrase"), "{output:?}");
+    assert_eq!(fs::read(&copy).unwrap(), b"older");
+}
+
+#[test]
 fn another_home_changes_no_entry_that_names_a_key() {
     let Some((machine, key)) = protected() else { return };
     let (folder, other) = (machine.home().join(".claude"), machine.root().join("other"));

@@ -653,7 +653,7 @@ fn all_files_are_shown_in_a_line_each_and_asked_about_once() {
 #[test]
 fn a_hook_survives_an_upgrade_that_moves_the_binary() {
     let machine = Machine::new();
-    let (cellar, bin) = (machine.root().join("cellar/1.0"), machine.root().join("bin"));
+    let (cellar, bin) = (machine.root().join("cellar/1.0"), machine.root().join("links"));
     fs::create_dir_all(&cellar).unwrap();
     fs::create_dir_all(&bin).unwrap();
     fs::hard_link(env!("CARGO_BIN_EXE_reflex"), cellar.join("reflex")).unwrap();
@@ -682,4 +682,134 @@ fn a_hook_survives_an_upgrade_that_moves_the_binary() {
     let call = machine.program(link.to_str().unwrap(), words).env("PATH", &path);
     let output = call.input(support::bash(&machine.project(), &format!("ln -sf /bin/true {}", link.display()))).run();
     assert_eq!(output.answer().0, "deny", "{output:?}");
+}
+
+/// A program in the home's `.local/bin`, which other packages share, and its user.
+struct Shared {
+    machine: Machine,
+    /// Where `pip install --user reflex-guard` puts the program.
+    program: PathBuf,
+}
+
+/// What pip writes for the Python web framework Reflex.
+const FRAMEWORK: &str = "#!/usr/bin/python3\nimport sys\nfrom reflex.reflex import cli\nsys.exit(cli())\n";
+
+impl Shared {
+    fn new() -> Shared {
+        let machine = Machine::new();
+        let program = machine.home().join(".local/bin/reflex");
+        fs::create_dir_all(program.parent().unwrap()).unwrap();
+        fs::hard_link(env!("CARGO_BIN_EXE_reflex"), &program).unwrap();
+        Shared { machine, program }
+    }
+
+    fn own(&self) -> PathBuf {
+        self.machine.home().join(".local/share/reflex-guard/reflex")
+    }
+
+    fn run(&self, program: &Path, words: &[&str]) -> Ran {
+        let home = self.machine.home();
+        let words = ["--home", home.to_str().unwrap()].into_iter().chain(words.iter().copied());
+        let path = format!("{}:/usr/bin:/bin", self.program.parent().unwrap().display());
+        let call = self.machine.program(program.to_str().unwrap(), words).env("PATH", path);
+        call.folder(&self.machine.project()).run()
+    }
+
+    /// The program that the entry of Claude Code names.
+    fn named(&self) -> PathBuf {
+        let (_, _, handler) = ours(&fs::read_to_string(settings(&self.machine)).unwrap()).remove(0);
+        handler["command"].as_str().unwrap().into()
+    }
+}
+
+#[test]
+fn entries_name_a_copy_of_a_program_that_other_packages_may_replace() {
+    let shared = Shared::new();
+    let init = ["init", "--yes", "--agent", "claude"];
+    let output = shared.run(&shared.program, &init);
+    assert!(output.code == 0 && output.stdout.contains("copied this program to "), "{output:?}");
+    assert_eq!(shared.named(), shared.own());
+    assert_eq!(fs::metadata(shared.own()).unwrap().permissions().mode() & 0o777, 0o555);
+    let output = shared.run(&shared.program, &init);
+    assert!(output.code == 0 && !output.stdout.contains("copied"), "{output:?}");
+    assert_eq!(shared.run(&shared.program, &["doctor", "--agent", "claude"]).code, 0);
+    // Another package takes the name.
+    fs::remove_file(&shared.program).unwrap();
+    fs::write(&shared.program, FRAMEWORK).unwrap();
+    fs::set_permissions(&shared.program, PermissionsExt::from_mode(0o755)).unwrap();
+    let output = shared.run(&shared.own(), &["doctor", "--agent", "claude"]);
+    let note = ".local/bin/reflex on the PATH is the command of the Python web framework Reflex; hooks do not use it.";
+    assert!(output.code == 0 && output.stdout.contains(note), "{output:?}");
+    let output = shared.run(&shared.own(), &init);
+    let stays = ".local/bin/reflex stays as it is: it is the command of the Python web framework Reflex";
+    assert!(output.code == 0 && output.stdout.contains(stays), "{output:?}");
+    assert_eq!(fs::read_to_string(&shared.program).unwrap(), FRAMEWORK);
+    // The name is free again.
+    fs::remove_file(&shared.program).unwrap();
+    assert_eq!(shared.run(&shared.own(), &init).code, 0);
+    assert_eq!(fs::read_link(&shared.program).unwrap(), shared.own());
+}
+
+#[test]
+fn an_entry_that_names_a_shared_folder_is_rewritten() {
+    let shared = Shared::new();
+    assert_eq!(shared.run(&shared.program, &["init", "--yes", "--agent", "claude"]).code, 0);
+    let (own, old) = (shared.own().display().to_string(), shared.program.display().to_string());
+    let text = fs::read_to_string(settings(&shared.machine)).unwrap();
+    fs::write(settings(&shared.machine), text.replace(&own, &old)).unwrap();
+    let output = shared.run(&shared.program, &["doctor", "--agent", "claude"]);
+    assert!(output.code == 1 && output.stdout.contains("is not the one that this binary would write"), "{output:?}");
+    assert_eq!(shared.run(&shared.program, &["init", "--yes", "--agent", "claude"]).code, 0);
+    assert_eq!(shared.named(), shared.own());
+}
+
+#[test]
+fn an_older_copy_is_named_and_replaced() {
+    let shared = Shared::new();
+    let init = ["init", "--yes", "--agent", "claude"];
+    assert_eq!(shared.run(&shared.program, &init).code, 0);
+    let older = fs::read(shared.own()).unwrap().into_iter().chain(*b"older").collect::<Vec<_>>();
+    fs::remove_file(shared.own()).unwrap();
+    fs::write(shared.own(), older).unwrap();
+    fs::set_permissions(shared.own(), PermissionsExt::from_mode(0o555)).unwrap();
+    let output = shared.run(&shared.program, &["doctor", "--agent", "claude"]);
+    assert!(output.code == 1 && output.stdout.contains("reflex-guard/reflex, which is another version"), "{output:?}");
+    let output = shared.run(&shared.program, &init);
+    assert!(output.stdout.contains("is up to date") && output.stdout.contains("copied this program"), "{output:?}");
+    assert_eq!(shared.run(&shared.program, &["doctor", "--agent", "claude"]).code, 0);
+}
+
+/// Like a Homebrew formula or a `uv tool`: the link is in a shared folder, and the file moves with each version.
+#[test]
+fn entries_name_a_copy_of_a_program_behind_a_shared_link() {
+    let shared = Shared::new();
+    let cellar = shared.machine.root().join("cellar/1.0");
+    fs::create_dir_all(&cellar).unwrap();
+    fs::rename(&shared.program, cellar.join("reflex")).unwrap();
+    symlink(cellar.join("reflex"), &shared.program).unwrap();
+    assert_eq!(shared.run(&shared.program, &["init", "--yes", "--agent", "claude"]).code, 0);
+    assert_eq!(shared.named(), shared.own());
+    assert_eq!(fs::read_link(&shared.program).unwrap(), cellar.join("reflex"), "the package manager's link stays");
+}
+
+#[test]
+fn the_copy_of_the_program_is_protected() {
+    let shared = Shared::new();
+    assert_eq!(shared.run(&shared.program, &["init", "--yes", "--agent", "claude"]).code, 0);
+    let home = shared.machine.home();
+    let words = ["hook", "--home", home.to_str().unwrap(), "--agent", "claude", "--event", "PreToolUse"];
+    let project = shared.machine.project();
+    for command in [
+        "rm ~/.local/share/reflex-guard/reflex",
+        "rm -rf ~/.local/share/reflex-guard",
+        "mv ~/.local/share ~/.local/other",
+        "cd ~/.local/share && cp /bin/true reflex-guard/reflex",
+        "chmod -x ~/.local/share/reflex-guard/*",
+        "ln -sfn /tmp ~/.local/share/reflex-guard",
+        "ln -sf /bin/true ~/.local/bin/reflex",
+    ] {
+        let call = shared.machine.program(shared.own().to_str().unwrap(), words);
+        let output = call.input(support::bash(&project, command)).run();
+        assert_eq!(output.answer().0, "deny", "{command}: {output:?}");
+    }
 }

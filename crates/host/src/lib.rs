@@ -31,7 +31,7 @@ mod world;
 pub use config as layers;
 pub use config::{Mode, SESSION_MODE, library_rules, rule_place};
 pub use install::{
-    Change, Rekeying, Wiring, assurance, client, doctor, live, matrix, mcp_servers, notices, older, settle,
+    Change, Rekeying, Wiring, assurance, client, doctor, lasting, live, matrix, mcp_servers, namesakes, notices, older,
     state_folder, switches,
 };
 pub use pipeline::{ChangedFiles, Host, Instead, MAX_IN_A_ROW, Starts, UnseenLine};

@@ -410,8 +410,9 @@ impl Sandbox {
         self.programs().join("reflex")
     }
 
+    /// The folder of the programs. From one named `bin`, `init` would copy the guard elsewhere.
     fn programs(&self) -> PathBuf {
-        self.folder.join("bin")
+        self.folder.join("programs")
     }
 
     fn user_database(&self) -> PathBuf {

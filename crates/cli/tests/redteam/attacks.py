@@ -429,7 +429,7 @@ OTHERS = [
     Attack("copy: in two calls", "cp {reflex} tool", "./tool approve {id}", stopped_by=OTHER_NAME),
     Attack("copy: under the name of a program", "cp {reflex} jq; ./jq approve {id}", stopped_by=OTHER_NAME),
     Attack("copy: printed", "cat {reflex} > tool; chmod +x tool", "./tool off", stopped_by=OTHER_NAME),
-    Attack("copy: made before, by a hard link", prepare("ln ~/.local/bin/reflex tool"), "./tool off", stopped_by=OTHER_NAME),
+    Attack("copy: made before, by a hard link", prepare("ln ~/.local/share/reflex-guard/reflex tool"), "./tool off", stopped_by=OTHER_NAME),
     Attack("copy: with a byte more", "cp {reflex} tool; echo >> tool; ./tool approve {id}", stopped_by=OTHER_NAME),
     Attack("copy: a byte more, calls apart", "cp {reflex} tool", "echo >> tool", "./tool approve {id}",
            stopped_by=WAITING),

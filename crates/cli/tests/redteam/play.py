@@ -34,20 +34,22 @@ class Machine:
         self.project = os.path.join(root, "shop")
         self.state = os.path.join(self.home, ".local/state/reflex")
         self.log = os.path.join(self.state, "audit/current.jsonl")
-        self.reflex = os.path.join(self.home, ".local/bin/reflex")
+        self.reflex = os.path.join(self.home, ".local/share/reflex-guard/reflex")
+        link = os.path.join(self.home, ".local/bin/reflex")
         self.settings = os.path.join(self.home, ".claude/settings.json")
         self.answered = 0
         self.given = []  # ids of calls to which a person said yes
         self.holders = []
-        for folder in (os.path.dirname(self.reflex), self.project):
+        for folder in (os.path.dirname(self.reflex), os.path.dirname(link), self.project):
             os.makedirs(folder)
         shutil.copy(pristine, self.reflex)
+        os.symlink(self.reflex, link)
         self.environment = {
             "HOME": self.home,
             "XDG_STATE_HOME": os.path.join(self.home, ".local/state"),
             "XDG_CONFIG_HOME": os.path.join(self.home, ".config"),
             "XDG_CACHE_HOME": os.path.join(self.home, ".cache"),
-            "PATH": os.path.dirname(self.reflex) + ":" + os.environ["PATH"],
+            "PATH": os.path.dirname(link) + ":" + os.environ["PATH"],
             "LANG": "C.UTF-8",
         }
         self.shell("git init -q . && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m one")

@@ -2,6 +2,8 @@
 
 use super::client::{fails_open, program_missing};
 use super::client_trust::{self, Wish};
+use super::lasting::{outdated_copy, own_program, running_program};
+use super::namesakes::{Namesake, on_path, with_suffix};
 use super::older::OlderGuard;
 use super::switches::{Places, Silencer, silencers};
 pub use super::trouble::Trouble;
@@ -152,19 +154,47 @@ fn other_versions(hooks: &[(String, Start)]) -> String {
     hooks.iter().find_map(|(_, start)| version(start)).unwrap_or_default()
 }
 
-/// Reports other copies of the guard on the `PATH`: an agent or a person may run one of them by mistake.
+/// Reports programs on the `PATH` that an agent or a person may run by mistake, and a copy for hook entries that is
+/// another version than this program.
 pub fn copies() -> Vec<Trouble> {
-    let Ok(current) = std::env::current_exe().and_then(|path| path.canonicalize()) else { return Vec::new() };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let here = std::env::split_paths(&path).map(|folder| folder.join("reflex")).filter(|file| file.is_file());
-    let mut others: Vec<PathBuf> =
-        here.filter_map(|file| file.canonicalize().ok()).filter(|file| *file != current).collect();
-    others.dedup();
-    let trouble = |other: &PathBuf| Trouble {
-        what: format!("{} is another copy of reflex on the PATH; this one is {}", other.display(), current.display()),
-        fix: format!("remove one of them, then {} init", current.display()),
+    let Ok(current) = running_program() else { return Vec::new() };
+    let shown = current.display();
+    let outdated = outdated_copy().map(|own| Trouble {
+        what: format!("hooks start {}, which is another version than {shown}", own.display()),
+        fix: format!("{shown} init"),
+    });
+    let trouble = |(other, namesake): (PathBuf, Namesake)| {
+        let what = match namesake {
+            Namesake::Guard | Namesake::WebFramework => return None,
+            Namesake::OtherVersion => "another version of reflex",
+            Namesake::Unknown => "another program with the name of reflex",
+        };
+        Some(Trouble {
+            what: format!("{} is {what} on the PATH; this one is {shown}", other.display()),
+            fix: format!("remove one of them, then {shown} init"),
+        })
     };
-    others.iter().map(trouble).collect()
+    outdated.into_iter().chain(namesakes_of(&current).into_iter().filter_map(trouble)).collect()
+}
+
+/// Explains a `reflex` on the `PATH` that is the command of the Python web framework.
+pub fn taken_name() -> Option<String> {
+    let current = running_program().ok()?;
+    let mut namesakes = namesakes_of(&current).into_iter();
+    let (other, framework) = namesakes.find(|(_, namesake)| *namesake == Namesake::WebFramework)?;
+    let short = own_program().with_file_name(with_suffix("rfx"));
+    let has_short = on_path("rfx").first().is_some_and(|file| file.canonicalize().ok() == short.canonicalize().ok());
+    let start = if has_short { "rfx".to_owned() } else { current.display().to_string() };
+    let other = other.display();
+    Some(format!("{other} on the PATH is {framework}; hooks do not use it. `{start}` starts the guard"))
+}
+
+/// The files named `reflex` on the `PATH`, other than this program, with what they are.
+fn namesakes_of(current: &Path) -> Vec<(PathBuf, Namesake)> {
+    let mut others: Vec<PathBuf> = on_path("reflex");
+    others.retain(|file| file.canonicalize().is_ok_and(|file| file != current));
+    others.dedup();
+    others.into_iter().map(|other| (other.clone(), Namesake::of(&other, current))).collect()
 }
 
 /// Reports the events for which the agent's own file holds no trust in the hook at its current place.

@@ -516,17 +516,10 @@ impl Wiring {
     }
 }
 
-/// The path of this program for hook entries. If a link on the `PATH` leads to it, the path is that of the link: a
-/// package manager moves the file with each version and keeps the link.
+/// The path of this program for hook entries.
 pub(crate) fn binary_path() -> Result<String, String> {
-    let current = std::env::current_exe().map_err(|error| format!("the path of reflex cannot be found: {error}"))?;
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let named = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join("reflex"));
-    let leads_here = |link: &PathBuf| {
-        link.is_symlink() && link.canonicalize().is_ok_and(|file| current.canonicalize().is_ok_and(|path| file == path))
-    };
-    let named = named.into_iter().find(leads_here).filter(|link| lasting(link.clone()) == *link);
-    Ok(named.unwrap_or_else(|| lasting(current)).to_string_lossy().into_owned())
+    let path = lasting().map_err(|error| error.to_string())?;
+    Ok(path.to_string_lossy().into_owned())
 }
 
 pub(super) fn file_of(form: &SettingsFile) -> PathBuf {

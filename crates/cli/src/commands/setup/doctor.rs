@@ -1,6 +1,7 @@
 //! `reflex doctor` and `reflex verify`: check that the agents' tools really call the guard.
 
 use crate::commands::setup::init_mcp;
+use crate::commands::setup::own_program;
 use crate::commands::setup::planned::put;
 use crate::commands::setup::selection::{self, has_hook, wired_in_project};
 use crate::exit_code;
@@ -9,7 +10,7 @@ use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_engine::Event;
-use reflex_host::doctor::{Trouble, answers, copies, examine, silencing};
+use reflex_host::doctor::{Trouble, answers, copies, examine, silencing, taken_name};
 use reflex_host::layers::{Loaded, lowered};
 use reflex_host::notices::desktop_trouble;
 use reflex_host::state_folder::obstacle;
@@ -40,6 +41,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         Err(code) => return code,
     };
     if matches.get_flag("fix") {
+        own_program::settle().unwrap_or_else(|problem| complain(&problem));
         wirings.iter().filter(|wiring| !examine(wiring).is_empty()).for_each(mend);
     }
     let examined: Vec<(String, Vec<Trouble>)> = wirings
@@ -49,13 +51,14 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         .collect();
     let lowered = lowered(&layers());
     let bypassing = init_mcp::bypassing();
+    let taken = taken_name();
     if matches.get_flag("json") {
-        print_json(&as_json(&examined, &lowered, &bypassing).to_string());
+        print_json(&as_json(&examined, &lowered, &bypassing, taken.as_deref()).to_string());
     } else {
         examined.iter().for_each(|(name, troubles)| show(name, troubles));
         let supervision = reflex_supervise::probe().err();
         let supervision = supervision.map(|why| format!("`reflex run --supervise` cannot work here: {why}"));
-        let notes = lowered.iter().chain(&bypassing).chain(&supervision);
+        let notes = lowered.iter().chain(&bypassing).chain(&supervision).chain(&taken);
         notes.for_each(|note| print(&format!("note: {}", visible(note))));
     }
     if examined.iter().all(|(_, troubles)| troubles.is_empty()) { exit_code::OK } else { exit_code::FOUND }
@@ -158,7 +161,12 @@ fn show(name: &str, troubles: &[Trouble]) {
     }
 }
 
-fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String], bypassing: &[String]) -> Value {
+fn as_json(
+    examined: &[(String, Vec<Trouble>)],
+    lowered: &[String],
+    bypassing: &[String],
+    taken: Option<&str>,
+) -> Value {
     let of = |(name, troubles): &(String, Vec<Trouble>)| {
         let list: Vec<Value> =
             troubles.iter().map(|trouble| json!({"problem": trouble.what, "fix": trouble.fix})).collect();
@@ -171,7 +179,7 @@ fn as_json(examined: &[(String, Vec<Trouble>)], lowered: &[String], bypassing: &
     };
     json!({
         "schema": "reflex/doctor-v1", "examined": examined, "lowered": lowered, "mcp": bypassing,
-        "supervision": supervision,
+        "supervision": supervision, "taken": taken,
     })
 }
 

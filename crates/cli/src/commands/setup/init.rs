@@ -2,6 +2,7 @@
 
 use crate::commands::history::undo::total;
 use crate::commands::setup::init_mcp;
+use crate::commands::setup::own_program;
 use crate::commands::setup::pin::{self, Named};
 use crate::commands::setup::planned::{
     Consent, Planned, Target, Work, consent, here, is_person, no_terminal, project_here,
@@ -82,7 +83,9 @@ fn put_in(matches: &ArgMatches, wirings: &[Wiring]) -> u8 {
         no_terminal();
         result = exit_code::FOUND;
     }
-    if !matches.get_flag("dry-run") {
+    if !matches.get_flag("dry-run") && !in_place.is_empty() {
+        // The program may be missing, or of an older version.
+        reported(own_program::settle(), &mut result);
         in_place.into_iter().for_each(|wiring| reported(trust(wiring), &mut result));
     }
     if consent == Consent::Given {
@@ -217,7 +220,7 @@ fn what_stays(host: &Host, matches: &ArgMatches) -> u8 {
     for (folder, what) in lines.iter().filter(|(folder, _)| folder.exists()) {
         print(&format!("  {}  {what}", visible(&folder.display().to_string())));
     }
-    if let Ok(program) = std::env::current_exe() {
+    for program in own_program::installed() {
         print(&format!("  {}  the program", visible(&program.display().to_string())));
     }
     if !matches.get_flag("purge") {

@@ -1,5 +1,6 @@
 //! `reflex init --mcp` and `reflex uninstall --mcp`: add `reflex mcp` in front of the clients' servers, and remove it.
 
+use crate::commands::setup::own_program;
 use crate::commands::setup::pin::may_remove;
 use crate::commands::setup::planned::{Consent, Planned, Target, Work, consent, here, no_terminal, project_here};
 use crate::exit_code;
@@ -25,7 +26,17 @@ pub(in crate::commands) fn change(matches: &ArgMatches, work: Work) -> u8 {
         return exit_code::OK;
     }
     let (plan, mut result) = planned(&lists, work);
-    match consent(matches, &plan) {
+    let consent = consent(matches, &plan);
+    // The program may also be missing, or of an older version, where no list changes.
+    let is_named = consent == Consent::Given || plan.is_empty() && !matches.get_flag("dry-run");
+    if work == Work::PutIn
+        && is_named
+        && let Err(problem) = own_program::settle()
+    {
+        complain(&problem);
+        return exit_code::FOUND;
+    }
+    match consent {
         Consent::Declined => return result,
         Consent::NoTerminal => {
             no_terminal();

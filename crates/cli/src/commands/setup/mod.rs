@@ -7,6 +7,7 @@ pub(in crate::commands) mod init_mcp;
 pub(in crate::commands) mod judge;
 pub(in crate::commands) mod mcp;
 pub(in crate::commands) mod mode;
+mod own_program;
 pub(in crate::commands) mod pin;
 pub(in crate::commands) mod planned;
 pub(in crate::commands) mod run;

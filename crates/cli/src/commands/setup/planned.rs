@@ -1,5 +1,6 @@
 //! Planned changes of settings files: a summary, the differences, one question for all, and the writing.
 
+use crate::commands::setup::own_program;
 use crate::terminal::confirm::answer;
 use crate::terminal::output::{complain, print, print_in_full};
 use crate::terminal::paint::Paint;
@@ -9,7 +10,7 @@ use clap::ArgMatches;
 use reflex_agents::settings::guard_hooks;
 use reflex_engine::Event;
 use reflex_host::mcp_servers::{ServerList, masked};
-use reflex_host::{Change, Host, Mode, Wiring, contains_home, older, settle};
+use reflex_host::{Change, Host, Mode, Wiring, contains_home, older};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
@@ -102,7 +103,6 @@ impl<'a> Planned<'a> {
             Target::Entry(wiring) => put(wiring, &self.change)?,
             Target::Older(_, file) => older::take_out(file, &self.change)?,
             Target::Servers(list) => {
-                settled()?;
                 list.write(&self.change)?;
                 print(&format!("{subject}: {file} is written; start {subject} again"));
                 return Ok(());
@@ -113,22 +113,12 @@ impl<'a> Planned<'a> {
     }
 }
 
-/// Writes a settings file, after copying the program out of a cache folder that a package manager may clean.
+/// Writes a settings file, after copying the program that it names to a folder of its own.
 pub(in crate::commands) fn put(wiring: &Wiring, change: &Change) -> Result<(), String> {
     if change.after.is_some() {
-        settled()?;
+        own_program::settle()?;
     }
     wiring.write(change)
-}
-
-fn settled() -> Result<(), String> {
-    if let Some(copy) = settle()? {
-        print(&format!(
-            "copied this program to {}, because its own folder is a cache",
-            visible(&copy.display().to_string())
-        ));
-    }
-    Ok(())
 }
 
 /// Describes a change of the guard's hooks in a few words.

@@ -36,8 +36,8 @@ pub(crate) use own::{
     hide_memory, home_of_user, leave_network, running,
 };
 pub(crate) use shared::{
-    End, Folder, end, end_group, is_no_link, make_private_folder, mode_of, open, parent, read_at, shell, stat,
-    stat_following_links, stat_of, terminal_of_input, uptime, user, write_at,
+    End, Folder, end, end_group, is_no_link, is_writable, link, make_private_folder, mode_of, open, parent, read_at,
+    set_mode, shell, stat, stat_following_links, stat_of, terminal_of_input, uptime, user, write_at,
 };
 pub use shared::{in_new_process_group, options_with_mode, terminal};
 pub(crate) use watching::Watch;

@@ -1,13 +1,13 @@
 //! The parts that Linux and macOS share: POSIX files, owners, terminals and processes.
 
 use super::model::{Kind, Pid, Purpose, Stat};
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, statat};
+use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, OFlags, statat};
 use rustix::process::{Signal, getppid, getuid, kill_process, kill_process_group};
 use rustix::time::ClockId;
-use std::fs::{DirBuilder, File, Metadata, OpenOptions};
+use std::fs::{self, DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
@@ -129,6 +129,21 @@ fn kind(kind: FileType) -> Kind {
 /// Whether something exists here that is known not to be a symlink.
 pub(crate) fn is_no_link(path: &Path) -> bool {
     matches!(rustix::fs::readlink(path, Vec::new()), Err(rustix::io::Errno::INVAL))
+}
+
+/// Whether this user may write a file, or create files in a folder.
+pub(crate) fn is_writable(path: &Path) -> bool {
+    rustix::fs::access(path, Access::WRITE_OK).is_ok()
+}
+
+/// Creates a symlink.
+pub(crate) fn link(target: &Path, link: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, link)
+}
+
+/// Sets the permissions of a file.
+pub(crate) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    fs::set_permissions(path, Permissions::from_mode(mode))
 }
 
 /// The user id of this process.

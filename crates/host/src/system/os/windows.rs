@@ -127,6 +127,22 @@ pub(crate) fn is_no_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|data| !data.file_type().is_symlink())
 }
 
+/// Whether this user may write a file, or create files in a folder: access lists are not queried, so it counts as
+/// writable.
+pub(crate) fn is_writable(_path: &Path) -> bool {
+    true
+}
+
+/// Creates a symlink to a file, which takes a privilege.
+pub(crate) fn link(target: &Path, link: &Path) -> io::Result<()> {
+    std::os::windows::fs::symlink_file(target, link)
+}
+
+/// Sets the permissions of a file: access lists are left alone.
+pub(crate) fn set_mode(_path: &Path, _mode: u32) -> io::Result<()> {
+    Ok(())
+}
+
 /// The user id of this process: not queried.
 pub(crate) fn user() -> Option<u32> {
     None

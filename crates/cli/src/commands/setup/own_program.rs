@@ -1,0 +1,49 @@
+//! The copy of the program that hook entries name, with the messages about it.
+
+use crate::terminal::consent::may_weaken;
+use crate::terminal::output::print;
+use crate::terminal::visible::visible;
+use reflex_host::lasting::{Settled, Unfit, outdated_copy, own_program};
+use reflex_host::namesakes::Namesake;
+use reflex_host::{Host, Mode, lasting};
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// Copies the program to the guard's own folder if entries cannot name the one that it runs from; the first call of a
+/// command does it and prints what was done.
+///
+/// # Errors
+/// The copy cannot be written, or replacing an older one needs a passphrase that was not given.
+pub(super) fn settle() -> Result<(), String> {
+    static OUTCOME: OnceLock<Result<(), String>> = OnceLock::new();
+    OUTCOME.get_or_init(settled).clone()
+}
+
+fn settled() -> Result<(), String> {
+    if outdated_copy().is_some() && !may_weaken(&Host::new(Mode::default()).store(), "init") {
+        return Err("replacing the program that hooks start takes your passphrase; no file was changed".into());
+    }
+    let Settled { copied, taken } = lasting::settle().map_err(|error| visible(&error.to_string()))?;
+    if let Some((copy, unfit)) = copied {
+        let why = match unfit {
+            Unfit::Cache => "its own folder is a cache",
+            Unfit::Shared => "installers of other packages write into its folder",
+        };
+        print(&format!("copied this program to {}, because {why}", visible(&copy.display().to_string())));
+    }
+    taken.iter().for_each(|(name, namesake)| print(&visible(&explained(name, *namesake))));
+    Ok(())
+}
+
+fn explained(name: &Path, namesake: Namesake) -> String {
+    let own = own_program();
+    let own = name.file_name().map_or(own.clone(), |name| own.with_file_name(name));
+    format!("{} stays as it is: it is {namesake}; `{}` starts the guard", name.display(), own.display())
+}
+
+/// Returns the files of the program that remain after `uninstall`: the running one, and the copy for hook entries.
+pub(super) fn installed() -> Vec<PathBuf> {
+    let running = std::env::current_exe().ok();
+    let copy = Some(own_program()).filter(|copy| copy.exists() && Some(copy) != running.as_ref());
+    running.into_iter().chain(copy).collect()
+}
