@@ -253,3 +253,20 @@ fn a_folder_for_all_repositories_starts_their_own_hooks() {
     let output = here.reflex(&["init", "--git", "--global", "--yes"]);
     assert!(output.code == 1 && output.stderr.contains("/elsewhere"), "{output:?}");
 }
+
+/// Package runners such as `npx` and `uvx` clean their cache.
+#[test]
+fn the_hooks_of_a_program_in_a_cache_outlast_it() {
+    let here = Repository::new();
+    let cache = here.machine.root().join(".cache/npx");
+    fs::create_dir_all(&cache).unwrap();
+    fs::hard_link(env!("CARGO_BIN_EXE_reflex"), cache.join("reflex")).unwrap();
+    let home = here.machine.home();
+    let words = ["--home", home.to_str().unwrap(), "init", "--git", "--yes"];
+    let output = here.machine.program(cache.join("reflex").to_str().unwrap(), words).folder(&here.folder).run();
+    assert!(output.code == 0 && output.stdout.contains("because its own folder is a cache"), "{output:?}");
+    fs::remove_dir_all(&cache).unwrap();
+    here.write("b.txt", "two\n");
+    here.done(&["add", "."]);
+    here.done(&["commit", "-q", "-m", "second"]);
+}

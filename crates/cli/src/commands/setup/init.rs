@@ -282,6 +282,9 @@ fn change_git(matches: &ArgMatches, work: Work) -> Result<u8, String> {
     if work == Work::TakeOut && !pin::may_remove(&Host::new(Mode::default()).store()) {
         return Ok(exit_code::FOUND);
     }
+    if work == Work::PutIn {
+        own_program::settle()?;
+    }
     let done = if work == Work::PutIn { entries.put_in() } else { entries.take_out() }?;
     for one in done {
         let other = one.other.map(|other| shown(&other));
