@@ -5,9 +5,12 @@
 #     curl -fsSL … | sh -s -- --uninstall
 #
 # Environment:
-#   REFLEX_INSTALL   folder for the programs (default: ~/.local/bin)
+#   REFLEX_INSTALL   folder for the links `reflex` and `rfx` (default: ~/.local/bin)
 #   REFLEX_DOWNLOAD  folder or address with the archives and SHA256SUMS (default: the release page)
 #   REFLEX_KEY       minisign public key of SHA256SUMS.minisig (default: that of the release)
+#
+# The programs are in ~/.local/share/reflex-guard, which no installer of another package writes: `pip install --user reflex`
+# puts the command of a web framework into ~/.local/bin. Agents start the program there.
 #
 # The checksum is always verified. The signature of the checksums is verified if `minisign` is installed and a key is known.
 set -eu
@@ -81,16 +84,38 @@ verify() {
 # put MODE FILE PLACE: copies beside the place and renames, so that a running program is never half written.
 put() {
     mkdir -p "$(dirname "$3")"
+    rm -f "$3.new"
     cp "$2" "$3.new"
     chmod "$1" "$3.new"
     mv -f "$3.new" "$3"
     say "$3" >>"$receipt.new"
 }
 
+# leads LINK: whether a link leads to our program of that name.
+leads() { [ "$(readlink "$1" 2>/dev/null)" = "$own/${1##*/}" ]; }
+
+# link NAME: a file of an older installation is replaced, another program keeps its name. Each of our programs has one of
+# these texts.
+link() {
+    texts='reflex-guard: the guard between coding agents\|rfx: reflex cannot be started'
+    if [ -f "$bin/$1" ] && ! [ -L "$bin/$1" ] && grep -q "$texts" "$bin/$1"; then
+        rm -f "$bin/$1"
+    fi
+    if ! [ -e "$bin/$1" ] && ! [ -L "$bin/$1" ]; then
+        mkdir -p "$bin"
+        ln -s "$own/$1" "$bin/$1"
+    fi
+    if leads "$bin/$1"; then
+        say "$bin/$1" >>"$receipt.new"
+    else
+        say "$bin/$1 stays as it is, because it is another program; $own/$1 starts the guard"
+    fi
+}
+
 # The files of a list: programs by name, manual pages and completions by number.
 summary() {
     awk -v share="$share/" '
-        index($0, share) != 1 { print "  " $0; next }
+        index($0, share) != 1 || index($0, "/reflex-guard/") { print "  " $0; next }
         { file = $0; sub(/[^\/]*$/, ""); if (!count[$0]++) { order[++folders] = $0; first[$0] = file } }
         END {
             for (i = 1; i <= folders; i++) {
@@ -113,8 +138,11 @@ install_all() {
     mkdir -p "$(dirname "$receipt")"
     : >"$receipt.new"
     say "installed:"
-    put 755 "$folder/$name/reflex" "$bin/reflex"
-    put 755 "$folder/$name/rfx" "$bin/rfx"
+    # Not writable, so that a `cp` through a link does not change them.
+    put 555 "$folder/$name/reflex" "$own/reflex"
+    put 555 "$folder/$name/rfx" "$own/rfx"
+    link reflex
+    link rfx
     for page in "$folder/$name"/man/man1/*; do
         put 644 "$page" "$share/man/man1/$(basename "$page")"
     done
@@ -125,17 +153,22 @@ install_all() {
     summary <"$receipt"
     say "the list of these files is $receipt"
     case ":$PATH:" in
-        *":$bin:"*) say "next: reflex init" ;;
-        *) say "next: $bin/reflex init   ($bin is not on your PATH)" ;;
+        *":$bin:"*) if leads "$bin/reflex"; then say "next: reflex init"; else say "next: $own/reflex init"; fi ;;
+        *) say "next: $own/reflex init   ($bin is not on your PATH)" ;;
     esac
 }
 
 uninstall() {
     [ -f "$receipt" ] || fail "$receipt does not exist: nothing was installed by this script"
-    if [ -x "$bin/reflex" ] && "$bin/reflex" uninstall --dry-run 2>/dev/null | grep -qv 'has no Reflex hook'; then
-        say "agents may still name this program: run \`$bin/reflex uninstall\` first if you have not"
+    if [ -x "$own/reflex" ] && "$own/reflex" uninstall --dry-run 2>/dev/null | grep -qv 'has no Reflex hook'; then
+        say "agents may still name this program: run \`$own/reflex uninstall\` first if you have not"
     fi
     while IFS= read -r file; do
+        # Another program may have taken the name since.
+        case "$file" in
+            "$own"/* | "$share"/*) ;;
+            *) leads "$file" || continue ;;
+        esac
         rm -f "$file"
     done <"$receipt"
     say "removed:"
@@ -149,7 +182,9 @@ main() {
     [ -n "${HOME:-}" ] || fail "HOME is not set"
     bin=${REFLEX_INSTALL:-$HOME/.local/bin}
     share=${XDG_DATA_HOME:-$HOME/.local/share}
-    receipt=$share/reflex/installed
+    # Not below XDG_DATA_HOME, which a project can set: the guard looks here.
+    own=$HOME/.local/share/reflex-guard
+    receipt=$own/installed
     source=${REFLEX_DOWNLOAD:-https://github.com/reflex-guard/reflex/releases/download/v$version}
     case "${1:-}" in
         "") install_all ;;
