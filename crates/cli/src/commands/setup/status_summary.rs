@@ -13,7 +13,7 @@ use crate::terminal::visible::visible;
 use crate::terminal::wrap::{columns, width};
 use reflex_engine::Event;
 use reflex_host::answers::{counts, waiting};
-use reflex_host::assurance::assurance;
+use reflex_host::assurance::{Assurance, assurance};
 use reflex_host::client::{client_version, fails_open};
 use reflex_host::matrix::Row;
 use reflex_host::notices::desktop_trouble;
@@ -36,6 +36,8 @@ pub(in crate::commands) fn show(store: &Store) {
         print(&paint.decision_as("block", &absent));
         modes(store, paint);
         alarms(store, paint);
+        reflexes();
+        policies();
         return;
     }
     let rows: Vec<&Row> = agents.iter().map(|(_, row)| row).collect();
@@ -63,9 +65,7 @@ pub(in crate::commands) fn show(store: &Store) {
     }
     let open = agents.iter().filter(|(_, row)| row.broken.is_none()).filter_map(|(wiring, _)| fails_open(wiring));
     open.for_each(|trouble| print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix))));
-    for (problem, remedy) in reflex_problems() {
-        print(&format!("! {} Remedy: {}", visible(&problem), visible(&remedy)));
-    }
+    reflexes();
     let host = Host::new(Mode::default());
     if let Some(trouble) = Some(host.folders()).filter(|folders| folders.state.exists()).and_then(obstacle) {
         print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
@@ -74,7 +74,7 @@ pub(in crate::commands) fn show(store: &Store) {
     if let Some(trouble) = desktop_trouble(&loaded) {
         print(&format!("! {}: {}", visible(&trouble.what), visible(&trouble.fix)));
     }
-    policy_problems().iter().for_each(|line| print(&format!("! {}", visible(line))));
+    policies();
     places().iter().for_each(|line| print(&format!("! {}", visible(line))));
     print(&paint.faint("Details and gaps: reflex status --all"));
 }
@@ -92,6 +92,18 @@ fn absent(store: &Store, agents: &[(Wiring, Row)]) -> Option<String> {
             "Reflex is not installed; `reflex init` installs it".to_owned()
         }
     })
+}
+
+/// Prints what keeps modules from running.
+fn reflexes() {
+    for (problem, remedy) in reflex_problems() {
+        print(&format!("! {} Remedy: {}", visible(&problem), visible(&remedy)));
+    }
+}
+
+/// Prints what keeps policies from counting.
+fn policies() {
+    policy_problems().iter().for_each(|line| print(&format!("! {}", visible(line))));
 }
 
 fn modes(store: &Store, paint: Paint) {
@@ -145,8 +157,13 @@ fn agent(wiring: &Wiring, row: &Row, store: &Store, paint: Paint) -> Vec<String>
         None => (paint.decision_as("warn", "?"), "no call seen yet".to_owned()),
     };
     let gaps = row.agent.limits.len();
-    let gaps = if gaps == 1 { "1 gap".to_owned() } else { format!("{gaps} gaps") };
-    vec![title, version, mark, proof, assurance(wiring).name().to_owned(), gaps]
+    let gaps = if gaps == 1 { "1 known gap".to_owned() } else { format!("{gaps} known gaps") };
+    // The usual level says nothing.
+    let level = match assurance(wiring) {
+        Assurance::User(_) => String::new(),
+        level @ Assurance::Managed => level.name().to_owned(),
+    };
+    vec![title, version, mark, proof, gaps, level]
 }
 
 /// Describes the evidence that the client calls the hook, with its age.
