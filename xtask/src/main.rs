@@ -26,7 +26,7 @@ mod supervise;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use project::Project;
@@ -64,6 +64,8 @@ usage: cargo xtask COMMAND
   score [--check]   judge the development corpora and write docs/reference/quality.md;
                     with --check hold every case against that page and write nothing
   prose             look for translated constructions in comments and messages; with UPDATE=1 write smaller counts
+  shape             count string errors, long closures, tuple parameters and more; dev/shape/shape.txt says what may be there;
+                    with UPDATE=1 write smaller counts
   docs              write the pages that come from data: docs/reference/rules.md, agents.md and the schemas
   adapters          count what it costs to read and answer a payload of each agent, write docs/reference/adapters.md
   linear [--binary FILE] [--check]
@@ -78,9 +80,10 @@ usage: cargo xtask COMMAND
 const WRONG_USAGE: u8 = 64;
 
 fn main() -> ExitCode {
-    if let Some(status) = link::as_linker() {
-        return status;
-    }
+    link::as_linker().unwrap_or_else(run)
+}
+
+fn run() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let start = Instant::now();
@@ -102,6 +105,7 @@ fn main() -> ExitCode {
         ["score", "--check"] => hermetic_release(&words, score::check),
         ["attacks"] => hermetic_release(&words, attacks),
         ["prose"] => project().and_then(|project| prose::check(&project)),
+        ["shape"] => project().and_then(|project| succeed(&mut shape(&project))).map(|table| print!("{table}")),
         ["docs"] => project().and_then(|project| reference::write(&project)),
         ["adapters"] => project().and_then(|project| adapters::write(&project)),
         // Started by the command above, under callgrind.
@@ -248,9 +252,17 @@ fn attacks(project: &Project) -> Result<(), String> {
     })
 }
 
+/// Counts what STYLE.md forbids and no lint finds.
+fn shape(project: &Project) -> Command {
+    let mut cargo = project.cargo(&["run", "--quiet", "--locked", "--package", "shape", "--"]);
+    cargo.arg(&project.root);
+    cargo
+}
+
 fn format_and_lints(project: &Project) -> Result<(), String> {
     step("format", || succeed(&mut project.cargo(&["fmt", "--all", "--check"])).map(drop))?;
     step("prose", || prose::check(project))?;
+    step("shape", || succeed(&mut shape(project)).map(drop))?;
     step("lock files", || lock_files(project))?;
     step("lints", || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];

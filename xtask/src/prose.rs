@@ -1,4 +1,4 @@
-//! Finds wording in comments and messages that is typical of translations, and commit subjects that are too long.
+//! Finds wording in comments, messages and pages that is typical of translations, and commit subjects that are too long.
 //!
 //! A few such lines are good English; a high share is what reads like a translation. `prose.txt` lists the counts per
 //! file: a count may only decrease, and a file without an entry has a limit of 0. `UPDATE=1 cargo xtask prose` writes
@@ -97,10 +97,10 @@ fn marked(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
     let markers = compiled()?;
     let idioms = Regex::new(IDIOMS).map_err(|error| error.to_string())?;
     let mut found = BTreeMap::new();
-    for file in FOLDERS.iter().flat_map(|folder| sources(&root.join(folder))) {
+    for (file, read) in files(root) {
         let source = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
         let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
-        let lines = texts(without_tests(&source)).into_iter().filter_map(|text| {
+        let lines = read(&source).into_iter().filter_map(|text| {
             let instead = instead(&markers, &idioms, &text.text)?;
             Some(format!("{}: {} (instead: {instead})", text.line, text.text))
         });
@@ -121,6 +121,51 @@ fn instead(markers: &[(Regex, &'static str)], idioms: &Regex, text: &str) -> Opt
     }
     let text = idioms.replace_all(text, "");
     markers.iter().find(|(marker, _)| marker.is_match(&text)).map(|(_, instead)| *instead)
+}
+
+/// Extracts the texts of a file.
+type Read = fn(&str) -> Vec<Text>;
+
+/// Returns the checked files: sources, tests, pages and the scripts of CI.
+fn files(root: &Path) -> Vec<(PathBuf, Read)> {
+    let mut files: Vec<(PathBuf, Read)> = Vec::new();
+    for source in FOLDERS.iter().flat_map(|folder| sources(&root.join(folder))) {
+        files.push((source, |source| texts(without_tests(source))));
+    }
+    for folder in entries(&root.join("crates")) {
+        files.extend(sources(&folder.join("tests")).into_iter().map(|file| (file, comments as Read)));
+    }
+    let pages = entries(&root.join("docs")).into_iter().filter(|file| file.extension().is_some_and(|end| end == "md"));
+    files.extend(pages.map(|file| (file, paragraphs as Read)));
+    let scripts = entries(&root.join(".ci")).into_iter().filter(|file| file.is_file());
+    files.extend(scripts.map(|file| (file, comments as Read)));
+    files
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+}
+
+/// Extracts the lines that are comments of Rust or of a shell.
+fn comments(source: &str) -> Vec<Text> {
+    let lines = source.lines().enumerate().map(|(at, line)| (at + 1, line.trim_start()));
+    let comments = lines.filter(|(_, line)| line.starts_with("//") || line.starts_with("# "));
+    comments
+        .map(|(line, text)| Text { line, text: text.trim_start_matches(['/', '!', '#']).trim().to_owned() })
+        .collect()
+}
+
+/// Extracts the lines of a page that are not code.
+fn paragraphs(source: &str) -> Vec<Text> {
+    let mut is_code = false;
+    let mut found = Vec::new();
+    for (at, line) in source.lines().enumerate() {
+        is_code ^= line.trim_start().starts_with("```");
+        if !is_code {
+            found.push(Text { line: at + 1, text: line.to_owned() });
+        }
+    }
+    found
 }
 
 /// All sources except tests.
