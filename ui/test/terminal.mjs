@@ -55,19 +55,31 @@ const quoted = (text) => `'${text.replaceAll("'", `'\\''`)}'`;
 const run = (program, words, input) =>
   spawnSync(program, words, { cwd: project, env, input, encoding: "utf8", timeout: COMMAND_MS, killSignal: "SIGKILL" });
 
-const atTerminal = (line, columns, input = "") =>
-  run("script", ["-qec", `stty cols ${columns} rows 40; ${quoted(reflex)} --home ${quoted(home)} ${line}`, "/dev/null"], input);
+const atScreen = (line, columns) => `stty cols ${columns} rows 40; ${quoted(reflex)} --home ${quoted(home)} ${line}`;
+const atTerminal = (line, columns, input = "") => run("script", ["-qec", atScreen(line, columns), "/dev/null"], input);
 
-/** Judges one call as the agent's hook would, and returns the agent's answer. Nothing is run. */
-function hook(agent, tool_name, tool_input, hook_event_name = "PreToolUse") {
-  const payload = {
+/** The open list with a call whose hook waits. It is closed by a key. */
+function atList(columns) {
+  const words = ["--home", home, "hook", "--agent", "codex", "--event", "PreToolUse"].map(quoted).join(" ");
+  const call = quoted(payload("codex", "Bash", { command: "npm publish" }));
+  const waits = `(sleep 2; printf %s ${call} | ${quoted(reflex)} ${words} >/dev/null 2>&1) &`;
+  return run("sh", ["-c", `${waits} (sleep 5; printf q) | script -qec ${quoted(atScreen("pending", columns))} /dev/null`]);
+}
+
+/** A call as the agent's hook is given it. */
+function payload(agent, tool_name, tool_input, hook_event_name = "PreToolUse") {
+  return JSON.stringify({
     session_id: `${agent}-1`, transcript_path: null, cwd: project, permission_mode: "default",
     hook_event_name, tool_name, tool_input, tool_use_id: `c${Math.random()}`,
     ...(agent === "codex" && { turn_id: "t", model: "m" }),
     ...(hook_event_name === "PostToolUse" && { tool_response: { stdout: "", stderr: "" } }),
-  };
+  });
+}
+
+/** Judges one call as the agent's hook would, and returns the agent's answer. Nothing is run. */
+function hook(agent, tool_name, tool_input, hook_event_name = "PreToolUse") {
   const words = ["--home", home, "hook", "--agent", agent, "--event", hook_event_name];
-  const { status, stdout, stderr } = run(reflex, words, JSON.stringify(payload));
+  const { status, stdout, stderr } = run(reflex, words, payload(agent, tool_name, tool_input, hook_event_name));
   assert.ok([0, 2].includes(status), `the hook failed: ${stderr}`);
   return stdout;
 }
@@ -99,8 +111,8 @@ function makeCalls() {
   bash("claude", "git push --force origin feature");
   bash("claude", "cat ~/.ssh/id_ed25519");
   bash("codex", "psql -c 'DROP TABLE users'");
-  const asked = find(bash("codex", "terraform destroy -auto-approve"), /· (\w+)\]/);
-  const approved = find(bash("codex", "git push --force origin feature"), /· (\w+)\]/);
+  const asked = find(bash("codex", "terraform destroy -auto-approve"), /reflex approve (\w+)/);
+  const approved = find(bash("codex", "git push --force origin feature"), /reflex approve (\w+)/);
   atTerminal(`approve ${approved}`, 80, "y\n");
   writeFileSync(join(project, "README.md"), "# My shop, closed on Mondays\n");
   return { kept, blocked, asked };
@@ -236,7 +248,7 @@ const pictures = ({ name, rows }) =>
 function show(name, line, found) {
   const shown = { name, rows: {} };
   for (const columns of [...WIDTHS, WIDE]) {
-    const { stdout, error, signal } = atTerminal(line, columns, line === "pending" ? "q" : "");
+    const { stdout, error, signal } = line === "pending" ? atList(columns) : atTerminal(line, columns);
     if (error || signal) found.push(`${name} at ${columns}: did not end`);
     // The prompt would follow on the same line. A list that took the whole screen gives it back instead.
     else if (!/\n(\x1b\[[0-9;]*m)*$|\x1b\[\?1049l$/.test(stdout)) found.push(`${name} at ${columns}: no newline at the end`);
