@@ -46,11 +46,19 @@ static STRANGER: Agent = stranger::AGENT;
 #[cfg(test)]
 mod tests {
     use super::{AGENTS, universal};
+    use reflex_engine::Event;
 
     #[test]
     fn the_universal_form_knows_every_other_agent() {
         let all: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
         let others = universal::ENGINES.iter().map(|agent| agent.name);
         assert_eq!(others.chain([universal::AGENT.name]).collect::<Vec<_>>(), all);
+    }
+
+    #[test]
+    fn a_hook_waits_for_minutes_only_where_its_entry_gives_it_that_time() {
+        let waits: Vec<&str> =
+            AGENTS.iter().filter(|agent| agent.may_wait_long(&Event::default())).map(|agent| agent.name).collect();
+        assert_eq!(waits, ["claude", "codex", "copilot", "gemini", "qwen", "opencode", "cursor"]);
     }
 }

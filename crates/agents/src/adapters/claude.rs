@@ -49,6 +49,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".claude"],
         programs: &["claude"],
         fails_closed_since: Some("2.1.295"),
+        gives_time: true,
         blocks_missing_since: Some("2.1.295"),
         plugin: Some(&PLUGIN),
         afterwards: "running sessions may not have the hook: restart them",

@@ -60,6 +60,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".codex"],
         programs: &["codex"],
         fails_closed_since: None,
+        gives_time: true,
         blocks_missing_since: None,
         plugin: None,
         afterwards: "running sessions do not have the hook; `/hooks` in Codex shows it",

@@ -49,6 +49,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".copilot"],
         programs: &["copilot"],
         fails_closed_since: None,
+        gives_time: true,
         blocks_missing_since: Some("1.0.57"),
         plugin: None,
         afterwards: "running sessions may not have the hook: restart them",

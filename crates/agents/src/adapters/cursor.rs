@@ -50,6 +50,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".cursor"],
         programs: &["cursor", "cursor-agent"],
         fails_closed_since: None,
+        gives_time: true,
         blocks_missing_since: None,
         plugin: None,
         afterwards: "restart Cursor; Settings, Hooks shows whether it has read the file",

@@ -47,6 +47,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".gemini"],
         programs: &["gemini"],
         fails_closed_since: None,
+        gives_time: true,
         blocks_missing_since: None,
         plugin: None,
         afterwards: "hooks run only in folders that Gemini CLI trusts: start it there once and accept; in any other folder it runs none, without a warning; running sessions do not have the hook",

@@ -43,6 +43,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".config/opencode", ".local/share/opencode"],
         programs: &["opencode"],
         fails_closed_since: None,
+        gives_time: true,
         blocks_missing_since: None,
         plugin: None,
         afterwards: "restart OpenCode; with `--pure` or `OPENCODE_PURE=1` it loads no plugin, so Reflex checks no call",

@@ -47,6 +47,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".qwen"],
         programs: &["qwen"],
         fails_closed_since: None,
+        gives_time: true,
         blocks_missing_since: None,
         plugin: None,
         afterwards: "running sessions do not have the hook",

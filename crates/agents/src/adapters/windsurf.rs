@@ -46,6 +46,7 @@ pub const AGENT: Agent = Agent {
         folders: &[".codeium/windsurf"],
         programs: &["windsurf", "devin-desktop"],
         fails_closed_since: None,
+        gives_time: false,
         blocks_missing_since: None,
         plugin: None,
         afterwards: "restart Windsurf",

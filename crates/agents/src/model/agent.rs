@@ -51,6 +51,11 @@ impl Agent {
         self.line(event).map_or(HookCapabilities::NONE, |line| line.can)
     }
 
+    /// Whether a hook may wait for minutes: its entry gives it that time, or this client refuses a late call.
+    pub fn may_wait_long(&self, event: &Event) -> bool {
+        self.refuses_late_hooks(event) || self.settings.is_some_and(|settings| settings.gives_time)
+    }
+
     /// Whether this version of the client refuses a call whose hook takes too long.
     pub fn refuses_late_hooks(&self, event: &Event) -> bool {
         // A start waits in the kernel as long as it takes.

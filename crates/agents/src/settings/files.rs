@@ -22,6 +22,9 @@ pub struct Settings {
     /// First client version that blocks a call if the hook is missing or crashes; older versions run the call. `None`
     /// if the shell line in the entry blocks it in every version.
     pub fails_closed_since: Option<&'static str>,
+    /// Whether the entries give a hook five minutes, so that it may wait for a person. False if the client has a limit of
+    /// its own that is not known, after which the call runs.
+    pub gives_time: bool,
     /// First client version that is known to block a call if the program in the entry does not exist. `None` if every
     /// version does.
     pub blocks_missing_since: Option<&'static str>,

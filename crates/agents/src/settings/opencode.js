@@ -5,8 +5,8 @@ import { spawn } from "node:child_process"
 const BINARY = "REFLEX"
 // Below this home the guard keeps its files.
 const PLACE = ["HOME"]
-// The guard gives up after eight seconds by itself.
-const PATIENCE = 10000
+// The guard gives up after eight seconds by itself, but waits for a person for up to 290.
+const PATIENCE = 300000
 // What the guard says about a call that may run is put behind what its tool answers.
 const MOST_REMARKS = 200
 

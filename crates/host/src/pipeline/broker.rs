@@ -45,7 +45,8 @@ impl Host {
         }
         let begun = Instant::now();
         let refuses_late = agent.refuses_late_hooks(event);
-        let (wait, longest) = (asking.wait(refuses_late), asking.longest_wait(refuses_late));
+        let wait = asking.wait(refuses_late);
+        let longest = if agent.may_wait_long(event) { asking.longest_wait(refuses_late) } else { wait };
         self.wait_for(longest.as_secs() + notify::MAX_SECONDS);
         let is_reported = !is_present && notify::deliver(&store, &asking.notify, call);
         let left = wait.saturating_sub(begun.elapsed());
