@@ -91,6 +91,7 @@ export function Records() {
   const [busy, setBusy] = useState(true);
   useEffect(() => {
     let isMeant = true;
+    let late: ReturnType<typeof setTimeout> | undefined;
     setBusy(true);
     const timer = setTimeout(() => {
       api.audit(asked, 200).then(
@@ -102,7 +103,8 @@ export function Records() {
         },
         (error: Error) => {
           if (!isMeant) return;
-          setProblem(error.message);
+          // A field that is half typed is no mistake yet.
+          late = setTimeout(() => setProblem(error.message), 700);
           setBusy(false);
         },
       );
@@ -110,6 +112,7 @@ export function Records() {
     return () => {
       isMeant = false;
       clearTimeout(timer);
+      clearTimeout(late);
     };
   }, [asked]);
   return (
