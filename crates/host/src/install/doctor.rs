@@ -8,12 +8,13 @@ use super::older::OlderGuard;
 use super::switches::{Places, Silencer, silencers};
 pub use super::trouble::Trouble;
 use super::wiring::{Plugin, Wiring};
-use crate::system::folders::{contains_home, real};
+use crate::system::folders::{chosen_home, contains_home, real};
 use crate::system::os;
 use reflex_agents::settings::guard_hooks;
 use reflex_agents::{Agent, Reply, Start};
 use reflex_engine::agent_settings::SettingsFormat;
 use reflex_git::project_root;
+use std::borrow::Cow;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -306,6 +307,16 @@ pub fn answers(agent: &Agent, event: &str, start: &Start) -> Result<(), String> 
 
 const CANARY: &[u8] = b"{}";
 
+/// The line of a project's entry with the home that was chosen here: the entry is shared and names none, so the guard's
+/// answer would be recorded in the user's own home.
+fn at_home<'l>(line: &'l str, home: Option<&Path>) -> Cow<'l, str> {
+    let is_plain = !line.contains("--home") && !line.contains(" -c ");
+    match home.and_then(Path::to_str).filter(|home| is_plain && !home.contains('\'')) {
+        Some(home) => format!("{line} --home '{home}'").into(),
+        None => line.into(),
+    }
+}
+
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn run(start: &Start) -> Result<Reply, String> {
@@ -318,11 +329,12 @@ fn run(start: &Start) -> Result<Reply, String> {
         }
         Start::Shell(line) => {
             let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_file());
+            let line = at_home(line, chosen_home());
             shell.map_or_else(
-                || os::shell(line),
+                || os::shell(&line),
                 |shell| {
                     let mut command = Command::new(shell);
-                    command.arg("-c").arg(line);
+                    command.arg("-c").arg(&*line);
                     command
                 },
             )
