@@ -45,7 +45,7 @@ impl Packaged {
 }
 
 /// TypeScript declarations of the module that reflexes import, for editors.
-pub const CORE_TYPES: &str = include_str!("../core.d.ts");
+pub const CORE_TYPES: &str = include_str!("../../script/core.d.ts");
 
 /// The official reflexes, sorted by name.
 #[expect(unsafe_code, reason = "their code is made by the build script and is part of the program")]
