@@ -1,7 +1,6 @@
-//! Compiles `data/`, which is `library/` at the root, into one blob, and generates the list of official reflexes.
+//! Compiles `data/`, which is `library/` at the root, into one blob.
 
 use reflex_tables::compile::{Kind, Sources};
-use reflex_types::{Needs, compile};
 use sha2::{Digest, Sha256};
 use std::path::Path;
 use std::{env, fs};
@@ -22,44 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let blob = sources.blob()?;
     println!("cargo::rustc-env=REFLEX_LIBRARY_DIGEST={}", digest(&blob));
     fs::write(out, blob)?;
-    let reflexes = Path::new(&env::var("OUT_DIR")?).join("reflexes.rs");
-    fs::write(reflexes, catalog(&library.join("reflexes"), Path::new(&env::var("OUT_DIR")?))?)?;
     Ok(())
-}
-
-/// Generates the official reflexes as a Rust list: each with its files, included by path, the compiled code of its
-/// modules, the interpreter features that they name, and the digest that a person's approval refers to.
-fn catalog(folder: &Path, out: &Path) -> Result<String, Box<dyn std::error::Error>> {
-    println!("cargo::rerun-if-changed={}", folder.display());
-    let mut list = String::from("&[\n");
-    for reflex in sorted(folder)?.iter().filter(|path| path.is_dir()) {
-        let (mut files, mut code, mut hasher) = (String::new(), String::new(), Sha256::new());
-        let mut needs = Needs::default();
-        for file in sorted(reflex)? {
-            let (path, text) = (file.canonicalize()?, fs::read_to_string(&file)?);
-            files.push_str(&format!("        ({:?}, include_str!({:?})),\n", name(&file), path.display().to_string()));
-            for part in [name(&file).as_bytes(), text.as_bytes()] {
-                hasher.update((part.len() as u64).to_le_bytes());
-                hasher.update(part);
-            }
-            if file.extension().is_some_and(|extension| extension == "ts") {
-                let text = reflex_types::javascript(&name(&file), &text)?;
-                needs = needs.and(Needs::from_source(&text));
-                let compiled = out.join(format!("{}-{}.code", name(reflex), name(&file)));
-                fs::write(&compiled, compile(&format!("ours:{}/{}", name(reflex), name(&file)), &text)?)?;
-                let included = format!("include_bytes!({:?})", compiled.display().to_string());
-                code.push_str(&format!("        ({:?}, unsafe {{ Compiled::trusted({included}) }}),\n", name(&file)));
-            }
-        }
-        let digest = hexadecimal(&hasher.finalize());
-        list.push_str(&format!("    Packaged {{ name: {:?}, digest: \"sha256:{digest}\",\n", name(reflex)));
-        list.push_str(&format!("      files: &[\n{files}      ], code: &[\n{code}      ], needs: {needs:?} }},\n"));
-    }
-    Ok(list + "]")
-}
-
-fn name(path: &Path) -> String {
-    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn sorted(folder: &Path) -> std::io::Result<Vec<std::path::PathBuf>> {

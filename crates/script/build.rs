@@ -1,6 +1,8 @@
-//! Compiles what is built in for modules to the interpreter's own code.
+//! Compiles the built-in modules and the official reflexes to the interpreter's own code.
 
-use std::path::Path;
+use reflex_types::{Needs, compile};
+use sha2::{Digest, Sha256};
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// Built-in modules: the import name and the file.
@@ -36,8 +38,10 @@ const BUILT_IN: [(&str, &str); 25] = [
 const PARTS: [&str; 7] = ["timers", "web", "buffer", "event-target", "url", "process", "common"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (folder, out) = (env::var("CARGO_MANIFEST_DIR")?, env::var("OUT_DIR")?);
-    let folder = Path::new(&folder).join("src/js");
+    let (manifest, out) = (env::var("CARGO_MANIFEST_DIR")?, env::var("OUT_DIR")?);
+    let reflexes = official(&Path::new(&manifest).join("reflexes"), Path::new(&out))?;
+    fs::write(Path::new(&out).join("official.rs"), reflexes)?;
+    let folder = Path::new(&manifest).join("src/js");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut list = String::from("&[\n");
     let mut print = 0u64;
@@ -47,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             // Includes the code that defines lazy fields, so that it is not parsed again at run time.
             text.push_str(&format!("__reflex.lazily = {}", fs::read_to_string(folder.join("lazy.js"))?));
         }
-        let code = reflex_types::compile(name, &text)?;
+        let code = compile(name, &text)?;
         print = code.iter().fold(print, mix);
         list.push_str(&compiled(Path::new(&out), (name, file), &code)?);
     }
@@ -58,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let file = format!("{name}.js");
         let text = fs::read_to_string(folder.join(&file))?;
         let name = format!("reflex part {name}");
-        let code = reflex_types::compile(&name, &text)?;
+        let code = compile(&name, &text)?;
         list.push_str(&compiled(Path::new(&out), (&name, &file), &code)?);
     }
     fs::write(Path::new(&out).join("parts.rs"), list + "]")?;
@@ -75,4 +79,45 @@ fn compiled(out: &Path, (name, file): (&str, &str), code: &[u8]) -> Result<Strin
     fs::write(&place, code)?;
     let included = format!("include_bytes!({:?})", place.display().to_string());
     Ok(format!("    ({name:?}, unsafe {{ Compiled::trusted({included}) }}),\n"))
+}
+
+/// Generates the official reflexes as a Rust list: each with its files, included by path, the compiled code of its
+/// modules, the interpreter features that they name, and the digest that a person's approval refers to.
+fn official(folder: &Path, out: &Path) -> Result<String, Box<dyn std::error::Error>> {
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut list = String::from("&[\n");
+    for reflex in sorted(folder)?.iter().filter(|path| path.is_dir()) {
+        let (mut files, mut code, mut hasher) = (String::new(), String::new(), Sha256::new());
+        let mut needs = Needs::default();
+        for file in sorted(reflex)? {
+            let (path, text) = (file.canonicalize()?, fs::read_to_string(&file)?);
+            files.push_str(&format!("        ({:?}, include_str!({:?})),\n", name(&file), path.display().to_string()));
+            for part in [name(&file).as_bytes(), text.as_bytes()] {
+                hasher.update((part.len() as u64).to_le_bytes());
+                hasher.update(part);
+            }
+            if file.extension().is_some_and(|extension| extension == "ts") {
+                let text = reflex_types::javascript(&name(&file), &text)?;
+                needs = needs.and(Needs::from_source(&text));
+                let place = out.join(format!("{}-{}.code", name(reflex), name(&file)));
+                fs::write(&place, compile(&format!("ours:{}/{}", name(reflex), name(&file)), &text)?)?;
+                let included = format!("include_bytes!({:?})", place.display().to_string());
+                code.push_str(&format!("        ({:?}, unsafe {{ Compiled::trusted({included}) }}),\n", name(&file)));
+            }
+        }
+        let digest: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        list.push_str(&format!("    Packaged {{ name: {:?}, digest: \"sha256:{digest}\",\n", name(reflex)));
+        list.push_str(&format!("      files: &[\n{files}      ], code: &[\n{code}      ], needs: {needs:?} }},\n"));
+    }
+    Ok(list + "]")
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn sorted(folder: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut entries: Vec<_> = fs::read_dir(folder)?.collect::<Result<Vec<_>, _>>()?.iter().map(|f| f.path()).collect();
+    entries.sort();
+    Ok(entries)
 }

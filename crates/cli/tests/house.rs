@@ -20,7 +20,7 @@ const MAY_IMPORT: [(&str, &[&str]); 17] = [
     ("shell", &["tables", "work"]),
     ("engine", &["shell", "tables"]),
     ("agents", &["engine"]),
-    ("library", &["tables", "types"]),
+    ("library", &["tables"]),
     ("rules", &["engine", "library", "tables"]),
     ("script", &["engine", "tables", "types"]),
     ("eval", &["agents", "engine", "library"]),

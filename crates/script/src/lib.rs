@@ -20,6 +20,7 @@ mod chain;
 mod imports;
 mod model;
 mod natives;
+pub mod official;
 mod region;
 mod sandbox;
 pub mod schema;

@@ -20,5 +20,5 @@ pub(crate) use package::{MAX_BYTES, main_of};
 pub use problems::problems;
 pub use project::{Entry, Home, Locked, name_of};
 pub use publish::lacks;
-pub use reflex_library::CORE_TYPES as TYPES;
+pub use reflex_script::official::CORE_TYPES as TYPES;
 pub use registry::{Listed, Registry, build, official, search};

@@ -4,6 +4,7 @@ use super::package::{MODULES, Package, plain};
 use super::registry::{Registry, read_address};
 use super::unpack::unpack;
 use crate::system::person::Person;
+use reflex_script::official;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -59,7 +60,7 @@ impl Origin {
         if let Some(registry) = registry.filter(|_| !word.contains(['/', '.'])) {
             return Ok(Origin::Registry(registry.clone(), word.to_owned()));
         }
-        if reflex_library::reflex(bare).is_some() && !word.starts_with(['.', '/']) {
+        if official::reflex(bare).is_some() && !word.starts_with(['.', '/']) {
             return Ok(Origin::Official(bare.to_owned()));
         }
         let path = cwd.join(word);
@@ -147,13 +148,13 @@ impl Origin {
 }
 
 fn official(name: &str) -> Result<Package, String> {
-    let packaged = reflex_library::reflex(name).ok_or_else(|| unknown(name))?;
+    let packaged = official::reflex(name).ok_or_else(|| unknown(name))?;
     let files = packaged.files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
     Package::of_files(packaged.name, files)
 }
 
 fn unknown(name: &str) -> String {
-    let known: Vec<&str> = reflex_library::REFLEXES.iter().map(|reflex| reflex.name).collect();
+    let known: Vec<&str> = official::REFLEXES.iter().map(|reflex| reflex.name).collect();
     let near = reflex_rules::nearest(name, &known);
     let near = near.map_or(String::new(), |near| format!(", did you mean `{near}`?"));
     format!("no official reflex is named `{name}`{near} (write npm:{name} for an npm package)")

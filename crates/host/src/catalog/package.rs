@@ -1,6 +1,7 @@
 //! The files of a reflex: from a folder, a single module, an archive or the library.
 
 use crate::system::hex;
+use reflex_script::official;
 use reflex_script::{Code, Manifest, Module, OnError, javascript};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -182,7 +183,7 @@ impl Package {
     pub fn module(&self) -> Result<Module, String> {
         let manifest = self.manifest.as_ref().map(Manifest::from_json);
         let granted = manifest.as_ref().map(|manifest| manifest.capabilities.clone()).unwrap_or_default();
-        let ours = reflex_library::reflex(&self.name).filter(|ours| ours.digest == self.digest());
+        let ours = official::reflex(&self.name).filter(|ours| ours.digest == self.digest());
         Ok(Module {
             name: self.name.clone(),
             files: if ours.is_some() { Vec::new() } else { self.plain()? },

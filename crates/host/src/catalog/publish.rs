@@ -3,6 +3,7 @@
 use super::examples::{difference, examples, play};
 use super::package::Package;
 use super::problems::problems;
+use reflex_script::official;
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ pub fn lacks(package: &Package) -> Vec<String> {
         return vec!["it has no reflex.json".into()];
     };
     let mut lacks = problems(package, None);
-    if manifest.get("official") == Some(&Value::Bool(true)) && reflex_library::reflex(&package.name).is_none() {
+    if manifest.get("official") == Some(&Value::Bool(true)) && official::reflex(&package.name).is_none() {
         lacks.push("it calls itself official, and only what ships is".into());
     }
     for key in ["version", "license", "author"] {

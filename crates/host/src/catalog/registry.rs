@@ -2,6 +2,7 @@
 
 use super::package::{MANIFEST, MODULES, Package, belongs};
 use crate::system::http::{self, Bounds, Request};
+use reflex_script::official;
 use serde_json::{Map, Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -47,7 +48,7 @@ pub struct Listed {
 
 /// Lists the reflexes that ship with Reflex.
 pub fn official() -> Vec<Listed> {
-    let manifests = reflex_library::REFLEXES.iter().filter_map(|reflex| reflex.file(MANIFEST));
+    let manifests = official::REFLEXES.iter().filter_map(|reflex| reflex.file(MANIFEST));
     manifests.filter_map(|text| serde_json::from_str(text).ok()).map(|value| listed(&value, true)).collect()
 }
 

@@ -9,8 +9,8 @@ use crate::system::folders::Folders;
 use crate::system::hex;
 use crate::system::os::{self, Purpose};
 use reflex_engine::{Authority, plain_path, quoted_from_stranger};
-use reflex_library::Packaged;
 use reflex_rules::SourceFile;
+use reflex_script::official::{self, Packaged};
 use reflex_script::{Capabilities, Code, ENTRY, Manifest, Module, OnError, javascript, schema};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -413,7 +413,7 @@ impl Reader<'_> {
             return self.at(&self.folder.join(source));
         }
         let bare = source.strip_prefix("official/").unwrap_or(source);
-        if let Some(official) = reflex_library::reflex(bare) {
+        if let Some(official) = official::reflex(bare) {
             return Ok(Taken::Ours(official));
         }
         if source.split('/').any(|part| part == ".." || part.is_empty()) {
