@@ -105,7 +105,7 @@ impl Build {
     /// `@fozikio/reflex`.
     fn differential(&self, project: &Project) -> Result<(), String> {
         let folder = self.fresh("differential")?;
-        let test = ["test", "-q", "--locked", "-p", "reflex-rules", "--test", "differential"];
+        let test = ["test", "-q", "--locked", "-p", "reflex-rules", "--test", "all", "differential::"];
         succeed(project.cargo(&test).env("REFLEX_DIFFERENTIAL", &folder))?;
         if !folder.join("ours.json").exists() {
             println!("skip  differential: npm cannot install @fozikio/reflex");

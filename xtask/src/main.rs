@@ -15,7 +15,6 @@ mod package;
 mod page;
 mod portable;
 mod project;
-mod prose;
 mod recipes;
 mod reference;
 mod release;
@@ -26,7 +25,7 @@ mod supervise;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 use std::time::Instant;
 
 use project::Project;
@@ -104,8 +103,7 @@ fn run() -> ExitCode {
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => hermetic_release(&words, score::check),
         ["attacks"] => hermetic_release(&words, attacks),
-        ["prose"] => project().and_then(|project| prose::check(&project)),
-        ["shape"] => project().and_then(|project| succeed(&mut shape(&project))).map(|table| print!("{table}")),
+        [name @ ("prose" | "shape")] => project().and_then(|project| beside(&project, name)).map(|out| print!("{out}")),
         ["docs"] => project().and_then(|project| reference::write(&project)),
         ["adapters"] => project().and_then(|project| adapters::write(&project)),
         // Started by the command above, under callgrind.
@@ -205,7 +203,7 @@ fn project() -> Result<Project, String> {
 fn check(project: &Project) -> Result<(), String> {
     format_and_lints(project)?;
     // Most changes break examples of the library, so these belong to the inner loop.
-    let quick = ["--workspace", "--lib", "--bins", "--test", "house", "--test", "library"];
+    let quick = ["--workspace", "--lib", "--bins", "--test", "all", "--", "house", "library"];
     tests(project, "quick tests", &quick)?;
     doc_tests(project)
 }
@@ -245,24 +243,23 @@ fn tests(project: &Project, name: &str, selection: &[&str]) -> Result<(), String
 /// Thousands of calls: an unoptimized build would take three times as long as all other tests together.
 fn attacks(project: &Project) -> Result<(), String> {
     let release = release::build(project)?;
-    let executables = suite::build(project, &["--workspace", "--test", "attacks"])?;
+    let executables = suite::build(project, &["--package", "reflex-guard", "--test", "all", "--", "attacks"])?;
     step("attacks", || {
         let executables = executables.into_iter().map(|executable| executable.with("REFLEX_BINARY", &release.binary));
         suite::run(executables.collect(), &["--ignored"], &logs(project))
     })
 }
 
-/// Counts what STYLE.md forbids and no lint finds.
-fn shape(project: &Project) -> Command {
-    let mut cargo = project.cargo(&["run", "--quiet", "--locked", "--package", "shape", "--"]);
-    cargo.arg(&project.root);
-    cargo
+/// Runs a program of `dev/` on the checkout and returns what it prints.
+fn beside(project: &Project, name: &str) -> Result<String, String> {
+    let mut cargo = project.cargo(&["run", "--quiet", "--locked", "--package", name, "--"]);
+    succeed(cargo.arg(&project.root))
 }
 
 fn format_and_lints(project: &Project) -> Result<(), String> {
     step("format", || succeed(&mut project.cargo(&["fmt", "--all", "--check"])).map(drop))?;
-    step("prose", || prose::check(project))?;
-    step("shape", || succeed(&mut shape(project)).map(drop))?;
+    step("prose", || beside(project, "prose")).map(|out| print!("{out}"))?;
+    step("shape", || beside(project, "shape"))?;
     step("lock files", || lock_files(project))?;
     step("lints", || {
         let clippy = ["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"];

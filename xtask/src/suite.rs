@@ -1,10 +1,10 @@
-//! Builds the test executables and runs several at a time, longest first.
+//! Builds the test executables and runs several modules of tests at a time, each in its own process, longest first.
 //!
 //! Most tests start the binary and wait for it, so `cargo test`, which runs one executable at a time, leaves cores
 //! idle. The harness reports in JSON, which includes the time of each test; on stable toolchains this requires
 //! `RUSTC_BOOTSTRAP`, which editor plugins also set.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,13 +17,16 @@ use serde_json::Value;
 use crate::project::Project;
 use crate::steps::succeed;
 
-/// Time limit for one executable: attacks take half of it on a loaded machine of two cores, others a tenth.
+/// The target that has all files of `tests/` as modules.
+const MERGED: &str = "all";
+
+/// Time limit for one process: attacks take half of it on a loaded machine of two cores, others a tenth.
 const EXECUTABLE_DEADLINE: Duration = Duration::from_secs(1200);
 
-/// Number of concurrent executables per core.
+/// Number of concurrent processes per core.
 const PER_CORE: usize = 2;
 
-/// The slowest executables. Started last, one of them would run alone at the end.
+/// The slowest modules. Started last, one of them would run alone at the end.
 const SLOWEST: [&str; 10] = [
     "reflex-host::library",
     "reflex-guard::memory",
@@ -43,12 +46,14 @@ const LISTED: usize = 10;
 /// Prefix of the line that a test prints if it passes because it cannot run on this machine.
 const SKIPPED: &str = "skipped:";
 
-/// A test executable.
+/// A test executable, or the tests of one module of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Executable {
-    /// Package and target: `reflex-guard::memory`.
+    /// Package and target or module: `reflex-guard::memory`.
     name: String,
     path: PathBuf,
+    /// The tests to run; empty for all.
+    tests: Vec<String>,
     /// The package's folder, in which cargo runs it.
     folder: PathBuf,
     environment: Vec<(&'static str, PathBuf)>,
@@ -62,13 +67,36 @@ impl Executable {
     }
 }
 
-/// Builds the tests selected by these arguments of `cargo test`.
+/// Builds the tests selected by these arguments of `cargo test`; of integration tests only the modules after `--`, if
+/// there are any.
 pub(crate) fn build(project: &Project, selection: &[&str]) -> Result<Vec<Executable>, String> {
+    let mut parts = selection.split(|argument| *argument == "--");
+    let (selection, modules) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let mut cargo = project.cargo(&["test", "--no-run", "--locked", "--message-format", "json-render-diagnostics"]);
     let messages = succeed(cargo.args(selection))?;
-    let mut found: Vec<Executable> = messages.lines().filter_map(executable).collect();
+    let mut found = Vec::new();
+    for executable in messages.lines().filter_map(executable) {
+        match executable.name.strip_suffix(MERGED).and_then(|name| name.strip_suffix("::")) {
+            Some(package) => found.extend(split(&executable, package, modules)?),
+            None => found.push(executable),
+        }
+    }
     found.sort_by_key(|executable| SLOWEST.iter().position(|name| *name == executable.name).unwrap_or(SLOWEST.len()));
     Ok(found)
+}
+
+/// Splits an executable of merged tests by module.
+fn split(merged: &Executable, package: &str, modules: &[&str]) -> Result<Vec<Executable>, String> {
+    let listed = succeed(Command::new(&merged.path).args(["--list", "--format", "terse"]).current_dir(&merged.folder))?;
+    let mut tests: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for test in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
+        let module = test.split_once("::").map_or(test, |(module, _)| module);
+        if modules.is_empty() || modules.contains(&module) {
+            tests.entry(module).or_default().push(test.to_owned());
+        }
+    }
+    let part = |(module, tests)| Executable { name: format!("{package}::{module}"), tests, ..merged.clone() };
+    Ok(tests.into_iter().map(part).collect())
 }
 
 /// Parses the executable from a message of cargo.
@@ -85,7 +113,7 @@ fn executable(message: &str) -> Option<Executable> {
     // The name is also that of the log, so two programs of one package must differ.
     let name = if matches!(kind, "test" | "bin") { format!("{package}::{target}") } else { package.to_owned() };
     let path = message.get("executable")?.as_str()?.into();
-    Some(Executable { name, path, folder: folder.to_owned(), environment: Vec::new() })
+    Some(Executable { name, path, tests: Vec::new(), folder: folder.to_owned(), environment: Vec::new() })
 }
 
 /// The outcome of a test.
@@ -152,6 +180,9 @@ fn run_one(executable: &Executable, arguments: &[&str], logs: &Path) -> Vec<Ende
 fn start(executable: &Executable, arguments: &[&str], out: &Path, err: &Path) -> std::io::Result<Child> {
     let mut command = Command::new(&executable.path);
     command.args(["-Zunstable-options", "--format=json", "--report-time", "--show-output"]).args(arguments);
+    if !executable.tests.is_empty() {
+        command.arg("--exact").args(&executable.tests);
+    }
     command.current_dir(&executable.folder).env("CARGO_MANIFEST_DIR", &executable.folder).env("RUSTC_BOOTSTRAP", "1");
     command.envs(executable.environment.iter().map(|(name, value)| (name, value)));
     command.stdin(Stdio::null()).stdout(File::create(out)?).stderr(File::create(err)?).spawn()
@@ -185,7 +216,10 @@ fn event(executable: &str, line: &str) -> Option<Ended> {
         "failed" => Outcome::Failed,
         _ => return None,
     };
-    let name = format!("{executable} {}", event.get("name")?.as_str()?);
+    let name = event.get("name")?.as_str()?;
+    let (_, module) = executable.rsplit_once("::").unwrap_or_default();
+    let name = name.strip_prefix(module).and_then(|name| name.strip_prefix("::")).unwrap_or(name);
+    let name = format!("{executable} {name}");
     let seconds = event.get("exec_time").and_then(Value::as_f64).unwrap_or_default();
     let message = event.get("message").and_then(Value::as_str).unwrap_or_default();
     Some(Ended { name, outcome, seconds, output: format!("{output}{message}") })

@@ -1,12 +1,5 @@
 //! Claude Code's adapter reads every payload that the real client was seen to send, and answers byte for byte in the
 //! words that it was seen to honour.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use reflex_agents::{HookCapabilities, Reply, claude, deliver};
 use reflex_engine::{Advice, Decision, Event, Moment, Reason, Verdict};

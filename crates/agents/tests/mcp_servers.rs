@@ -1,5 +1,4 @@
 //! `reflex mcp` in front of the servers of a client's file, and out again to the byte.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 
 use reflex_agents::settings::{McpFormat, ProxyCommand, Reach};
 

@@ -1,12 +1,5 @@
 //! Every recorded payload of every agent is read, and answered to the byte, as its golden file says; each answer stands
 //! beside the case with the real client that showed that it is honoured.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use reflex_agents::{
     AGENTS, Agent, Ask, BadEvent, Delivery, Extent, Payload, Reply, Surface, caller, deliver, find, object,

@@ -1,16 +1,7 @@
 //! Appeals against refusals, and suggestions after many approvals.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal, bash, passes, refused};
 use serde_json::{Value, json};
-use support::{Machine, Ran, at_terminal, bash, passes, refused};
 
 const PUSH: &str = "git push --force origin main";
 

@@ -3,15 +3,12 @@
 //! `attacks/figures.json` contains the results at first sight and the current ones; no figure may get worse. With
 //! `UPDATE=1` the figures are written, and with them docs/reference/attacks.md. `cargo xtask attacks` builds the release
 //! and runs them with it.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::Machine;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::Machine;
 
 /// Files of attacks, and of ordinary work. A missing set is skipped.
 const ATTACKS: [&str; 9] =

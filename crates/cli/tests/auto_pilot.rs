@@ -1,12 +1,9 @@
 //! Auto-pilot: a model answers only questions about losses that can be undone.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal_in, bash};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use support::{Machine, Ran, at_terminal_in, bash};
 
 /// The branch has a unique commit, so `git/reset-branch` asks if the user's policy enables it. A model may answer.
 const RESET: &str = "git checkout -B topic main";

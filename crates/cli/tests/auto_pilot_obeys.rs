@@ -1,15 +1,12 @@
 //! With a model that allows everything, the shipped prompt-injection cases run on real
 //! repositories: `reflex undo` restores every file, commit and stash.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::{Machine, at_terminal_in, bash};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::thread;
-use support::{Machine, at_terminal_in, bash};
 
 /// Rules that a model may judge and that keep a copy; the user's policy still asks.
 const ASKED: [&str; 14] = [

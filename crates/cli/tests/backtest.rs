@@ -1,18 +1,9 @@
 //! Tests a changed policy against recorded calls: every changed decision is reported, and nothing is modified.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, files};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
-use support::{Machine, Ran, files};
 
 const ALLOWS: &str = "allow:\n  - argv: [git, push, --force, origin, topic]\n    reason: my own branch\n";
 

@@ -1,17 +1,8 @@
 //! Unreadable input is refused before a tool and ignored after one; readable input is judged.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Call, Machine, Ran, bash};
 use serde_json::{Value, json};
 use std::path::Path;
-use support::{Call, Machine, Ran, bash};
 
 /// A payload of a call that is always refused, after a change.
 fn home_goes(change: impl FnOnce(&mut Value)) -> Vec<u8> {

@@ -1,13 +1,10 @@
 //! Rules and policies that are damaged, too large or disguised are reported with their position; all others stay in
 //! force.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::Machine;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
-use support::Machine;
 
 const GOOD: &str = "name: good\nevents: [bash_command]\nconditions: [{matches_command: docker image ls}]\naction: block\n\
     message: m\n";

@@ -1,18 +1,9 @@
 //! An approval is bound to everything that determines the call's effect: each input must be unchanged.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal, bash};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use support::{Machine, Ran, at_terminal, bash};
 
 /// A machine with a real repository.
 struct Here {

@@ -1,19 +1,11 @@
 //! Questions that the agent cannot ask: the hook waits while a person can answer, and an approval counts once.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support;
+use crate::support::{Call, Machine, Ran, Running, at_terminal};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
-use support::{Call, Machine, Ran, Running, at_terminal};
 
 /// A command that a non-core rule asks about.
 const PUSH: &str = "git push --force origin feature";

@@ -1,17 +1,8 @@
 //! Session budgets: warning, question, exhaustion, and the end of the turn.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, bash};
 use serde_json::{Value, json};
 use std::fs;
-use support::{Machine, Ran, bash};
 
 fn with_budgets(budgets: &str) -> Machine {
     let machine = Machine::new();

@@ -1,18 +1,9 @@
 //! Handling of an agent's call: replacement by another call, one judgement for several hooks, and the
 //! resulting truth matrix.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran};
 use serde_json::{Value, json};
 use std::fs;
-use support::{Machine, Ran};
 
 /// Runs a call of Claude Code with a call id.
 fn claude(machine: &Machine, id: &str, command: &str) -> Ran {

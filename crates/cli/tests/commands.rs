@@ -1,16 +1,7 @@
 //! Commands for people and scripts: output, JSON, exit statuses.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, files};
 use serde_json::{Value, json};
-use support::{Machine, Ran, files};
 
 const COMMANDS: [&str; 9] = ["hook", "check", "explain", "eval", "demo", "init", "uninstall", "completions", "help"];
 

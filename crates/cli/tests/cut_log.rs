@@ -1,13 +1,10 @@
 //! An audit log that was emptied, truncated or removed raises an alarm; one that a person purged, or that a killed
 //! writer left incomplete, does not.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal_in};
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::PathBuf;
-use support::{Machine, Ran, at_terminal_in};
 
 const ALARM: &str = "the audit log was cut";
 

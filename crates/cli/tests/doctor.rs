@@ -1,18 +1,9 @@
 //! `doctor` names every fault between an agent and the guard with its fix, and verifies a working hook with a call.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{APP_SERVER, Machine, Ran, with_program};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{APP_SERVER, Machine, Ran, with_program};
 
 /// A machine on which three agents are used.
 struct Wired {

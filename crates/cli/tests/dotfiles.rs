@@ -1,20 +1,11 @@
 //! Settings files as people write them: after `init` and `uninstall` each is byte for byte unchanged, or is not touched
 //! and the reason is reported.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, files};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use support::{Machine, files};
 
 /// An agent's settings file, and its event before a tool.
 const AGENTS: [(&str, &str); 5] = [

@@ -1,18 +1,9 @@
 //! Events after a tool and at the end of a turn: failures, changes, checks, criteria, skills.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, bash};
 use serde_json::{Value, json};
 use std::fs;
 use std::time::{Duration, Instant};
-use support::{Machine, Ran, bash};
 
 fn put(machine: &Machine, file: &str, text: &str) {
     let path = if file.starts_with(".config") { machine.home().join(file) } else { machine.project().join(file) };

@@ -1,17 +1,8 @@
 //! Explanations: one snapshot of many calls, rewritten with UPDATE=1 and reviewed by a person.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran};
 use serde_json::{Value, json};
 use std::path::Path;
-use support::{Machine, Ran};
 
 /// Commands, each with the case that it covers.
 const COMMANDS: [(&str, &str); 17] = [

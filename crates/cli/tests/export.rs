@@ -1,19 +1,10 @@
 //! The audit log for other systems: OCSF and OTLP, printed and sent to a collector.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, at_terminal};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
 use std::thread::{self, JoinHandle};
-use support::{Machine, at_terminal};
 
 const TOKEN: &str = "ghp_8fK2pQ9xWv3LmZr7Tn5Yc1Hd6Jb4Sg0aUeXq";
 

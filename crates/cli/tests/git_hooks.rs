@@ -1,12 +1,10 @@
 //! The guard as a Git hook, with real Git: commits, pushes, and hooks that existed before.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support;
+use crate::support::{Call, Machine, Ran, at_terminal};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::PathBuf;
-use support::{Call, Machine, Ran, at_terminal};
 
 /// A token in a valid format, split in two so that secret scanners do not report this file.
 const TOKEN: [&str; 2] = ["ghp_", "16C7e42F292c6912E7710c838347Ae178B4a"];

@@ -1,14 +1,11 @@
 //! A cloned repository with unreviewed files: Reflex fetches nothing that it names, and its texts reach a model only as
 //! a
 //! quotation.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal_in, bash, with_program};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Ran, at_terminal_in, bash, with_program};
 
 fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();

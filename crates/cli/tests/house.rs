@@ -1,11 +1,4 @@
 //! Architecture rules: allowed dependencies between crates, and what the pure crates must not mention.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,11 @@
 //! User and project rules and policies: which may tighten or loosen, and what applies if a file is damaged.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support;
+use crate::support::Machine;
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use support::Machine;
 
 /// A machine whose user and project have these files.
 struct Surroundings {

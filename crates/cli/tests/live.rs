@@ -1,14 +1,7 @@
 //! `reflex verify --live` with clients that honor a hook, ignore it, never call it, hang, or use another model.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support;
+use crate::support::{Machine, Ran, at_terminal_in, with_program};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -16,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::Duration;
-use support::{Machine, Ran, at_terminal_in, with_program};
 
 /// A minimal client for a canary: it asks its model, calls the hook from its settings, and reports the
 /// result to the model. `MODE` is `honours`, `ignores`, `never` or `mute`.

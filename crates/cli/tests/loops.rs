@@ -1,10 +1,7 @@
 //! Looping and healthy sessions: `loops/sequences.txt`, run through `reflex eval`.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::Machine;
 use serde_json::{Value, json};
-use support::Machine;
 
 /// A session: its title, the expected final finding, and its steps.
 struct Case<'t> {

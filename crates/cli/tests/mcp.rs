@@ -1,15 +1,12 @@
 //! `reflex mcp` between a client and a server: calls are judged, everything else passes byte for byte.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal_in};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
-use support::{Machine, Ran, at_terminal_in};
 
 /// Answers each request with the contents of a file named after its method, with the id inserted; logs its input.
 const SERVER: &str = r#"while IFS= read -r line; do

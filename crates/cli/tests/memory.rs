@@ -1,14 +1,6 @@
 //! The guard's state: the audit log and its chain, approvals, sessions, last-seen files.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal, bash, files, passes, refused, shell_quoted, way_on};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -16,7 +8,6 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
-use support::{Machine, Ran, at_terminal, bash, files, passes, refused, shell_quoted, way_on};
 
 const PUSH: &str = "git push --force origin main";
 

@@ -1,12 +1,10 @@
 //! Session modes: a person lets agents run under another policy for a while, and no agent can.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support;
+use crate::support::{Machine, Ran, at_terminal, at_terminal_in, bash};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
-use support::{Machine, Ran, at_terminal, at_terminal_in, bash};
 
 const PUSH: &str = "git push --force origin feature";
 

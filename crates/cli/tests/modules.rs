@@ -1,12 +1,10 @@
 //! User and project reflexes during a call: which run, which may run, and how their answers are combined.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support;
+use crate::support::{Machine, Ran};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Ran};
 
 /// A machine whose user and project have these reflexes.
 struct Here {

@@ -1,12 +1,9 @@
 //! Approvals are signed: files that an agent writes, keeps or replays are not accepted.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal, at_terminal_in, bash, way_on};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Ran, at_terminal, at_terminal_in, bash, way_on};
 
 const PASSPHRASE: &str = "correct horse";
 const CALL: &str = "git push --force origin main";

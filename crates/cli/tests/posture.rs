@@ -1,16 +1,7 @@
 //! If the guard itself fails in any way, the call is refused with the same bytes.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Call, Machine, Ran, bash};
 use std::path::Path;
-use support::{Call, Machine, Ran, bash};
 
 const FAILED: &str =
     "Blocked: Reflex failed before it could judge this call, so it does not run. Run `reflex check` to investigate.";

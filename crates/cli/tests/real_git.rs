@@ -1,19 +1,10 @@
 //! On real repositories the hook is silent if nothing would be lost, and otherwise names the loss.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::Machine;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use support::Machine;
 
 /// A repository with an origin: `main` is its default branch, `feature` is checked out, everything is committed.
 struct Project {

@@ -1,10 +1,7 @@
 //! An agent that tries to disable its guard: `redteam/attacks.py` lists the attacks, `redteam/play.py` runs them.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::Machine;
 use std::path::Path;
-use support::Machine;
 
 #[test]
 fn no_attack_takes_the_guard_away() {

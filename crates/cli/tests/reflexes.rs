@@ -1,8 +1,7 @@
 //! `reflex reflexes`: adds, tests, creates and publishes reflexes; only a person can put them in force.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support;
+use crate::support::{Machine, Ran, at_terminal_in, files, shell_quoted, with_program};
 use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -14,7 +13,6 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use support::{Machine, Ran, at_terminal_in, files, shell_quoted, with_program};
 
 const MODULE: &str = r#"import { deny, pass } from "@agentreflex/core";
 export default { name: "tidy", onToolCall: (ctx) => ctx.command?.includes("prune") ? deny("Name what.") : pass() };

@@ -1,16 +1,7 @@
 //! `reflex report`: one page about past calls.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, bash};
 use serde_json::{Value, json};
-use support::{Machine, bash};
 
 /// A session with one event of each kind.
 fn lived() -> Machine {

@@ -1,17 +1,8 @@
 //! Installation for one project, and for all users of a machine: `init --scope project` and `emit`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, files};
 use serde_json::Value;
 use std::fs;
-use support::{Machine, Ran, files};
 
 /// Each agent's file in a project, and foreign contents that may already be in it.
 const FILES: [(&str, &str, &str); 8] = [

@@ -1,18 +1,8 @@
 //! The guard's files contain no secrets: tests every field of every payload, and every encoding in a command.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::Machine;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use support::Machine;
 
 /// Returns characters of an invented secret, by number.
 fn chars(length: usize, salt: usize) -> String {

@@ -1,19 +1,10 @@
 //! SECURITY.md is accurate: each promise is tested, and its lists match the code.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, bash, files};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, bash, files};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()

@@ -1,18 +1,9 @@
 //! Effects of earlier calls apply to later calls of the same session: over many calls, for all its agents, and in no
 //! other session.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, bash};
 use serde_json::{Value, json};
 use std::fs;
-use support::{Machine, Ran, bash};
 
 /// Returns the reason of a refusal or a question; empty if the call passes.
 #[track_caller]

@@ -3,19 +3,10 @@
 //! each of their statements is shown by what it names.
 //!
 //! `UPDATE=1` rewrites what was found; a person reads the difference.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::Machine;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
-use support::Machine;
 
 fn is_update() -> bool {
     std::env::var_os("UPDATE").is_some()

@@ -1,17 +1,8 @@
 //! Clients that run another client's hooks with their own payloads: judged by their content, and answered so that they
 //! honor a refusal.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran};
 use serde_json::{Value, json};
-use support::{Machine, Ran};
 
 /// The payload of each client before a tool, with the place of its command and the key of its own refusal.
 fn payloads(command: &str) -> Vec<(&'static str, Value, &'static str)> {

@@ -1,13 +1,10 @@
 //! `reflex run --supervise`: every program that starts below it is judged, with and without hooks.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 #![cfg(target_os = "linux")]
 
-mod support;
-
+use crate::support::{Machine, Ran};
 use serde_json::Value;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use support::{Machine, Ran};
 
 /// A machine with a project in which `reflex run --supervise` starts shells.
 struct Supervised {

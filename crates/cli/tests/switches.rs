@@ -1,13 +1,10 @@
 //! Only changes count, not files: agents' hooks must stay on, other settings are free, existing settings are not
 //! reported.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::Machine;
 use serde_json::{Value, json};
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use support::Machine;
 
 const OFF: &str = "guard/hooks-off";
 const ASKS: &str = "guard/agent-settings";

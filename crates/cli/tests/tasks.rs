@@ -1,11 +1,9 @@
 //! Declared tasks: who can declare them, and what their scope and intent are compared with.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support;
+use crate::support::Machine;
 use serde_json::{Value, json};
 use std::fs;
-use support::Machine;
 
 /// Runs as a person at a terminal; `None` if no terminal can be created.
 fn at_terminal(machine: &Machine, arguments: &str) -> Option<(i32, String)> {

@@ -1,17 +1,8 @@
 //! Large inputs are examined within limits, and the limits open no gap: a dangerous part is stopped at any position, or
 //! the call is asked about.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, bash};
 use serde_json::{Value, json};
-use support::{Machine, Ran, bash};
 
 fn decision(output: &Ran) -> String {
     if *output == Ran::silence() {

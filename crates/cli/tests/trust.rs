@@ -1,11 +1,8 @@
 //! A person accepts a project's files: exactly these, in this repository, until one of them changes.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::Machine;
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::Machine;
 
 const PUSH: &str = "git push --force origin topic";
 

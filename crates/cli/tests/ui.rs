@@ -1,20 +1,11 @@
 //! The page: a browser needs a code to view it, and a tab needs the passphrase to answer.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, Running, at_terminal};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
-use support::{Machine, Ran, Running, at_terminal};
 
 const PASSPHRASE: &str = "correct horse";
 

@@ -1,17 +1,8 @@
 //! Access to backups: a person restores in place, an agent gets nothing that it could not read anyway.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::{Machine, Ran, at_terminal_in, shell_quoted};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Ran, at_terminal_in, shell_quoted};
 
 struct Here {
     machine: Machine,

@@ -1,12 +1,9 @@
 //! Reflexes, packs and hooks of agentreflex and rules of @fozikio/reflex work here unchanged.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
-mod support;
-
+use crate::support::{Machine, Ran};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
-use support::{Machine, Ran};
 
 fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();

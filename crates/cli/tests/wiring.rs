@@ -1,19 +1,11 @@
 //! The hook is added to an agent's settings and removed again, and no other byte changes.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support;
+use crate::support::{APP_SERVER, Machine, Ran, at_terminal, files, with_program};
 use serde_json::{Value, json};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use support::{APP_SERVER, Machine, Ran, at_terminal, files, with_program};
 
 /// Unusual formatting: tabs, trailing blanks, two properties on a line.
 const ODD: &str = "\n{\n\t\"model\" : \"opus\",   \"env\":{\"A\":\"1\"},  \n\t\"permissions\": {\n\t\t\"allow\": [ \"Bash(ls:*)\" ]\n\t}\n}\n\n";

@@ -1,11 +1,4 @@
 //! Settings are read as their clients were seen to read them: every example of `library/settings`.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::panic,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use reflex_engine::agent_settings::SettingsFormat;
 use reflex_tables::Tables;

@@ -1,32 +1,13 @@
 //! What holds of any call: wrapping never hides, text is no command, more rules never loosen, nothing fails, and the
 //! same call gives the same verdict.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-#[path = "../../shell/tests/grammar/mod.rs"]
-#[allow(dead_code, reason = "the oracle and the fuzzer use the rest")]
-mod grammar;
-
-#[path = "../../../fuzz/src/library.rs"]
-#[allow(unreachable_pub, dead_code, reason = "the fuzzer's crate uses the rest")]
-mod library;
-
-#[path = "../../../fuzz/src/wrappers.rs"]
-#[allow(dead_code, reason = "the fuzzer's crate uses the rest")]
-mod wrappers;
-
-use grammar::Chance;
+use crate::grammar::Chance;
+use crate::library;
+use crate::wrappers::{Found, found, wrapped};
 use reflex_engine::{Action, EffectKind, Engine, Event, FakeWorld, Finding, Judgement, OPERATORS, Policy};
 use reflex_tables::compile::{Kind, encode};
 use reflex_tables::{Node, Tables};
 use serde_json::{Map, Value, json};
-use wrappers::{Found, found, wrapped};
 
 fn judged_by(tables: Tables, command: &str, world: &FakeWorld) -> Judgement {
     let event = Event {

@@ -1,22 +1,7 @@
 //! What is told as a secret, what stands in its place, and that no text makes either fail.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-#[path = "../../shell/tests/grammar/mod.rs"]
-#[allow(dead_code, reason = "the oracle and the fuzzer use the rest")]
-mod grammar;
-
-#[path = "../../../fuzz/src/library.rs"]
-#[allow(unreachable_pub, dead_code, reason = "the fuzzer's crate uses the rest")]
-mod library;
-
-use grammar::Chance;
+use crate::grammar::Chance;
+use crate::library;
 use reflex_engine::{find_secrets, redact};
 
 fn redacted(text: &str) -> String {

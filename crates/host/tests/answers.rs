@@ -1,10 +1,7 @@
 //! What people and agents read: the full answer to the first example of each rule, rewritten with UPDATE=1 and read by
 //! a person; how messages and remedies are worded; and whether a remedy works.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod examples;
-
-use examples::{entries, judged, library, report, yaml_files};
+use crate::examples::{entries, judged, library, report, yaml_files};
 use reflex_engine::{Decision, EffectKind};
 use reflex_tables::compile::{Entry, Kind};
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
 //! The same command is another matter on this machine, on a far one, and where customers are.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 use reflex_agents::universal;
 use reflex_engine::Severity;

@@ -1,16 +1,6 @@
 //! Every input that a fuzzer found worth keeping still holds, on any toolchain.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-#[path = "../../../fuzz/src/lib.rs"]
-#[allow(unreachable_pub, dead_code, reason = "the fuzzer's crate uses the rest")]
-mod targets;
+use crate::targets;
 
 #[test]
 fn what_was_found_worth_keeping_holds() {

@@ -1,9 +1,6 @@
 //! Commands of git with an optional `--`: it changes nothing of what a call is judged for.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-mod examples;
-
-use examples::{judged, report};
+use crate::examples::{judged, report};
 use serde_json::json;
 
 /// Synopses of git's manual, with those of their options that change what is lost.

@@ -1,5 +1,4 @@
 //! A repository that is made to hurt gives an answer or none, soon, and many questions get the answers of few.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set up fails")]
 
 use reflex_engine::{Action, Affected, Decision, Event, Names, Untracked, World};
 use reflex_host::{Host, LocalWorld, Mode};

@@ -1,5 +1,4 @@
 //! What lies in a repository inside of the workspace is asked of that one: a submodule, a clone, a work tree.
-#![allow(clippy::unwrap_used, reason = "a test that cannot set up fails")]
 
 use reflex_engine::{Action, Decision, Event};
 use reflex_host::{Host, LocalWorld, Mode};

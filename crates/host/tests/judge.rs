@@ -1,5 +1,4 @@
 //! The protocols by which a model is asked, against servers that answer, fail and lie.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 use reflex_host::auto_pilot::{Choice, Question, Reply, ask};
 use reflex_host::layers::{JudgeConfig, Provider};

@@ -1,13 +1,4 @@
 //! The library holds what it says: every entry's examples, every ordinary command, every wrapper.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::wildcard_enum_match_arm,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use reflex_agents::universal;
 use reflex_engine::{
@@ -19,9 +10,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-mod examples;
-
-use examples::{entries, event, ids, judged, library, report, synthetic, yaml_files};
+use crate::examples::{entries, event, ids, judged, library, report, synthetic, yaml_files};
 
 #[test]
 fn every_rule_fires_on_its_examples_and_is_quiet_on_the_others() {

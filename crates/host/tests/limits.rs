@@ -1,11 +1,4 @@
 //! What lies behind a limit is stopped or asked about, and much that is harmless is no question.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use reflex_engine::shell::Language;
 use reflex_engine::{Action, Engine, Event, FakeWorld, Judgement, Policy};

@@ -1,11 +1,4 @@
 //! Every form in which something was ever kept is still read.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use reflex_host::Folders;
 use reflex_host::store::alarm::{Alarm, Subject};

@@ -1,6 +1,5 @@
 //! Texts that give a model orders are told of, and those that talk about orders, or only look alike, are not: by all
 //! kinds of texts that an agent reads, in 15 languages and many spellings. Each text begins with a line `--- what it is`.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 
 use reflex_agents::universal;
 use reflex_engine::injection::scan;

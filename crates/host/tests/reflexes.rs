@@ -1,5 +1,4 @@
 //! The official reflexes: each does what its examples say and what its manifest declares, through the real runtime.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 use reflex_host::catalog::{Origin, Package, difference, examples, lacks, official, play};
 use std::collections::BTreeSet;

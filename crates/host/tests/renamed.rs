@@ -1,5 +1,4 @@
 //! A shell, an editor or a database under another name is judged as what it is.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 use reflex_agents::universal;
 use reflex_engine::Decision;

@@ -1,5 +1,4 @@
 //! What a supervisor sees start: of a shell only what it does itself is judged, of any other program all of it.
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 
 use reflex_engine::{Decision, Engine, Event, FakeWorld, Policy, Started};
 

@@ -1,13 +1,6 @@
 //! What a call destroys comes back: each call is answered by the hook, really runs in a folder that is thrown away
 //! afterwards, and is undone. Every file is then what it was, with its mode, time, links and attributes, and so are the
 //! index, the refs and the stash.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use reflex_agents::{Payload, find};
 use reflex_host::{Host, Mode, choose_home};

@@ -1,6 +1,4 @@
 //! A repository that is there and cannot be read is asked about where work is at stake: never silence, never a hang.
-#![allow(clippy::indexing_slicing, clippy::string_slice, reason = "a test that cannot go on shall stop")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that cannot set up fails")]
 
 use reflex_engine::{Action, AgentPath, Decision, Event, Reason};
 use reflex_host::{Host, LocalWorld, Mode};

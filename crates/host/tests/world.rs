@@ -1,5 +1,4 @@
 //! What a hostile folder holds never hangs the guard, and what cannot be known is not guessed.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot set up fails")]
 
 use reflex_engine::{MAX_CONTENT, World};
 use reflex_host::LocalWorld;

@@ -1,5 +1,4 @@
 //! Rules of other guards and agents: what becomes of each line.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 use reflex_rules::import::{Import, Source, import};
 use reflex_rules::{Rule, RuleEngine, rules_of};

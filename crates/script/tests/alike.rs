@@ -1,5 +1,4 @@
 //! Modules that are asked one after the other: each finds an interpreter that nobody has used.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 use reflex_script::{Call, Chain, Limit, Limits, Module, ModuleDecision, Outcome, Problem};
 use serde_json::{Value, json};

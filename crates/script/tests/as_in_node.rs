@@ -1,6 +1,5 @@
 //! What node gives its scripts is what modules find here: expressions with what node 20 says to them. `UPDATE=1` asks node
 //! again.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 use reflex_script::{Call, Chain, Limits, Module, ModuleDecision};
 use serde_json::json;

@@ -1,14 +1,6 @@
 //! What must hold of any context and any module, on bytes of a fixed seed; the fuzzer runs the same.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    unreachable_pub,
-    reason = "a test that cannot go on shall stop"
-)]
 
-#[path = "../../../fuzz/src/bridge.rs"]
-mod bridge;
+use crate::contexts;
 
 /// So many inputs are tried; more with `REFLEX_FUZZ_INPUTS`.
 const INPUTS: u64 = 300;
@@ -53,6 +45,6 @@ fn any_context_arrives_and_any_module_ends() {
         let source: String = (0..chance(12)).map(|_| PARTS[chance(PARTS.len())]).collect();
         let mut bytes: Vec<u8> = (0..source.len()).map(|_| chance(256) as u8).collect();
         bytes.extend(source.bytes());
-        bridge::bridge(&bytes);
+        contexts::bridge(&bytes);
     }
 }

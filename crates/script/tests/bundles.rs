@@ -1,6 +1,5 @@
 //! Modules as the tools of their authors leave them: bundles of esbuild and tsup in both forms, minified, with source maps, for
 //! old targets, and what TypeScript's compiler writes.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 use reflex_script::{Call, Chain, Limits, Module, ModuleDecision};
 use serde_json::json;

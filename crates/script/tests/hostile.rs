@@ -1,6 +1,5 @@
 //! Modules that want more than they may: every way out is closed, every limit cuts by itself, and who comes after them
 //! is asked as if they were not there.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 use reflex_script::{Call, Capabilities, Chain, Limit, Limits, Machine, Module, ModuleDecision, Outcome, Problem};
 use serde_json::json;

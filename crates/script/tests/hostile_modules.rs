@@ -1,6 +1,5 @@
 //! Attacks on what modules import and require: nothing of it leads to files, the network, the environment, another module's
 //! state, another's decision or an output.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 use reflex_script::{Call, Chain, Limit, Limits, Machine, Module, ModuleDecision, Outcome, Problem};
 use serde_json::json;

@@ -1,5 +1,4 @@
 //! What scripts import from `node:`: paths as node has them, files only as they were granted.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
 use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, ModuleDecision};
 use serde_json::json;

@@ -1,12 +1,5 @@
 //! Twenty modules as people write them for the original, unchanged: what its published examples do, done again in its
 //! forms (plain JavaScript, TypeScript, bundles, `async`, several files), and what each says to calls on both sides.
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::too_many_lines,
-    reason = "a test that cannot go on shall stop"
-)]
 
 use reflex_script::{Call, Chain, Limits, Module, ModuleDecision, javascript};
 use serde_json::{Value, json};

@@ -1,6 +1,5 @@
 //! Five more of what the original published, unchanged: those that read and write files, and those whose behaviour its tests
 //! pin down.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test that cannot go on shall stop")]
 
 use reflex_script::{Call, Capabilities, Chain, Limits, Machine, Module, ModuleDecision, javascript};
 use serde_json::json;

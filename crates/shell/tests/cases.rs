@@ -2,21 +2,12 @@
 //!
 //! `UPDATE=1` rewrites what stands below each text; a person reads the difference. A case whose prose says `missed:`
 //! is read otherwise than a shell would; the reason stands there. `shells` names those that take the text (`-n`).
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::reading;
 use reflex_shell::{Code, outline};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use support::reading;
 
 /// The shells that confirm texts, with the words that make them only read.
 const SHELLS: [(&str, &[&str]); 3] = [("bash", &["-n"]), ("dash", &["-n"]), ("zsh", &["-f", "-n"])];

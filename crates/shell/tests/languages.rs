@@ -1,17 +1,8 @@
 //! What texts of other languages would run: folding, evasion, mentions, and what the real interpreters say.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::programs;
 use reflex_shell::{Language, Reading, Surroundings, read, read_as};
 use std::process::{Command, Stdio};
-use support::programs;
 
 fn surroundings() -> Surroundings<'static> {
     Surroundings::new(programs())

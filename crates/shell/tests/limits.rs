@@ -10,12 +10,10 @@
     reason = "a test that cannot go on shall stop, and only an allocator can count what is allocated"
 )]
 
-mod support;
-
+use crate::support::reading;
 use reflex_shell::{Reading, Value};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use support::reading;
 
 /// The stack of a thread in which a text is read: a quarter of what a main thread has, in a build that is not optimised.
 const STACK: usize = 2 * 1024 * 1024;

@@ -1,11 +1,8 @@
 //! A second opinion: scripts made by chance run under real shells, and what they ran must stand in the reading.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "a test that cannot go on shall stop")]
 
-#[allow(dead_code, reason = "the fuzzer uses the rest")]
-mod grammar;
-mod support;
-
-use grammar::{Chance, Dialect, script};
+use crate::grammar;
+use crate::grammar::{Chance, Dialect, script};
+use crate::support::programs;
 use reflex_shell::{Command, Piece, Reading, Surroundings, UnknownReason, Value, read};
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +14,6 @@ use std::process::{Child, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
-use support::programs;
 
 const SCRIPTS: usize = 2_000;
 

@@ -1,25 +1,8 @@
 //! What holds of any script: it is read whole, twice alike, and what is printed of it is read as the same.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-#[allow(dead_code, reason = "the oracle and the fuzzer use the rest")]
-mod grammar;
-
-#[path = "../../../fuzz/src/library.rs"]
-#[allow(unreachable_pub, dead_code, reason = "the fuzzer's crate uses the rest")]
-mod library;
-
-#[path = "../../../fuzz/src/print.rs"]
-mod print;
-
-use grammar::{Chance, Dialect, script};
-use print::{canonical, outermost};
+use crate::grammar::{Chance, Dialect, script};
+use crate::library;
+use crate::print::{canonical, outermost};
 use reflex_shell::{Programs, Reading, Surroundings, UnknownReason, read};
 
 const SCRIPTS: u64 = 3_000;

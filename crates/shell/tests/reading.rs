@@ -1,16 +1,7 @@
 //! What a text would run: the cases that others get wrong, the limits, and that nothing makes the reader fail.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::programs;
 use reflex_shell::{Reading, Surroundings, Value, read};
-use support::programs;
 
 fn reading(text: &str) -> Reading {
     read(text, &Surroundings::new(programs()))

@@ -1,17 +1,8 @@
 //! What texts in PowerShell and cmd would run, and that nothing makes their readers fail or take for ever.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    reason = "a test that cannot go on shall stop"
-)]
 
-mod support;
-
+use crate::support::programs;
 use reflex_shell::{Language, Reading, Surroundings, Value, read_as};
 use std::time::{Duration, Instant};
-use support::programs;
 
 fn reading(language: Language, text: &str) -> Reading {
     read_as(language, text, &Surroundings::new(programs()))

@@ -1,4 +1,4 @@
-//! What is counted, and where it is in a syntax tree.
+//! The counted constructions, and where they are in a syntax tree.
 
 use crate::Problem;
 use crate::baseline::Counts;
@@ -114,6 +114,10 @@ fn crates(root: &Path) -> Vec<PathBuf> {
 }
 
 fn executables(folder: &Path) -> usize {
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap_or_default();
+    if manifest.lines().any(|line| line == "autotests = false") {
+        return manifest.lines().filter(|line| *line == "[[test]]").count();
+    }
     let entries = fs::read_dir(folder.join("tests")).into_iter().flatten().flatten();
     entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "rs")).count()
 }

@@ -1,17 +1,15 @@
-//! Finds wording in comments, messages and pages that is typical of translations, and commit subjects that are too long.
+//! `cargo xtask prose`: finds wording in comments, messages and pages that is typical of translations, and commit subjects that are too long.
 //!
 //! A few such lines are good English; a high share is what reads like a translation. `prose.txt` lists the counts per
 //! file: a count may only decrease, and a file without an entry has a limit of 0. `UPDATE=1 cargo xtask prose` writes
 //! smaller counts.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::{fmt, fs, io};
 
 use regex_lite::Regex;
-
-use crate::project::{Project, tool};
-use crate::steps::succeed;
 
 /// Patterns for a comment line or a message, each with the recommended wording.
 const MARKERS: [(&str, &str); 10] = [
@@ -39,7 +37,7 @@ const MAX_SUBJECT: usize = 72;
 const RULE_SINCE: &str = "695941b7";
 
 /// Folders whose sources are checked.
-const FOLDERS: [&str; 2] = ["crates", "xtask"];
+const FOLDERS: [&str; 3] = ["crates", "dev", "xtask"];
 
 /// A comment line or a string literal with its line number.
 #[derive(Debug, PartialEq, Eq)]
@@ -48,14 +46,56 @@ struct Text {
     text: String,
 }
 
+fn main() -> ExitCode {
+    let root = std::env::args_os().nth(1).map_or_else(|| PathBuf::from("."), PathBuf::from);
+    match check(&root) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("{problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A reason to reject a change.
+#[derive(Debug)]
+enum Problem {
+    /// A file cannot be read or written.
+    File(PathBuf, io::Error),
+    /// A pattern of this file is not valid.
+    Pattern(regex_lite::Error),
+    /// Files with more marked lines than the baseline allows, each followed by its lines.
+    Marked(Vec<String>),
+    /// The baseline allows more than there is.
+    Smaller,
+    /// Commits whose subjects are too long.
+    Subjects(Vec<String>),
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::File(path, error) => write!(to, "{}: {error}", path.display()),
+            Problem::Pattern(error) => error.fmt(to),
+            Problem::Marked(lines) => to.write_str(&lines.join("\n")),
+            Problem::Smaller => {
+                to.write_str("fewer lines are marked than dev/prose/prose.txt says: `UPDATE=1 cargo xtask prose`")
+            }
+            Problem::Subjects(commits) => {
+                write!(to, "subjects with more than {MAX_SUBJECT} characters:\n{}", commits.join("\n"))
+            }
+        }
+    }
+}
+
 /// # Errors
 /// A file has more or fewer marked lines than the baseline, or a commit subject is too long.
-pub(crate) fn check(project: &Project) -> Result<(), String> {
-    subjects(project)?;
-    let file = project.root.join("xtask/src/prose.txt");
-    let known = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+fn check(root: &Path) -> Result<(), Problem> {
+    subjects(root)?;
+    let file = root.join("dev/prose/prose.txt");
+    let known = fs::read_to_string(&file).map_err(|error| Problem::File(file.clone(), error))?;
     let known = baseline(&known);
-    let found = marked(&project.root)?;
+    let found = marked(root)?;
     let mut problems = Vec::new();
     for (name, lines) in &found {
         let allowed = known.get(name).copied().unwrap_or_default();
@@ -65,12 +105,12 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
         }
     }
     if !problems.is_empty() {
-        return Err(problems.join("\n"));
+        return Err(Problem::Marked(problems));
     }
     let count = |name: &str| found.get(name).map_or(0, Vec::len);
     let is_smaller = known.iter().any(|(name, allowed)| count(name) < *allowed);
     if is_smaller && std::env::var_os("UPDATE").is_none() {
-        return Err("fewer lines are marked than xtask/src/prose.txt says: `UPDATE=1 cargo xtask prose`".into());
+        return Err(Problem::Smaller);
     }
     if is_smaller {
         return write(&file, &found);
@@ -79,12 +119,12 @@ pub(crate) fn check(project: &Project) -> Result<(), String> {
 }
 
 /// Writes the counts, and their totals per crate.
-fn write(file: &Path, found: &BTreeMap<String, Vec<String>>) -> Result<(), String> {
+fn write(file: &Path, found: &BTreeMap<String, Vec<String>>) -> Result<(), Problem> {
     let lines = found.iter().filter(|(_, lines)| !lines.is_empty());
     let text: String = lines.map(|(name, lines)| format!("{name} {}\n", lines.len())).collect();
     let sum: usize = found.values().map(Vec::len).sum();
     println!("{sum} marked lines are left");
-    fs::write(file, text).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
+    fs::write(file, text).map_err(|error| Problem::File(file.to_owned(), error))
 }
 
 fn baseline(text: &str) -> BTreeMap<String, usize> {
@@ -93,12 +133,12 @@ fn baseline(text: &str) -> BTreeMap<String, usize> {
 }
 
 /// The marked lines of each source, as `LINE: TEXT (INSTEAD)`.
-fn marked(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
+fn marked(root: &Path) -> Result<BTreeMap<String, Vec<String>>, Problem> {
     let markers = compiled()?;
-    let idioms = Regex::new(IDIOMS).map_err(|error| error.to_string())?;
+    let idioms = Regex::new(IDIOMS).map_err(Problem::Pattern)?;
     let mut found = BTreeMap::new();
     for (file, read) in files(root) {
-        let source = fs::read_to_string(&file).map_err(|error| format!("cannot read `{}`: {error}", file.display()))?;
+        let source = fs::read_to_string(&file).map_err(|error| Problem::File(file.clone(), error))?;
         let name = file.strip_prefix(root).unwrap_or(&file).to_string_lossy().replace('\\', "/");
         let lines = read(&source).into_iter().filter_map(|text| {
             let instead = instead(&markers, &idioms, &text.text)?;
@@ -109,9 +149,9 @@ fn marked(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
     Ok(found)
 }
 
-fn compiled() -> Result<Vec<(Regex, &'static str)>, String> {
+fn compiled() -> Result<Vec<(Regex, &'static str)>, Problem> {
     let markers = MARKERS.iter().map(|(pattern, instead)| Ok((Regex::new(pattern)?, *instead)));
-    markers.collect::<Result<_, regex_lite::Error>>().map_err(|error| error.to_string())
+    markers.collect::<Result<_, _>>().map_err(Problem::Pattern)
 }
 
 /// Returns the advice for the first marker that matches a text.
@@ -231,20 +271,21 @@ fn literal(rest: &str) -> Option<(Option<String>, usize)> {
 }
 
 /// Checks the subjects of commits since the rule was introduced.
-fn subjects(project: &Project) -> Result<(), String> {
+fn subjects(root: &Path) -> Result<(), Problem> {
     let range = format!("{RULE_SINCE}..HEAD");
-    let mut git = tool("git");
-    git.args(["log", "--no-merges", "--format=%h %s", &range]).current_dir(&project.root);
-    let Ok(log) = succeed(&mut git) else {
+    let mut git = Command::new("git");
+    git.args(["log", "--no-merges", "--format=%h %s", &range]).current_dir(root);
+    let Some(log) = git.output().ok().filter(|output| output.status.success()) else {
         println!("skip  subjects of commits: this checkout has no history up to {RULE_SINCE}");
         return Ok(());
     };
+    let log = String::from_utf8_lossy(&log.stdout);
     let subject = |line: &str| line.split_once(' ').map_or(0, |(_, subject)| subject.chars().count());
     let long: Vec<&str> = log.lines().filter(|line| subject(line) > MAX_SUBJECT).collect();
     if long.is_empty() {
         return Ok(());
     }
-    Err(format!("subjects with more than {MAX_SUBJECT} characters:\n{}", long.join("\n")))
+    Err(Problem::Subjects(long.into_iter().map(str::to_owned).collect()))
 }
 
 #[cfg(test)]
