@@ -110,11 +110,11 @@ fn a_wrong_command_line_is_status_64_and_says_what_would_be_right() {
     check_usage(&["check"], "<COMMAND>");
     check_usage(
         &["check", "--mode", "lax", "ls"],
-        "unknown mode `lax`; known: allow-all, auto-pilot, balanced, never-ask, observe, quiet, read-only, seed-004-fallback, strict, unattended",
+        "unknown mode `lax`; known: allow-all, auto-pilot, balanced, never-ask, observe, quiet, read-only, strict, unattended",
     );
     check_usage(
         &["eval", "--mode", "lax"],
-        "unknown mode `lax`; known: allow-all, auto-pilot, balanced, never-ask, observe, quiet, read-only, seed-004-fallback, strict, unattended",
+        "unknown mode `lax`; known: allow-all, auto-pilot, balanced, never-ask, observe, quiet, read-only, strict, unattended",
     );
     check_usage(&["check", "--agent", "clod", "ls"], "unknown agent `clod`; known: claude, codex, ");
     check_usage(&["explain", "--agent", "clod", "ls"], "unknown agent `clod`; known: claude, codex, ");

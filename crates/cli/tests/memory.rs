@@ -2,7 +2,6 @@
 
 use crate::support::{Machine, Ran, at_terminal, bash, files, passes, refused, shell_quoted, way_on};
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -567,24 +566,6 @@ fn a_record_may_leave_out_every_text() {
     assert!(!std::fs::read_to_string(log(&machine)).unwrap().contains("private"));
     let kinds: Vec<Value> = records(&machine).iter().map(|record| record["kind"].clone()).collect();
     assert_eq!(kinds, ["attempt", "texts", "call"]);
-}
-
-/// Log lines of the first format, without a chain, are found and not changed.
-#[test]
-fn a_log_of_an_older_version_stays_as_it_is() {
-    let machine = Machine::new();
-    let old = state(&machine).join("audit/calls.jsonl");
-    std::fs::create_dir_all(old.parent().unwrap()).unwrap();
-    let line = "{\"schema\":\"reflex/audit-v1\",\"time\":\"2026-11-20T10:00:00.000Z\",\"decision\":\"deny\"}\n";
-    std::fs::write(&old, line).unwrap();
-    machine.bash(&machine.project(), "echo one");
-    // An older binary on the same machine still writes its own file.
-    std::fs::OpenOptions::new().append(true).open(&old).unwrap().write_all(line.as_bytes()).unwrap();
-    machine.bash(&machine.project(), "echo two");
-    assert_eq!(std::fs::read_to_string(&old).unwrap(), line.repeat(2));
-    assert_eq!(verified(&machine)["records"], 2);
-    let found = machine.reflex(["audit", "search", "--json", "decision=deny"]).run().stdout;
-    assert_eq!(found, line.repeat(2));
 }
 
 /// A file size limit simulates a full disk: writes fail.

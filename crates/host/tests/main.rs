@@ -20,7 +20,6 @@ mod inner_repositories;
 mod judge;
 mod library;
 mod limits;
-mod old_forms;
 mod orders;
 mod reflexes;
 mod renamed;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::fs;
 use std::io;
 
-/// Schema of the audit log's records. Version 1 had no hash chain and is stored in `audit/calls.jsonl`.
+/// Schema of the audit log's records.
 pub const SCHEMA: &str = "reflex/audit-v2";
 
 impl Store {

@@ -54,14 +54,7 @@ impl Log {
         let parts = self.snapshot()?;
         let needles = search.needles();
         let pattern = Pattern { search, needles: &needles, test };
-        let mut found = newest(&parts, &pattern, limit)?;
-        // The first format has a single file, older than all others and read-only.
-        let first_form = Part::at(self.folder().join("calls.jsonl"));
-        if let Some(part) = first_form.filter(|_| found.len() < limit) {
-            let mut older = newest(&[part], &pattern, limit - found.len())?;
-            older.append(&mut found);
-            found = older;
-        }
+        let found = newest(&parts, &pattern, limit)?;
         Ok(found.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
     }
 }

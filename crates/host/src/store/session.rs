@@ -83,13 +83,7 @@ const OF_ONE_CALL: [&str; 2] = ["loop/repeat", "loop/tight"];
 const INNER: u8 = 0x1f;
 
 /// The first field of every line: the version of its format.
-const FORM: &str = "3";
-
-/// Format without the id of the call and the name of the event.
-const FORM_WITHOUT_CALL: &str = "2";
-
-/// The first format, without the fields of a step.
-const FORM_WITHOUT_STEP: &str = "1";
+const FORM: &str = "4";
 
 impl Call {
     /// Serializes the call. Text from outside is redacted; all other fields are digests and literals of this program.
@@ -109,8 +103,6 @@ impl Call {
             redactor.tool(first(&self.tool)),
             redactor.digest_made(&self.exact),
             joined(self.shown_before.iter().take(MAX_FINDINGS).map(|mark| redactor.digest_made(mark))),
-            // Unused; earlier versions wrote a second fingerprint here.
-            Clean::default(),
             Clean::word(if self.approved { "approved" } else { "" }),
             names(&self.taint),
             names(&self.findings),
@@ -151,8 +143,8 @@ struct Line<'t> {
     after: bool,
 }
 
-/// Number of fields in the longest format.
-const FIELDS: usize = 23;
+/// Number of fields of a line.
+const FIELDS: usize = 22;
 
 impl<'t> Line<'t> {
     fn parse(line: &'t str) -> Option<Line<'t>> {
@@ -165,13 +157,7 @@ impl<'t> Line<'t> {
             (free, start) = (free + 1, end + 1);
         }
         let [form, time, _, moment, ..] = fields;
-        let fewest = match form {
-            FORM => FIELDS,
-            FORM_WITHOUT_CALL => 21,
-            FORM_WITHOUT_STEP => 14,
-            _ => return None,
-        };
-        (free >= fewest).then_some(())?;
+        (form == FORM && free == FIELDS).then_some(())?;
         Some(Line { fields, time: time.parse().ok()?, after: moment == "after" })
     }
 
@@ -184,29 +170,24 @@ impl<'t> Line<'t> {
     }
 
     fn approved(&self) -> bool {
-        self.fields[9] == "approved"
+        self.fields[8] == "approved"
     }
 
     fn findings(&self) -> impl Iterator<Item = &'t str> {
-        Divided { rest: Some(self.fields[11]), by: INNER }.filter(|id| !id.is_empty())
+        Divided { rest: Some(self.fields[10]), by: INNER }.filter(|id| !id.is_empty())
     }
 
     fn shown_before(&self) -> impl Iterator<Item = &'t str> {
-        // Older formats use this field for something else.
-        let marks = Some(self.fields[7]).filter(|_| self.fields[0] == FORM);
-        Divided { rest: marks, by: INNER }.filter(|mark| !mark.is_empty())
+        Divided { rest: Some(self.fields[7]), by: INNER }.filter(|mark| !mark.is_empty())
     }
 
     /// The agent's id of the call and its name for the event.
     fn name(&self) -> (&'t str, &'t str) {
-        (self.fields[21], self.fields[22])
+        (self.fields[20], self.fields[21])
     }
 
     fn step(&self) -> Step {
         let [.., output, kind, pace, text, changes, goals, error, chars, _, _] = self.fields;
-        if self.fields[0] == FORM_WITHOUT_STEP {
-            return Step::default();
-        }
         let end = || End {
             failed: self.end() == "failed",
             output: output.into(),
@@ -226,7 +207,7 @@ impl<'t> Line<'t> {
     }
 
     fn call(&self) -> Call {
-        let [_, _, id, _, _, tool, _, _, _, _, taint, _, files, output, ..] = self.fields;
+        let [_, _, id, _, _, tool, _, _, _, taint, _, files, output, ..] = self.fields;
         let (call, word) = self.name();
         Call {
             time: self.time,
@@ -467,7 +448,6 @@ pub(crate) fn session_key(event: &Event) -> SessionKey<'_> {
 impl SessionKey<'_> {
     pub(super) fn file(self) -> String {
         let mut digest = Sha256::new();
-        // An event without a subagent id keeps the file name of earlier versions.
         let parts = [self.client, self.session, self.role.unwrap_or("")];
         for part in parts.into_iter().chain(self.subagent) {
             digest.update(part.as_bytes());
@@ -642,21 +622,11 @@ mod tests {
         assert_eq!(Call::parse(&line), Some(call()));
         assert_eq!(Call::parse(&format!("{line}\tof a later version")), Some(call()));
         let (cut, _) = line.rsplit_once('\t').unwrap();
-        for other in [cut, "", "x", &line.replacen("3\t7", "9\t7", 1), &line.replacen("3\t7", "3\tseven", 1)] {
+        for other in [cut, "", "x", &line.replacen("4\t7", "9\t7", 1), &line.replacen("4\t7", "4\tseven", 1)] {
             assert_eq!(Call::parse(other), None, "{other}");
         }
         let text = format!("{line}\n{cut}");
         assert_eq!(newest(&text), [line.as_str()]);
-    }
-
-    #[test]
-    fn a_line_of_the_first_form_has_no_step() {
-        let line = "1\t5\tid\tbefore\tdeny\tBash\tabc\t\t\t\t\tx/y\t\t00";
-        let call = Call::parse(line).unwrap();
-        assert_eq!(
-            (call.time, call.end.as_str(), call.findings, call.step),
-            (5, "deny", vec!["x/y".to_owned()], Step::default())
-        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::chain::is_tombstone;
 use super::log::{BRIEF_WAIT, CURRENT, Log};
 use crate::system::os;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
 
@@ -20,12 +20,6 @@ pub(super) struct Part {
 }
 
 impl Part {
-    /// A closed file, if it exists.
-    pub(super) fn at(path: PathBuf) -> Option<Part> {
-        let length = fs::metadata(&path).ok().filter(fs::Metadata::is_file)?.len();
-        Some(Part { path, length, opened: None })
-    }
-
     /// Number of bytes that belong to the snapshot.
     pub(super) fn length(&self) -> u64 {
         self.length

@@ -63,9 +63,8 @@ impl Declared {
             intent: text("intent")?,
             scope: list("scope")?,
             acceptance: list("acceptance")?,
-            // Earlier versions wrote neither field.
-            accept_runs: list("accept_runs").unwrap_or_default(),
-            met: list("met").unwrap_or_default(),
+            accept_runs: list("accept_runs")?,
+            met: list("met")?,
             workspace: text("workspace")?,
             repository: text("repository")?,
             by: text("by")?,

@@ -12,9 +12,6 @@ use serde_json::{Value, json};
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
 
-/// Start of the purpose of renamed policies, which are kept only for files that name them.
-const FORMER: &str = "the former name";
-
 /// Starter policy with every key that a beginner needs, each as a comment.
 const STARTER: &str = "\
 # Your policy. `reflex rules validate` checks it, `reflex policy backtest FILE` tries it on recorded calls.
@@ -49,8 +46,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     if matches.get_flag("write") {
         return write();
     }
-    let names = Mode::names().into_iter().filter(|name| !Mode::about(name).starts_with(FORMER));
-    let presets: Vec<(&str, &str)> = names.map(|name| (name, Mode::about(name))).collect();
+    let presets: Vec<(&str, &str)> = Mode::names().into_iter().map(|name| (name, Mode::about(name))).collect();
     if matches.get_flag("json") {
         let presets: Vec<Value> = presets.iter().map(|(name, about)| json!({"name": name, "about": about})).collect();
         print_json(&json!({"schema": "reflex/presets-v1", "presets": presets}).to_string());

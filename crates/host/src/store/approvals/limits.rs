@@ -45,11 +45,10 @@ pub(super) struct Entry {
     since: u64,
 }
 
-/// The file name of a call, `ID-CLIENT-SESSION-CALL-LISTED.json`; an older version left out the time.
+/// The file name of a call, `ID-CLIENT-SESSION-CALL-LISTED.json`.
 pub(super) fn file_name(pending: &Pending) -> String {
     let Marks { client, session, exact } = Marks::new(pending);
-    let since = if pending.listed > 0 { format!("-{}", pending.listed) } else { String::new() };
-    format!("{}-{client}-{session}-{exact}{since}.json", pending.id)
+    format!("{}-{client}-{session}-{exact}-{}.json", pending.id, pending.listed)
 }
 
 /// The id in a file's path.
@@ -67,7 +66,6 @@ pub(super) fn listed(folder: &Path) -> Vec<Entry> {
     let entry = |name: OsString| {
         let mut parts = name.to_str()?.strip_suffix(".json")?.split('-').map(str::to_owned);
         let mut next = || parts.next().unwrap_or_default();
-        // A file name of an older version contains no time, or only the id; such a call belongs to no session.
         let (id, client, session, exact) = (next(), next(), next(), next());
         let since = next().parse().unwrap_or(0);
         Some(Entry { path: folder.join(&name), id, client, session, exact, since })

@@ -18,7 +18,7 @@ pub struct Pending {
     pub record: String,
     /// Milliseconds since 1970.
     pub time: u64,
-    /// The time when it was first listed; 0 if an older version listed it.
+    /// The time when it was first listed, in milliseconds since 1970.
     pub listed: u64,
     /// `ask` or `deny`.
     pub decision: String,
@@ -110,8 +110,7 @@ impl Pending {
             kept: text(map, "kept"),
             text: text(map, "text"),
             diff: text(map, "diff"),
-            // Older versions stored at most 4096 bytes of each text.
-            is_complete: map.get("whole").and_then(Value::as_bool).unwrap_or_else(|| text(map, "text").len() < 4096),
+            is_complete: map.get("whole").and_then(Value::as_bool).unwrap_or(false),
             parts: list(map, "parts"),
             effects: list(map, "effects"),
             reasons: list(map, "reasons"),
