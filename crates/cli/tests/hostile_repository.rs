@@ -33,7 +33,7 @@ const LIST: &str = r#"{"reflexes": ["npm:evil", "@evil/one", "git+https://evil.e
     "git+ssh://-oProxyCommand=x@evil.example/r", "https://evil.example/r.git", "official/nothing", "./gone.ts"]}"#;
 
 const LOCK: &str = r#"{"version": 1, "reflexes": {"evil": {"entry": "npm:evil", "from": "npm:evil", "version": "1",
-    "digest": "sha256:0"}, "web": {"entry": "./reflexes/web", "from": "registry:https://evil.example/registry.json#web",
+    "digest": "sha256:0"}, "web": {"entry": "./reflexes/web", "from": "https://evil.example/web.mjs",
     "version": "1", "digest": "sha256:0"}}}"#;
 
 #[test]
@@ -50,7 +50,6 @@ fn no_command_fetches_what_a_strangers_list_names() {
         "reflexes test npm:evil",
         "reflexes test github:evil/r --call ls",
         "reflexes catalog search evil",
-        "reflexes publish --check .",
         "reflexes update",
         "reflexes remove evil",
         "status",

@@ -1,4 +1,4 @@
-//! `reflex reflexes`: adds, tests, creates and publishes reflexes; only a person can put them in force.
+//! `reflex reflexes`: adds, tests and creates reflexes; only a person can put them in force.
 
 use crate::support;
 use crate::support::{Machine, Ran, at_terminal_in, files, shell_quoted, with_program};
@@ -352,50 +352,14 @@ fn what_a_person_wrote_here_is_neither_replaced_nor_deleted() {
 }
 
 #[test]
-fn a_new_reflex_passes_its_own_examples_and_can_be_published() {
+fn a_new_reflex_passes_its_own_examples() {
     let here = Here::new();
     let output = here.run(&["new", "calm"]);
     assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(here.run(&["test", "calm"]).stdout, "4 examples run, 0 failed\n");
-    let output = here.run(&["publish", "--check", ".reflex/reflexes/calm"]);
-    assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(here.run(&["new", "calm"]).code, 1);
     assert_eq!(here.run(&["new", "../up"]).code, 1);
     assert_eq!(here.config(), Value::Null);
-}
-
-#[test]
-fn what_a_reflex_lacks_is_named() {
-    let here = Here::new();
-    let folder = here.folder();
-    let path = folder.to_str().unwrap();
-    assert_eq!(here.run(&["publish", "--check", path]).code, 0, "{:?}", here.run(&["publish", "--check", path]));
-    let mut published = manifest();
-    published["version"] = "".into();
-    published["official"] = true.into();
-    published["events"] = json!(["onToolCall", "onToolResult"]);
-    published["capabilities"]["decisions"] = json!(["deny", "ask"]);
-    write(&folder.join("reflex.json"), &published.to_string());
-    write(&folder.join("README.md"), "# tidy\n");
-    write(&folder.join("examples.json"), r#"[{"call": "ls", "says": "deny"}]"#);
-    let output = here.run(&["publish", "--check", path]);
-    assert_eq!(output.code, 1);
-    for lack in [
-        "`version` is missing",
-        "only what ships is",
-        "README.md does not describe it",
-        "it declares `onToolResult` and has no such function",
-        "it returned pass, but the example expects deny",
-        "it declares the decision `ask`, and no example shows it",
-        "it has 1 examples",
-    ] {
-        assert!(output.stdout.contains(lack), "{lack}: {}", output.stdout);
-    }
-    // An undeclared decision is a failure of the module.
-    published["capabilities"]["decisions"] = json!(["ask"]);
-    write(&folder.join("reflex.json"), &published.to_string());
-    write(&folder.join("examples.json"), r#"[{"call": "docker prune", "says": "deny"}]"#);
-    assert!(here.run(&["publish", "--check", path]).stdout.contains("does not declare the decision `deny`"));
 }
 
 #[test]
@@ -421,32 +385,6 @@ fn a_reflex_is_asked_about_a_call_of_any_agent() {
     assert!(!here.project.join(".reflex").exists());
 }
 
-#[test]
-fn a_registry_is_built_searched_and_taken_from() {
-    let here = Here::new();
-    let folder = here.folder();
-    let registry = here.machine.root().join("our registry");
-    let all = folder.parent().unwrap().to_str().unwrap();
-    let output = here.run(&["catalog", "build", all, "--out", registry.to_str().unwrap()]);
-    assert_eq!((output.code, files(&registry).len()), (0, 2), "{output:?}");
-    let list = registry.to_str().unwrap();
-    let found = here.run(&["catalog", "search", "PRUNE", "--registry", list, "--json"]).json();
-    assert_eq!((&found["reflexes"][0]["name"], &found["reflexes"][0]["official"]), (&"tidy".into(), &false.into()));
-    let nothing = here.run(&["catalog", "search", "nothing of that", "--registry", list]);
-    assert_eq!((nothing.code, nothing.stderr.as_str()), (1, "reflex: no reflex matches `nothing of that`\n"));
-    assert_eq!(here.run(&["catalog", "build", here.project.to_str().unwrap(), "--out", list]).code, 1);
-    if let Some((code, output)) = here.person(&format!("add tidy --registry {}", quoted(&registry)), "y\n") {
-        assert_eq!(code, 0, "{output}");
-        assert_eq!(here.run(&["test", "tidy"]).stdout, "2 examples run, 0 failed\n");
-    }
-    let bundle = fs::read_to_string(registry.join("tidy.json")).unwrap();
-    write(&registry.join("tidy.json"), &bundle.replace("Name what.", "Name."));
-    let output = here.run(&["add", "tidy", "--registry", list]);
-    assert!(output.code == 1 && output.stderr.contains("the digest differs"), "{output:?}");
-    write(&registry.join("tidy.json"), &bundle.replace("index.mjs\":", "../../index.mjs\":"));
-    assert!(here.run(&["add", "tidy", "--registry", list]).stderr.contains("not a packed reflex"));
-}
-
 /// Serves the files of a folder over TLS, with a self-signed certificate.
 struct Server {
     address: String,
@@ -468,7 +406,7 @@ impl Server {
             .with_single_cert(vec![certificate.cert.der().clone()], key)
             .unwrap();
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-        let address = format!("https://{}/registry.json", listener.local_addr().unwrap());
+        let address = format!("https://{}", listener.local_addr().unwrap());
         let (config, asked) = (Arc::new(config), Arc::new(Mutex::new(Vec::new())));
         let notes = Arc::clone(&asked);
         thread::spawn(move || {
@@ -497,23 +435,18 @@ impl Server {
 }
 
 #[test]
-fn a_registry_of_another_machine_is_asked_by_a_person_only() {
+fn a_module_of_another_machine_is_fetched_for_a_person_only() {
     let here = Here::new();
-    let registry = here.machine.root().join("public");
-    let all = here.folder().parent().unwrap().to_str().unwrap().to_owned();
-    assert_eq!(here.run(&["catalog", "build", &all, "--out", registry.to_str().unwrap()]).code, 0);
-    let server = Server::start(registry.clone());
-    let address = &server.address;
-    for words in
-        [["catalog", "search", "tidy", "--registry", address], ["add", "tidy", "--registry", address, "--show"]]
-    {
-        let words = ["reflexes"].iter().chain(&words);
-        let output = here.machine.reflex(words).env("SSL_CERT_FILE", &server.trusted).folder(&here.project).run();
-        assert!(output.code == 1 && output.stderr.contains("not fetching"), "{output:?}");
-    }
+    let public = here.machine.root().join("public");
+    write(&public.join("tidy.mjs"), MODULE);
+    let server = Server::start(public);
+    let address = format!("{}/tidy.mjs", server.address);
+    let words = ["reflexes", "add", &address, "--show"];
+    let output = here.machine.reflex(words).env("SSL_CERT_FILE", &server.trusted).folder(&here.project).run();
+    assert!(output.code == 1 && output.stderr.contains("not fetching"), "{output:?}");
     assert_eq!(server.asked(), [""; 0]);
-    let output = here.run(&["add", "tidy", "--registry", "http://a.example/registry.json"]);
-    assert!(output.stderr.contains("neither a path nor an address with https"), "{output:?}");
+    let output = here.run(&["add", "http://a.example/tidy.mjs"]);
+    assert!(output.stderr.contains("is not an https address of a module"), "{output:?}");
     if here.machine.program("sh", ["-c", "command -v script"]).run().stdout.is_empty() {
         return println!("skipped: there is no program `script`");
     }
@@ -521,15 +454,13 @@ fn a_registry_of_another_machine_is_asked_by_a_person_only() {
         let line = format!("SSL_CERT_FILE={certificate} {} reflexes {words}", here.machine.line());
         here.machine.program("script", ["-qec", &line, "/dev/null"]).folder(&here.project).input("y\n").run()
     };
-    let output = trusted(&format!("catalog search tidy --registry {address}"), "/dev/null");
+    let output = trusted(&format!("add {address}"), "/dev/null");
     assert!(output.code == 1 && server.asked().is_empty(), "nobody vouches for the server: {output:?}");
     let person = |words: &str| trusted(words, &quoted(&server.trusted));
-    let output = person(&format!("catalog search tidy --registry {address}"));
-    assert!(output.code == 0 && output.stdout.contains("tidy"), "{output:?}");
-    let output = person(&format!("add tidy --registry {address}"));
+    let output = person(&format!("add {address}"));
     assert_eq!(output.code, 0, "{output:?}");
     assert_eq!(here.config(), json!({"reflexes": ["./reflexes/tidy"]}));
-    assert_eq!(server.asked(), ["/registry.json", "/registry.json", "/tidy.json"]);
+    assert_eq!(server.asked(), ["/tidy.mjs"]);
     let output = person("update");
     assert!(output.stdout.contains("tidy is as it was added"), "{output:?}");
 }
@@ -559,12 +490,6 @@ fn no_command_of_an_agent_fetches_prints_data_or_writes_over_the_guards_files() 
     let data = here.machine.root().join("data");
     write(&data.join("config.json"), "{}");
     assert!(here.run(&["add", data.to_str().unwrap(), "--show"]).stderr.contains("it contains no module"));
-    let all = folder.parent().unwrap().to_str().unwrap().to_owned();
-    for (out, text) in [(here.project_file("x"), None), (here.project.join("site"), Some("mine"))] {
-        text.into_iter().for_each(|text| write(&out.join("tidy.json"), text));
-        let output = here.run(&["catalog", "build", &all, "--out", out.to_str().unwrap()]);
-        assert!(output.code == 1 && output.stderr.contains("neither an empty folder"), "{output:?}");
-    }
     let build = here.machine.bash(&here.project, "reflex reflexes catalog build all --out .reflex").answer();
     assert_eq!(build.0, "deny", "{build:?}");
 }

@@ -1,6 +1,6 @@
 //! The official reflexes: each does what its examples say and what its manifest declares, through the real runtime.
 
-use reflex_host::catalog::{Origin, Package, difference, examples, lacks, official, play};
+use reflex_host::catalog::{Origin, Package, difference, examples, official, play, problems};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,11 +35,16 @@ fn every_official_reflex_does_what_its_examples_say() {
 }
 
 #[test]
-fn every_official_reflex_answers_what_it_declares_and_could_be_published() {
-    let lacking = |package: &Package| -> Vec<String> {
-        lacks(package).into_iter().map(|lack| format!("{}: {lack}", package.name)).collect()
-    };
-    none(&packages().iter().flat_map(lacking).collect::<Vec<_>>());
+fn every_official_reflex_loads_and_shows_each_decision_that_it_declares() {
+    let mut wrong = Vec::new();
+    for package in packages() {
+        wrong.extend(problems(&package, None));
+        let all = examples(&package).unwrap();
+        let mut declared = package.capability("decisions").unwrap();
+        declared.retain(|decision| all.iter().all(|example| example.says != *decision));
+        wrong.extend(declared.iter().map(|decision| format!("{}: no example of `{decision}`", package.name)));
+    }
+    none(&wrong);
 }
 
 #[test]

@@ -2,23 +2,21 @@
 
 pub(crate) mod context;
 mod examples;
+mod listing;
 mod origin;
 mod pack;
 mod package;
 mod problems;
 mod project;
-mod publish;
-mod registry;
 mod unpack;
 
 pub(crate) use context::as_pattern;
 pub use examples::{Example, Played, difference, examples, play};
+pub use listing::{Listed, official};
 pub use origin::Origin;
 pub use pack::{PACK, Pack, pack};
 pub use package::{MANIFEST, Package, is_name};
 pub(crate) use package::{MAX_BYTES, main_of};
 pub use problems::problems;
 pub use project::{Entry, Home, Locked, name_of};
-pub use publish::lacks;
 pub use reflex_script::official::CORE_TYPES as TYPES;
-pub use registry::{Listed, Registry, build, official, search};

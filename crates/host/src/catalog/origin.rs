@@ -1,21 +1,24 @@
 //! Origins of a reflex: the catalog, a folder, a file, an archive, an address, npm, git.
 
 use super::package::{MODULES, Package, plain};
-use super::registry::{Registry, read_address};
 use super::unpack::unpack;
+use crate::system::http::{self, Bounds, Request};
 use crate::system::person::Person;
 use reflex_script::official;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Limits for fetching a module from an address.
+const BOUNDS: Bounds =
+    Bounds { within: Duration::from_secs(30), bytes: 16 << 20, redirects: 3, is_local: false, is_encrypted: true };
 
 /// The origin of a reflex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// An official reflex, by name.
     Official(String),
-    /// A reflex of a registry, by name.
-    Registry(Registry, String),
     /// A folder with a manifest.
     Folder(PathBuf),
     /// A single module without a manifest.
@@ -38,12 +41,12 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// Parses a source from the command line. A bare name is a reflex of the catalog (or of the given registry), never
-    /// an npm package: a typo must not fetch anything.
+    /// Parses a source from the command line. A bare name is a reflex of the catalog, never an npm package: a typo
+    /// must not fetch anything.
     ///
     /// # Errors
     /// It matches none of the forms.
-    pub fn named(word: &str, cwd: &Path, registry: Option<&Registry>) -> Result<Origin, String> {
+    pub fn named(word: &str, cwd: &Path) -> Result<Origin, String> {
         if let Some(package) = word.strip_prefix("npm:") {
             return npm(package);
         }
@@ -57,9 +60,6 @@ impl Origin {
             return web(word);
         }
         let bare = word.strip_prefix("official/").unwrap_or(word);
-        if let Some(registry) = registry.filter(|_| !word.contains(['/', '.'])) {
-            return Ok(Origin::Registry(registry.clone(), word.to_owned()));
-        }
         if official::reflex(bare).is_some() && !word.starts_with(['.', '/']) {
             return Ok(Origin::Official(bare.to_owned()));
         }
@@ -79,7 +79,6 @@ impl Origin {
     pub fn shown(&self) -> String {
         match self {
             Origin::Official(name) => format!("official/{name}"),
-            Origin::Registry(registry, name) => format!("registry:{}#{name}", registry.shown()),
             Origin::Folder(path) | Origin::File(path) | Origin::Archive(path) => path.display().to_string(),
             Origin::Npm(package) => format!("npm:{package}"),
             Origin::Web(address) => address.clone(),
@@ -88,22 +87,10 @@ impl Origin {
         }
     }
 
-    /// Parses the output of [`Origin::shown`].
-    ///
-    /// # Errors
-    /// It is not a valid origin.
-    pub fn again(written: &str, base: &Path) -> Result<Origin, String> {
-        match written.strip_prefix("registry:").and_then(|rest| rest.rsplit_once('#')) {
-            Some((place, name)) => Ok(Origin::Registry(Registry::named(place, base)?, name.to_owned())),
-            None => Origin::named(written, base, None),
-        }
-    }
-
     /// Whether loading it takes a network request. Only a person may start one.
     pub fn is_remote(&self) -> bool {
         match self {
             Origin::Npm(_) | Origin::Git { .. } | Origin::Web(_) => true,
-            Origin::Registry(registry, _) => registry.is_remote(),
             Origin::Official(_) | Origin::Folder(_) | Origin::File(_) | Origin::Archive(_) => false,
         }
     }
@@ -115,11 +102,10 @@ impl Origin {
     pub fn here(&self) -> Result<Package, String> {
         match self {
             Origin::Official(name) => official(name),
-            Origin::Registry(registry, name) if !registry.is_remote() => registry.take(name),
             Origin::Folder(path) => Package::of_folder(path),
             Origin::File(path) => Package::of_file(path),
             Origin::Archive(path) => of_archive(path),
-            Origin::Npm(_) | Origin::Git { .. } | Origin::Registry(..) | Origin::Web(_) => Err(self.not_installed()),
+            Origin::Npm(_) | Origin::Git { .. } | Origin::Web(_) => Err(self.not_installed()),
         }
     }
 
@@ -140,7 +126,6 @@ impl Origin {
         match self {
             Origin::Npm(package) => fetch_npm(package),
             Origin::Git { url, branch, folder } => fetch_git(url, branch, folder),
-            Origin::Registry(registry, name) => registry.take(name),
             Origin::Web(address) => of_web(address),
             Origin::Official(_) | Origin::Folder(_) | Origin::File(_) | Origin::Archive(_) => self.here(),
         }
@@ -179,7 +164,18 @@ fn module_name(address: &str) -> Option<&str> {
 fn of_web(address: &str) -> Result<Package, String> {
     let name = module_name(address).unwrap_or("index.mjs");
     let stem = name.split('.').next().unwrap_or("");
-    Package::of_files(&plain(stem), vec![(name.to_owned(), read_address(address)?)])
+    Package::of_files(&plain(stem), vec![(name.to_owned(), text_at(address)?)])
+}
+
+/// Fetches the text at an address that a person gave.
+fn text_at(address: &str) -> Result<String, String> {
+    let failed = |problem: String| format!("{address}: {problem}");
+    let request = Request { method: "GET", url: address, headers: &[], body: None };
+    let answer = http::send(request, BOUNDS).map_err(failed)?;
+    match answer.status {
+        200..=299 => Ok(answer.text),
+        status => Err(failed(format!("the server answers with status {status}"))),
+    }
 }
 
 /// Parses the name of an npm package with an optional version. Rejects options, paths and addresses.
@@ -311,12 +307,12 @@ fn reason(stderr: &str) -> &str {
 mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 
-    use super::{Origin, Registry};
+    use super::Origin;
     use std::path::Path;
 
     #[track_caller]
     fn check(word: &str, expected: &str) {
-        let named = Origin::named(word, Path::new("/nowhere"), None);
+        let named = Origin::named(word, Path::new("/nowhere"));
         assert_eq!(named.map_or_else(|problem| format!("no: {problem}"), |origin| origin.shown()), expected, "{word}");
     }
 
@@ -329,25 +325,6 @@ mod tests {
         check("github:me/reflexes/tidy#v1", "git+https://github.com/me/reflexes#v1:tidy");
         check("git+ssh://git@host.example/a", "git+ssh://git@host.example/a");
         check("git@host.example:me/a.git", "git+git@host.example:me/a.git");
-    }
-
-    #[test]
-    fn a_registry_is_a_path_or_an_address_that_is_safe_on_its_way() {
-        let shown = |word: &str| {
-            let named = Registry::named(word, Path::new("/here"));
-            named.map_or_else(|problem| format!("no: {problem}"), |registry| registry.shown())
-        };
-        assert_eq!(shown("registry"), "/here/registry");
-        assert_eq!(shown("file:///srv/registry.json"), "/srv/registry.json");
-        assert_eq!(shown("https://a.example/list.json?v=1"), "https://a.example/list.json?v=1");
-        assert_eq!(shown("https://a.example/reflexes/"), "https://a.example/reflexes/registry.json");
-        for word in
-            ["http://a.example/registry.json", "ftp://a.example", "https://", "https://a.example/#x", "https://a b"]
-        {
-            assert_eq!(shown(word), format!("no: `{word}` is neither a path nor an address with https"));
-        }
-        let again = Origin::again("registry:https://a.example/registry.json#tidy", Path::new("/here"));
-        assert!(again.unwrap().is_remote());
     }
 
     #[test]
@@ -386,7 +363,7 @@ mod tests {
             "git+https://x#-b",
             "git+https://x#:../y",
         ] {
-            assert!(Origin::named(word, Path::new("/nowhere"), None).is_err(), "{word}");
+            assert!(Origin::named(word, Path::new("/nowhere")).is_err(), "{word}");
         }
     }
 }

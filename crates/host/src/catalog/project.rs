@@ -204,7 +204,7 @@ impl Home {
     /// # Errors
     /// It is not on the local disk, or is not a reflex.
     pub fn installed(&self, source: &str) -> Result<Package, String> {
-        let origin = Origin::named(source, &self.folder, None);
+        let origin = Origin::named(source, &self.folder);
         let is_plain =
             !source.starts_with(['.', '/']) && source.split('/').all(|part| !part.is_empty() && part != "..");
         if is_plain && !matches!(origin, Ok(Origin::Official(_))) {

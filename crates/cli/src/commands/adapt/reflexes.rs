@@ -1,8 +1,7 @@
-//! `reflex reflexes`: adds, inspects, writes, tests and publishes reflexes.
+//! `reflex reflexes`: adds, inspects, writes and tests reflexes.
 
 mod accept;
 mod catalog;
-mod check;
 mod here;
 mod list;
 mod show;
@@ -17,8 +16,6 @@ use clap::{Arg, ArgMatches, Command};
 /// Returns the grammar of the command.
 pub(in crate::commands) fn grammar() -> Command {
     let user = || flag("user", "For all your projects instead of this one");
-    let registry =
-        || option("registry", "PLACE", "A registry: its directory, its registry.json, or an https URL of that file");
     let name = |help| Arg::new("name").value_name("NAME").help(help);
     Command::new("reflexes")
         .about("Manage JavaScript and TypeScript modules that check calls")
@@ -33,7 +30,6 @@ pub(in crate::commands) fn grammar() -> Command {
                 ))
                 .arg(option("with", "JSON", "Its options"))
                 .arg(flag("show", "Print its files without adding it"))
-                .arg(registry())
                 .arg(user()),
         )
         .subcommand(Command::new("remove").about("Remove a reflex").arg(name("As `list` prints it").required(true)).arg(user()))
@@ -50,28 +46,15 @@ pub(in crate::commands) fn grammar() -> Command {
         )
         .subcommand(test::grammar())
         .subcommand(
-            Command::new("publish")
-                .about("Check whether a reflex is ready to publish")
-                .arg(flag("check", "Check only, without uploading").required(true))
-                .arg(Arg::new("path").value_name("PATH").help("The reflex's folder").default_value(".")),
-        )
-        .subcommand(
             Command::new("catalog")
-                .about("Lists of reflexes")
+                .about("Reflexes that ship")
                 .subcommand_required(true).arg_required_else_help(true)
                 .arg_required_else_help(true)
                 .subcommand(
                     Command::new("search")
-                        .about("Search reflexes (default: those that ship)")
+                        .about("Search the reflexes that ship")
                         .arg(Arg::new("word").num_args(0..).value_name("WORD"))
-                        .arg(registry())
                         .arg(json()),
-                )
-                .subcommand(
-                    Command::new("build")
-                        .about("Pack every reflex below a directory into a static registry")
-                        .arg(Arg::new("folder").required(true).value_name("DIR"))
-                        .arg(option("out", "DIR", "Output directory").default_value("registry")),
                 ),
         )
 }
@@ -84,7 +67,6 @@ pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
         Some(("update", matches)) => take::update(matches),
         Some(("new", matches)) => template::run(matches),
         Some(("test", matches)) => test::run(matches),
-        Some(("publish", matches)) => check::run(matches),
         Some(("catalog", matches)) => catalog::run(matches),
         _ => exit_code::USAGE,
     }

@@ -67,7 +67,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
 fn row((here, home): (&Here, &Home), layer: &'static str, (entry, of_folder): (Entry, Option<&ReflexFolder>)) -> Row {
     let name = name_of(&entry.source).to_owned();
     let locked = home.locked().into_iter().find(|locked| locked.entry == entry.source);
-    let entry_origin = Origin::named(&entry.source, &home.folder, None);
+    let entry_origin = Origin::named(&entry.source, &home.folder);
     let package = home.installed(&entry.source);
     let (version, answers, state) = match &package {
         Err(problem) => (String::new(), String::new(), problem.clone()),

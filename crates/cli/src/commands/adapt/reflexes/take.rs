@@ -12,7 +12,7 @@ use crate::terminal::person::person;
 use crate::terminal::visible::visible;
 use clap::ArgMatches;
 use reflex_host::answers::record;
-use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, Registry, name_of, pack, problems};
+use reflex_host::catalog::{Entry, Home, Locked, Origin, Package, name_of, pack, problems};
 use reflex_host::layers::accept_reflex;
 use reflex_host::signing::InForce;
 use serde_json::{Value, json};
@@ -79,11 +79,10 @@ struct Plan {
 
 fn plan(matches: &ArgMatches, here: &Here, (written, with): (&str, Option<Value>)) -> Result<Plan, String> {
     let home = here.home(matches);
-    let registry = matches.get_one::<String>("registry").map(|word| Registry::named(word, &here.cwd)).transpose()?;
     // `./x` may also be relative to the folder of the list.
     let beside = home.path(written).filter(|path| !here.cwd.join(written).exists() && path.exists());
     let base = if beside.is_some() { home.folder.as_path() } else { here.cwd.as_path() };
-    let origin = Origin::named(written, base, registry.as_ref())?;
+    let origin = Origin::named(written, base)?;
     let package = fetched(here, &origin)?;
     let wrong = problems(&package, with.as_ref());
     if !wrong.is_empty() {
@@ -202,9 +201,7 @@ fn written(home: &Home, origin: &Origin) -> String {
             let real = path.canonicalize().unwrap_or_else(|_| path.clone());
             real.display().to_string()
         }
-        Origin::Official(_) | Origin::Registry(..) | Origin::Npm(_) | Origin::Git { .. } | Origin::Web(_) => {
-            origin.shown()
-        }
+        Origin::Official(_) | Origin::Npm(_) | Origin::Git { .. } | Origin::Web(_) => origin.shown(),
     })
 }
 
@@ -266,7 +263,7 @@ pub(super) fn update(matches: &ArgMatches) -> u8 {
 
 /// Checks one reflex for an update; a change needs a yes of its own.
 fn renewed(here: &Here, home: &Home, locked: &Locked) -> Result<u8, String> {
-    let origin = Origin::again(&locked.from, &home.folder)?;
+    let origin = Origin::named(&locked.from, &home.folder)?;
     // The author of a project's lock file chose the host that would be contacted.
     let is_theirs = origin.is_remote() && home.folder != here.of_user().folder;
     if is_theirs && person(&here.host.store(), "reflexes update", &origin.shown()).is_some() {

@@ -20,10 +20,7 @@ pub(super) fn run(matches: &ArgMatches) -> u8 {
         Ok(folder) => {
             let folder = folder.strip_prefix(&here.cwd).unwrap_or(&folder);
             let folder = visible(&folder.display().to_string());
-            print(&format!(
-                "{folder} is yours now\n  reflex reflexes test {name}\n  reflex reflexes publish --check {folder}\n  \
-                 reflex reflexes add {folder}"
-            ));
+            print(&format!("{folder} is yours now\n  reflex reflexes test {name}\n  reflex reflexes add {folder}"));
             exit_code::OK
         }
         Err(problem) => failed(&problem),

@@ -79,7 +79,7 @@ fn one(word: &str, homes: &[Home; 2], cwd: &Path) -> Result<Package, String> {
         }
     }
     // A test does not fetch anything.
-    Origin::named(word, cwd, None)?.here()
+    Origin::named(word, cwd)?.here()
 }
 
 fn play_all(matches: &ArgMatches, packages: &[Package]) -> u8 {
