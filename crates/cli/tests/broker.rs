@@ -503,7 +503,7 @@ fn an_agent_with_a_terminal_answers_nothing_and_the_attempt_is_recorded() {
         "approve".to_owned(),
         format!("deny {id} --message no"),
         format!("allow {id}"),
-        "pending --answer".to_owned(),
+        "pending --clear".to_owned(),
         "rules off git/push-force --reason no".to_owned(),
     ];
     for command in &commands {

@@ -473,7 +473,7 @@ fn no_page_opens_for_an_agent() {
     let machine = Machine::new();
     let output = machine.reflex(["ui", "--no-open"]).run();
     assert!(output.code != 0 && output.stderr.contains("only a person at a terminal"), "{output:?}");
-    let line = format!("{} serve", machine.line());
+    let line = format!("{} ui --no-open", machine.line());
     let output = machine.program("script", ["-qec", &line, "/dev/null"]).env("CLAUDECODE", "1").run();
     assert!(output.code != 0 && !output.stdout.contains("http://"), "{output:?}");
 }

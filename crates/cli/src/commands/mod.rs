@@ -120,8 +120,7 @@ fn run_one(matches: &ArgMatches) -> u8 {
         Some(("undo", matches)) => history::undo::run(matches),
         Some(("gc", matches)) => history::undo::gc(matches),
         Some(("policy", matches)) => adapt::backtest::run(matches),
-        Some(("ui", matches)) => answer::ui::run(matches, !matches.get_flag("no-open")),
-        Some(("serve", matches)) => answer::ui::run(matches, false),
+        Some(("ui", matches)) => answer::ui::run(matches),
         Some(("import", matches)) => adapt::import::run(matches),
         Some(("status", matches)) if matches.get_flag("line") => setup::status_line::run(matches),
         Some(("status", matches)) => setup::status::run(matches),
@@ -146,7 +145,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
         &["init", "uninstall", "status", "doctor", "verify", "run", "mode", "judge", "mcp", "pin", "off", "update"],
     ),
     ("Try", &["demo", "check", "explain"]),
-    ("Answer", &["pending", "approve", "deny", "allow", "suggest", "grants", "ui", "serve", "trust", "task"]),
+    ("Answer", &["pending", "approve", "deny", "allow", "suggest", "grants", "ui", "trust", "task"]),
     ("Look back", &["report", "why", "undo", "gc", "audit", "report-fp"]),
     ("Adapt", &["rules", "reflexes", "policy", "config", "import"]),
 ];
@@ -216,7 +215,7 @@ fn commands() -> Command {
         .subcommands(answers())
         .subcommands(memory())
         .subcommands(history::undo::grammar())
-        .subcommands(answer::ui::grammar())
+        .subcommand(answer::ui::grammar())
         .subcommand(setup::mode::grammar())
         .subcommand(setup::judge::grammar())
         .subcommand(setup::mcp::grammar())
@@ -324,11 +323,7 @@ fn answers() -> Vec<Command> {
     vec![
         Command::new("pending")
             .about("Answer the calls that wait for you")
-            .arg(flag("answer", "Answer them one by one; asks for the passphrase once").conflicts_with("json"))
-            .arg(
-                flag("clear", "Remove the calls that were stopped earlier; they stay blocked")
-                    .conflicts_with_all(["json", "answer"]),
-            )
+            .arg(flag("clear", "Remove the calls that were stopped earlier; they stay blocked").conflicts_with("json"))
             .arg(json()),
         Command::new("approve")
             .about("Allow one stopped call once")
@@ -363,11 +358,7 @@ fn memory() -> Vec<Command> {
             .arg(option("for", "DURATION", "Duration of the approval (default 15m)"))
             .arg(flag("full", "Show a long call in full"))
             .arg(json()),
-        Command::new("grants")
-            .about("List approvals")
-            .arg(json())
-            .arg(option("revoke", "ID", "Revoke an approval"))
-            .arg(flag("suggest", "Suggest narrow rules for what you approve often")),
+        Command::new("grants").about("List approvals").arg(json()).arg(option("revoke", "ID", "Revoke an approval")),
         Command::new("off")
             .about("Turn the guard off for a limited time")
             .arg(option("for", "DURATION", "Duration (max 8h)").default_value("10m"))

@@ -4,7 +4,6 @@ use crate::commands::answer::list;
 use crate::exit_code;
 use crate::terminal::age::{ago, until};
 use crate::terminal::arguments::text;
-use crate::terminal::confirm::{answer, confirmed};
 use crate::terminal::consent::Consent;
 use crate::terminal::output::{complain, print, print_json};
 use crate::terminal::paint::Paint;
@@ -33,9 +32,6 @@ fn store() -> Store {
 /// `reflex pending`: the calls that wait for a person.
 pub(in crate::commands) fn pending(matches: &ArgMatches) -> u8 {
     let store = store();
-    if matches.get_flag("answer") {
-        return answer_all(&store);
-    }
     if matches.get_flag("clear") {
         return clear_all(&store);
     }
@@ -98,47 +94,6 @@ fn print_group(calls: &[&Pending]) {
         }
     }
     print_table(2, &table);
-}
-
-/// `reflex pending --answer`: one call after another. The key stays unlocked in this process alone and ends with it.
-fn answer_all(store: &Store) -> u8 {
-    let Some(person) = person(store, "pending --answer", "") else { return exit_code::FOUND };
-    let mut consent = match Consent::held(store) {
-        Ok(Some(consent)) => consent,
-        Ok(None) => return exit_code::FOUND,
-        Err(problem) => {
-            complain(&visible(&problem));
-            return exit_code::FOUND;
-        }
-    };
-    let _present = store.be_present();
-    loop {
-        let all = waiting(store);
-        print_rows(&all);
-        let question = if all.is_empty() { "Enter looks again, q ends: " } else { "id (Enter looks again, q ends): " };
-        let Some(word) = answer(question) else { return exit_code::OK };
-        let id = match word.trim() {
-            "q" => return exit_code::OK,
-            "" if word.is_empty() => return exit_code::OK,
-            "" => continue,
-            id => id,
-        };
-        let Some(call) = all.iter().find(|call| call.id == id) else {
-            complain(&format!("no call `{}` waits", visible(id)));
-            continue;
-        };
-        if list::is_shared() {
-            consent = Consent::each(store);
-        }
-        match preview_and_give(store, (call, &once(call, &person, "")), View::Full, &mut consent) {
-            Ok(true) => {}
-            Ok(false) if confirmed("Remove it from the list? [y/N] ") => {
-                finish(reject(store, call, &person, ""), "it stays blocked");
-            }
-            Ok(false) => {}
-            Err(problem) => complain(&visible(&problem)),
-        }
-    }
 }
 
 /// `reflex approve ID`: one yes, to exactly one call.
@@ -274,9 +229,6 @@ pub(in crate::commands) fn deny(matches: &ArgMatches) -> u8 {
 /// `reflex grants`: lists approvals; `revoke` takes one back.
 pub(in crate::commands) fn grants(matches: &ArgMatches) -> u8 {
     let store = store();
-    if matches.get_flag("suggest") {
-        return crate::commands::answer::suggest::suggest(matches);
-    }
     if let Some(id) = matches.get_one::<String>("revoke") {
         let person = match person(&store, "revoke", id) {
             Some(person) => person,

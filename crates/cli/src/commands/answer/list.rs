@@ -46,7 +46,7 @@ pub(in crate::commands) fn open(store: &Store, person: &Person) -> u8 {
 
 /// Whether this terminal accepts keys from programs, like terminals that stay open or are driven from outside: two keys
 /// pressed there by an agent must not count as a yes.
-pub(in crate::commands) fn is_shared() -> bool {
+fn is_shared() -> bool {
     const DRIVEN: [&str; 7] =
         ["TMUX", "STY", "ZELLIJ", "KITTY_LISTEN_ON", "WEZTERM_UNIX_SOCKET", "VIM_TERMINAL", "NVIM"];
     DRIVEN.iter().any(|name| std::env::var_os(name).is_some())

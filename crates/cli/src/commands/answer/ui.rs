@@ -1,4 +1,4 @@
-//! `reflex ui` and `reflex serve`: serve the page on this machine, for as long as the terminal lives.
+//! `reflex ui`: serves the page on this machine, for as long as the terminal lives.
 
 use crate::commands::adapt::backtest::as_json as backtest;
 use crate::commands::adapt::config::as_json as config;
@@ -16,21 +16,17 @@ use reflex_host::{Host, Mode, open_browser};
 use reflex_ui::{Address, Commands, Page, serve};
 use serde_json::Value;
 
-pub(in crate::commands) fn grammar() -> Vec<Command> {
-    let port = || {
-        let help = "The port on 127.0.0.1 (default: a free one)";
-        Arg::new("port").long("port").value_name("PORT").help(help).value_parser(value_parser!(u16)).default_value("0")
-    };
-    vec![
-        Command::new("ui")
-            .about("Open the page where you answer calls and see what agents did")
-            .arg(port())
-            .arg(flag("no-open", "Print the address and a code instead of opening a browser")),
-        Command::new("serve").about("The same without opening a browser").arg(port()),
-    ]
+pub(in crate::commands) fn grammar() -> Command {
+    let help = "The port on 127.0.0.1 (default: a free one)";
+    let port =
+        Arg::new("port").long("port").value_name("PORT").help(help).value_parser(value_parser!(u16)).default_value("0");
+    Command::new("ui")
+        .about("Open the page where you answer calls and see what agents did")
+        .arg(port)
+        .arg(flag("no-open", "Print the address and a code instead of opening a browser"))
 }
 
-pub(in crate::commands) fn run(matches: &ArgMatches, opens: bool) -> u8 {
+pub(in crate::commands) fn run(matches: &ArgMatches) -> u8 {
     let store = Host::new(Mode::default()).store();
     let Some(person) = person(&store, "ui", "") else { return code::FOUND };
     let commands = Commands {
@@ -49,7 +45,7 @@ pub(in crate::commands) fn run(matches: &ArgMatches, opens: bool) -> u8 {
     let port = matches.get_one::<u16>("port").copied().unwrap_or_default();
     let page = Page { person, port, commands };
     let is_signed = *store.key_in_force() != InForce::Unprotected;
-    match serve(page, |address| report(address, opens, is_signed)) {
+    match serve(page, |address| report(address, !matches.get_flag("no-open"), is_signed)) {
         Ok(()) => code::OK,
         Err(error) => {
             complain(&format!("no page on port {port}: {error} (without --port a free one is taken)"));
