@@ -8,12 +8,10 @@ use crate::model::message::Message;
 use crate::model::module::{Module, OnError};
 use crate::natives::lent::Lent;
 use crate::natives::tools::Asks;
-use crate::region::Region;
 use crate::sandbox::{self, Interpreter};
 use reflex_types::Needs;
 use serde_json::Value;
 use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -94,9 +92,8 @@ impl Chain {
         let (modules, limits, asked) = (Arc::clone(&self.modules), self.limits, Arc::clone(call));
         let end = (first..modules.len()).find(|index| ours.has(*index)).unwrap_or(modules.len());
         let work = move || {
-            let region = Rc::new(Region::new(limits.memory));
             for index in first..end {
-                let report = ask_alone((&modules, index), &asked, (limits, &region), &send);
+                let report = ask_alone((&modules, index), &asked, limits, &send);
                 if report.is_none_or(|report| send.send(Message::Report(report)).is_err()) {
                     return;
                 }
@@ -146,7 +143,7 @@ impl Chain {
 fn ask_alone(
     (modules, index): (&Arc<Vec<Module>>, usize),
     call: &Arc<Call>,
-    (limits, region): (Limits, &Rc<Region>),
+    limits: Limits,
     send: &Sender<Message>,
 ) -> Option<Report> {
     let module = modules.get(index)?;
@@ -155,7 +152,7 @@ fn ask_alone(
         return Some(report);
     }
     let needs = module.needs();
-    match Interpreter::new(needs, (limits, region)) {
+    match Interpreter::new(needs, limits) {
         Err(problem) => report.decision = Some(Err(problem)),
         Ok(interpreter) => {
             interpreter.begin((modules, Some(index)), (call, Asks::Thread(send.clone())), limits);
@@ -179,7 +176,6 @@ struct Ours<'a> {
     /// Indexes in the chain of Reflex's own modules.
     places: Vec<usize>,
     needs: Needs,
-    region: Rc<Region>,
     kept: RefCell<Option<Interpreter>>,
 }
 
@@ -195,8 +191,7 @@ impl<'a> Ours<'a> {
                 places.push(index);
             }
         }
-        let region = Rc::new(Region::new(chain.limits.memory));
-        Ours { chain, call, places, needs, region, kept: RefCell::default() }
+        Ours { chain, call, places, needs, kept: RefCell::default() }
     }
 
     fn has(&self, index: usize) -> bool {
@@ -210,7 +205,7 @@ impl<'a> Ours<'a> {
         let mut report = Report::new(module, index);
         let kept = self.kept.borrow_mut().take().map(Ok);
         let new = || {
-            let interpreter = Interpreter::new(self.needs, (limits, &self.region))?;
+            let interpreter = Interpreter::new(self.needs, limits)?;
             interpreter.begin((modules, None), (self.call, Asks::Here(Lent::default())), limits);
             Ok(interpreter)
         };

@@ -21,7 +21,6 @@ mod imports;
 mod model;
 mod natives;
 pub mod official;
-mod region;
 mod sandbox;
 pub mod schema;
 

@@ -8,15 +8,16 @@ use crate::model::limits::Limits;
 use crate::model::module::Module;
 use crate::natives;
 use crate::natives::tools::{Asks, Tools};
-use crate::region::{Region, set_stack_base};
 use crate::schema::READS;
 use reflex_types::{Code, Needs, written};
+use rquickjs::allocator::RustAllocator;
 use rquickjs::context::intrinsic::{Eval, Json, Promise as Promises, RegExp, RegExpCompiler};
 use rquickjs::{
-    CatchResultExt, CaughtError, Context, Ctx, Function, Module as Script, Object, Promise, Runtime, Value,
+    CatchResultExt, CaughtError, Context, Ctx, Function, Module as Script, Object, Promise, Runtime, Value, qjs,
 };
 use serde_json::Map;
 use std::cell::Cell;
+use std::mem;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -24,10 +25,11 @@ use std::sync::Arc;
 pub(crate) struct Interpreter {
     /// The engine; `None` only after drop.
     engine: Option<(Runtime, Context)>,
-    region: Rc<Region>,
     tools: Rc<Tools>,
     files: Files,
     limits: Cell<Limits>,
+    /// Whether a module has run in it.
+    is_used: Cell<bool>,
 }
 
 /// The intrinsics of every interpreter. Adding all others would double its setup time.
@@ -35,6 +37,9 @@ type Few = (Eval, RegExpCompiler, RegExp, Json, Promises);
 
 /// Bytes of new objects that trigger the cycle collector. A call allocates less.
 const ROUND: usize = 4 << 20;
+
+/// Bytes that an interpreter requires for itself, before it runs a module.
+const OWN: usize = 1 << 20;
 
 /// Turns of the job queue that a timer counts as.
 const TIMER: u64 = 10;
@@ -44,10 +49,10 @@ impl Interpreter {
     ///
     /// # Errors
     /// Returns an error if the memory does not suffice.
-    pub(crate) fn new(needs: Needs, (limits, region): (Limits, &Rc<Region>)) -> Result<Interpreter, Problem> {
+    pub(crate) fn new(needs: Needs, limits: Limits) -> Result<Interpreter, Problem> {
         let no_room = |_| Problem::Cut(Limit::Memory);
         let (tools, files) = (Rc::new(Tools::new(limits.ticks)), Files::default());
-        let runtime = region.runtime().map_err(no_room)?;
+        let runtime = Runtime::new_with_alloc(RustAllocator).map_err(no_room)?;
         runtime.set_gc_threshold(ROUND.min(limits.memory / 2));
         let counted = Rc::clone(&tools);
         runtime.set_interrupt_handler(Some(Box::new(move || {
@@ -58,7 +63,7 @@ impl Interpreter {
         let context = if needs.all { Context::full(&runtime) } else { Context::custom::<Few>(&runtime) };
         let context = context.map_err(no_room)?;
         let engine = Some((runtime, context.clone()));
-        let new = Interpreter { engine, region: Rc::clone(region), tools, files, limits: Cell::new(limits) };
+        let new = Interpreter { engine, tools, files, limits: Cell::new(limits), is_used: Cell::default() };
         context.with(|ctx| {
             let added = natives::add(&ctx, (&new.tools, &new.files), needs).catch(&ctx);
             added.map_err(|error| new.desk(&ctx).problem(error, Problem::Load))
@@ -87,7 +92,12 @@ impl Interpreter {
     /// Runs a module. Returns its decision; `None` if it has no such handler.
     pub(crate) fn ask(&self, module: &Module, call: &Call) -> Result<Option<ModuleDecision>, Problem> {
         let Some((runtime, context)) = &self.engine else { return Ok(None) };
-        runtime.set_memory_limit(self.region.used().saturating_add(self.limits.get().memory));
+        // Adding up the memory takes time, and there is nothing of other modules in a new interpreter.
+        let used = match self.is_used.replace(true) {
+            true => usize::try_from(runtime.memory_usage().malloc_size).unwrap_or_default(),
+            false => OWN,
+        };
+        runtime.set_memory_limit(used.saturating_add(self.limits.get().memory));
         self.tools.next(module.granted.clone());
         context.with(|ctx| self.desk(&ctx).answer(module, call))
     }
@@ -137,14 +147,19 @@ impl Interpreter {
     }
 }
 
+/// Sets the base of the interpreter's stack to this thread's current position; its stack limit counts from here.
+#[expect(unsafe_code, reason = "there is no safe function for it")]
+fn set_stack_base(ctx: &Ctx<'_>) {
+    // SAFETY: the context is alive and has no other user.
+    unsafe { qjs::JS_UpdateStackTop(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
+}
+
 impl Drop for Interpreter {
     fn drop(&mut self) {
         let Some((runtime, context)) = self.engine.take() else { return };
         if self.limits.get().leave {
-            self.region.take_back(runtime, context);
-        } else {
-            drop(context);
-            drop(runtime);
+            mem::forget(context);
+            mem::forget(runtime);
         }
     }
 }
