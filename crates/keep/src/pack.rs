@@ -5,6 +5,7 @@
 //! its link count shows whether a backup still needs it. The plain copy is removed once its packed form has been read
 //! back, so a killed process leaves at least one of the two.
 
+use crate::manifest::hex;
 use crate::model::{Backup, Bounds, ItemKind};
 use crate::os;
 use crate::store::{self, BackupStore, Listed};
@@ -12,7 +13,6 @@ use ruzstd::decoding::{FrameDecoder, StreamingDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -178,13 +178,6 @@ fn digest_of(mut content: impl Read) -> io::Result<String> {
             count => hash.update(buffer.get(..count).unwrap_or_default()),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 impl Backup {

@@ -49,4 +49,4 @@ pub use syntax::outline::outline;
 pub use syntax::written::{Written, written};
 pub use text_tools::decode::base64;
 pub use text_tools::patch;
-pub use text_tools::quoting::{is_plain, quoted};
+pub use text_tools::quoting::{as_word, is_plain, quoted};

@@ -1,7 +1,7 @@
 //! Unquoted commands such as `reflex check npm test`.
 
 use clap::Command;
-use reflex_engine::shell::{is_plain, quoted};
+use reflex_engine::shell::as_word;
 
 /// Subcommands that take a shell command.
 const TAKE_COMMANDS: [&str; 2] = ["check", "explain"];
@@ -23,8 +23,7 @@ pub(crate) fn joined(words: Vec<String>, grammar: &Command) -> Vec<String> {
     if more.is_empty() || !is_marked && (is_complete || all_options(more, subcommand)) {
         return words;
     }
-    let text: Vec<String> =
-        command.iter().map(|word| if is_plain(word) { word.clone() } else { quoted(word) }).collect();
+    let text: Vec<String> = command.iter().map(|word| as_word(word)).collect();
     let before = words.iter().take(at + 1 + first).cloned();
     before.chain(["--".to_owned(), text.join(" ")]).collect()
 }

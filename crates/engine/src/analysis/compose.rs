@@ -163,10 +163,7 @@ impl Service {
 /// Returns a command from a text or a list of words. Two dollar signs stand for one.
 fn words(value: &Json) -> String {
     let unescaped = |text: &str| text.replace("$$", "$");
-    let quoted = |word: &str| {
-        let word = unescaped(word);
-        if reflex_shell::is_plain(&word) { word } else { reflex_shell::quoted(&word) }
-    };
+    let quoted = |word: &str| reflex_shell::as_word(&unescaped(word));
     match value {
         Json::String(text) => unescaped(text),
         Json::Array(words) => words.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" "),

@@ -1,10 +1,9 @@
 //! The files of a reflex: from a folder, a single module, an archive or the library.
 
-use crate::system::hex;
+use crate::system::digest::of_parts;
 use reflex_script::official;
 use reflex_script::{Code, Manifest, Module, OnError, javascript};
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
 
@@ -141,14 +140,8 @@ impl Package {
 
     /// SHA-256 digest of its paths and contents.
     pub fn digest(&self) -> String {
-        let mut digest = Sha256::new();
-        for (path, text) in &self.files {
-            for part in [path.as_bytes(), text.as_bytes()] {
-                digest.update((part.len() as u64).to_le_bytes());
-                digest.update(part);
-            }
-        }
-        format!("sha256:{}", hex::encode(&digest.finalize()))
+        let parts = self.files.iter().flat_map(|(path, text)| [path.as_bytes(), text.as_bytes()]);
+        format!("sha256:{}", of_parts(parts))
     }
 
     /// A string of the manifest, empty if missing.

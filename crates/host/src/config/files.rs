@@ -1,8 +1,9 @@
 //! The folders of people's rules and policies, and the checks that decide how far to trust the files in them.
 
+use crate::system::clock;
+use crate::system::digest::of_parts;
 use crate::system::folders::{self, Folders};
 use crate::system::os::{self, Kind, Stat};
-use crate::system::{clock, hex};
 use reflex_engine::Authority;
 use reflex_library::{DIGEST, RECOMMENDED};
 use reflex_rules::{MAX_BYTES, SourceFile, Variables, rule_files};
@@ -341,15 +342,11 @@ impl Found {
 
 /// The digest of the files' names and contents, independent of their folders.
 pub(super) fn digest(files: &[SourceFile]) -> String {
-    let mut digest = Sha256::new();
-    for file in files {
-        let name = Path::new(&file.name).file_name().unwrap_or_default();
-        for part in [name.as_encoded_bytes(), file.text.as_bytes()] {
-            digest.update((part.len() as u64).to_le_bytes());
-            digest.update(part);
-        }
-    }
-    hex::encode(&digest.finalize())
+    of_parts(files.iter().flat_map(|file| [base_name(file), file.text.as_bytes()]))
+}
+
+fn base_name(file: &SourceFile) -> &[u8] {
+    Path::new(&file.name).file_name().unwrap_or_default().as_encoded_bytes()
 }
 
 #[cfg(test)]

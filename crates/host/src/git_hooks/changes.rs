@@ -1,6 +1,7 @@
 //! The changes in a commit or a push, as the payload of the git adapter.
 
 use super::objects::{Blob, Blobs, git, holds};
+use reflex_engine::shell::as_word;
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::path::Path;
@@ -71,7 +72,7 @@ fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, 
         let is_none = |object: &str| object.bytes().all(|byte| byte == b'0');
         let branch = name.strip_prefix("refs/heads/").unwrap_or(name);
         if is_none(new) {
-            pushes.push(format!("git push {} --delete {}", quoted(remote), quoted(branch)));
+            pushes.push(format!("git push {} --delete {}", as_word(remote), as_word(branch)));
             continue;
         }
         tips.push(new.to_owned());
@@ -84,8 +85,8 @@ fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, 
         // Git has just asked the remote for its state, so a lease would check against the same commit.
         if !holds(folder, &["merge-base", "--is-ancestor", old, new]) {
             let local = local.strip_prefix("refs/heads/").unwrap_or(local);
-            let refs = quoted(&format!("{local}:{branch}"));
-            pushes.push(format!("git push --force-with-lease {} {refs}", quoted(remote)));
+            let refs = as_word(&format!("{local}:{branch}"));
+            pushes.push(format!("git push --force-with-lease {} {refs}", as_word(remote)));
         }
     }
     if tips.is_empty() {
@@ -100,12 +101,6 @@ fn pushed(folder: &Path, words: &[String], input: &str) -> Result<(Vec<Change>, 
     let mut changes = read_raw(&git(folder, &words, "")?);
     changes.retain(|change| !change.is_deleted && seen.insert((change.path.clone(), change.after.clone())));
     Ok((changes, pushes))
-}
-
-/// Quotes a word for a shell command.
-fn quoted(word: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:@+".contains(&byte);
-    if !word.is_empty() && word.bytes().all(is_plain) { word.into() } else { reflex_engine::shell::quoted(word) }
 }
 
 /// Parses `:MODE MODE NAME NAME STATUS` and the path after the zero byte.
@@ -169,7 +164,7 @@ fn with_contents(folder: &Path, changes: Vec<Change>, warnings: &mut Vec<String>
 
 #[cfg(test)]
 mod tests {
-    use super::{quoted, read_raw};
+    use super::read_raw;
 
     #[test]
     fn the_lines_of_a_raw_diff_are_read() {
@@ -184,12 +179,5 @@ mod tests {
             .map(|change| (change.path.as_str(), change.before.len(), change.after.len(), change.is_deleted))
             .collect();
         assert_eq!(shown, [("a b\nc", 0, 40, false), ("gone", 40, 0, true)]);
-    }
-
-    #[test]
-    fn a_name_of_a_branch_is_one_word() {
-        assert_eq!(quoted("topic/a-1"), "topic/a-1");
-        assert_eq!(quoted("a;rm -rf ~"), "'a;rm -rf ~'");
-        assert_eq!(quoted("a'b"), "'a'\\''b'");
     }
 }

@@ -67,6 +67,7 @@ pub(super) fn line<'w>(words: impl Iterator<Item = &'w OsStr>) -> String {
 }
 
 /// A word as a person would write it: quoted only if a shell would read it otherwise.
+/// Unlike `as_word`, it quotes `=`: a program whose name contains it must not be read as an assignment.
 fn shown(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./:,@%+".contains(&byte);
     if !word.is_empty() && word.bytes().all(is_plain) { word.to_owned() } else { quoted(word) }

@@ -5,6 +5,7 @@ use super::kept::Kept;
 use crate::catalog::{Home, MANIFEST, MAX_BYTES as MAX_FILE, PACK, Package, main_of, name_of, pack};
 use crate::config::{Cache, Offer, PresentFolders, loosening, trust};
 use crate::store::Store;
+use crate::system::digest::of_parts;
 use crate::system::folders::Folders;
 use crate::system::hex;
 use crate::system::os::{self, Purpose};
@@ -536,14 +537,7 @@ fn file(name: String, text: String) -> SourceFile {
 
 /// The digest of exactly these files.
 fn digest(files: &[SourceFile]) -> String {
-    let mut digest = Sha256::new();
-    for file in files {
-        for part in [file.name.as_bytes(), file.text.as_bytes()] {
-            digest.update((part.len() as u64).to_le_bytes());
-            digest.update(part);
-        }
-    }
-    hex::encode(&digest.finalize())
+    of_parts(files.iter().flat_map(|file| [file.name.as_bytes(), file.text.as_bytes()]))
 }
 
 /// The subject of a person's approval: the repository and the folder in it.

@@ -11,6 +11,7 @@ use crate::model::value::{Origin, Piece, UnknownReason, Value};
 use crate::reading::CommandId;
 use crate::syntax::parser::Placement;
 use crate::syntax::tree::Node;
+use crate::text_tools::quoting;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -44,7 +45,7 @@ impl Interpreter<'_> {
     fn remember_program(&mut self, name: &str, path: &Value) {
         match path.literal() {
             Some(text) => {
-                let call = format!("'{}' \"$@\"", text.replace('\'', "'\\''"));
+                let call = format!("{} \"$@\"", quoting::quoted(&text));
                 self.may_be(name, &call, path.origin());
             }
             None => self.gap(path.origin(), UnknownReason::NotEvaluated),

@@ -214,8 +214,7 @@ impl Interpreter<'_> {
 /// Converts `["sh", "-c", "x"]` to a command line.
 fn listed(text: &str) -> Option<String> {
     let items = text.strip_prefix('[')?.strip_suffix(']')?;
-    let word = |text: &str| if quoting::is_plain(text) { text.to_owned() } else { quoting::quoted(text) };
-    let words: Vec<String> = items.split('"').skip(1).step_by(2).map(word).collect();
+    let words: Vec<String> = items.split('"').skip(1).step_by(2).map(quoting::as_word).collect();
     Some(words.join(" "))
 }
 

@@ -7,7 +7,7 @@ pub(super) const HOME: char = '\u{1}';
 pub(super) fn word(value: &str) -> String {
     let parts = value.split(HOME).map(|part| match part {
         "" => String::new(),
-        part => format!("'{}'", part.replace('\'', r"'\''")),
+        part => reflex_shell::quoted(part),
     });
     parts.collect::<Vec<_>>().join("\"$HOME\"")
 }

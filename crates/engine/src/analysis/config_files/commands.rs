@@ -1,8 +1,8 @@
 //! Commands in settings files, recognized by their keys.
 
-use super::later::quoted;
 use crate::model::words::{WordList, Words};
 use crate::text::settings::{Setting, settings};
+use reflex_shell::as_word;
 use reflex_tables::Tables;
 
 /// Maximum distance, in settings, between a program and its arguments.
@@ -24,7 +24,7 @@ pub(crate) fn commands_of(tables: Tables, path: &str, text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (at, setting) in settings.iter().enumerate() {
         if setting.keys.last().is_some_and(|key| POWERSHELL.contains(&key.as_str())) {
-            lines.extend(setting.texts.iter().map(|text| format!("pwsh -Command {}", quoted(text))));
+            lines.extend(setting.texts.iter().map(|text| format!("pwsh -Command {}", as_word(text))));
         } else if keys.is_command(setting) {
             let after = settings.get(at + 1..).unwrap_or_default();
             let before = settings.get(at.saturating_sub(NEAR)..at).unwrap_or_default();
@@ -77,7 +77,7 @@ fn texts_of(setting: &Setting, arguments: Option<&Setting>) -> Vec<String> {
     let typed = arguments.filter(|arguments| arguments.texts.len() == 1);
     let apart = arguments.filter(|_| typed.is_none());
     let words = setting.texts.iter().chain(apart.into_iter().flat_map(|setting| &setting.texts));
-    let words = words.map(|word| quoted(word)).chain(typed.into_iter().flat_map(|setting| setting.texts.clone()));
+    let words = words.map(|word| as_word(word)).chain(typed.into_iter().flat_map(|setting| setting.texts.clone()));
     vec![words.collect::<Vec<_>>().join(" ")]
 }
 

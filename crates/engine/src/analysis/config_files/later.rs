@@ -120,11 +120,6 @@ impl DeferredExecution {
     }
 }
 
-/// Returns the word quoted for a shell.
-pub(super) fn quoted(word: &str) -> String {
-    if reflex_shell::is_plain(word) { word.to_owned() } else { reflex_shell::quoted(word) }
-}
-
 /// Hosts from which packages come by default.
 pub(super) const USUAL_REGISTRIES: [&str; 8] = [
     "registry.npmjs.org",

@@ -6,10 +6,10 @@ pub(crate) mod later;
 mod servers;
 mod tasks;
 
-use self::later::{DeferredExecution, USUAL_REGISTRIES, hidden_chars, quoted};
+use self::later::{DeferredExecution, USUAL_REGISTRIES, hidden_chars};
 use crate::text::json::lenient_json;
 use crate::text::{glob, yaml};
-use reflex_shell::{ExecTarget, work};
+use reflex_shell::{ExecTarget, as_word, work};
 use reflex_tables::{Node, Tables};
 use serde_json::Value as Json;
 
@@ -244,7 +244,7 @@ fn commands(json: Option<&Json>) -> Vec<String> {
     match json {
         Some(Json::String(text)) => vec![text.clone()],
         Some(Json::Array(words)) => {
-            vec![words.iter().filter_map(Json::as_str).map(quoted).collect::<Vec<_>>().join(" ")]
+            vec![words.iter().filter_map(Json::as_str).map(as_word).collect::<Vec<_>>().join(" ")]
         }
         Some(Json::Object(several)) => several.values().flat_map(|one| commands(Some(one))).collect(),
         Some(Json::Null | Json::Bool(_) | Json::Number(_)) | None => Vec::new(),
@@ -259,7 +259,7 @@ fn editor_tasks(content: &str, later: &mut DeferredExecution) {
             later.set(&["editor", "on-open"], command);
         }
         let words = task.get("args").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
-        let line: Vec<String> = [command.to_owned()].into_iter().chain(words.map(quoted)).collect();
+        let line: Vec<String> = [command.to_owned()].into_iter().chain(words.map(as_word)).collect();
         later.run_all(line.join(" "), ExecTarget::Here);
     }
 }

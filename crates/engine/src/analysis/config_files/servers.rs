@@ -1,9 +1,9 @@
 //! Tool servers that an agent starts or contacts, as configured in `.mcp.json` and similar files.
 
-use super::later::{DeferredExecution, hidden_chars, quoted};
+use super::later::{DeferredExecution, hidden_chars};
 use crate::text::json::{lenient_json, without_comments};
 use crate::text::url;
-use reflex_shell::ExecTarget;
+use reflex_shell::{ExecTarget, as_word};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 use std::fmt;
@@ -97,7 +97,7 @@ fn server(server: &Json, later: &mut DeferredExecution) {
     {
         later.set(&["tool-server", "shell-signs"], *word);
     }
-    let line: Vec<String> = [command.to_owned()].into_iter().chain(words.iter().map(|word| quoted(word))).collect();
+    let line: Vec<String> = [command.to_owned()].into_iter().chain(words.iter().map(|word| as_word(word))).collect();
     if later.settings.len() == before {
         later.set(&["tool-server", "program"], line.join(" "));
     }

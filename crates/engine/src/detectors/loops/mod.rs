@@ -366,24 +366,10 @@ fn spiral(past: &[Step]) -> Option<Loop> {
 }
 
 fn are_apart(one: &str, other: &str) -> bool {
-    let cut = |text: &str| text.chars().take(COMPARED).collect::<Vec<char>>();
+    let cut = |text: &str| text.chars().take(COMPARED).collect::<String>();
     let (one, other) = (cut(one), cut(other));
-    let longer = one.len().max(other.len());
-    distance(&one, &other) * 100 >= longer * APART_PERCENT && longer > 0
-}
-
-/// Levenshtein distance, computed row by row.
-fn distance(one: &[char], other: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, ch) in one.iter().enumerate() {
-        let mut next = vec![line + 1];
-        for ((above, diagonal), against) in row.iter().skip(1).zip(&row).zip(other) {
-            let left = next.last().copied().unwrap_or(0);
-            next.push((above + 1).min(left + 1).min(diagonal + usize::from(ch != against)));
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or(0)
+    let longer = one.chars().count().max(other.chars().count());
+    strsim::levenshtein(&one, &other) * 100 >= longer * APART_PERCENT && longer > 0
 }
 
 /// The last outputs have low entropy. As the weakest indication, it never exceeds a warning.

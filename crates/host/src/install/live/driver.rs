@@ -9,7 +9,7 @@ use crate::system::os;
 use crate::system::process::{Ended, Limits, run};
 use crate::system::random;
 use reflex_agents::live::{Launch, Stage};
-use reflex_engine::shell::quoted;
+use reflex_engine::shell::as_word;
 use reflex_mock::{Call, Model};
 use std::fs;
 use std::io::Read;
@@ -117,7 +117,7 @@ impl Run {
     fn seen(&self, folder: &Path) -> std::io::Result<Seen> {
         let live = self.plan.live;
         let program = std::env::current_exe()?;
-        let command = format!("{} canary {}", word(&program.to_string_lossy()), self.nonce);
+        let command = format!("{} canary {}", as_word(&program.to_string_lossy()), self.nonce);
         let model = Model::start(vec![Call::function(live.tool, (live.input)(&command))])?;
         let (url, place) = (model.url(), folder.to_string_lossy());
         let stage = Stage { model: &url, command: &command, folder: &place, texts: &self.plan.texts };
@@ -228,10 +228,4 @@ fn words(answer: &str, ended: &Ended) -> String {
     let text = if answer.is_empty() { &ended.words } else { answer };
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("{late}{}", line.chars().take(MAX_CHARS).collect::<String>())
-}
-
-/// Quotes a path for a shell.
-fn word(path: &str) -> String {
-    let is_plain = path.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"/._-+".contains(&byte));
-    if is_plain { path.to_owned() } else { quoted(path) }
 }
