@@ -92,7 +92,7 @@ impl Interpreter {
     /// Runs a module. Returns its decision; `None` if it has no such handler.
     pub(crate) fn ask(&self, module: &Module, call: &Call) -> Result<Option<ModuleDecision>, Problem> {
         let Some((runtime, context)) = &self.engine else { return Ok(None) };
-        // Adding up the memory takes time, and there is nothing of other modules in a new interpreter.
+        // Computing the usage walks the heap, so a new interpreter is not measured.
         let used = match self.is_used.replace(true) {
             true => usize::try_from(runtime.memory_usage().malloc_size).unwrap_or_default(),
             false => OWN,
@@ -148,7 +148,7 @@ impl Interpreter {
 }
 
 /// Sets the base of the interpreter's stack to this thread's current position; its stack limit counts from here.
-#[expect(unsafe_code, reason = "there is no safe function for it")]
+#[expect(unsafe_code, reason = "the safe interface lacks this function")]
 fn set_stack_base(ctx: &Ctx<'_>) {
     // SAFETY: the context is alive and has no other user.
     unsafe { qjs::JS_UpdateStackTop(qjs::JS_GetRuntime(ctx.as_raw().as_ptr())) }
