@@ -24,10 +24,22 @@ pub struct Listed {
 /// Lists the reflexes that ship with Reflex.
 pub fn official() -> Vec<Listed> {
     let manifests = official::REFLEXES.iter().filter_map(|reflex| reflex.file(MANIFEST));
-    manifests.filter_map(|text| serde_json::from_str(text).ok()).map(|value| listed(&value)).collect()
+    manifests.filter_map(|text| serde_json::from_str(text).ok()).map(|value| Listed::from_manifest(&value)).collect()
 }
 
 impl Listed {
+    fn from_manifest(manifest: &Value) -> Listed {
+        let text = |key: &str| manifest.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
+        Listed {
+            name: text("name"),
+            title: text("title"),
+            description: text("description"),
+            version: text("version"),
+            tags: strings(manifest.get("tags")),
+            decisions: strings(manifest.pointer("/capabilities/decisions")),
+        }
+    }
+
     /// Whether the name, title, description and tags contain every word, ignoring case.
     pub fn fits(&self, words: &[&str]) -> bool {
         let all = format!("{} {} {} {}", self.name, self.title, self.description, self.tags.join(" ")).to_lowercase();
@@ -35,18 +47,7 @@ impl Listed {
     }
 }
 
-fn listed(value: &Value) -> Listed {
-    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or("").to_owned();
-    let texts = |value: Option<&Value>| {
-        let list = value.and_then(Value::as_array).into_iter().flatten();
-        list.filter_map(Value::as_str).map(str::to_owned).collect()
-    };
-    Listed {
-        name: text("name"),
-        title: text("title"),
-        description: text("description"),
-        version: text("version"),
-        tags: texts(value.get("tags")),
-        decisions: texts(value.pointer("/capabilities/decisions")),
-    }
+fn strings(list: Option<&Value>) -> Vec<String> {
+    let items = list.and_then(Value::as_array).into_iter().flatten();
+    items.filter_map(Value::as_str).map(str::to_owned).collect()
 }
