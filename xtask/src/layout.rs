@@ -7,9 +7,13 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::bench::{CALLS, Ground, profile, shell};
+
+/// The linker script, below the root of the checkout. It is part of the sources, so that two builds of a commit are equal
+/// byte for byte. Names that no longer occur do no harm; the functions of new names are placed as elsewhere.
+pub(crate) const SCRIPT: &str = "crates/cli/order.ld";
 
 /// Sampling interval for the library's ordinary commands.
 const EVERY: usize = 24;
@@ -18,7 +22,7 @@ const EVERY: usize = 24;
 const ROUNDS: usize = 3;
 
 const HEAD: &str = "\
-/* Written by `cargo xtask release`: what a hook call runs, the most common first.
+/* Written by `cargo xtask order`: what a hook call runs, the most common first.
    GNU ld and lld put these sections before all others of their kind. */
 SECTIONS
 {
@@ -41,13 +45,12 @@ SECTIONS
 INSERT BEFORE .rodata;
 ";
 
-/// Counts the functions that calls of an unstripped program run, and writes the script into a folder.
-pub(crate) fn write(root: &Path, binary: &Path, folder: &Path) -> Result<PathBuf, String> {
+/// Counts the functions that calls of an unstripped program run, and writes the script.
+pub(crate) fn write(root: &Path, binary: &Path) -> Result<(), String> {
     let ground = Ground::prepare()?;
     let names = counted(binary, &ground, &commands(root)?)?;
-    let file = folder.join("hot.ld");
-    fs::write(&file, script(&names)).map_err(|error| format!("cannot write `{}`: {error}", file.display()))?;
-    Ok(file)
+    let file = root.join(SCRIPT);
+    fs::write(&file, script(&names)).map_err(|error| format!("cannot write `{}`: {error}", file.display()))
 }
 
 /// Names of functions, the most frequent first.

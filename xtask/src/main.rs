@@ -10,7 +10,6 @@ mod docs;
 mod hermetic;
 mod layout;
 mod linear;
-mod link;
 mod package;
 mod page;
 mod portable;
@@ -26,9 +25,12 @@ mod supervise;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use project::Project;
+use signal_hook::consts::SIGINT;
 use steps::{step, succeed};
 
 const USAGE: &str = "\
@@ -52,6 +54,7 @@ usage: cargo xtask COMMAND
   portable [TARGET…]
                     check that everything compiles for Linux, macOS and, as far as it goes, Windows
   release           build the binary that people get, with what a hook call runs side by side
+  order             count which functions a call runs and write crates/cli/order.ld, by which releases are linked
   package [TARGET…]
                     build what people install, for this machine or for these targets: archive, wheel, npm packages,
                     installer and checksums, in `dist/` of the target folder
@@ -75,11 +78,24 @@ usage: cargo xtask COMMAND
                     measure the inputs of up to a megabyte alone and write that section of the page
 ";
 
+/// Exit status after an interrupt, as shells report it.
+const INTERRUPTED: i32 = 130;
+
 /// Exit status for an unknown command line, as in sysexits.
 const WRONG_USAGE: u8 = 64;
 
 fn main() -> ExitCode {
-    link::as_linker().unwrap_or_else(run)
+    handle_interrupts();
+    run()
+}
+
+/// A shell ignores interrupts for what it starts in the background, and programs inherit that. As this program has a
+/// handler, those that it starts have the default, which tests of interrupts expect.
+fn handle_interrupts() {
+    let is_to_end = Arc::new(AtomicBool::new(true));
+    if let Err(error) = signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED, is_to_end) {
+        eprintln!("interrupts are left as they are: {error}");
+    }
 }
 
 fn run() -> ExitCode {
@@ -99,6 +115,7 @@ fn run() -> ExitCode {
         ["release"] => project().and_then(|project| release::build(&project)).map(|release| {
             println!("{}", release.binary.display());
         }),
+        ["order"] => project().and_then(|project| release::order(&project)),
         ["package", triples @ ..] => project().and_then(|project| package::run(&project, triples)),
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => hermetic_release(&words, score::check),

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::bench;
 use crate::layout;
-use crate::link::Link;
 use crate::project::{Project, tool};
 use crate::steps::{step, succeed};
+
+/// Cargo's profile of what is shipped.
+pub(crate) const PROFILE: &str = "shipped";
 
 /// The way a binary is linked to its C library.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -83,27 +84,36 @@ pub(crate) fn build(project: &Project) -> Result<Release, String> {
     let arch = std::env::consts::ARCH;
     let (musl, gnu) = (format!("{arch}-unknown-linux-musl"), format!("{arch}-unknown-linux-gnu"));
     if cfg!(target_os = "linux") && is_installed(&musl) {
-        return build_for(project, Some(&musl), Linkage::StaticMusl);
+        return build_for(project, Some(&musl), Linkage::StaticMusl, &[]);
     }
     if cfg!(all(target_os = "linux", target_env = "gnu")) {
-        let is_static = build_for(project, Some(&gnu), Linkage::StaticGlibc);
+        let is_static = build_for(project, Some(&gnu), Linkage::StaticGlibc, &[]);
         if is_static.is_ok() {
             return is_static;
         }
     }
-    build_for(project, None, Linkage::Dynamic)
+    build_for(project, None, Linkage::Dynamic, &[])
+}
+
+/// Counts again which functions a hook call runs, and writes the linker script with their order. Symbols, which the
+/// shipped program lacks, give the names.
+pub(crate) fn order(project: &Project) -> Result<(), String> {
+    let target = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    let symbols = format!("profile.{PROFILE}.strip=false");
+    let release = build_for(project, Some(&target), Linkage::StaticMusl, &["--config", &symbols])?;
+    step("order of functions", || layout::write(&project.root, &release.binary))
 }
 
 /// Builds the programs for another machine with zig as linker and C compiler, and returns their folder.
 pub(crate) fn build_elsewhere(project: &Project, target: &str, deployment: &str) -> Result<PathBuf, String> {
     let mut cargo =
-        project.cargo(&["zigbuild", "--release", "--locked", "--package", "reflex-guard", "--target", target]);
+        project.cargo(&["zigbuild", "--profile", PROFILE, "--locked", "--package", "reflex-guard", "--target", target]);
     if !deployment.is_empty() {
         cargo.env("MACOSX_DEPLOYMENT_TARGET", deployment);
     }
     anonymous(project, &mut cargo, target);
     step(&format!("release, {target}"), || succeed(&mut cargo))?;
-    Ok(project.target.join(target).join("release"))
+    Ok(project.target.join(target).join(PROFILE))
 }
 
 /// Removes local paths from the program, so that its bytes do not depend on the build machine.
@@ -133,46 +143,22 @@ fn is_installed(target: &str) -> bool {
     installed.is_ok_and(|list| list.lines().any(|line| line.trim() == target))
 }
 
-fn build_for(project: &Project, target: Option<&str>, linkage: Linkage) -> Result<Release, String> {
-    let mut cargo = project.cargo(&["build", "--release", "--locked", "--package", "reflex-guard"]);
+fn build_for(project: &Project, target: Option<&str>, linkage: Linkage, more: &[&str]) -> Result<Release, String> {
+    let mut cargo = project.cargo(&["build", "--profile", PROFILE, "--locked", "--package", "reflex-guard"]);
+    cargo.args(more);
     let mut folder = project.target.clone();
     if let Some(target) = target {
         cargo.args(["--target", target]);
         anonymous(project, &mut cargo, target);
         folder.push(target);
     }
-    if linkage == Linkage::StaticGlibc {
-        cargo.env("RUSTFLAGS", "-C target-feature=+crt-static");
-    }
-    let link =
-        target.filter(|_| linkage == Linkage::StaticMusl).map(|target| (target, Link::kept_in(folder.join("link"))));
-    if let Some((target, link)) = &link {
-        link.keep_by(&mut cargo, target)?;
+    match linkage {
+        Linkage::StaticMusl => drop(cargo.env("REFLEX_ORDER", project.root.join(layout::SCRIPT))),
+        Linkage::StaticGlibc => drop(cargo.env("RUSTFLAGS", "-C target-feature=+crt-static")),
+        Linkage::Dynamic => {}
     }
     step(&format!("release, {}", linkage.name()), || succeed(&mut cargo))?;
-    let file = format!("reflex{}", std::env::consts::EXE_SUFFIX);
-    let mut binary = folder.join("release").join(file);
-    if let Some((_, link)) = &link {
-        binary = step("order of functions", || ordered(project, link, &binary, &folder.join("shipped")))?;
-    }
-    Ok(Release { binary, linkage })
-}
-
-/// Links the program with the functions of a call side by side, in a folder of its own.
-fn ordered(project: &Project, link: &Link, named: &Path, folder: &Path) -> Result<PathBuf, String> {
-    let binary = folder.join("reflex");
-    let time = |file: &Path| fs::metadata(file).and_then(|data| data.modified()).ok();
-    if time(&binary) > time(&link.words()) {
-        return Ok(binary);
-    }
-    fs::create_dir_all(folder).map_err(|error| format!("cannot make `{}`: {error}", folder.display()))?;
-    if !bench::has_valgrind() {
-        println!("      valgrind is not there to tell which functions a call runs: they stay where they are");
-        return link.again(&binary, &[]).map(|()| binary);
-    }
-    let script = layout::write(&project.root, named, folder)?;
-    link.again(&binary, &[format!("-Wl,-T,{}", script.display()).into()])?;
-    Ok(binary)
+    Ok(Release { binary: folder.join(PROFILE).join(format!("reflex{}", std::env::consts::EXE_SUFFIX)), linkage })
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ fn programs(project: &Project, target: &Target) -> Result<Vec<Entry>, String> {
                 release.linkage.name()
             ));
         }
-        let rfx = project.target.join(target.triple).join("release/rfx");
+        let rfx = project.target.join(target.triple).join(release::PROFILE).join("rfx");
         return Ok(vec![Entry::program("reflex", read(&release.binary)?), Entry::program("rfx", read(&rfx)?)]);
     } else {
         release::build_elsewhere(project, target.triple, target.deployment)?
