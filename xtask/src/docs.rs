@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::project::Project;
-use crate::{bench, linear, reference};
+use bench::linear;
+use tasks::project::Project;
+
+use crate::reference;
 
 /// Checks all Markdown pages of the project.
 pub(crate) fn check(project: &Project) -> Result<(), String> {

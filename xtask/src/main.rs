@@ -1,26 +1,11 @@
 //! Development and CI tasks: checks, all tests, the real clients, the speed report.
 
-mod adapters;
 mod agent_pages;
-mod bench;
-mod bindings;
-#[cfg(unix)]
-mod clients;
 mod docs;
-mod hermetic;
-mod layout;
-mod linear;
 mod package;
-mod page;
 mod portable;
-mod project;
-mod recipes;
 mod reference;
-mod release;
-mod score;
-mod steps;
 mod suite;
-mod supervise;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -29,9 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use project::Project;
+use bench::{adapters, layout, linear, supervise};
+use bindings::recipes;
 use signal_hook::consts::SIGINT;
-use steps::{step, succeed};
+use tasks::project::Project;
+use tasks::steps::{self, step, succeed};
+use tasks::{hermetic, page, release};
 
 const USAGE: &str = "\
 usage: cargo xtask COMMAND
@@ -115,7 +103,7 @@ fn run() -> ExitCode {
         ["release"] => project().and_then(|project| release::build(&project)).map(|release| {
             println!("{}", release.binary.display());
         }),
-        ["order"] => project().and_then(|project| release::order(&project)),
+        ["order"] => project().and_then(|project| layout::write(&project)),
         ["package", triples @ ..] => project().and_then(|project| package::run(&project, triples)),
         ["score"] => project().and_then(|project| score::write(&project)),
         ["score", "--check"] => hermetic_release(&words, score::check),

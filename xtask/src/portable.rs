@@ -6,8 +6,8 @@
 use std::env::consts::OS;
 use std::process::Command;
 
-use crate::project::Project;
-use crate::steps::{step, succeed};
+use tasks::project::Project;
+use tasks::steps::{step, succeed};
 
 /// A target for which all packages but the listed ones are checked.
 struct Target {

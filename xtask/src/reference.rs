@@ -2,12 +2,12 @@
 //! users' files.
 
 use crate::agent_pages;
-use crate::project::Project;
 use reflex_rules::schema;
 use reflex_tables::compile::{Entry, Kind, Sources};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use tasks::project::Project;
 
 /// Writes all pages.
 pub(crate) fn write(project: &Project) -> Result<(), String> {

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::project::Project;
-use crate::steps::succeed;
+use tasks::project::Project;
+use tasks::steps::succeed;
 
 /// The target that has all files of `tests/` as modules.
 const MERGED: &str = "all";

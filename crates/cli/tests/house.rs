@@ -183,13 +183,15 @@ fn literals_are_told_from_code() {
 
 #[test]
 fn every_file_says_what_it_is_for() {
-    let files = ["crates", "xtask"].iter().flat_map(|folder| rust_files(&root().join(folder)));
+    let files = ["crates", "dev", "xtask"].iter().flat_map(|folder| rust_files(&root().join(folder)));
     report(files.filter(|file| !read(file).starts_with("//! ")).map(|file| shown(&file)).collect());
 }
 
 #[test]
 fn every_crate_takes_the_lints_of_the_workspace() {
-    let folders = crates().into_iter().chain([root().join("xtask")]);
+    let developers = fs::read_dir(root().join("dev")).unwrap().map(|entry| entry.unwrap().path());
+    let developers = developers.filter(|path| path.join("Cargo.toml").is_file());
+    let folders = crates().into_iter().chain(developers).chain([root().join("xtask")]);
     let takes = |folder: &PathBuf| read(&folder.join("Cargo.toml")).contains("[lints]\nworkspace = true\n");
     report(folders.filter(|folder| !takes(folder)).map(|folder| shown(&folder)).collect());
 }
@@ -444,7 +446,7 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn the_hostile_home_has_every_kind_of_state() {
     const STATE: [&str; 4] = ["state.join(\"", "state().join(\"", "self.folder.join(\"", "const ALARMS: &str = \""];
-    let listed = read(&root().join("xtask/src/hermetic/state.txt"));
+    let listed = read(&root().join("dev/tasks/src/hermetic/state.txt"));
     let listed: Vec<&str> = listed.lines().collect();
     let folder = root().join("crates/host/src");
     let mut missing = Vec::new();

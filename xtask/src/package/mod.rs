@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::project::Project;
-use crate::release;
-use crate::steps::{step, succeed};
 use archive::Entry;
 use target::Target;
+use tasks::project::Project;
+use tasks::release;
+use tasks::steps::{step, succeed};
 
 /// Name of the command and of the package in every registry.
 const NAME: &str = "reflex-guard";
