@@ -750,6 +750,7 @@ fn run_starts_an_agent_only_if_it_will_ask_and_passes_its_status_on() {
 #[test]
 fn run_ends_as_the_agent_did_with_a_summary() {
     let machine = Machine::new();
+    assert_eq!(machine.program("git", ["init", "-q"]).run().code, 0);
     let path = support::with_program(&machine, "gemini", "#!/bin/sh\necho \"started $*\"\nexit 7\n");
     let init = machine.reflex(["init", "--agent", "gemini", "--yes"]).env("PATH", &path).run();
     assert_eq!(init.code, 0, "{init:?}");
