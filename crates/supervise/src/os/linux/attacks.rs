@@ -9,10 +9,13 @@
 
 use super::{Supervision, probe};
 use crate::start::{Answer, Judge, Stage, Start};
-use std::ffi::{CString, OsStr};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io::Write;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -25,6 +28,9 @@ const ATTACK: &str = "REFLEX_TEST_ATTACK";
 /// Variable with the number of attempts of each attacker.
 const TRIES: &str = "REFLEX_TEST_TRIES";
 
+/// Variable with the path of the file that an attacker maps as its text, for the judge to change.
+const SHARED: &str = "REFLEX_TEST_SHARED";
+
 /// The word that no started program may have among its arguments, and the program that none may be.
 const FORBIDDEN: &str = "evil";
 
@@ -36,6 +42,8 @@ struct Words {
     seen: Mutex<Vec<Start>>,
     refused: AtomicUsize,
     caught: AtomicUsize,
+    /// Written over the attacker's text as soon as a start with another one has been judged.
+    change: Option<(PathBuf, &'static str)>,
 }
 
 impl Judge for Words {
@@ -44,6 +52,9 @@ impl Judge for Words {
         let is_evil = words.iter().any(|word| word == FORBIDDEN) || start.file.ends_with("stat");
         self.seen.lock().unwrap().push(start.clone());
         if !is_evil {
+            if let Some((file, text)) = &self.change {
+                overwrite(file, text);
+            }
             return Answer::Run;
         }
         let count = if start.stage == Stage::Requested { &self.refused } else { &self.caught };
@@ -52,13 +63,23 @@ impl Judge for Words {
     }
 }
 
+/// Changes the text at the start of a file that a process has mapped.
+fn overwrite(file: &Path, text: &str) {
+    let file = fs::OpenOptions::new().write(true).open(file).unwrap();
+    file.write_all_at(text.as_bytes(), 0).unwrap();
+}
+
 /// Runs a command under supervision; `None` if this system does not allow it.
 fn supervised(command: &mut Command, follows: bool) -> Option<(Output, Arc<Words>)> {
+    run(command, follows, Words::default())
+}
+
+fn run(command: &mut Command, follows: bool, judge: Words) -> Option<(Output, Arc<Words>)> {
     if let Err(why) = probe() {
         let _ = writeln!(io::stderr(), "skipped: {why}");
         return None;
     }
-    let judge = Arc::new(Words::default());
+    let judge = Arc::new(judge);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let (supervision, mut child) =
         Supervision::start_as(command, Arc::clone(&judge) as Arc<dyn Judge>, follows).unwrap();
@@ -98,53 +119,70 @@ fn tries() -> usize {
     std::env::var(TRIES).ok().and_then(|number| number.parse().ok()).unwrap_or(300)
 }
 
-/// Text that a thread changes back and forth between two values of the same length while children start with it.
-struct Flipping(*mut u8);
+/// Shared memory with a text that changes while children start with it.
+struct Text(*mut u8);
 
 // SAFETY: the pointer leads to shared memory, which lives until the process ends; races are what it is for.
-unsafe impl Send for Flipping {}
+unsafe impl Send for Text {}
 
-impl Flipping {
-    fn begin(values: [&str; 2]) -> *mut u8 {
+impl Text {
+    /// Maps the start of a file, or anonymous memory without one.
+    fn map(file: Option<&File>) -> Self {
+        let anonymous = if file.is_some() { 0 } else { libc::MAP_ANONYMOUS };
         // SAFETY: a new mapping, whose failure shows in the first write.
         let shared = unsafe {
             libc::mmap(
                 ptr::null_mut(),
                 4096,
                 libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_SHARED | libc::MAP_ANONYMOUS,
-                -1,
+                libc::MAP_SHARED | anonymous,
+                file.map_or(-1, AsRawFd::as_raw_fd),
                 0,
             )
         };
-        let text = Flipping(shared.cast());
-        let values = values.map(|value| value.as_bytes().to_vec());
-        thread::spawn(move || {
-            let text = text;
-            for value in values.iter().cycle() {
-                for (at, byte) in value.iter().enumerate() {
-                    // SAFETY: the values are shorter than the mapping.
-                    unsafe { text.0.add(at).write_volatile(*byte) };
-                }
-            }
-        });
-        shared.cast()
+        Self(shared.cast())
     }
+
+    fn set(&self, value: &str) {
+        for (at, byte) in value.bytes().enumerate() {
+            // SAFETY: the values are shorter than the mapping.
+            unsafe { self.0.add(at).write_volatile(byte) };
+        }
+    }
+}
+
+/// The harmless and the forbidden text of an attack, of the same length.
+fn texts(kind: &str) -> [&'static str; 2] {
+    if kind == "argv" { ["good", FORBIDDEN] } else { ["/usr/bin/echo", "/usr/bin/stat"] }
 }
 
 /// The attacker, when this executable is started as one. Each try prints what has run.
 #[test]
 fn attack() {
-    let Some(kind) = std::env::var_os(ATTACK) else { return };
-    let (path, first) = match kind.to_str() {
-        Some("argv") => (None, Flipping::begin(["good", FORBIDDEN])),
-        _ => (Some(Flipping::begin(["/usr/bin/echo", "/usr/bin/stat"])), ptr::null_mut()),
+    let Ok(kind) = std::env::var(ATTACK) else { return };
+    let [good, evil] = texts(&kind);
+    let shared = std::env::var_os(SHARED).map(|path| File::options().read(true).write(true).open(path).unwrap());
+    let text = Text::map(shared.as_ref());
+    let first = text.0.cast::<libc::c_char>().cast_const();
+    let (path, word) = if kind == "argv" { (c"/usr/bin/echo".as_ptr(), first) } else { (first, c"--version".as_ptr()) };
+    let argv = [c"echo".as_ptr(), word, ptr::null()];
+    let reset = if shared.is_some() {
+        Some(text)
+    } else {
+        thread::spawn(move || {
+            let text = text;
+            for value in [good, evil].iter().cycle() {
+                text.set(value);
+            }
+        });
+        None
     };
-    let fixed = [c"/usr/bin/echo", c"echo", c"--version"].map(|text| CString::from(text).into_raw());
-    let path = path.map_or(fixed[0].cast(), |path| path.cast::<libc::c_char>());
-    let word = if first.is_null() { fixed[2] } else { first.cast() };
-    let argv = [fixed[1].cast_const(), word.cast_const(), ptr::null()];
+    // Ends the line that the test runner has begun.
+    println!();
     for _ in 0..tries() {
+        if let Some(text) = &reset {
+            text.set(good);
+        }
         // SAFETY: the child only starts a program or ends.
         unsafe {
             let child = libc::fork();
@@ -159,25 +197,55 @@ fn attack() {
     unsafe { libc::_exit(0) };
 }
 
-fn wins(kind: &str, follows: bool) -> Option<usize> {
-    let (output, judge) = supervised(&mut attacker(kind), follows)?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    let is_evil = |line: &&str| *line == FORBIDDEN || line.starts_with("stat (");
-    let wins = text.lines().filter(is_evil).count();
-    let good = text.lines().filter(|line| *line == "good" || line.starts_with("echo (")).count();
-    let (refused, caught) = (judge.refused.load(Ordering::Relaxed), judge.caught.load(Ordering::Relaxed));
-    println!("{kind}: {} tries: {good} ran, {refused} refused, {caught} caught once loaded, {wins} won", tries());
-    assert!(good > 0 && refused > 0, "the attacker did nothing: {text}");
-    Some(wins)
+/// Numbers of an attacker's starts.
+#[derive(Debug, PartialEq)]
+struct Outcome {
+    harmless: usize,
+    refused: usize,
+    caught: usize,
+    won: usize,
 }
 
-/// One after the other: each attacker keeps a processor busy.
+fn outcome(mut attacker: Command, follows: bool, judge: Words) -> Option<Outcome> {
+    let (output, judge) = run(&mut attacker, follows, judge)?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let outcome = Outcome {
+        harmless: text.lines().filter(|line| *line == "good" || line.starts_with("echo (")).count(),
+        refused: judge.refused.load(Ordering::Relaxed),
+        caught: judge.caught.load(Ordering::Relaxed),
+        won: text.lines().filter(|line| *line == FORBIDDEN || line.starts_with("stat (")).count(),
+    };
+    println!("{outcome:?} of {} tries", tries());
+    Some(outcome)
+}
+
+/// The text changes at random moments, also between two bytes of it: one attacker after the other, for each keeps a
+/// processor busy.
+#[test]
+fn what_changes_at_any_moment_does_not_run() {
+    for kind in ["argv", "path"] {
+        let Some(outcome) = outcome(attacker(kind), true, Words::default()) else { return };
+        assert_eq!(outcome.won, 0, "{kind}: {outcome:?}");
+    }
+}
+
+/// The text changes between the verdict and the start, in each try.
 #[test]
 fn what_is_changed_after_it_was_judged_does_not_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("text");
     for kind in ["argv", "path"] {
-        assert_eq!(wins(kind, true).unwrap_or(0), 0, "{kind}");
+        let play = |follows| {
+            fs::write(&file, [0; 4096]).unwrap();
+            let mut attacker = attacker(kind);
+            attacker.env(SHARED, &file);
+            outcome(attacker, follows, Words { change: Some((file.clone(), texts(kind)[1])), ..Words::default() })
+        };
+        let all = tries();
+        let Some(outcome) = play(true) else { return };
+        assert_eq!(outcome, Outcome { harmless: 0, refused: 0, caught: all, won: 0 }, "{kind}");
         // Without the comparison the same attack wins, so it is one.
-        assert!(wins(kind, false).is_none_or(|wins| wins > 0), "{kind}: the attack attacks nothing");
+        assert_eq!(play(false), Some(Outcome { harmless: 0, refused: 0, caught: 0, won: all }), "{kind}");
     }
 }
 
