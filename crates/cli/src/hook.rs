@@ -70,9 +70,9 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
             if caller.name != agent.name {
                 lifeline::change(arguments.failed(caller));
             }
-            host.answer(caller, &arguments.payload(&fields))
+            host.answer(caller, &arguments.payload(&fields)).reply
         }
-        Err(problem) => host.unreadable(agent, arguments.event, &problem),
+        Err(problem) => host.refuse_unread(agent, arguments.event, &problem).reply,
     };
     lifeline::disarm();
     let code = write_reply(&reply);
@@ -126,7 +126,7 @@ pub(crate) fn git(words: &[String]) -> ExitCode {
     warnings.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {line}")));
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
     let payload = Payload { fields: &fields, event_name: Some(name), variable: &|name| std::env::var(name).ok() };
-    let reply = Host::new(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload);
+    let reply = Host::new(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload).reply;
     let code = write_reply(&reply);
     if code == reply.code && settle() {
         lifeline::end(code);
@@ -147,8 +147,8 @@ pub(crate) fn bare() -> Option<ExitCode> {
         return None;
     }
     let problem = "the hook entry lacks `hook --agent NAME` after `reflex`; run `reflex doctor` to find it";
-    let reply = Host::new(Mode::default()).unreadable(&stranger::AGENT, None, &unreadable(problem.into()));
-    Some(ExitCode::from(write_reply(&reply)))
+    let reply = Host::new(Mode::default()).refuse_unread(&stranger::AGENT, None, &unreadable(problem.into()));
+    Some(ExitCode::from(write_reply(&reply.reply)))
 }
 
 impl Arguments<'_> {

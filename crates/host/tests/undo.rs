@@ -178,7 +178,7 @@ impl Ground {
             "tool_input": input, "permission_mode": "default",
         });
         let payload = Payload { fields: payload.as_object().unwrap(), event_name: None, variable: &|_| None };
-        let reply = Host::new(Mode::default()).answer(find("claude").unwrap(), &payload);
+        let reply = Host::new(Mode::default()).answer(find("claude").unwrap(), &payload).reply;
         serde_json::from_slice(reply.stdout.as_ref()).unwrap_or(Value::Null)
     }
 

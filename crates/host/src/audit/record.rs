@@ -127,13 +127,42 @@ pub(crate) struct RecordContext<'a> {
     /// The id of the backup of the files that the call would lose.
     pub(crate) kept: Option<&'a str>,
     /// The model's answer in auto-pilot.
-    pub(crate) judge: Option<Value>,
+    pub(crate) judge: Option<&'a Value>,
     /// A report for every reflex that ran.
-    pub(crate) reflexes: Vec<Value>,
+    pub(crate) reflexes: &'a [Value],
     /// The time that each part took.
     pub(crate) latency: Timings<'a>,
     /// Whether the event is empty, as in the probes of `doctor` and `verify`.
-    pub(crate) probe: bool,
+    pub(crate) is_probe: bool,
+    /// Set for the result of a call.
+    pub(crate) ran: Option<Ran<'a>>,
+}
+
+impl<'a> RecordContext<'a> {
+    /// The context of a call that nothing but its judgement decides about.
+    pub(crate) fn of(delivery: &'a Delivery, judgement: &'a Judgement) -> RecordContext<'a> {
+        RecordContext {
+            delivery,
+            policy: "",
+            layers: &[],
+            grant: None,
+            kept: None,
+            judge: None,
+            reflexes: &[],
+            latency: Timings { read: 0, judged: &judgement.latency, total: 0 },
+            is_probe: false,
+            ran: None,
+        }
+    }
+}
+
+/// Facts about a call that has run.
+#[derive(Clone, Copy)]
+pub(crate) struct Ran<'a> {
+    /// The call as it was judged before it ran; `None` if it was not.
+    pub(crate) before: Option<&'a Call>,
+    /// The files that the call has written, each with the digest of its content.
+    pub(crate) changed: &'a [(String, String)],
 }
 
 /// The durations until the record is built, in nanoseconds.
@@ -150,11 +179,6 @@ pub(crate) struct Timings<'a> {
 const SLOW: u64 = 50_000;
 
 impl Timings<'_> {
-    /// Timings of a call that was not judged.
-    pub(crate) fn none(judged: &Latency) -> Timings<'_> {
-        Timings { read: 0, judged, total: 0 }
-    }
-
     /// Durations by part, in microseconds; parts below one microsecond are omitted.
     fn json(&self) -> Kept {
         let parts = [("read", self.read)].into_iter().chain(self.judged.stages()).chain([("whole", self.total)]);
@@ -166,13 +190,20 @@ impl Timings<'_> {
     }
 }
 
-/// The record of a call before it runs.
-pub(crate) fn call(
+/// The record of an event: of a call before it runs, or of its result.
+pub(crate) fn build(
     redactor: &Redactor<'_>,
     call: CallRef<'_>,
     judgement: &Judgement,
     context: &RecordContext<'_>,
 ) -> Kept {
+    match &context.ran {
+        Some(ran) => outcome(redactor, call, judgement, context.reflexes, *ran),
+        None => before(redactor, call, judgement, context),
+    }
+}
+
+fn before(redactor: &Redactor<'_>, call: CallRef<'_>, judgement: &Judgement, context: &RecordContext<'_>) -> Kept {
     let verdict = &judgement.verdict;
     let mut record = head(redactor, "call", call);
     record.text("policy", &redactor.name(context.policy));
@@ -181,7 +212,7 @@ pub(crate) fn call(
         record.part("layers", &redactor.kept(&config::record(context.layers)));
     }
     if !context.reflexes.is_empty() {
-        record.part("reflexes", &redactor.kept(&redactor.reflexes(&context.reflexes)));
+        record.part("reflexes", &redactor.kept(&redactor.reflexes(context.reflexes)));
     }
     record.word("decision", decision(verdict.decision));
     record.word("risk", verdict.risk.risk());
@@ -205,7 +236,7 @@ pub(crate) fn call(
     if let Some(id) = context.kept {
         record.made("kept", id);
     }
-    if let Some(judge) = &context.judge {
+    if let Some(judge) = context.judge {
         record.part("judge", &redactor.kept(judge));
     }
     record.part("micros", &context.latency.json());
@@ -215,7 +246,7 @@ pub(crate) fn call(
     if context.latency.total / 1000 > SLOW {
         record.flag("slow");
     }
-    if context.probe {
+    if context.is_probe {
         record.flag("probe");
     }
     record.finish()
@@ -254,13 +285,14 @@ fn reply(redactor: &Redactor<'_>, verdict: &Verdict, delivery: &Delivery) -> Opt
     }
 }
 
-/// The record of a call's outcome.
-pub(crate) fn outcome(
+fn outcome(
     redactor: &Redactor<'_>,
     call: CallRef<'_>,
-    before: Option<&Call>,
-    (verdict, changed, reflexes): (&Verdict, &[(String, String)], &[Value]),
+    judgement: &Judgement,
+    reflexes: &[Value],
+    ran: Ran<'_>,
 ) -> Kept {
+    let (Ran { before, changed }, verdict) = (ran, &judgement.verdict);
     let mut record = head(redactor, "outcome", call);
     record.part("fingerprint", &fingerprint(call));
     if let Some(before) = before {
@@ -416,19 +448,9 @@ mod tests {
         let judgement = judged(event);
         let delivery = Delivery::Reply { decision: judgement.verdict.decision, reason: String::new() };
         let latency = Timings { read: 999, judged: &judgement.latency, total: 60_000_000 };
-        let context = RecordContext {
-            delivery: &delivery,
-            policy: "default",
-            layers: &[],
-            grant: None,
-            kept: None,
-            judge: None,
-            reflexes: Vec::new(),
-            latency,
-            probe: false,
-        };
+        let context = RecordContext { policy: "default", latency, ..RecordContext::of(&delivery, &judgement) };
         let made = CallRef { id: "0a1b2c3d", event, fingerprint: &judgement.fingerprint };
-        serde_json::from_str(call(&Redactor::new(store), made, &judgement, &context).text()).unwrap()
+        serde_json::from_str(build(&Redactor::new(store), made, &judgement, &context).text()).unwrap()
     }
 
     #[test]
@@ -505,7 +527,10 @@ mod tests {
             let judgement = judged(&event);
             let call = CallRef { id: "0a1b2c3d", event: &event, fingerprint: &judgement.fingerprint };
             let changed = [("/repo/a".to_owned(), String::new())];
-            let kept = super::outcome(&Redactor::new(&store), call, None, (&Verdict::default(), &changed, &[]));
+            let delivery = Delivery::Reply { decision: Decision::Pass, reason: String::new() };
+            let ran = Some(Ran { before: None, changed: &changed });
+            let context = RecordContext { ran, ..RecordContext::of(&delivery, &judgement) };
+            let kept = build(&Redactor::new(&store), call, &judgement, &context);
             serde_json::from_str::<Value>(kept.text()).unwrap()
         };
         let (failed, succeeded) = (outcome(true), outcome(false));

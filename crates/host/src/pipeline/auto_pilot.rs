@@ -2,15 +2,15 @@
 //! that it does not answer with enough confidence, go to a person.
 
 use super::host::Host;
-use crate::audit::record::{self, CallRef};
+use super::stages::{Judged, Received, Scene, Settled};
+use crate::audit::record;
 use crate::auto_pilot::{self, Choice, Failure, Question, Reply};
-use crate::config::{JudgeConfig, Loaded, Mode};
+use crate::config::JudgeConfig;
 use crate::store::approvals::Pending;
-use crate::store::model_history::{Judged, MAX_REFUSALS};
+use crate::store::model_history::{Judged as ModelHistory, MAX_REFUSALS};
 use crate::store::modes::AUTO_PILOT;
 use crate::store::redact::Redactor;
 use crate::store::session::session_key;
-use crate::world::LocalWorld;
 use reflex_engine::{
     Action, Decision, Effect, Engine, Event, JudgedRule, Judgement, Moment, Policy, Script, Usage, Verdict, World,
 };
@@ -27,16 +27,6 @@ const MAX_SCRIPTS: usize = 4;
 
 /// Maximum number of effects and of facts in a question.
 const MAX_LISTED: usize = 30;
-
-/// The mode, layers, facts and backup under which a call is judged.
-#[derive(Clone, Copy)]
-pub(super) struct Sight<'s> {
-    pub(super) mode: Mode,
-    pub(super) loaded: &'s [Loaded],
-    pub(super) about: (&'s Event, Option<&'s Policy>, &'s LocalWorld<'s>),
-    /// The id of the backup of everything that the call would lose.
-    pub(super) kept: Option<&'s str>,
-}
 
 /// The outcome of asking the model, with its answer for the record.
 pub(super) enum Consulted {
@@ -72,94 +62,110 @@ impl Allowed {
     }
 }
 
-impl Host {
+impl Settled<'_> {
     /// Keeps the user's prompts for later questions.
-    pub(super) fn listen(&self, mode: Mode, event: &Event, redactor: &Redactor<'_>) {
-        if !mode.is_auto_pilot() || event.moment != Moment::Prompt {
+    pub(super) fn listen(&self) {
+        let Judged { received, scene, redactor, .. } = &self.judged;
+        let Received { incoming, event, .. } = received;
+        if !scene.mode.is_auto_pilot() || event.moment != Moment::Prompt {
             return;
         }
         for action in &event.actions {
             if let Action::Prompt { text } = action {
                 // Without the user's words the model answers less often, but not less safely.
-                let _ = self.store().keep_prompt(redactor, session_key(event), text);
+                let _ = incoming.store.keep_prompt(redactor, session_key(event), text);
             }
         }
     }
 
     /// Asks the model, if it may answer.
-    pub(super) fn consult(
-        &self,
-        sight: Sight<'_>,
-        call: CallRef<'_>,
-        judgement: &mut Judgement,
-        redactor: &Redactor<'_>,
-    ) -> Consulted {
-        let event = call.event;
-        if !sight.mode.is_auto_pilot() || judgement.verdict.decision != Decision::Ask || event.is_done {
+    pub(super) fn consult(&mut self) -> Consulted {
+        let Judged { received, scene, judgement, redactor, .. } = &mut self.judged;
+        let Received { incoming, event, .. } = received;
+        if !scene.mode.is_auto_pilot() || judgement.verdict.decision != Decision::Ask || event.is_done {
             return Consulted::Person(None);
         }
-        let store = self.store();
-        let session = store.judged(session_key(event));
-        let (config, rules) = match self.may_consult(sight, &session, judgement) {
+        let session = incoming.store.judged(session_key(event));
+        let (config, rules) = match may_consult(received, scene, &session, judgement, self.kept.is_some()) {
             Ok(may) => may,
             Err(why) => {
                 judgement.verdict.chain.push(format!("{AUTO_PILOT}: a person answers, because {why}"));
                 return Consulted::Person(None);
             }
         };
-        let exact = &call.fingerprint.exact;
-        if session.has_refused(exact) {
+        if session.has_refused(&judgement.fingerprint.exact) {
             let again = json!({"outcome": "refuse", "judge": config.shown(), "cached": true});
-            self.refused(call, judgement, redactor);
+            self.refuse();
             return Consulted::Refused(again);
         }
-        let (.., world) = sight.about;
-        let seen = Seen { event, judgement, rules: &rules, world };
+        let seen = Seen { event, judgement, rules: &rules, world: &scene.world };
         let reply = match seen.data(redactor, &session.prompts) {
-            Ok(data) => self.ask_judge(&config, &data),
+            Ok(data) => incoming.host.ask_judge(&config, &data),
             Err(why) => Reply::unasked(&config, Failure::too_long(why)),
         };
         judgement.verdict.chain.push(format!("{AUTO_PILOT}: the model's answer is {}", reply.outcome()));
-        let (context, verdict) = (reply.json(), &mut judgement.verdict);
+        let (context, exact) = (reply.json(), &judgement.fingerprint.exact);
         match reply.choice() {
-            Ok(Choice::Allow) => match store.keep_choice(redactor, session_key(event), (true, exact)) {
+            Ok(Choice::Allow) => match incoming.store.keep_choice(redactor, session_key(event), (true, exact)) {
                 Ok(()) => return Consulted::Allowed(context),
-                Err(error) => person_instead(verdict, &format!("cannot be recorded: {error}")),
+                Err(error) => person_instead(&mut judgement.verdict, &format!("cannot be recorded: {error}")),
             },
             Ok(Choice::Refuse) => {
-                self.refused(call, judgement, redactor);
+                self.refuse();
                 return Consulted::Refused(context);
             }
-            Ok(Choice::Ask) => person_instead(verdict, "is unsure"),
+            Ok(Choice::Ask) => person_instead(&mut judgement.verdict, "is unsure"),
             Err(failure) => {
-                verdict.chain.push(format!("{AUTO_PILOT}: no answer, because {}", failure.why()));
-                person_instead(verdict, &format!("gave no answer ({})", reply.outcome()));
+                judgement.verdict.chain.push(format!("{AUTO_PILOT}: no answer, because {}", failure.why()));
+                person_instead(&mut judgement.verdict, &format!("gave no answer ({})", reply.outcome()));
             }
         }
         Consulted::Person(Some(context))
     }
 
-    /// The model to ask, and the rules that it is asked about.
-    ///
-    /// # Errors
-    /// The reason why a person answers.
-    fn may_consult(
-        &self,
-        sight: Sight<'_>,
-        session: &Judged,
-        judgement: &Judgement,
-    ) -> Result<(JudgeConfig, Vec<JudgedRule>), String> {
-        let (event, Some(policy), world) = sight.about else { return Err("no policy is in force".into()) };
-        let config = JudgeConfig::from_layers(sight.loaded, &self.folders().home);
-        let config = config.ok_or("the policy names no model")?;
-        if session.has_ended {
-            return Err("auto-pilot ended in this session after three refusals in a row".into());
+    /// Refuses a call in the name of the model. The refusal counts in its session, and the call still waits for a
+    /// person.
+    fn refuse(&mut self) {
+        let Judged { received, judgement, redactor, .. } = &mut self.judged;
+        let (store, session) = (received.incoming.store, session_key(&received.event));
+        let kept = store.keep_choice(redactor, session, (false, &judgement.fingerprint.exact));
+        let ends = kept.is_err() || store.judged(session).has_ended;
+        let verdict = &mut judgement.verdict;
+        verdict.decision = Decision::Deny;
+        verdict.rewrite = None;
+        verdict.asked = "Auto-pilot refused this: it does not look like part of the task.".to_owned();
+        if ends {
+            verdict.chain.push(format!("{AUTO_PILOT}: ended in this session after {MAX_REFUSALS} refusals in a row"));
+            verdict.asked.push_str(&format!(
+                " After {MAX_REFUSALS} refusals in a row auto-pilot has ended for this session; the user decides now."
+            ));
         }
-        let engine = Engine::new(reflex_library::tables(), policy);
-        let rules = engine.judged_rules(event, world, judgement, sight.kept.is_some())?;
-        Ok((config, rules))
     }
+}
 
+/// The model to ask, and the rules that it is asked about. `is_kept` states that everything at stake has a copy.
+///
+/// # Errors
+/// The reason why a person answers.
+fn may_consult(
+    received: &Received<'_>,
+    scene: &Scene<'_>,
+    session: &ModelHistory,
+    judgement: &Judgement,
+    is_kept: bool,
+) -> Result<(JudgeConfig, Vec<JudgedRule>), String> {
+    let Some(policy) = &scene.policy else { return Err("no policy is in force".into()) };
+    let config = JudgeConfig::from_layers(&scene.loaded, &received.incoming.host.folders().home);
+    let config = config.ok_or("the policy names no model")?;
+    if session.has_ended {
+        return Err("auto-pilot ended in this session after three refusals in a row".into());
+    }
+    let engine = Engine::new(reflex_library::tables(), policy);
+    let rules = engine.judged_rules(&received.event, &scene.world, judgement, is_kept)?;
+    Ok((config, rules))
+}
+
+impl Host {
     /// Asks the model a question with these data.
     pub fn ask_judge(&self, config: &JudgeConfig, data: &Value) -> Reply {
         match Question::new(data) {
@@ -186,25 +192,6 @@ impl Host {
         let store = self.store();
         let seen = Seen { event, judgement: &judgement, rules: &rules, world };
         Ok(seen.data(&Redactor::of_call(&store, event, &judgement), prompts)?)
-    }
-
-    /// Refuses a call in the name of the model. The refusal counts in its session, and the call still waits for a
-    /// person.
-    fn refused(&self, call: CallRef<'_>, judgement: &mut Judgement, redactor: &Redactor<'_>) {
-        let store = self.store();
-        let session = session_key(call.event);
-        let kept = store.keep_choice(redactor, session, (false, &call.fingerprint.exact));
-        let ends = kept.is_err() || store.judged(session).has_ended;
-        let verdict = &mut judgement.verdict;
-        verdict.decision = Decision::Deny;
-        verdict.rewrite = None;
-        verdict.asked = "Auto-pilot refused this: it does not look like part of the task.".to_owned();
-        if ends {
-            verdict.chain.push(format!("{AUTO_PILOT}: ended in this session after {MAX_REFUSALS} refusals in a row"));
-            verdict.asked.push_str(&format!(
-                " After {MAX_REFUSALS} refusals in a row auto-pilot has ended for this session; the user decides now."
-            ));
-        }
     }
 }
 

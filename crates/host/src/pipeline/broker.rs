@@ -1,9 +1,8 @@
 //! Brings a question to a person if the agent itself cannot ask: the hook waits while a person can answer, and refuses
 //! before the agent would run the call without an answer.
 
-use super::host::Host;
 use super::notify;
-use crate::config::Loaded;
+use super::stages::{Judged, Received, Settled};
 use crate::config::asking::{Asking, Unattended};
 use crate::store::Store;
 use crate::store::approvals::{Answer, Grant, Pending, Wait, WaitEnd};
@@ -24,21 +23,17 @@ pub(super) enum Asked {
     Unchanged,
 }
 
-impl Host {
+impl Settled<'_> {
     /// Asks a person about a waiting call if the agent's own prompt reaches no person.
-    pub(super) fn ask(
-        &self,
-        (agent, event): (&Agent, &Event),
-        loaded: &[Loaded],
-        verdict: &mut Verdict,
-        call: &Pending,
-    ) -> Asked {
+    pub(super) fn ask(&mut self, call: &Pending) -> Asked {
+        let Judged { received, scene, judgement, .. } = &mut self.judged;
+        let (verdict, Received { incoming, event, .. }) = (&mut judgement.verdict, received);
+        let (host, store, agent) = (incoming.host, incoming.store, incoming.agent);
         let decides = verdict.decision == Decision::Ask && event.moment.is_before_execution();
         if !decides || !lacks_prompt(agent, event) {
             return Asked::Unchanged;
         }
-        let asking = Asking::from_layers(loaded);
-        let store = self.store();
+        let asking = Asking::from_layers(&scene.loaded);
         let is_present = store.is_person_present();
         if !is_present && allows_low(asking.unattended, verdict) {
             return Asked::Unchanged;
@@ -47,8 +42,8 @@ impl Host {
         let refuses_late = agent.refuses_late_hooks(event);
         let wait = asking.wait(refuses_late);
         let longest = if agent.may_wait_long(event) { asking.longest_wait(refuses_late) } else { wait };
-        self.wait_for(longest.as_secs() + notify::MAX_SECONDS);
-        let is_reported = !is_present && notify::deliver(&store, &asking.notify, call);
+        host.wait_for(longest.as_secs() + notify::MAX_SECONDS);
+        let is_reported = !is_present && notify::deliver(store, &asking.notify, call);
         let left = wait.saturating_sub(begun.elapsed());
         if left.is_zero() || !(is_present || is_reported) || (!is_present && asking.unattended == Unattended::Park) {
             if is_reported {
@@ -62,7 +57,7 @@ impl Host {
         // An answer also ends a wait that no list shows.
         let noted = store.begin_wait(call, WaitEnd { until: end(deadline.next), latest: end(deadline.last) }).ok();
         let process = event.started.as_ref().map(|started| started.process);
-        match answer(&store, call, deadline, &Waiter { noted, process, is_reported }) {
+        match answer(store, call, deadline, &Waiter { noted, process, is_reported }) {
             Answer::Answered => return Asked::Answered,
             Answer::TakenOff => deny(verdict, ""),
             Answer::Unattended => note(verdict, NOBODY),

@@ -1,12 +1,12 @@
 //! [`Host`]: places an event on this machine and judges it under the policy in force.
 
-use crate::config::judge::{judged, judged_further};
+use crate::config::judge::judged;
 use crate::config::{self, Loaded, Mode, PresentFolders};
-use crate::reflexes::{Detector, Reflexes};
+use crate::reflexes::Reflexes;
 use crate::store::Store;
 use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
-use reflex_engine::{Action, AgentPath, Authority, Event, Judgement, NONE, Policy, World, is_within};
+use reflex_engine::{Action, AgentPath, Authority, Event, Judgement, World, is_within};
 use reflex_git::project_root;
 use serde_json::json;
 use std::path::Path;
@@ -31,10 +31,6 @@ impl Host {
 
     pub(crate) fn wait_for(&self, seconds: u64) {
         (self.patience)(seconds);
-    }
-
-    pub(crate) fn mode(&self) -> Mode {
-        self.mode
     }
 
     /// The path and content of the file that a call writes if it gives up after a tool has run. The next call moves it
@@ -153,18 +149,6 @@ impl Host {
     pub fn folders(&self) -> &Folders {
         &self.folders
     }
-}
-
-/// Judges an event with the reflexes that are in force.
-pub(super) fn judged_with(
-    event: &Event,
-    policy: Option<&Policy>,
-    world: &dyn World,
-    detector: Option<&Detector<'_>>,
-) -> Judgement {
-    let ask = |seen: &reflex_engine::Seen<'_>| detector.map(|detector| detector.inspect(seen)).unwrap_or_default();
-    let further: reflex_engine::ExtraDetector<'_> = if detector.is_some() { &ask } else { NONE };
-    judged_further(event, policy, world, further)
 }
 
 /// The workspace of a call outside of any project: every path is outside of it.

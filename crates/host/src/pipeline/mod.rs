@@ -1,4 +1,5 @@
-//! Takes a call from the agent's bytes to the answer, and handles later questions about it.
+//! Takes a call from the agent's bytes to the answer, and handles later questions about it. [`stages`]
+//! are those of a call.
 
 mod answer;
 mod appeal;
@@ -11,13 +12,16 @@ mod changed;
 mod checks;
 mod client_files;
 mod host;
+mod judged;
 mod mcp_verdicts;
 mod memory;
 mod modes;
 mod naming;
 mod notify;
+mod recorded;
 mod replay_case;
-mod reply;
+mod settled;
+mod stages;
 mod starts;
 mod stop;
 mod undo;
@@ -26,5 +30,6 @@ pub use appeal::Instead;
 pub use changed::ChangedFiles;
 pub use client_files::UnseenLine;
 pub use host::Host;
+pub use recorded::Replied;
 pub use starts::Starts;
 pub use stop::MAX_IN_A_ROW;

@@ -1,15 +1,17 @@
 //! The mode `allow-all`: only core rules stop a call, and calls that were not judged completely. Its losses are backed
 //! up first.
 
-use super::host::{Host, judged_with};
+use super::host::Host;
+use crate::config::judge::judged_further;
 use crate::config::{self, Loaded, Mode};
 use crate::reflexes::Detector;
 use crate::store::Store;
 use crate::store::modes::{ALLOW_ALL, PASSED_BY_MODE};
 use crate::store::session::{History, SessionKey, session_key};
 use crate::system::person::no_agent_above;
-use crate::world::LocalWorld;
-use reflex_engine::{Decision, Engine, Event, Finding, Judgement, Policy, PolicyAction, Tier, Verdict, World};
+use reflex_engine::{
+    Decision, Engine, Event, ExtraDetector, Finding, Judgement, NONE, Policy, PolicyAction, Seen, Tier, Verdict, World,
+};
 use serde_json::Value;
 use std::path::Path;
 
@@ -31,7 +33,8 @@ impl Host {
         let reflexes = self.reflexes(event, present, &store);
         let detector = reflexes.as_ref().map(|list| Detector::new(list, &world, &History::default, sent.clone()));
         let (mode, policy) = self.policy_for_reader(event, &store, &loaded);
-        let (mut judgement, passed) = judged(mode, (event, policy.as_ref(), &world), detector.as_ref());
+        let ruling = Ruling { mode, policy: policy.as_ref(), world: &world };
+        let (mut judgement, passed) = judge(ruling, event, detector.as_ref());
         if passed.is_some() && !judgement.verdict.is_kept_first() {
             judgement.verdict.decision = Decision::Pass;
             judgement.verdict.reasons.clear();
@@ -62,24 +65,35 @@ impl Host {
 /// Findings that a part of a call was not judged. A core rule might be about that part, so they stay.
 const UNJUDGED: [&str; 2] = ["judgement/too-much", "code/too-large"];
 
+/// Mode, policy and facts for a judgement.
+#[derive(Clone, Copy)]
+pub(super) struct Ruling<'a> {
+    pub(super) mode: Mode,
+    /// `None` if the guard only records.
+    pub(super) policy: Option<&'a Policy>,
+    pub(super) world: &'a dyn World,
+}
+
+impl Ruling<'_> {
+    /// Judges an event with the reflexes that are in force.
+    pub(super) fn judge(self, event: &Event, detector: Option<&Detector<'_>>) -> Judgement {
+        let ask = |seen: &Seen<'_>| detector.map(|detector| detector.inspect(seen)).unwrap_or_default();
+        let further: ExtraDetector<'_> = if detector.is_some() { &ask } else { NONE };
+        judged_further(event, self.policy, self.world, further)
+    }
+}
+
 /// Judges a call in a mode. Returns the reason if the call runs because of the mode alone.
-pub(super) fn judged(
-    mode: Mode,
-    (event, policy, world): (&Event, Option<&Policy>, &LocalWorld<'_>),
-    detector: Option<&Detector<'_>>,
-) -> (Judgement, Option<String>) {
-    let mut judgement = judged_with(event, policy, world, detector);
-    let passed = set_aside(mode, (event, policy, world), &mut judgement);
+pub(super) fn judge(ruling: Ruling<'_>, event: &Event, detector: Option<&Detector<'_>>) -> (Judgement, Option<String>) {
+    let mut judgement = ruling.judge(event, detector);
+    let passed = set_aside(ruling, event, &mut judgement);
     (judgement, passed)
 }
 
 /// Reduces a verdict to its core rules. If they do not stop the call and other rules do, the call runs: its verdict
 /// becomes that of [`ALLOW_ALL`], under which losses are backed up. Returns the reason why it runs.
-fn set_aside(
-    mode: Mode,
-    (event, policy, world): (&Event, Option<&Policy>, &dyn World),
-    judgement: &mut Judgement,
-) -> Option<String> {
+fn set_aside(ruling: Ruling<'_>, event: &Event, judgement: &mut Judgement) -> Option<String> {
+    let Ruling { mode, policy, world } = ruling;
     let policy = policy.filter(|_| mode.allows_all() && judgement.verdict.decision != Decision::Pass)?;
     let tables = reflex_library::tables();
     let stays = |finding: &Finding| finding.tier == Tier::Core || UNJUDGED.contains(&finding.id.as_str());

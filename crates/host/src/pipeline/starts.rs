@@ -3,7 +3,6 @@
 use super::causes::{Calls, MAX_ABOVE};
 use super::host::Host;
 use super::naming::{command, has, unversioned};
-use crate::store::Store;
 use crate::store::approvals::settle;
 use crate::store::redact::Kept;
 use crate::system::os;
@@ -13,7 +12,6 @@ use reflex_agents::{Payload, supervisor};
 use reflex_engine::{Event, WordList, is_within};
 use reflex_supervise::{Answer, Judge, Stage, Start, parent, program, since};
 use serde_json::{Map, Value};
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -21,25 +19,11 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Maximum number of processes whose starts are remembered before the ended ones are dropped.
 const MAX_PROCESSES: usize = 8192;
-
-thread_local! {
-    /// The record of the start that this thread has just let run. It is written once the program runs.
-    static RECORD: RefCell<Option<Kept>> = const { RefCell::new(None) };
-}
-
-/// Writes the record of a call. That of a start that runs waits until [`Judge::done`], unless it has to survive a crash
-/// (`durable`), or something that the start does may depend on it (`first`).
-pub(super) fn record(store: &Store, event: &Event, record: Kept, (durable, first): (bool, bool)) -> io::Result<()> {
-    if event.started.is_none() || durable || first {
-        return store.record(&record, durable);
-    }
-    RECORD.set(Some(record));
-    Ok(())
-}
 
 /// Judges the starts of one run.
 pub struct Starts {
@@ -58,6 +42,8 @@ pub struct Starts {
     /// Number of starts that ran although their record could not be written.
     unrecorded: AtomicUsize,
     processes: Mutex<Processes>,
+    /// The record of the start that a thread has just let run. It is written once the program runs.
+    later: Mutex<HashMap<ThreadId, Kept>>,
 }
 
 /// The newest start of each process.
@@ -103,6 +89,7 @@ impl Starts {
             environment: environment.collect(),
             unrecorded: AtomicUsize::new(0),
             processes: Mutex::default(),
+            later: Mutex::default(),
         }
     }
 
@@ -205,7 +192,12 @@ impl Judge for Starts {
         let again = if is_top { self.once_more(start) } else { None };
         let fields = self.payload(again.as_ref().unwrap_or(start), &id, &causes);
         let payload = Payload { fields: &fields, event_name: None, variable: &|_| None };
-        let reply = self.host.answer(&supervisor::AGENT, &payload);
+        let mut replied = self.host.answer(&supervisor::AGENT, &payload);
+        if let Some(record) = replied.take_later() {
+            let mut waiting = self.later.lock().unwrap_or_else(PoisonError::into_inner);
+            waiting.insert(thread::current().id(), record);
+        }
+        let reply = replied.reply;
         if reply.code != 0 {
             return if is_top && !self.is_shell { Answer::End(reply.stderr) } else { Answer::Refuse(reply.stderr) };
         }
@@ -217,7 +209,9 @@ impl Judge for Starts {
     }
 
     fn done(&self) {
-        let Some(record) = RECORD.take() else { return };
+        let mut waiting = self.later.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(record) = waiting.remove(&thread::current().id()) else { return };
+        drop(waiting);
         if self.host.store().record(&record, false).is_err() {
             self.unrecorded.fetch_add(1, Ordering::Relaxed);
         }

@@ -4,21 +4,17 @@
 use super::checks::{self, Check, Ran};
 use super::host::Host;
 use super::memory;
-use super::reply::warn_if_unrecorded;
-use crate::audit::record::{self, CallRef, RecordContext, Timings};
+use super::stages::{Received, Scene, StopCheck};
 use crate::audit::skills;
 use crate::config::Loaded;
-use crate::config::judge::judged;
 use crate::store::redact::Redactor;
 use crate::store::session::History;
 use crate::store::session::session_key;
 use crate::store::tasks::Declared;
-use crate::system::random;
 use crate::world::LocalWorld;
-use reflex_agents::{Agent, Reply, deliver};
 use reflex_engine::{
-    Action, AgentPath, Decision, Engine, Event, Finding, Moment, PolicyAction, Reason, Severity, Untracked, World,
-    plain_path,
+    Action, AgentPath, Decision, Engine, Event, Finding, Judgement, Moment, PolicyAction, Reason, Severity, Untracked,
+    World, plain_path,
 };
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
@@ -37,28 +33,6 @@ const ACCEPT_SECONDS: u64 = 120;
 
 /// Maximum number of times in a row that an agent is kept at work, if it does not report that it goes on already.
 pub const MAX_IN_A_ROW: usize = 2;
-
-/// The checks at an end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum StopCheck {
-    /// Checks, changes, criteria and skills.
-    All,
-    /// Skills only.
-    Skills,
-}
-
-impl StopCheck {
-    /// The checks that an event asks for: at the stop of an agent, or by their name.
-    pub(crate) fn from_event(event: &Event) -> Option<StopCheck> {
-        match (event.moment, event.word.as_str()) {
-            (Moment::Stop, _) | (Moment::Other, "final-verify" | "final_verify" | "verify-result") => {
-                Some(StopCheck::All)
-            }
-            (Moment::Other, "skill-compliance" | "skill_compliance") => Some(StopCheck::Skills),
-            _ => None,
-        }
-    }
-}
 
 /// The `verify` entries of all policies.
 #[derive(Default)]
@@ -94,51 +68,29 @@ impl Wanted {
     }
 }
 
-impl Host {
-    /// Answers the end of a turn.
-    pub(crate) fn end(&self, agent: &Agent, event: &Event, duty: StopCheck) -> Reply {
-        let store = self.store();
-        let loaded = self.layers(&event.workspace);
-        let policy = self.mode().policy(&loaded);
-        let world = self.world(event, &loaded).in_session(&store, session_key(event));
-        let mut judgement = judged(event, policy.as_ref(), &world);
-        let (redactor, id) = (Redactor::new(&store), random::uuid());
+impl Received<'_> {
+    /// Adds what the checks at the end of a turn find.
+    pub(super) fn check_end(&self, check: StopCheck, scene: &Scene<'_>, judgement: &mut Judgement) {
+        let (host, store, event) = (self.incoming.host, self.incoming.store, &self.event);
         let mut findings = std::mem::take(&mut judgement.verdict.findings);
-        if duty == StopCheck::All {
-            findings.extend(self.verified(event, &loaded, &redactor));
+        if check == StopCheck::All {
+            findings.extend(host.verified(event, &scene.loaded, &Redactor::new(store)));
         }
-        findings.extend(skills::comply(event, &store));
-        if event.goes_on || in_a_row(&store.history(session_key(event))) >= MAX_IN_A_ROW {
+        findings.extend(skills::comply(event, store));
+        if event.goes_on || in_a_row(scene.world.history()) >= MAX_IN_A_ROW {
             // The agent was kept at work already: open points are reported, and the turn ends.
             findings.iter_mut().for_each(|finding| finding.fixed = finding.fixed.min(Some(PolicyAction::Warn)));
         }
-        if let Some(policy) = policy.as_ref().filter(|_| !findings.is_empty()) {
-            judgement.verdict = Engine::new(reflex_library::tables(), policy).conclude(event, &world, findings);
+        if let Some(policy) = scene.policy.as_ref().filter(|_| !findings.is_empty()) {
+            let engine = Engine::new(reflex_library::tables(), policy);
+            judgement.verdict = engine.conclude(event, &scene.world, findings);
         }
-        let fingerprint = judgement.fingerprint.clone();
-        let history = store.history(session_key(event));
-        judgement.verdict.advise_once(|advice| memory::was_shown(&history, advice, &fingerprint.exact));
-        let call = CallRef { id: &id, event, fingerprint: &fingerprint };
-        let delivery = deliver(event, &judgement.verdict, agent.abilities(event));
-        let policy = policy.as_ref().map_or("", |policy| policy.name());
-        let latency = Timings::none(&judgement.latency);
-        let reflexes = Vec::new();
-        let context = RecordContext {
-            delivery: &delivery,
-            policy,
-            layers: &loaded,
-            grant: None,
-            kept: None,
-            judge: None,
-            reflexes,
-            latency,
-            probe: false,
-        };
-        let recorded = store.record(&record::call(&redactor, call, &judgement, &context), false);
-        let remembered = store.remember(session_key(event), &memory::call(call, &judgement, false));
-        warn_if_unrecorded((agent.write)(event, &judgement.verdict, &delivery), recorded, remembered)
+        let exact = &judgement.fingerprint.exact;
+        judgement.verdict.advise_once(|advice| memory::was_shown(scene.world.history(), advice, exact));
     }
+}
 
+impl Host {
     /// Runs the checks, judges the changes, and writes a report to the log.
     fn verified(&self, event: &Event, loaded: &[Loaded], redactor: &Redactor<'_>) -> Vec<Finding> {
         let wanted = Wanted::from_layers(loaded);

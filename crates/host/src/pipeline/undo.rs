@@ -3,7 +3,8 @@
 //! If the backup fails, the call still needs its approval, and the prompt gives the reason.
 
 use super::host::Host;
-use crate::audit::record::{CallRef, shown};
+use super::stages::Received;
+use crate::audit::record::shown;
 use crate::store::redact::Redactor;
 use reflex_engine::{AtStake, Decision, Event, Judgement, Moment, RepositoryAtStake, is_within};
 use reflex_git::{Ignored, Repository};
@@ -51,22 +52,23 @@ impl Host {
     /// backup's id.
     pub(super) fn keep_first(
         &self,
-        call: CallRef<'_>,
+        received: &Received<'_>,
         judgement: &mut Judgement,
         redactor: &Redactor<'_>,
     ) -> Option<String> {
-        let is_kept = call.event.moment == Moment::BeforeTool && !call.event.is_done;
+        let Received { event, id, .. } = received;
+        let is_kept = event.moment == Moment::BeforeTool && !event.is_done;
         if !is_kept || judgement.verdict.decision == Decision::Deny {
             return None;
         }
         let at_stake = judgement.verdict.at_stake.clone()?;
         let kept = self.request(&at_stake).and_then(|(request, tree)| {
             let about = About {
-                record: call.id.into(),
-                client: redactor.name(&call.event.client).into(),
-                session: redactor.name(&call.event.session).into(),
-                workspace: redactor.clean(&call.event.workspace).into(),
-                what: shown(redactor, call.event).chars().take(MAX_DESCRIPTION).collect(),
+                record: id.clone(),
+                client: redactor.name(&event.client).into(),
+                session: redactor.name(&event.session).into(),
+                workspace: redactor.clean(&event.workspace).into(),
+                what: shown(redactor, event).chars().take(MAX_DESCRIPTION).collect(),
                 undoes: String::new(),
                 tree,
             };
