@@ -69,6 +69,27 @@ impl Judgement {
     }
 }
 
+/// The facts of a judgement, and a detector besides those of the engine. A world alone converts to options without one.
+#[derive(Clone, Copy)]
+pub struct JudgeOptions<'a> {
+    /// The facts about the machine.
+    pub world: &'a dyn World,
+    /// Runs after the detectors of the engine.
+    pub further: ExtraDetector<'a>,
+}
+
+impl<'a> From<&'a dyn World> for JudgeOptions<'a> {
+    fn from(world: &'a dyn World) -> JudgeOptions<'a> {
+        JudgeOptions { world, further: NONE }
+    }
+}
+
+impl<'a, W: World> From<&'a W> for JudgeOptions<'a> {
+    fn from(world: &'a W) -> JudgeOptions<'a> {
+        JudgeOptions { world, further: NONE }
+    }
+}
+
 /// Judges events under a library and a policy. Copying it is free.
 #[derive(Debug, Clone, Copy)]
 pub struct Engine<'p> {
@@ -82,41 +103,35 @@ impl<'p> Engine<'p> {
         Engine { tables, policy }
     }
 
-    /// Judges an event of any moment: a call before it runs by its effects ([`Engine::judge_with`]), other events by
-    /// their content ([`Engine::judge_incoming`]). Those without content pass, unless a layer of the policy has rules.
-    pub fn judge_any(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
+    /// Judges an event of any moment: a call before it runs by its effects, other events by their content, which have
+    /// already happened and are never denied by the engine itself. Those without content pass, unless a layer of the
+    /// policy has rules.
+    ///
+    /// A call that replaces the original one is judged too.
+    pub fn judge<'a>(self, event: &Event, options: impl Into<JudgeOptions<'a>>) -> Judgement {
+        let options = options.into();
         let has_content = matches!(event.moment, Moment::AfterTool | Moment::Prompt);
         if event.moment.is_before_execution() {
-            self.judge_with(event, world, further)
+            work::within(too_much::max_units(event), || self.judge_call(event, options))
         } else if has_content || !self.policy.layers().is_empty() {
-            self.judge_incoming(event, world, further)
+            work::within(too_much::max_units(event), || self.judge_content(event, options))
         } else {
             Judgement::unjudged(Decision::Pass)
         }
     }
 
-    /// Judges an event before it runs: analysis, detectors, gatekeeper.
-    pub fn judge(self, event: &Event, world: &dyn World) -> Judgement {
-        self.judge_with(event, world, NONE)
-    }
-
-    /// Like [`Engine::judge`], with an external detector. It also runs on a call that replaces the original one.
-    pub fn judge_with(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
-        work::within(too_much::max_units(event), || self.judge_within(event, world, further))
-    }
-
-    fn judge_within(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
+    fn judge_call(self, event: &Event, options: JudgeOptions<'_>) -> Judgement {
         let event = &*unfolded(event, self.tables);
-        let mut judgement = self.judge_once(event, world, further);
+        let mut judgement = self.judge_once(event, options);
         if judgement.verdict.rewrite.is_some() {
-            let again = |event: &Event| self.judge_once(event, world, further).verdict;
+            let again = |event: &Event| self.judge_once(event, options).verdict;
             rewrite::judge_again(event, &mut judgement.verdict, &again);
         }
         judgement
     }
 
-    fn judge_once(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
-        let Engine { tables, policy } = self;
+    fn judge_once(self, event: &Event, options: JudgeOptions<'_>) -> Judgement {
+        let (Engine { tables, policy }, JudgeOptions { world, further }) = (self, options);
         let mut watch = Stopwatch::new(world);
         let mut analysis = analyze(event, tables, world);
         if event.started.is_some() && leave_own(&mut analysis, tables) {
@@ -153,15 +168,10 @@ impl<'p> Engine<'p> {
         Judgement { analysis, verdict, asked, weighed, fingerprint, step, latency: watch.latency(), left }
     }
 
-    /// Judges input of an agent: a prompt, the output of a tool, the beginning and end of a session. The event has
-    /// already happened, so the engine itself never denies it. Findings report instructions in the input, loops of the
-    /// session, and matches of user rules and of the external detector.
-    pub fn judge_incoming(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
-        work::within(too_much::max_units(event), || self.judge_incoming_within(event, world, further))
-    }
-
-    fn judge_incoming_within(self, event: &Event, world: &dyn World, further: ExtraDetector<'_>) -> Judgement {
-        let Engine { tables, policy } = self;
+    /// Judges a prompt, the output of a tool, the beginning or end of a session: instructions in it, loops of the session,
+    /// and matches of user rules and of the external detector.
+    fn judge_content(self, event: &Event, options: JudgeOptions<'_>) -> Judgement {
+        let (Engine { tables, policy }, JudgeOptions { world, further }) = (self, options);
         let mut watch = Stopwatch::new(world);
         let event = &*unfolded(event, tables);
         let analysis = analyze(event, tables, world);

@@ -13,7 +13,7 @@
 mod session;
 
 use reflex_agents::{BadEvent, universal};
-use reflex_engine::{AgentPath, Decision, Engine, Event, NONE, Policy, Severity, Verdict};
+use reflex_engine::{AgentPath, Decision, Engine, Event, Policy, Severity, Verdict};
 use serde_json::{Map, Value};
 use session::Session;
 
@@ -71,7 +71,7 @@ impl Judge {
         let mut world = universal::supposed(object, &event)?;
         session.enter(&mut world);
         let engine = Engine::new(reflex_library::tables(), &self.policy);
-        let judgement = engine.judge_any(&event, &world, NONE);
+        let judgement = engine.judge(&event, &world);
         session.keep(&event, &judgement);
         Ok(judgement.verdict)
     }

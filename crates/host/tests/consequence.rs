@@ -17,7 +17,7 @@ fn check(command: &str, facts: Value, expected: Option<Severity>) {
     let object = call.as_object().unwrap();
     let event = universal::read(object).unwrap_or_else(|problem| panic!("{command}: {problem}"));
     let world = universal::supposed(object, &event).unwrap();
-    let found = Host::new(Mode::default()).judge_in(&event, &world).verdict.findings;
+    let found = Host::new(Mode::default()).judge_in(&event, &world, &[]).verdict.findings;
     let worst = found.iter().map(|finding| finding.severity).max();
     assert_eq!(worst, expected, "{command} with {facts}: {found:?}");
 }

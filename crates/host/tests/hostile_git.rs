@@ -61,7 +61,7 @@ impl Scratch {
             actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
             ..Event::default()
         };
-        Host::new(Mode::default()).judge_in(&event, &self.world()).verdict.decision
+        Host::new(Mode::default()).judge_in(&event, &self.world(), &[]).verdict.decision
     }
 
     /// Every answer about a path.

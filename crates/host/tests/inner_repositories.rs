@@ -49,7 +49,7 @@ impl Ground {
             actions: vec![Action::Shell { command: command.into(), language: Default::default() }],
             ..Event::default()
         };
-        let verdict = Host::new(Mode::default()).judge_in(&event, &LocalWorld::new(root, Vec::new())).verdict;
+        let verdict = Host::new(Mode::default()).judge_in(&event, &LocalWorld::new(root, Vec::new()), &[]).verdict;
         assert_eq!(verdict.decision, expected, "{command}: {:?}", verdict.reasons);
     }
 }

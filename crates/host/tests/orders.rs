@@ -39,7 +39,7 @@ fn check(command: &str, expected: &[&str]) {
     });
     let record = record.as_object().unwrap();
     let event = universal::read(record).unwrap();
-    let judgement = Host::new(Mode::default()).judge_in(&event, &universal::supposed(record, &event).unwrap());
+    let judgement = Host::new(Mode::default()).judge_in(&event, &universal::supposed(record, &event).unwrap(), &[]);
     let ids: Vec<_> = judgement.verdict.findings.into_iter().map(|finding| finding.id).collect();
     assert_eq!(ids, expected, "{command}");
 }

@@ -489,7 +489,7 @@ fn a_tool_of_any_name_is_judged_as_what_it_does() {
         });
         let object = object.as_object().unwrap();
         let event = universal::read(object).unwrap();
-        let verdict = host.judge_in(&event, &universal::supposed(object, &event).unwrap()).verdict;
+        let verdict = host.judge_in(&event, &universal::supposed(object, &event).unwrap(), &[]).verdict;
         let found: Vec<&str> = verdict.findings.iter().map(|finding| finding.id.as_str()).collect();
         if verdict.decision == Decision::Pass || !found.contains(&rule) {
             problems.push(format!("{tool} {arguments}: {found:?}, not {rule}"));
@@ -517,7 +517,7 @@ fn arguments_stand_under_any_name_that_senders_have_for_them() {
             object.insert(key.into(), value.into());
         }
         let read = universal::read(&object).unwrap();
-        let verdict = host.judge_in(&read, &universal::supposed(&object, &read).unwrap()).verdict;
+        let verdict = host.judge_in(&read, &universal::supposed(&object, &read).unwrap(), &[]).verdict;
         assert_eq!(verdict.decision, Decision::Deny, "{event}");
     }
 }

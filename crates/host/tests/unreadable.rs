@@ -76,7 +76,7 @@ impl Project {
         };
         let start = Instant::now();
         let world = LocalWorld::new(root, Vec::new());
-        let verdict = Host::new(Mode::default()).judge_in(&event, &world).verdict;
+        let verdict = Host::new(Mode::default()).judge_in(&event, &world, &[]).verdict;
         // Bounds are counted; this only tells a hang from an answer.
         assert!(start.elapsed() < Duration::from_secs(60));
         (verdict.decision, verdict.reasons.iter().map(Reason::brief).collect::<Vec<_>>().join("; "))

@@ -11,7 +11,7 @@ use crate::model::path::absolute;
 pub type ExtraDetector<'a> = &'a dyn Fn(&Seen<'_>) -> Vec<Finding>;
 
 /// A detector that reports nothing.
-pub const NONE: ExtraDetector<'static> = &|_| Vec::new();
+pub(crate) const NONE: ExtraDetector<'static> = &|_| Vec::new();
 
 /// Input of an external detector for one call.
 pub struct Seen<'a> {

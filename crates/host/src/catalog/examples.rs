@@ -4,7 +4,7 @@
 use super::context::{Seen, as_pattern, context};
 use super::package::{MANIFEST, Package};
 use crate::config::Mode;
-use crate::config::judge::judged;
+use crate::config::judge::judge;
 use reflex_agents::universal;
 use reflex_engine::loopbreaker::{Step, finish};
 use reflex_engine::{Event, FakeWorld, Judgement, Moment, World, absolute, fits};
@@ -168,7 +168,7 @@ fn asked(
 
 /// Judges by the built-in library alone.
 fn judged_by_library(event: &Event, world: &FakeWorld) -> Judgement {
-    judged(event, Mode::default().policy(&[]).as_ref(), world)
+    judge(event, Mode::default().policy(&[]).as_ref(), world)
 }
 
 fn of_outcome(outcome: &Outcome) -> Played {

@@ -1,19 +1,9 @@
 //! Judges an event under the policy in force.
 
-use reflex_engine::{Decision, Engine, Event, ExtraDetector, Judgement, NONE, Policy, World};
+use reflex_engine::{Decision, Engine, Event, JudgeOptions, Judgement, Policy};
 
 /// Judges an event. Without a policy it passes.
-pub(crate) fn judged(event: &Event, policy: Option<&Policy>, world: &dyn World) -> Judgement {
-    judged_further(event, policy, world, NONE)
-}
-
-/// The same, with an extra detector.
-pub(crate) fn judged_further(
-    event: &Event,
-    policy: Option<&Policy>,
-    world: &dyn World,
-    further: ExtraDetector<'_>,
-) -> Judgement {
+pub(crate) fn judge<'a>(event: &Event, policy: Option<&Policy>, options: impl Into<JudgeOptions<'a>>) -> Judgement {
     let Some(policy) = policy else { return Judgement::unjudged(Decision::Pass) };
-    Engine::new(reflex_library::tables(), policy).judge_any(event, world, further)
+    Engine::new(reflex_library::tables(), policy).judge(event, options)
 }

@@ -86,7 +86,7 @@ impl Host {
         let loaded = self.layers(&event.workspace);
         let store = self.store();
         let world = self.world(&event, &loaded).in_session(&store, session_key(&event));
-        Some(self.judge_with(&event, &world, &loaded))
+        Some(self.judge_in(&event, &world, &loaded))
     }
 }
 

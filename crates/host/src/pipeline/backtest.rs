@@ -22,8 +22,8 @@ impl Host {
         let event = self.settled(event);
         let loaded = self.layers(&event.workspace);
         let world = self.world(&event, &loaded);
-        let before = self.judge_with(&event, &world, &loaded).verdict;
-        let after = self.judge_with(&event, &world, &candidate.within(&loaded)).verdict;
+        let before = self.judge_in(&event, &world, &loaded).verdict;
+        let after = self.judge_in(&event, &world, &candidate.within(&loaded)).verdict;
         Some((before, after))
     }
 }

@@ -92,7 +92,7 @@ impl Host {
         for record in event.started.as_ref()?.causes.iter().filter_map(recorded) {
             let contains = |text: &str| {
                 let actions = vec![Action::Shell { command: text.into(), language: Language::default() }];
-                let judgement = self.judge(&Event { actions, ..event.clone() });
+                let judgement = self.judge(&Event { actions, ..event.clone() }, None);
                 commands_of(&judgement).any(|command| command == own)
             };
             let grant = record.get("grant").and_then(Value::as_str);

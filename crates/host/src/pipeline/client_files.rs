@@ -49,7 +49,7 @@ impl Host {
             cwd: event.workspace.clone(),
             ..event.clone()
         };
-        let verdict = self.judge_with(&call, &self.world(&call, loaded), loaded).verdict;
+        let verdict = self.judge_in(&call, &self.world(&call, loaded), loaded).verdict;
         if verdict.decision == Decision::Pass {
             return None;
         }

@@ -1,14 +1,13 @@
 //! [`Host`]: places an event on this machine and judges it under the policy in force.
 
-use crate::config::judge::judged;
+use crate::config::judge::judge;
 use crate::config::{self, Loaded, Mode, PresentFolders};
 use crate::reflexes::Reflexes;
 use crate::store::Store;
 use crate::system::folders::Folders;
 use crate::world::{LocalWorld, canonical};
-use reflex_engine::{Action, AgentPath, Authority, Event, Judgement, World, is_within};
+use reflex_engine::{AgentPath, Authority, Event, Judgement, World, is_within};
 use reflex_git::project_root;
-use serde_json::json;
 use std::path::Path;
 /// This machine, as the guard uses it.
 pub struct Host {
@@ -92,17 +91,6 @@ impl Host {
         event
     }
 
-    /// Judges an event on this machine. Only a call that has not run is judged by its effects. Reflexes see it in the
-    /// form of Claude Code's payload.
-    pub fn judge(&self, event: &Event) -> Judgement {
-        let command = event.actions.iter().find_map(|action| {
-            let Action::Shell { command, .. } = action else { return None };
-            Some(json!({"command": command}))
-        });
-        let input = command.unwrap_or_else(|| json!({}));
-        self.judge_sent(event, &json!({"tool_name": event.tool, "tool_input": input, "cwd": event.cwd}))
-    }
-
     /// The reflexes for a call; `None` if no folder names any.
     pub(super) fn reflexes(&self, event: &Event, present: PresentFolders, store: &Store) -> Option<Reflexes> {
         Reflexes::load(&self.folders, (Path::new(&event.workspace), Path::new(&event.cwd)), present, store)
@@ -118,14 +106,9 @@ impl Host {
         reflex_engine::unfolded(&event, reflex_library::tables()).into_owned()
     }
 
-    /// Judges an event in another world, by the library alone.
-    pub fn judge_in(&self, event: &Event, world: &dyn World) -> Judgement {
-        self.judge_with(event, world, &[])
-    }
-
-    /// Judges an event in another world, by these layers.
-    pub fn judge_with(&self, event: &Event, world: &dyn World, loaded: &[Loaded]) -> Judgement {
-        judged(event, self.mode.policy(loaded).as_ref(), world)
+    /// Judges an event in another world, by these layers besides the library.
+    pub fn judge_in(&self, event: &Event, world: &dyn World, layers: &[Loaded]) -> Judgement {
+        judge(event, self.mode.policy(layers).as_ref(), world)
     }
 
     /// The facts of this machine for an event, under these layers.

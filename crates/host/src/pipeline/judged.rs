@@ -55,7 +55,7 @@ impl<'a> Received<'a> {
         let reflexes = scene.reflexes.as_ref();
         let detector = reflexes.map(|list| Detector::new(list, &scene.world, &all, fields.clone().into()));
         let (mut judgement, passed) = match self.course() {
-            Course::Before => modes::judge(scene.ruling(), event, detector.as_ref()),
+            Course::Before => modes::judge_in_mode(scene.ruling(), event, detector.as_ref()),
             Course::Ran | Course::Ends(_) => (scene.ruling().judge(event, detector.as_ref()), None),
         };
         let mut is_silenced = false;

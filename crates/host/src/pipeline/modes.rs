@@ -2,7 +2,7 @@
 //! up first.
 
 use super::host::Host;
-use crate::config::judge::judged_further;
+use crate::config::judge::judge;
 use crate::config::{self, Loaded, Mode};
 use crate::reflexes::Detector;
 use crate::store::Store;
@@ -10,9 +10,9 @@ use crate::store::modes::{ALLOW_ALL, PASSED_BY_MODE};
 use crate::store::session::{History, SessionKey, session_key};
 use crate::system::person::no_agent_above;
 use reflex_engine::{
-    Decision, Engine, Event, ExtraDetector, Finding, Judgement, NONE, Policy, PolicyAction, Seen, Tier, Verdict, World,
+    Action, Decision, Engine, Event, Finding, JudgeOptions, Judgement, Policy, PolicyAction, Seen, Tier, Verdict, World,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 
 impl Host {
@@ -22,8 +22,9 @@ impl Host {
         (mode, mode.policy(loaded))
     }
 
-    /// Judges a call with the payload that its agent sent, which reflexes see.
-    pub fn judge_sent(&self, event: &Event, sent: &Value) -> Judgement {
+    /// Judges an event on this machine. Only a call that has not run is judged by its effects. Reflexes see the payload
+    /// that its agent sent, or without one a payload in the form of Claude Code's.
+    pub fn judge(&self, event: &Event, sent: Option<&Value>) -> Judgement {
         let store = self.store();
         let (loaded, present) = config::load_with_presence(&self.folders, Path::new(&event.workspace), &store);
         // A call without a session is judged as the first call of a new one.
@@ -31,10 +32,11 @@ impl Host {
         let session = if event.session.is_empty() { first } else { session_key(event) };
         let world = self.world(event, &loaded).in_session(&store, session);
         let reflexes = self.reflexes(event, present, &store);
-        let detector = reflexes.as_ref().map(|list| Detector::new(list, &world, &History::default, sent.clone()));
+        let payload = sent.cloned().unwrap_or_else(|| payload_of(event));
+        let detector = reflexes.as_ref().map(|list| Detector::new(list, &world, &History::default, payload.clone()));
         let (mode, policy) = self.policy_for_reader(event, &store, &loaded);
         let ruling = Ruling { mode, policy: policy.as_ref(), world: &world };
-        let (mut judgement, passed) = judge(ruling, event, detector.as_ref());
+        let (mut judgement, passed) = judge_in_mode(ruling, event, detector.as_ref());
         if passed.is_some() && !judgement.verdict.is_kept_first() {
             judgement.verdict.decision = Decision::Pass;
             judgement.verdict.reasons.clear();
@@ -62,6 +64,16 @@ impl Host {
     }
 }
 
+/// The event in the form of Claude Code's payload.
+fn payload_of(event: &Event) -> Value {
+    let command = event.actions.iter().find_map(|action| {
+        let Action::Shell { command, .. } = action else { return None };
+        Some(json!({"command": command}))
+    });
+    let input = command.unwrap_or_else(|| json!({}));
+    json!({"tool_name": event.tool, "tool_input": input, "cwd": event.cwd})
+}
+
 /// Findings that a part of a call was not judged. A core rule might be about that part, so they stay.
 const UNJUDGED: [&str; 2] = ["judgement/too-much", "code/too-large"];
 
@@ -77,14 +89,18 @@ pub(super) struct Ruling<'a> {
 impl Ruling<'_> {
     /// Judges an event with the reflexes that are in force.
     pub(super) fn judge(self, event: &Event, detector: Option<&Detector<'_>>) -> Judgement {
-        let ask = |seen: &Seen<'_>| detector.map(|detector| detector.inspect(seen)).unwrap_or_default();
-        let further: ExtraDetector<'_> = if detector.is_some() { &ask } else { NONE };
-        judged_further(event, self.policy, self.world, further)
+        let Some(detector) = detector else { return judge(event, self.policy, self.world) };
+        let ask = |seen: &Seen<'_>| detector.inspect(seen);
+        judge(event, self.policy, JudgeOptions { world: self.world, further: &ask })
     }
 }
 
 /// Judges a call in a mode. Returns the reason if the call runs because of the mode alone.
-pub(super) fn judge(ruling: Ruling<'_>, event: &Event, detector: Option<&Detector<'_>>) -> (Judgement, Option<String>) {
+pub(super) fn judge_in_mode(
+    ruling: Ruling<'_>,
+    event: &Event,
+    detector: Option<&Detector<'_>>,
+) -> (Judgement, Option<String>) {
     let mut judgement = ruling.judge(event, detector);
     let passed = set_aside(ruling, event, &mut judgement);
     (judgement, passed)

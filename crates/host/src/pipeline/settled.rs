@@ -59,9 +59,9 @@ impl<'a> Secured<'a> {
         };
         match release {
             Release::Runs { grant, why } => settled.let_run(grant, why),
-            Release::Allowed(allowed) => return Err(settled.judge_again(Some(allowed))),
+            Release::Allowed(allowed) => return Err(settled.give_up(Some(allowed))),
             Release::Waits(call) if matches!(turn, Turn::Unasked) && settled.ask(&call) == Asked::Answered => {
-                return Err(settled.judge_again(None));
+                return Err(settled.give_up(None));
             }
             Release::Waits(_) | Release::Stays => {}
         }
@@ -167,8 +167,8 @@ impl Settled<'_> {
         self.grant = grant;
     }
 
-    /// Gives the copy up: files may have changed since, so the losses are copied again.
-    fn judge_again(self, by: Option<Allowed>) -> Turn {
+    /// Discards the copy of the losses: the call is judged, and its losses are copied, once more.
+    fn give_up(self, by: Option<Allowed>) -> Turn {
         let received = self.judged.received;
         self.kept.iter().for_each(|kept| received.incoming.host.backups().discard(kept));
         Turn::Answered { id: received.id.clone(), by }

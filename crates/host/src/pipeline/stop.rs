@@ -148,7 +148,7 @@ impl Host {
         let action = Action::Shell { command: check.command.clone(), language: Default::default() };
         let call = before(event, action);
         let world = self.world(event, loaded);
-        let verdict = self.judge_with(&call, &world, loaded).verdict;
+        let verdict = self.judge_in(&call, &world, loaded).verdict;
         if verdict.decision != Decision::Pass {
             let reasons: Vec<String> = verdict.reasons.iter().map(Reason::brief).collect();
             let how = format!("it was not run: {}", reasons.join(" "));
@@ -168,7 +168,7 @@ impl Host {
             let small = path.symlink_metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);
             let content = small.then(|| fs::read_to_string(&path).ok()).flatten().unwrap_or_default();
             let call = before(event, Action::Write { path: AgentPath::new(path.to_string_lossy()), content });
-            for mut finding in self.judge_with(&call, &world, loaded).verdict.findings {
+            for mut finding in self.judge_in(&call, &world, loaded).verdict.findings {
                 let known = findings.iter().any(|other| other.id == finding.id);
                 if finding.severity < Severity::Medium || finding.detector == "loopbreaker" || known {
                     continue;

@@ -61,7 +61,7 @@ pub(crate) fn judged(example: &Value) -> Judgement {
     let object = event(example);
     let event = universal::read(&object).unwrap_or_else(|problem| panic!("{example}: {problem}"));
     let world = universal::supposed(&object, &event).unwrap();
-    Host::new(Mode::default()).judge_in(&event, &world)
+    Host::new(Mode::default()).judge_in(&event, &world, &[])
 }
 
 pub(crate) fn ids(example: &Value) -> Vec<String> {

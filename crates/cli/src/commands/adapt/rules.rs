@@ -384,7 +384,7 @@ fn fires(host: &Host, layer: &Opened, rule: &Rule, example: &Value) -> Result<bo
     }
     let call = universal::read(event).map_err(|problem| problem.to_string())?;
     let world = universal::supposed(event, &call).map_err(|problem| problem.to_string())?;
-    let judgement = host.judge_with(&call, &world, &[layer.loaded.again()]);
+    let judgement = host.judge_in(&call, &world, &[layer.loaded.again()]);
     let id = layer.id(rule);
     Ok(judgement.verdict.findings.iter().any(|finding| finding.id == id))
 }

@@ -84,7 +84,7 @@ fn of_command(host: &Host, command: &str) -> Subject {
 fn guilty(host: &Host, command: &str) -> Option<Vec<String>> {
     let event = json!({"event": "pre-command", "command": command, "workspace": "/repo", "home": "/home/me"});
     let call = universal::read(event.as_object()?).ok()?;
-    let judgement = host.judge_in(&call, &FakeWorld::default());
+    let judgement = host.judge_in(&call, &FakeWorld::default(), &[]);
     let analysis = &judgement.analysis;
     let commands = &analysis.readings.first()?.commands;
     let parents: Vec<_> = commands.iter().filter_map(|one| one.parent).collect();

@@ -33,10 +33,7 @@ pub(in crate::commands) struct Question {
 impl Question {
     /// Judges the question.
     pub(in crate::commands) fn judgement(&self) -> Judgement {
-        let mut judgement = match &self.sent {
-            Some(sent) => self.host.judge_sent(&self.event, sent),
-            None => self.host.judge(&self.event),
-        };
+        let mut judgement = self.host.judge(&self.event, self.sent.as_ref());
         self.host.foresee_keeping(&self.event, &mut judgement);
         judgement
     }

@@ -51,7 +51,7 @@ fn play(line: &str) -> Result<Played, String> {
     event.home = "/home/me".into();
     event.workspace = "/home/me/shop".into();
     let world = universal::supposed(&call, &event).map_err(|problem| problem.to_string())?;
-    let verdict = Host::new(Mode::default()).judge_in(&event, &world).verdict;
+    let verdict = Host::new(Mode::default()).judge_in(&event, &world, &[]).verdict;
     let word = word(&verdict);
     // An agent reads the standing advice once; repeating it would fill the table.
     let verdict = Verdict { knows_steps: true, ..as_run(&verdict) };

@@ -164,7 +164,7 @@ fn is_guarded(host: &Host, agent: &Agent, words: &[String]) -> Result<(), String
         actions: vec![Action::Shell { command, language: Language::Shell }],
         ..Event::default()
     };
-    let verdict = host.judge(&host.placed(event)).verdict;
+    let verdict = host.judge(&host.placed(event), None).verdict;
     if let Some(finding) = verdict.findings.iter().find(|finding| finding.id == UNGUARDED) {
         return Err(format!("{} Instead: {}", finding.message, finding.remedy));
     }
