@@ -9,8 +9,7 @@ use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, git
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use reflex_host::git_hooks::{changes, silenced_agents};
 use reflex_host::signing::choose_key;
-use reflex_host::store::approvals::settle;
-use reflex_host::{Host, Mode, SESSION_MODE, choose_home};
+use reflex_host::{Host, Mode, Replied, SESSION_MODE, choose_home};
 use serde_json::{Map, Value};
 use std::io::{self, BufRead, IsTerminal, Read, Write};
 use std::process::ExitCode;
@@ -64,23 +63,18 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         let (file, text) = host.overdue(agent.name);
         lifeline::leave(&file, text);
     }
-    let reply = match read().and_then(|bytes| object(&bytes)) {
+    let replied = match read().and_then(|bytes| object(&bytes)) {
         Ok(fields) => {
             let caller = arguments.caller(&fields);
             if caller.name != agent.name {
                 lifeline::change(arguments.failed(caller));
             }
-            host.answer(caller, &arguments.payload(&fields)).reply
+            host.answer(caller, &arguments.payload(&fields))
         }
-        Err(problem) => host.refuse_unread(agent, arguments.event, &problem).reply,
+        Err(problem) => host.refuse_unread(agent, arguments.event, &problem),
     };
     lifeline::disarm();
-    let code = write_reply(&reply);
-    // If the answer could not be written, the call does not run, and the yes stays for the next attempt.
-    if code == reply.code && settle() {
-        lifeline::end(code);
-    }
-    ExitCode::from(code)
+    deliver(replied)
 }
 
 /// `reflex git-hook NAME`: judges a commit or push like the calls of agents; 1 refuses.
@@ -126,12 +120,7 @@ pub(crate) fn git(words: &[String]) -> ExitCode {
     warnings.iter().for_each(|line| drop(writeln!(io::stderr(), "reflex: {line}")));
     let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
     let payload = Payload { fields: &fields, event_name: Some(name), variable: &|name| std::env::var(name).ok() };
-    let reply = Host::new(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload).reply;
-    let code = write_reply(&reply);
-    if code == reply.code && settle() {
-        lifeline::end(code);
-    }
-    ExitCode::from(code)
+    deliver(Host::new(Mode::of_session(mode.as_deref())).answer(&git::AGENT, &payload))
 }
 
 /// `reflex` without arguments but with a payload on standard input: a client that omitted the arguments of its hook.
@@ -219,6 +208,17 @@ pub(crate) fn read() -> Result<Vec<u8>, BadEvent> {
 
 fn unreadable(problem: String) -> BadEvent {
     BadEvent { field: String::new(), problem, moment: None }
+}
+
+/// Writes the reply. The approval by which a call runs is then used.
+fn deliver(Replied { reply, hold, .. }: Replied) -> ExitCode {
+    let code = write_reply(&reply);
+    // If the answer could not be written, the call does not run, and the yes stays for the next attempt.
+    if let Some(hold) = hold.filter(|_| code == reply.code) {
+        hold.finish();
+        lifeline::end(code);
+    }
+    ExitCode::from(code)
 }
 
 fn write_reply(reply: &Reply) -> u8 {

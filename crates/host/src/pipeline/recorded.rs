@@ -5,6 +5,7 @@ use super::memory;
 use super::stages::{Course, Incoming, Judged, Received, Settled};
 use crate::audit::record::{self, CallRef, Ran, RecordContext, Timings};
 use crate::store::alarm::{Alarm, Subject};
+use crate::store::approvals::Hold;
 use crate::store::redact::{Kept, Redactor};
 use crate::store::session::{Call, session_key};
 use crate::system::{clock, random};
@@ -21,6 +22,7 @@ pub(super) struct Recorded<'a> {
     /// Whether the policy lets nothing run that is not in the log.
     is_needed: bool,
     later: Option<Kept>,
+    hold: Option<Hold>,
 }
 
 /// The content of a reply.
@@ -34,6 +36,8 @@ enum Answer<'a> {
 pub struct Replied {
     /// The reply, in the words of its agent.
     pub reply: Reply,
+    /// The hold on the approval by which the call runs, until the reply was written.
+    pub hold: Option<Hold>,
     later: Option<Kept>,
 }
 
@@ -49,7 +53,7 @@ pub(super) struct Unread<'a> {
 impl Replied {
     /// The reply to a call of an MCP tool that a hook of the same client has judged and recorded: it runs.
     pub(super) fn to_judged() -> Replied {
-        Replied { reply: Reply::default(), later: None }
+        Replied { reply: Reply::default(), hold: None, later: None }
     }
 
     /// The record of a started program, to be written once it runs, if nothing depends on it before.
@@ -60,10 +64,10 @@ impl Replied {
 
 impl Recorded<'_> {
     pub(super) fn reply(self) -> Replied {
-        let Recorded { agent, answer, written, remembered, is_needed, later } = self;
+        let Recorded { agent, answer, written, remembered, is_needed, later, hold } = self;
         let mut reply = match (&answer, &written) {
             (Answer::Verdict { event, .. }, Err(error)) if is_needed => {
-                return Replied { reply: refuse_unrecorded(agent, event, error), later: None };
+                return Replied { reply: refuse_unrecorded(agent, event, error), hold: None, later: None };
             }
             (Answer::Verdict { event, verdict, delivery }, _) => (agent.write)(event, verdict, delivery),
             (Answer::Unread { word, moment, reason }, _) => (agent.refuse)(word, *moment, reason),
@@ -75,7 +79,7 @@ impl Recorded<'_> {
             (Ok(()), Ok(())) => String::new(),
         };
         reply.stderr.push_str(&lost);
-        Replied { reply, later }
+        Replied { reply, hold, later }
     }
 }
 
@@ -115,7 +119,7 @@ impl<'a> Settled<'a> {
         let verdict = Box::new(self.judged.judgement.verdict);
         let answer = Answer::Verdict { event, verdict, delivery };
         let later = waits.then_some(record);
-        Recorded { agent: incoming.agent, answer, written, remembered, is_needed, later }
+        Recorded { agent: incoming.agent, answer, written, remembered, is_needed, later, hold: self.hold }
     }
 
     fn record_text(&self, delivery: &Delivery, ran: Option<Ran<'_>>) -> Kept {
@@ -202,6 +206,14 @@ impl<'a> Unread<'a> {
         let record = record::build(&Redactor::new(incoming.store), call, &judgement, &context);
         let written = incoming.store.record(&record, decision == Decision::Deny);
         let answer = Answer::Unread { word: incoming.payload.event_name.unwrap_or(""), moment, reason };
-        Recorded { agent: incoming.agent, answer, written, remembered: Ok(()), is_needed: false, later: None }
+        Recorded {
+            agent: incoming.agent,
+            answer,
+            written,
+            remembered: Ok(()),
+            is_needed: false,
+            later: None,
+            hold: None,
+        }
     }
 }

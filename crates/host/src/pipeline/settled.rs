@@ -5,7 +5,7 @@ use super::auto_pilot::{Allowed, Consulted};
 use super::broker::{self, Asked};
 use super::memory;
 use super::stages::{Course, Judged, Secured, Settled};
-use crate::store::approvals::{Grant, Pending};
+use crate::store::approvals::{Approval, Grant, Pending};
 use crate::store::canary::CANARY;
 use crate::store::modes::AUTO_PILOT;
 use reflex_engine::Decision;
@@ -48,7 +48,7 @@ impl<'a> Secured<'a> {
     /// Someone has answered: the call is to be judged again.
     pub(super) fn settle(self, turn: Turn) -> Result<Settled<'a>, Turn> {
         let Secured { judged, kept } = self;
-        let mut settled = Settled { judged, kept, grant: None, judge: None };
+        let mut settled = Settled { judged, kept, grant: None, hold: None, judge: None };
         if settled.judged.received.course() != Course::Before {
             return Ok(settled);
         }
@@ -85,27 +85,29 @@ impl Settled<'_> {
             return Release::Runs { grant: Some("off".to_owned()), why };
         }
         let pending = self.judged.pending(self.kept.as_deref());
-        if judgement.verdict.after.is_some()
-            && let Some(both) = self.approval(&after(pending.clone()))
-        {
+        let is_double = judgement.verdict.after.is_some();
+        if is_double && let Some(both) = self.approval(&after(pending.clone())) {
             return runs(&both);
         }
         match self.approval(&pending) {
-            Some(first) if judgement.verdict.after.is_some() => {
+            Some(first) if is_double => {
                 self.go_on(&first);
                 return Release::Stays;
             }
             Some(grant) => return runs(&grant),
             None => {}
         }
-        match host.approved_above(&received.event, &self.judged.judgement) {
+        match host.approved_above(&self.judged.received.event, &self.judged.judgement) {
             Some((grant, why)) => Release::Runs { grant: Some(grant), why },
             None => self.keep_waiting(&pending, turn),
         }
     }
 
-    fn approval(&self, call: &Pending) -> Option<Grant> {
-        self.judged.received.incoming.store.use_grant(call).unwrap_or(None)
+    /// Takes an approval that covers the call, if there is one.
+    fn approval(&mut self, call: &Pending) -> Option<Grant> {
+        let Approval { grant, hold } = self.judged.received.incoming.store.use_grant(call).unwrap_or(None)?;
+        self.hold = hold;
+        Some(grant)
     }
 
     /// The first of two decisions is approved. The second one decides, and the call waits under an id of its own.

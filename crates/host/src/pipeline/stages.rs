@@ -9,6 +9,7 @@ use crate::audit::record::CallRef;
 use crate::config::{Loaded, Mode};
 use crate::reflexes::Reflexes;
 use crate::store::Store;
+use crate::store::approvals::Hold;
 use crate::store::redact::Redactor;
 use crate::world::LocalWorld;
 use reflex_agents::{Agent, Payload};
@@ -84,6 +85,8 @@ pub(super) struct Settled<'a> {
     pub(super) kept: Option<String>,
     /// The id of the approval that lets it run.
     pub(super) grant: Option<String>,
+    /// The hold on it.
+    pub(super) hold: Option<Hold>,
     /// The model's answer, for the record.
     pub(super) judge: Option<Value>,
 }

@@ -3,7 +3,7 @@
 use super::causes::{Calls, MAX_ABOVE};
 use super::host::Host;
 use super::naming::{command, has, unversioned};
-use crate::store::approvals::settle;
+use crate::store::approvals::Hold;
 use crate::store::redact::Kept;
 use crate::system::os;
 use crate::system::random;
@@ -201,7 +201,7 @@ impl Judge for Starts {
         if reply.code != 0 {
             return if is_top && !self.is_shell { Answer::End(reply.stderr) } else { Answer::Refuse(reply.stderr) };
         }
-        settle();
+        replied.hold.into_iter().for_each(Hold::finish);
         let records = [Arc::from(id)].into_iter().chain(causes).take(MAX_ABOVE);
         let records = if again.is_some() { Vec::new() } else { records.collect() };
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).note(start, records);

@@ -174,7 +174,7 @@ mod tests {
         fs::write(restored, written).unwrap();
         File::open(store.grants_folder()).unwrap().set_modified(UNIX_EPOCH).unwrap();
         assert!(!store.grants_by_call().is_complete());
-        assert_eq!(store.use_grant(&call("b")).unwrap().unwrap().id, "two2345");
+        assert_eq!(store.use_grant(&call("b")).unwrap().unwrap().grant.id, "two2345");
         assert_eq!(about("b"), ["two2345"]);
     }
 

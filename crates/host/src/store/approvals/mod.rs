@@ -3,12 +3,15 @@
 pub mod answers;
 mod by_call;
 mod grant;
+mod hold;
 mod limits;
 mod pending;
 mod scope;
 mod waits;
 
 pub use grant::Grant;
+pub(crate) use hold::Approval;
+pub use hold::Hold;
 pub use pending::Pending;
 pub(crate) use pending::short_id;
 pub use scope::Scope;
@@ -21,14 +24,12 @@ use crate::store::signing::statement::Kind;
 use crate::store::state::Store;
 use crate::system::clock;
 use crate::system::files::{make_folder, put_as_it_is};
-use crate::system::os::{self, Purpose};
 use by_call::ByCall;
 use limits::Waiting;
 use serde_json::{Map, Value};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::time::SystemTime;
 
 /// Time in milliseconds for which an expired grant is listed.
@@ -270,11 +271,11 @@ impl Store {
     }
 
     /// An approval that covers this call, marked as used. If several hooks want the same approval for one call, one of
-    /// them gets it.
+    /// them gets it, with the hold on it.
     ///
     /// # Errors
     /// The use could not be recorded; the approval is then not granted.
-    pub(crate) fn use_grant(&self, call: &Pending) -> io::Result<Option<Grant>> {
+    pub(crate) fn use_grant(&self, call: &Pending) -> io::Result<Option<Approval>> {
         let folder = self.grants_folder();
         if !self.may_loosen || !folder.is_dir() {
             return Ok(None);
@@ -287,53 +288,20 @@ impl Store {
             let mut about = self.stored(&by_call.about(call)).into_iter();
             let covering = about.find(|stored| covers(&stored.0) && self.is_vouched(stored, call));
             let Some((mut grant, fields)) = covering else { return Ok(None) };
+            let mut hold = None;
             by_call.changed(|| {
                 if !grant.was_just_used_for(call, now) {
                     grant.uses = if grant.taken { grant.uses } else { grant.uses + 1 };
                     (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
-                    grant.taken = grant.scope == Scope::Once && self.take(&grant.id);
+                    hold = (grant.scope == Scope::Once).then(|| self.hold(&grant.id)).flatten();
+                    grant.taken = hold.is_some();
                 }
                 self.note_use(&grant, fields)
             })?;
             by_call.used(&grant);
-            Ok(Some(grant))
+            Ok(Some(Approval { grant, hold }))
         })
     }
-
-    fn taking_file(&self, id: &str) -> PathBuf {
-        self.grants_folder().join(format!("{id}.taking"))
-    }
-
-    /// Holds the approval until this process ends, so that no other process takes it for abandoned. Returns whether the
-    /// lock could be acquired.
-    fn take(&self, id: &str) -> bool {
-        let Ok(file) = os::open(&self.taking_file(id), Purpose::Head) else { return false };
-        // Overwriting one byte later needs no space on the disk.
-        let is_held = file.try_lock().is_ok() && os::write_at(&file, UNANSWERED, 0).is_ok();
-        is_held && TAKEN.set(file).is_ok()
-    }
-
-    /// Whether the hook that took an approval ended before it had allowed the call. The call then did not run, because
-    /// a client treats a killed hook as a refusal.
-    fn was_left(&self, id: &str) -> bool {
-        let Ok(file) = os::open(&self.taking_file(id), Purpose::Poll) else { return false };
-        let mut mark = [0];
-        file.try_lock().is_ok() && os::read_at(&file, &mut mark, 0).is_ok() && mark == *UNANSWERED
-    }
-}
-
-/// Content of that file before and after the answer.
-const UNANSWERED: &[u8; 1] = b"0";
-const ANSWERED: &[u8; 1] = b"1";
-
-/// The file that the hook locks until it ends, once it has taken an approval. One process answers one call.
-static TAKEN: OnceLock<File> = OnceLock::new();
-
-/// Marks the approval taken by this process as finally used, once the answer was sent. Returns whether it had taken
-/// one; the process must then exit at once: if it were killed later, the approval would be used although the call did
-/// not run.
-pub fn settle() -> bool {
-    TAKEN.get().map(|file| os::write_at(file, ANSWERED, 0)).is_some()
 }
 
 /// Whether two texts differ in a few words at one place only, such as an additional pipe or another folder at the
