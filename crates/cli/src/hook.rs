@@ -9,6 +9,7 @@ use reflex_agents::{Agent, BadEvent, Delivery, Payload, Reply, caller, find, git
 use reflex_engine::{Decision, Event, Moment, Verdict};
 use reflex_host::git_hooks::{changes, silenced_agents};
 use reflex_host::signing::choose_key;
+use reflex_host::store::approvals::Hold;
 use reflex_host::{Host, Mode, Replied, SESSION_MODE, choose_home};
 use serde_json::{Map, Value};
 use std::io::{self, BufRead, IsTerminal, Read, Write};
@@ -51,14 +52,13 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
         }
     };
     let agent = arguments.caller(&Map::new());
-    // `reflex mcp` starts hooks ahead of their calls: the time of a call begins with its payload.
-    if agent.name == mcp::AGENT.name && io::stdin().lock().fill_buf().is_ok_and(<[u8]>::is_empty) {
-        return ExitCode::SUCCESS;
+    let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
+    let host = Host::new(Mode::of_session(mode.as_deref())).patient(lifeline::wait);
+    if agent.name == mcp::AGENT.name {
+        return serve(&host, &arguments);
     }
     lifeline::arm(arguments.failed(agent));
     fault::maybe();
-    let mode = std::env::var_os(SESSION_MODE).map(|name| name.to_string_lossy().into_owned());
-    let host = Host::new(Mode::of_session(mode.as_deref())).patient(lifeline::wait);
     if arguments.moment(agent) == Moment::AfterTool {
         let (file, text) = host.overdue(agent.name);
         lifeline::leave(&file, text);
@@ -75,6 +75,35 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
     };
     lifeline::disarm();
     deliver(replied)
+}
+
+/// Answers the payloads of `reflex mcp`, a line each, until the input ends.
+///
+/// The proxy cannot judge in its own process: a panic, a stack overflow or a hang ends the process that judges, with a
+/// refusal of that call alone. One that judges many calls costs the proxy as little.
+fn serve(host: &Host, arguments: &Arguments<'_>) -> ExitCode {
+    let mut input = io::stdin().lock();
+    loop {
+        // The time of a call begins with its payload.
+        if input.fill_buf().is_ok_and(<[u8]>::is_empty) {
+            return ExitCode::SUCCESS;
+        }
+        lifeline::arm(arguments.failed(&PROXY));
+        fault::maybe();
+        let mut line = Vec::new();
+        let fields = match read_line(&mut input, &mut line).and_then(|()| object(&line)) {
+            Ok(fields) => fields,
+            // The proxy goes on with another process.
+            Err(problem) => return deliver(host.refuse_unread(&PROXY, arguments.event, &problem)),
+        };
+        let Replied { mut reply, hold, .. } = host.answer(&PROXY, &arguments.payload(&fields));
+        lifeline::disarm();
+        reply.stdout.push('\n');
+        if write_reply(&reply) != reply.code {
+            return ExitCode::from(exit_code::BLOCK);
+        }
+        hold.into_iter().for_each(Hold::finish);
+    }
 }
 
 /// `reflex git-hook NAME`: judges a commit or push like the calls of agents; 1 refuses.
@@ -204,6 +233,16 @@ pub(crate) fn read() -> Result<Vec<u8>, BadEvent> {
         return Err(unreadable(format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
     }
     Ok(bytes)
+}
+
+/// Reads one line with its end.
+fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<(), BadEvent> {
+    let read = input.take(MAX_BYTES + 1).read_until(b'\n', line);
+    read.map_err(|error| unreadable(error.to_string()))?;
+    if line.len() as u64 > MAX_BYTES {
+        return Err(unreadable(format!("it is larger than {} MiB", MAX_BYTES / 1024 / 1024)));
+    }
+    Ok(())
 }
 
 fn unreadable(problem: String) -> BadEvent {

@@ -1,12 +1,15 @@
-//! The hooks of a proxy: processes that judge one payload each.
+//! The hooks of a proxy: processes that judge one payload after the other.
 
 use serde_json::Value;
-use std::io::{self, Write};
-use std::process::{Child, Command, Stdio};
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Maximum number of idle hooks: one for a call and one for its result.
 const MAX_IDLE: usize = 2;
+
+/// Number of payloads after which a hook is replaced, so that its memory stays bounded.
+const MAX_PAYLOADS: u32 = 1000;
 
 /// The text for the model if no hook answers.
 pub(super) const FAILED: &str = "Blocked: Reflex failed before it could judge this call, so it does not run.";
@@ -24,69 +27,86 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Hooks that are started ahead of the calls, because startup takes most of a hook's time.
+/// The hooks that wait for a payload. The first ones are started ahead of it, because startup takes most of their time.
 pub(super) struct Hooks {
     command: Vec<String>,
-    idle: Mutex<Vec<Child>>,
+    idle: Mutex<Vec<Hook>>,
+}
+
+/// A process that reads a payload and writes its answer, a line each.
+struct Hook {
+    child: Child,
+    /// `None` once the hook is to end.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    payloads: u32,
 }
 
 impl Hooks {
     pub(super) fn new(command: Vec<String>) -> Hooks {
         let hooks = Hooks { command, idle: Mutex::new(Vec::new()) };
-        hooks.refill();
+        // A failure to start one is reported by the call that needs it.
+        let first = (0..MAX_IDLE).map_while(|_| Hook::start(&hooks.command).ok()).collect();
+        *locked(&hooks.idle) = first;
         hooks
     }
 
-    /// Passes a payload to a hook and returns its answer.
-    pub(super) fn judge(&self, payload: &str) -> Answer {
-        let answer = || -> io::Result<Answer> {
-            let mut child = self.take()?;
-            let mut input = child.stdin.take().ok_or(io::ErrorKind::BrokenPipe)?;
-            input.write_all(payload.as_bytes())?;
-            drop(input);
-            let output = child.wait_with_output()?;
-            if output.stdout.is_empty() && output.status.success() {
-                return Ok(Answer::Passed(String::new()));
+    /// Passes a payload to a hook and returns its answer. A hook that fails refuses this payload alone.
+    pub(super) fn judge(&self, payload: &Value) -> Answer {
+        let answered = self.take().and_then(|mut hook| Ok((hook.judge(payload)?, hook)));
+        match answered {
+            Ok((answer, hook)) => {
+                let mut idle = locked(&self.idle);
+                if hook.payloads < MAX_PAYLOADS && idle.len() < MAX_IDLE {
+                    idle.push(hook);
+                }
+                answer
             }
-            let verdict: Value = serde_json::from_slice(&output.stdout)?;
-            let text = |key: &str| verdict.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-            let reason = text("reason");
-            Ok(if text("decision") == "allow" { Answer::Passed(reason) } else { Answer::Refused(reason) })
-        };
-        answer().unwrap_or_else(|error| Answer::Refused(format!("{FAILED} ({error})")))
-    }
-
-    /// Starts hooks for the next calls. A failure to start one is reported by the call that needs it.
-    pub(super) fn refill(&self) {
-        let mut idle = locked(&self.idle);
-        while idle.len() < MAX_IDLE {
-            let Ok(child) = self.start() else { return };
-            idle.push(child);
+            Err(error) => Answer::Refused(format!("{FAILED} ({error})")),
         }
     }
 
     /// An idle hook that is still running, else a new one.
-    fn take(&self) -> io::Result<Child> {
-        while let Some(mut child) = locked(&self.idle).pop() {
-            if matches!(child.try_wait(), Ok(None)) {
-                return Ok(child);
+    fn take(&self) -> io::Result<Hook> {
+        loop {
+            let Some(mut hook) = locked(&self.idle).pop() else { return Hook::start(&self.command) };
+            if matches!(hook.child.try_wait(), Ok(None)) {
+                return Ok(hook);
             }
         }
-        self.start()
-    }
-
-    fn start(&self) -> io::Result<Child> {
-        let (program, words) = self.command.split_first().ok_or(io::ErrorKind::NotFound)?;
-        Command::new(program).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()
     }
 }
 
-impl Drop for Hooks {
-    /// A hook without a payload ends on its own.
+impl Hook {
+    fn start(command: &[String]) -> io::Result<Hook> {
+        let (program, words) = command.split_first().ok_or(io::ErrorKind::NotFound)?;
+        let mut child = Command::new(program).args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let output = BufReader::new(child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?);
+        Ok(Hook { input: child.stdin.take(), child, output, payloads: 0 })
+    }
+
+    fn judge(&mut self, payload: &Value) -> io::Result<Answer> {
+        self.payloads += 1;
+        let input = self.input.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+        input.write_all(format!("{payload}\n").as_bytes())?;
+        let mut line = String::new();
+        if self.output.read_line(&mut line)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if line.trim().is_empty() {
+            return Ok(Answer::Passed(String::new()));
+        }
+        let verdict: Value = serde_json::from_str(&line)?;
+        let text = |key: &str| verdict.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let reason = text("reason");
+        Ok(if text("decision") == "allow" { Answer::Passed(reason) } else { Answer::Refused(reason) })
+    }
+}
+
+impl Drop for Hook {
+    /// A hook ends with its input.
     fn drop(&mut self) {
-        locked(&self.idle).drain(..).for_each(|mut child| {
-            drop(child.stdin.take());
-            let _ = child.wait();
-        });
+        drop(self.input.take());
+        let _ = self.child.wait();
     }
 }

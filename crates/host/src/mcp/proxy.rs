@@ -1,5 +1,5 @@
 //! A proxy between an MCP client and a server that it starts. Messages pass byte for byte. Each tool call is judged by
-//! a hook of its own, and the proxy answers a refused call itself.
+//! a hook, and the proxy answers a refused call itself.
 
 use super::frame::{Ambiguous, Message, Response, call, read_line, strings};
 use super::hooks::{Answer, FAILED, Hooks, locked};
@@ -46,7 +46,7 @@ pub struct Proxy {
     pub client: Option<u32>,
     /// The working directory.
     pub cwd: String,
-    /// The program and arguments that judge one payload on standard input.
+    /// The program and arguments that judge the payloads on standard input, a line each.
     pub hook: Vec<String>,
     /// The store of the pins.
     pub store: Store,
@@ -328,26 +328,24 @@ impl Shared {
 
     /// A hook's answer to a payload. Sends progress notifications if the client requested them.
     fn ask(&self, payload: &Value, token: Option<&str>) -> Answer {
+        let Some(token) = token else { return self.hooks.judge(payload) };
         let (sender, receiver) = channel();
-        let (hooks, text) = (Arc::clone(&self.hooks), payload.to_string());
+        let (hooks, payload) = (Arc::clone(&self.hooks), payload.clone());
         thread::spawn(move || {
             // A dropped receiver has refused the call.
-            let _ = sender.send(hooks.judge(&text));
-            hooks.refill();
+            let _ = sender.send(hooks.judge(&payload));
         });
         for step in 1_u32.. {
             match receiver.recv_timeout(PROGRESS) {
                 Ok(answer) => return answer,
                 Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
-                    if let Some(token) = token {
-                        let params = format!(
-                            "{{\"progressToken\":{token},\"progress\":{step},\"message\":\"waiting for the user\"}}"
-                        );
-                        let method = "notifications/progress";
-                        let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}\n");
-                        self.to_client(line.as_bytes());
-                    }
+                    let params = format!(
+                        "{{\"progressToken\":{token},\"progress\":{step},\"message\":\"waiting for the user\"}}"
+                    );
+                    let method = "notifications/progress";
+                    let line = format!("{{\"jsonrpc\":\"2.0\",\"method\":\"{method}\",\"params\":{params}}}\n");
+                    self.to_client(line.as_bytes());
                 }
             }
         }
