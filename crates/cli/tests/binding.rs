@@ -1,6 +1,6 @@
 //! An approval is bound to everything that determines the call's effect: each input must be unchanged.
 
-use crate::support::{Machine, Ran, at_terminal, bash};
+use crate::support::{Machine, Ran, at_terminal, bash, calls};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::PathBuf;
@@ -455,18 +455,19 @@ fn no_agent_pushes_a_call_off_the_list() {
     }
     assert!(of_flood("x0") && of_flood("x59"), "what comes again keeps its place");
     // Invented session ids share the limit of their agent.
-    let folder = here.machine.home().join(".local/state/reflex/pending");
-    let one = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().path());
-    let one = one.into_iter().find(|path| fs::read_to_string(path).unwrap().contains("\"flood\"")).unwrap();
-    let name = one.file_stem().unwrap().to_string_lossy().into_owned();
-    let parts: Vec<&str> = name.split('-').collect();
+    let waiting = calls::waiting_files(&here.machine);
+    let one = waiting.iter().find(|path| fs::read_to_string(path).unwrap().contains("\"flood\"")).unwrap();
+    let name = one.file_name().unwrap().to_string_lossy().into_owned();
+    let (_, rest) = name.split_once('-').unwrap();
+    let session = rest.split('-').nth(1).unwrap();
     for made_up in 0..159 {
-        let name = format!("x{made_up}-{}-{made_up:012}-{}.json", parts[1], parts[3]);
-        fs::copy(&one, folder.join(name)).unwrap();
+        let rest = rest.replacen(session, &format!("{made_up:012}"), 1);
+        fs::copy(one, one.with_file_name(format!("x{made_up}-{rest}"))).unwrap();
     }
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 200);
+    assert_eq!(calls::waiting_files(&here.machine).len(), 200);
     let output = here.call("late", "git push --force origin y").answer().1;
     assert!(!output.contains("reflex approve"), "{output}");
+    assert!(here.pending().iter().all(|call| call["session"] != "late"), "who is on the list stays on it");
     assert!(here.pending().iter().any(|call| call["id"] == first));
     assert_eq!(here.stopped(PUSH)["id"], first, "who is on the list stays on it");
 }

@@ -1,7 +1,7 @@
 //! Questions that the agent cannot ask: the hook waits while a person can answer, and an approval counts once.
 
 use crate::support;
-use crate::support::{Call, Machine, Ran, Running, at_terminal};
+use crate::support::{Call, Machine, Ran, Running, at_terminal, calls};
 use serde_json::{Value, json};
 use std::fs::File;
 use std::path::PathBuf;
@@ -225,28 +225,18 @@ fn what_changed_while_the_hook_waited_has_no_yes() {
     assert!(!reason.contains(&id), "what changed has an id of its own: {reason}");
 }
 
-/// An approval file as stored when no key is in force.
+/// A person's yes as stored when no key is in force.
 fn give(machine: &Machine, id: &str) {
-    let folder = state(machine).join("pending");
-    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let is_call = |name: &str| name.starts_with(id) && name.ends_with(".json");
-    let file = files.into_iter().find(|path| is_call(path.file_name().unwrap().to_str().unwrap())).unwrap();
-    let call: Value = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
     let now = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
-    let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": call["exact"], "scope": "once",
-        "within": call["holder"], "time": now, "expires": now + 600_000, "text": call["text"], "by": "a test"});
-    let grants = state(machine).join("grants");
-    std::fs::create_dir_all(&grants).unwrap();
-    std::fs::write(grants.join(".draft"), grant.to_string()).unwrap();
-    std::fs::rename(grants.join(".draft"), grants.join(format!("{id}.json"))).unwrap();
+    calls::give(machine, id, |call| {
+        json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": call["exact"], "scope": "once",
+            "within": call["holder"], "time": now, "expires": now + 600_000, "text": call["text"], "by": "a test"})
+    });
 }
 
 /// Returns the ids of the waiting calls.
 fn ids(machine: &Machine) -> Vec<String> {
-    let entries = std::fs::read_dir(state(machine).join("pending")).into_iter().flatten();
-    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
-    let names = names.filter(|name| name.ends_with(".json") && !name.starts_with('.'));
-    names.map(|name| name.split('-').next().unwrap().to_owned()).collect()
+    calls::waiting_files(machine).iter().map(|file| calls::id_of(file)).collect()
 }
 
 #[test]
@@ -286,7 +276,8 @@ fn whoever_is_killed_doubles_no_yes() {
         assert!(first + runs <= 1, "round {round}: one yes let a call run {} times: {output:?}", first + runs);
         ran_at_once += first;
         lost += usize::from(first + runs == 0);
-        forget(&machine);
+        // This many calls of one session cannot wait at the same time.
+        calls::forget(&machine);
         list = Some(present(&machine));
     }
     assert!(ran_at_once > 10, "the hooks were killed too early: {ran_at_once}");
@@ -319,7 +310,7 @@ fn an_approval_whose_command_is_killed_is_given_or_not() {
         let took = u64::try_from(begun.elapsed().as_millis()).unwrap().max(1);
         drop(list);
         let first = usize::from(hook.finish() == Ran::silence());
-        let is_given = state(&machine).join(format!("grants/{id}.json")).exists();
+        let is_given = calls::is_answered(&machine, &id);
         let runs = (0..2).filter(|_| codex(&machine, &command).run() == Ran::silence()).count();
         assert_eq!(first + runs, usize::from(is_given), "round {round}: {id}");
         // Other work on this machine may slow a round down, so the fastest one counts.
@@ -327,16 +318,10 @@ fn an_approval_whose_command_is_killed_is_given_or_not() {
             usual = usual.min(took);
         }
         given += u64::from(is_given);
-        forget(&machine);
+        // This many calls of one session cannot wait at the same time.
+        calls::forget(&machine);
     }
     assert!(given > 0, "all were killed too early");
-}
-
-/// This many calls of one session cannot wait at the same time.
-fn forget(machine: &Machine) {
-    for folder in ["pending", "grants"] {
-        let _ = std::fs::remove_dir_all(state(machine).join(folder));
-    }
 }
 
 #[test]
@@ -429,7 +414,7 @@ fn keys_that_come_at_once_answer_nothing() {
     awaited(&machine);
     press_slowly(&mut open, &["ay", "dy", "\r", "a", "yes\r", "\r", "m", "a word\rq", "\u{1b}"]);
     assert_eq!(counts(&machine), (1, 0));
-    assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "a burst was a yes");
+    assert_eq!(calls::answered_files(&machine).len(), 0, "a burst was a yes");
     press_slowly(&mut open, &["a", "y"]);
     assert_eq!(hook.finish(), Ran::silence());
     press_slowly(&mut open, &["q"]);
@@ -584,7 +569,7 @@ fn in_a_terminal_that_programs_type_into_two_letters_are_no_yes() {
     let id = awaited(&machine);
     // After a wrong proof the question stays open, so `q` is not a key of the list.
     press_slowly(&mut open, &["a", "y", "\r", "q", "\r"]);
-    assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "two letters were a yes");
+    assert_eq!(calls::answered_files(&machine).len(), 0, "two letters were a yes");
     press_slowly(&mut open, &[&id, "\r"]);
     assert_eq!(hook.finish(), Ran::silence());
     press_slowly(&mut open, &["q"]);
@@ -606,7 +591,7 @@ fn with_a_passphrase_each_yes_there_takes_it_again() {
     press_slowly(&mut open, &["a", "y", "\r", &id, "\r"]);
     // A wrong passphrase is delayed.
     std::thread::sleep(Duration::from_secs(1));
-    assert_eq!(state(&machine).join("grants").read_dir().map_or(0, Iterator::count), 0, "the id was a signed yes");
+    assert_eq!(calls::answered_files(&machine).len(), 0, "the id was a signed yes");
     press_slowly(&mut open, &["correct horse", "\r"]);
     let output = hook.finish();
     assert!(output.code == 0 && !output.stdout.contains("deny"), "{output:?}");

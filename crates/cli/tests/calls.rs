@@ -1,7 +1,7 @@
 //! Handling of an agent's call: replacement by another call, one judgement for several hooks, and the
 //! resulting truth matrix.
 
-use crate::support::{Machine, Ran};
+use crate::support::{Machine, Ran, calls};
 use serde_json::{Value, json};
 use std::fs;
 
@@ -79,11 +79,10 @@ fn a_yes_for_one_call_is_heard_by_every_hook_that_is_asked_about_it() {
     assert_ne!(claude(&machine, "t1", PUSH), Ran::silence());
     let pending = machine.reflex(["pending", "--json"]).run().json()["pending"][0].clone();
     let (id, now) = (pending["id"].as_str().unwrap(), pending["time"].as_u64().unwrap());
-    let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": pending["exact"], "scope": "once",
-        "within": pending["holder"], "time": now - 1, "expires": now + 600_000, "uses": 0, "by": "x", "reason": "", "text": PUSH});
-    let folder = machine.home().join(".local/state/reflex/grants");
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join(format!("{id}.json")), grant.to_string()).unwrap();
+    calls::give(&machine, id, |_| {
+        json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": pending["exact"], "scope": "once",
+        "within": pending["holder"], "time": now - 1, "expires": now + 600_000, "uses": 0, "by": "x", "reason": "", "text": PUSH})
+    });
     assert_eq!([0, 1].map(|_| claude(&machine, "t2", PUSH)), [Ran::silence(), Ran::silence()]);
     assert_ne!(claude(&machine, "t3", PUSH), Ran::silence(), "another call is not covered");
     assert_ne!(claude(&machine, "", PUSH), Ran::silence(), "nor is one without a name");

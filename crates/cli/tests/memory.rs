@@ -1,6 +1,6 @@
 //! The guard's state: the audit log and its chain, approvals, sessions, last-seen files.
 
-use crate::support::{Machine, Ran, at_terminal, bash, files, passes, refused, shell_quoted, way_on};
+use crate::support::{Machine, Ran, at_terminal, bash, calls, files, passes, refused, shell_quoted, way_on};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -70,14 +70,15 @@ fn a_yes_that_holds_no_time_or_too_long_is_wrong_usage() {
 fn a_yes_is_listed_for_a_month_after_it_is_over() {
     let machine = Machine::new();
     let id = refused(&machine, PUSH);
-    let grants = state(&machine).join("grants");
-    std::fs::create_dir_all(&grants).unwrap();
+    let folder = state(&machine).join("calls/answered/s");
+    std::fs::create_dir_all(&folder).unwrap();
     let day = 86_400_000;
     let now = u64::try_from(std::time::UNIX_EPOCH.elapsed().unwrap().as_millis()).unwrap();
     for (name, days) in [("older", 31), ("newer", 29)] {
         let grant = json!({"schema": "reflex/grant-v1", "id": name, "allow": true, "exact": "x", "scope": "once",
             "time": now - 40 * day, "expires": now - days * day});
-        std::fs::write(grants.join(format!("{name}.json")), grant.to_string()).unwrap();
+        let file = folder.join(format!("{name}-c-s-e-l-0-yes.json"));
+        std::fs::write(file, json!({"call": {}, "answer": grant}).to_string()).unwrap();
     }
     let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
     assert_eq!(code, 0, "{output}");
@@ -534,7 +535,7 @@ fn a_case_is_the_whole_call_and_is_found_however_often_its_id_was_named() {
     assert_eq!(machine.reflex(["eval"]).input(case.stdout).run().json()["decision"], "block");
     assert!(machine.reflex(["why", &id]).run().stdout.contains("rm/home-or-root"));
     // Once the call itself is deleted, its record alone is incomplete.
-    std::fs::remove_dir_all(state(&machine).join("pending")).unwrap();
+    calls::forget(&machine);
     let output = machine.reflex(["report-fp", &id]).run();
     assert!(output.code == 1 && output.stderr.contains("cannot be played again"), "{output:?}");
 }
@@ -617,10 +618,10 @@ fn a_clock_that_jumps_makes_no_yes_no_pause_and_no_broken_log() {
     let now = call["time"].as_u64().unwrap();
     let hour = 3_600_000;
     let grant = |time: u64, expires: u64| {
-        let grant = json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": call["exact"], "scope": "once",
-            "within": call["holder"], "time": time, "expires": expires, "uses": 0, "by": "x", "reason": "", "text": PUSH});
-        std::fs::create_dir_all(state(&machine).join("grants")).unwrap();
-        std::fs::write(state(&machine).join(format!("grants/{id}.json")), grant.to_string()).unwrap();
+        calls::give(&machine, &id, |_| {
+            json!({"schema": "reflex/grant-v1", "id": id, "allow": true, "exact": call["exact"], "scope": "once",
+            "within": call["holder"], "time": time, "expires": expires, "uses": 0, "by": "x", "reason": "", "text": PUSH})
+        });
     };
     // Approved in what is now the future, and expired in what is now the past.
     for (time, expires) in [(now + hour, now + 2 * hour), (now - 2 * hour, now - hour)] {
@@ -642,7 +643,6 @@ fn a_clock_that_jumps_makes_no_yes_no_pause_and_no_broken_log() {
 fn whoever_holds_every_lock_stops_nobody_within_the_watchdogs_time() {
     let machine = Machine::new();
     refused(&machine, PUSH);
-    std::fs::create_dir_all(state(&machine).join("grants")).unwrap();
     let session = files(&state(&machine).join("sessions"))[0].0.clone();
     let held: Vec<std::fs::File> =
         [state(&machine).join("audit/lock"), session].iter().map(|path| std::fs::File::open(path).unwrap()).collect();

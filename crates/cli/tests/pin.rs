@@ -1,6 +1,6 @@
 //! Approvals are signed: files that an agent writes, keeps or replays are not accepted.
 
-use crate::support::{Machine, Ran, at_terminal, at_terminal_in, bash, way_on};
+use crate::support::{Machine, Ran, at_terminal, at_terminal_in, bash, calls, way_on};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,12 +71,12 @@ fn a_yes_needs_the_passphrase_and_holds_once() {
 fn a_yes_that_was_changed_or_never_signed_counts_for_nothing() {
     let Some((machine, key)) = protected() else { return };
     approve(&machine, Some(&key));
-    let file = only_file_in(&state(&machine).join("grants"));
+    let file = calls::answered_files(&machine).remove(0);
     let signed = fs::read_to_string(&file).unwrap();
     let change = |name: &str, value: Value| {
-        let mut map: serde_json::Map<String, Value> = serde_json::from_str(&signed).unwrap();
-        map.insert(name.into(), value);
-        fs::write(&file, Value::from(map).to_string()).unwrap();
+        let mut content: Value = serde_json::from_str(&signed).unwrap();
+        content["answer"][name] = value;
+        fs::write(&file, content.to_string()).unwrap();
     };
     for (name, value) in [
         ("expires", Value::from(u64::MAX)),
@@ -91,7 +91,8 @@ fn a_yes_that_was_changed_or_never_signed_counts_for_nothing() {
     }
     // A second name for the file does not make two approvals of one.
     fs::write(&file, &signed).unwrap();
-    fs::rename(&file, file.with_file_name("abcdefg.json")).unwrap();
+    let name = file.file_name().unwrap().to_str().unwrap().replacen(&calls::id_of(&file), "abcdefg", 1);
+    fs::rename(&file, file.with_file_name(name)).unwrap();
     assert!(!passes(&machine, Some(&key)));
     let alarms = machine.reflex(["status", "--json"]).run().stdout;
     assert!(alarms.contains("is not signed with your key"), "{alarms}");
@@ -262,7 +263,7 @@ fn an_unsigned_yes_from_before_counts_until_a_key_is_set() {
     let id = refused(&machine, None);
     let Some((code, output)) = at_terminal(&machine, &format!("approve {id}"), "y\n") else { return };
     assert_eq!(code, 0, "{output}");
-    let file = only_file_in(&state(&machine).join("grants"));
+    let file = calls::answered_files(&machine).remove(0);
     let unsigned = fs::read_to_string(&file).unwrap();
     let answers = format!("{PASSPHRASE}\n{PASSPHRASE}\ny\n");
     assert_eq!(at_terminal(&machine, "pin", &answers).unwrap().0, 0);

@@ -36,15 +36,11 @@ pub(crate) const CASES: [Case; 9] = [
         call: "`rm -rf ~`",
         why: "the names of the waiting calls are listed twice: a call that names one is stopped, and their number is limited",
     },
-    Case {
-        state: "0 and 1,000 grants",
-        call: "`git status`",
-        why: "the names of the grants are listed, so that an answer is noticed",
-    },
+    Case { state: "0 and 1,000 grants", call: "`git status`", why: "the answers to earlier calls are not looked at" },
     Case {
         state: "0 and 1,000 grants",
         call: "`rm -rf ~`",
-        why: "the grants are found through an index; what `rm -rf ~` would delete is looked through, and the index is in it",
+        why: "what `rm -rf ~` would delete is looked through, and the grants are in it",
     },
     Case {
         state: "1 and 500 calls in the session",
@@ -109,15 +105,15 @@ pub(crate) fn measure(binary: &Path) -> Result<Vec<Pair>, String> {
     let plain = State { binary, ground: &ground };
     // The first calls create the state's folders and files.
     plain.counts(1)?;
-    plain.clear("pending")?;
+    plain.clear("calls/waiting")?;
     let empty = plain.counts(2)?;
-    plain.clear("pending")?;
+    plain.clear("calls/waiting")?;
     plain.refuse()?;
     let pending = plain.counts(3)?;
-    plain.clear("pending")?;
+    plain.clear("calls/waiting")?;
     plain.grant()?;
     let granted = plain.counts(4)?;
-    plain.clear("grants")?;
+    plain.clear("calls/answered")?;
     let short = plain.count("git status", 5)?;
     plain.fill_session()?;
     let long = plain.count("git status", LONG_SESSION)?;
@@ -169,16 +165,15 @@ impl State<'_> {
                 return Err(format!("a refusal was expected, but the hook answers `{}`", answer.shown()));
             }
         }
-        let folder = self.ground.home.join(STATE).join("pending");
+        let folder = self.ground.home.join(STATE).join("calls/waiting");
         let kept = fs::read_dir(&folder).map(Iterator::count).unwrap_or_default();
         if kept + 1 == PENDING { Ok(()) } else { Err(format!("{kept} calls wait, not {}", PENDING - 1)) }
     }
 
     /// Writes grants for calls of another project.
     fn grant(&self) -> Result<(), String> {
-        let folder = self.ground.home.join(STATE).join("grants");
+        let folder = self.ground.home.join(STATE).join("calls/answered");
         let shown = |error: std::io::Error| format!("cannot write `{}`: {error}", folder.display());
-        fs::create_dir_all(&folder).map_err(shown)?;
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis() as u64;
         for number in 0..GRANTS {
             let id = format!("g{number:06}");
@@ -188,11 +183,12 @@ impl State<'_> {
                 "uses": 0, "used_for": "", "used": 0, "by": "user", "reason": "",
                 "text": format!("git push --force origin topic-{number}"),
             });
-            fs::write(folder.join(format!("{id}.json")), grant.to_string()).map_err(shown)?;
+            let mark = format!("{number:012x}");
+            fs::create_dir_all(folder.join(&mark)).map_err(shown)?;
+            let file = folder.join(&mark).join(format!("{id}-c-s-e-{mark}-0-lasting.json"));
+            fs::write(file, json!({"call": {}, "answer": grant}).to_string()).map_err(shown)?;
         }
-        // The first refusal after a change by others builds the index of the grants.
-        self.hook("rm -rf ~ ~/old", 1_000).answer()?;
-        self.clear("pending")
+        Ok(())
     }
 
     /// Makes different calls in one session.
@@ -237,7 +233,7 @@ fn waiting(binary: &Path) -> Result<Pair, String> {
     const CODEX: Caller = Caller { agent: "codex", event: "PreToolUse" };
     let ground = Ground::named("waits")?;
     let home = ground.home.to_string_lossy().into_owned();
-    let folder = ground.home.join(STATE).join("pending");
+    let folder = ground.home.join(STATE).join("calls/waiting");
     let state = State { binary, ground: &ground };
     let mut number = 0;
     let mut of_calls = |wanted: usize| {

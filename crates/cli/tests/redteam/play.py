@@ -107,16 +107,20 @@ class Machine:
 
     def person_says_yes(self, call_id, scope, uses):
         """A yes as `reflex approve` gives it; nobody here is a person, so it is written by hand."""
-        with open(glob.glob(os.path.join(self.state, "pending", f"{call_id}-*.json"))[0]) as file:
-            call = json.load(file)
+        path = glob.glob(os.path.join(self.state, "calls/waiting", f"{call_id}-*.json"))[0]
+        with open(path) as file:
+            call = json.load(file)["call"]
         now = int(time.time() * 1000)
         yes = {"schema": "reflex/grant-v1", "id": call_id, "allow": True, "scope": scope,
                "exact": call["exact"] if scope == "once" else call["lasting"], "within": call["holder"], "time": now - 1000, "expires": now + 600_000,
                "uses": uses, "by": "a person", "reason": "", "text": call["text"]}
-        folder = os.path.join(self.state, "grants")
+        marks = os.path.basename(path).split("-")[:6]
+        said = "lasting" if scope != "once" else "used" if uses else "yes"
+        folder = os.path.join(self.state, "calls/answered", marks[4] if scope != "once" else marks[2])
         os.makedirs(folder, exist_ok=True)
-        with open(os.path.join(folder, f"{call_id}.json"), "w") as file:
-            json.dump(yes, file)
+        with open(path, "w") as file:
+            json.dump({"call": call, "answer": yes}, file)
+        os.rename(path, os.path.join(folder, "-".join([*marks, said]) + ".json"))
         self.given.append(call_id)
 
     def hold(self, path):

@@ -1,6 +1,8 @@
 //! A temporary machine for the binary: separate home, no real environment variables, and a limit for every wait.
 #![allow(dead_code, reason = "each test file uses its part of this")]
 
+pub(crate) mod calls;
+
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};
 use std::io::{BufRead, BufReader, Read, Write};

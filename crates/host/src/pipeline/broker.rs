@@ -11,7 +11,6 @@ use crate::system::os::{Watch, Woken};
 use crate::system::{clock, person};
 use reflex_agents::{Agent, Ask};
 use reflex_engine::{Advice, Decision, Event, Reason, Severity, Tier, Verdict};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// The result of a question.
@@ -57,7 +56,7 @@ impl Settled<'_> {
         // An answer also ends a wait that no list shows.
         let noted = store.begin_wait(call, WaitEnd { until: end(deadline.next), latest: end(deadline.last) }).ok();
         let process = event.started.as_ref().map(|started| started.process);
-        match answer(store, call, deadline, &Waiter { noted, process, is_reported }) {
+        match answer(store, call, deadline, &mut Waiter { noted, process, is_reported }) {
             Answer::Answered => return Asked::Answered,
             Answer::TakenOff => deny(verdict, ""),
             Answer::Unattended => note(verdict, NOBODY),
@@ -86,8 +85,9 @@ struct Waiter {
 
 impl Waiter {
     /// The answer before this time.
-    fn answer(&self, store: &Store, call: &Pending, end: Instant, watch: &Watch) -> Answer {
+    fn answer(&mut self, store: &Store, call: &Pending, end: Instant, watch: &Watch) -> Answer {
         loop {
+            self.noted.iter_mut().for_each(Wait::renew);
             // The watch reports only later changes, so an earlier answer is looked up here.
             let found = store.answer_to(call);
             // The process may have been stopped for longer than the client waits.
@@ -114,8 +114,13 @@ impl Waiter {
 }
 
 /// Informs an agent, once, of an approval that waits for its call, together with the next call that passes.
-pub(super) fn report_approval(store: &Store, (agent, event): (&Agent, &Event), ids: &[String], verdict: &mut Verdict) {
-    if ids.is_empty() || verdict.decision != Decision::Pass || !agent.abilities(event).advise {
+pub(super) fn report_approval(
+    store: &Store,
+    (agent, event): (&Agent, &Event),
+    announcements: &[String],
+    verdict: &mut Verdict,
+) {
+    if announcements.is_empty() || verdict.decision != Decision::Pass || !agent.abilities(event).advise {
         return;
     }
     let redactor = Redactor::new(store);
@@ -125,7 +130,8 @@ pub(super) fn report_approval(store: &Store, (agent, event): (&Agent, &Event), i
         workspace: redactor.clean(&event.workspace).into(),
         ..Pending::default()
     };
-    for grant in ids.iter().filter_map(|id| store.announced(id, &holder.holder())) {
+    for announcement in announcements {
+        let Some(grant) = store.announced(announcement, &holder.holder()) else { continue };
         let text = &grant.text;
         let text = format!("A person said yes to `{text}`: run exactly that again now, it passes once.");
         verdict.advice.push(Advice {
@@ -133,7 +139,7 @@ pub(super) fn report_approval(store: &Store, (agent, event): (&Agent, &Event), i
             finding: format!("approved/{}", grant.id),
             ..Advice::default()
         });
-        store.forget_announced(&grant.id);
+        store.forget_announced(announcement);
     }
 }
 
@@ -152,12 +158,11 @@ fn lacks_prompt(agent: &Agent, event: &Event) -> bool {
 
 /// Waits until the call is answered, no person is present any more, or the time is over. `Open` at the end of the time,
 /// or of the process that waits for a supervisor.
-fn answer(store: &Store, call: &Pending, mut deadline: Deadline, waiter: &Waiter) -> Answer {
-    let Ok(folders) = store.answer_folders() else { return Answer::Open };
-    let folders = folders.each_ref().map(Path::new);
+fn answer(store: &Store, call: &Pending, mut deadline: Deadline, waiter: &mut Waiter) -> Answer {
+    let Ok(folder) = store.made_waiting_folder() else { return Answer::Open };
     loop {
         let timeout = deadline.next.saturating_duration_since(Instant::now());
-        let Ok(watch) = Watch::begin(&folders, &store.presence_file(), timeout) else { return Answer::Open };
+        let Ok(watch) = Watch::begin(&[&folder], &store.presence_file(), timeout) else { return Answer::Open };
         let answer = waiter.answer(store, call, deadline.next, &watch.on_behalf_of(waiter.process));
         if answer != Answer::Open || Instant::now() < deadline.next {
             return answer;

@@ -120,7 +120,7 @@ fn warn_afterwards(finding: Finding) -> Finding {
     }
 }
 
-/// Reports the newest unseen alarm of each subject, once per session. Returns the ids of approvals that no agent was
+/// Reports the newest unseen alarm of each subject, once per session. Returns the approvals that no agent was
 /// informed of.
 fn remind_of_alarms<'h>(store: &Store, history: impl FnOnce() -> &'h History, verdict: &mut Verdict) -> Vec<String> {
     let (mut alarms, approvals) = store.alarms_and_approvals();

@@ -125,7 +125,7 @@ impl Store {
         self.alarms_and_approvals().0
     }
 
-    /// The alarms, and the ids of the approvals that were not announced to an agent yet. One directory scan finds both.
+    /// The alarms, and the approvals that were not announced to an agent yet. One directory scan finds both.
     pub(crate) fn alarms_and_approvals(&self) -> (Vec<Alarm>, Vec<String>) {
         let Ok(entries) = fs::read_dir(self.alarms_folder()) else { return (Vec::new(), Vec::new()) };
         let mut approvals = Vec::new();
@@ -138,7 +138,7 @@ impl Store {
         let mut alarms = Vec::new();
         for entry in entries.flatten() {
             match entry.file_name().to_str().and_then(|name| name.strip_suffix(APPROVAL)) {
-                Some(id) => approvals.push(id.to_owned()),
+                Some(approval) => approvals.push(approval.to_owned()),
                 None => alarms.extend(alarm(entry)),
             }
         }
@@ -147,18 +147,18 @@ impl Store {
     }
 
     /// Announces this approval to the waiting agent with its next call.
-    pub(super) fn announce_approval(&self, id: &str) {
+    pub(super) fn announce_approval(&self, approval: &str) {
         // Without the announcement, the agent uses the approval when it retries.
-        let _ = put(&self.approval_file(id), &Kept::trusted(""));
+        let _ = put(&self.approval_file(approval), &Kept::trusted(""));
     }
 
     /// Removes an announcement that was delivered or has become obsolete.
-    pub(crate) fn forget_announced(&self, id: &str) {
-        let _ = fs::remove_file(self.approval_file(id));
+    pub(crate) fn forget_announced(&self, approval: &str) {
+        let _ = fs::remove_file(self.approval_file(approval));
     }
 
-    fn approval_file(&self, id: &str) -> PathBuf {
-        self.alarms_folder().join(format!("{id}{APPROVAL}"))
+    fn approval_file(&self, approval: &str) -> PathBuf {
+        self.alarms_folder().join(format!("{approval}{APPROVAL}"))
     }
 
     /// Removes all alarms after a person has seen them.

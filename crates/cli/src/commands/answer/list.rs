@@ -58,7 +58,7 @@ fn run(store: &Store, list: &mut List<'_>, screen: &mut Screen) -> std::io::Resu
     loop {
         // Another list may have been open before this one.
         present = present.or_else(|| store.be_present());
-        let now = store.answers_changed();
+        let now = store.waiting_changed();
         unread += 1;
         // Avoids reading hundreds of calls four times a second.
         if changed.replace(now) != Some(now) || unread >= MAX_UNREAD {

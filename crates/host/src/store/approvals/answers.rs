@@ -7,7 +7,7 @@ use crate::store::state::Store;
 use crate::system::clock::{duration, local, now};
 use crate::system::person::Person;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
 
 /// Default lifetime of an approval of one call, in milliseconds.
 const FEW_MINUTES: u64 = 15 * 60_000;
@@ -20,12 +20,9 @@ const DAY: u64 = 86_400_000;
 /// The calls that were refused or asked about and were not approved: first those whose hook waits for the answer, then
 /// those that were stopped earlier, which a later approval lets run when they are tried again. Both newest first.
 pub fn waiting(store: &Store) -> Vec<Pending> {
-    let answered = |grant: &Grant| grant.vouched && (grant.uses > 0 || now() < grant.expires);
-    let grants: BTreeSet<String> = store.grants().into_iter().filter(answered).map(|grant| grant.id).collect();
-    let mut all = store.pending();
-    all.retain(|call| !grants.contains(&call.id));
-    let mut all: Vec<Pending> = all.into_iter().map(|call| awaited(store, call)).collect();
-    all.sort_by_key(|call| !call.waits());
+    let mut all: Vec<Pending> = store.pending().into_iter().map(|call| awaited(store, call)).collect();
+    all.extend(store.lapsed_calls());
+    all.sort_by_key(|call| (!call.waits(), Reverse(call.time)));
     all
 }
 
@@ -78,7 +75,6 @@ pub fn once(call: &Pending, person: &Person, reason: &str) -> Grant {
         uses: 0,
         used_for: String::new(),
         used: 0,
-        taken: false,
         by: person.name.clone(),
         reason: reason.into(),
         text: call.text.clone(),
@@ -219,7 +215,7 @@ pub fn give(store: &Store, (call, grant): (&Pending, &Grant), signer: &Signer) -
         "by": grant.by, "reason": grant.reason, "bound": bound, "late": reaches == Reaches::TooLate});
     record(store, "approval", fields)?;
     store.forget_old_grants();
-    store.grant(grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))?;
+    store.answer(call, grant, signer).map_err(|error| format!("the approval cannot be written: {error}"))?;
     Ok(reaches)
 }
 
@@ -250,8 +246,7 @@ pub fn refuse(
         "late": reaches == Reaches::TooLate});
     record(store, "denial", fields)?;
     let no = Grant { allow: false, ..once(call, person, &message) };
-    let written = store.grant(&no, signer).and_then(|()| store.forget_pending(&call.id));
-    written.map_err(|error| error.to_string())?;
+    store.answer(call, &no, signer).map_err(|error| error.to_string())?;
     Ok(reaches)
 }
 

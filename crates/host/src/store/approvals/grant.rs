@@ -31,8 +31,6 @@ pub struct Grant {
     pub used_for: String,
     /// Time of the last use in milliseconds since 1970.
     pub used: u64,
-    /// Whether the hook that used it last has not allowed the call yet.
-    pub taken: bool,
     /// The person: name or number of the user, and the terminal.
     pub by: String,
     /// The reason.
@@ -65,7 +63,6 @@ impl Grant {
             uses: number(map, "uses"),
             used_for: text(map, "used_for"),
             used: number(map, "used"),
-            taken: map.get("taken").and_then(Value::as_bool).unwrap_or(false),
             by: text(map, "by"),
             reason: text(map, "reason"),
             text: text(map, "text"),
@@ -92,9 +89,9 @@ impl Grant {
         !self.allow && is_it && self.time <= now && now < self.expires
     }
 
-    /// Whether it would cover this call if its only use ended without an answer.
-    pub(super) fn covers_again(&self, call: &Pending, now: u64) -> bool {
-        self.taken && self.uses == 1 && Grant { uses: 0, ..self.clone() }.covers(call, now)
+    /// Whether it would cover this call if its only use had ended without an answer.
+    pub(super) fn covers_unused(&self, call: &Pending, now: u64) -> bool {
+        Grant { uses: 0, ..self.clone() }.covers(call, now)
     }
 
     /// Whether another hook of the agent used it for this very call a moment ago.

@@ -1,12 +1,14 @@
-//! Calls that wait for a person, and a person's approvals and refusals: one small file each.
+//! Calls that wait for a person, and a person's approvals and refusals: one small file for each call.
 
 pub mod answers;
-mod by_call;
+mod files;
 mod grant;
 mod hold;
 mod limits;
 mod pending;
 mod scope;
+#[cfg(test)]
+mod tests;
 mod waits;
 
 pub use grant::Grant;
@@ -17,23 +19,24 @@ pub(crate) use pending::short_id;
 pub use scope::Scope;
 pub(crate) use waits::{Wait, WaitEnd};
 
-use crate::store::log::BRIEF_WAIT;
-use crate::store::redact::put;
 use crate::store::signing::signed::Signer;
 use crate::store::signing::statement::Kind;
 use crate::store::state::Store;
 use crate::system::clock;
-use crate::system::files::{make_folder, put_as_it_is};
-use by_call::ByCall;
+use crate::system::files::make_folder;
+use files::{Content, Entry, Marks, State};
 use limits::Waiting;
 use serde_json::{Map, Value};
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::SystemTime;
 
 /// Time in milliseconds for which an expired grant is listed.
 const LISTED: u64 = 30 * 86_400_000;
+
+/// Folders of earlier versions. What was in them has ended.
+const EARLIER: [&str; 3] = ["pending", "grants", "grants-by-call"];
 
 /// Whether a waiting call was answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,19 +51,15 @@ pub(crate) enum Answer {
     TakenOff,
 }
 
+/// An answered call.
+struct Stored {
+    entry: Entry,
+    grant: Grant,
+    /// Its fields, which is what the signature covers.
+    fields: Map<String, Value>,
+}
+
 impl Store {
-    fn pending_folder(&self) -> PathBuf {
-        self.folder.join("pending")
-    }
-
-    fn grants_folder(&self) -> PathBuf {
-        self.folder.join("grants")
-    }
-
-    fn grants_by_call(&self) -> ByCall<'_> {
-        ByCall::new(self, self.folder.join("grants-by-call"), self.grants_folder())
-    }
-
     /// Stores a call that a person may decide about and returns it as stored. If the same call is already waiting, it
     /// keeps its place and the id that a person may have read. A session never displaces the recent calls of another
     /// one.
@@ -68,76 +67,91 @@ impl Store {
     /// # Errors
     /// The file cannot be written, or the session has no free place on the list.
     pub(crate) fn keep_pending(&self, pending: &Pending) -> io::Result<Pending> {
-        let folder = self.pending_folder();
-        let waiting = Waiting::new(limits::listed(&folder), self.grants_folder());
-        let known = waiting.same(pending).and_then(|id| self.pending_call(&id));
-        let kept = match known {
-            Some(Pending { id, listed, appeals, .. }) => Pending { id, listed, appeals, ..pending.clone() },
-            None => pending.clone(),
+        // Without the lock, a call may be listed twice.
+        let lock = self.lock_calls();
+        let waiting = Waiting::new(self, pending);
+        let known = waiting.same().and_then(|entry| self.call_of(&entry).map(|known| (entry, known)));
+        let Some((entry, known)) = known else {
+            if !waiting.make_room() {
+                return Err(io::ErrorKind::QuotaExceeded.into());
+            }
+            self.put_call(&Entry::new(pending, State::Open), pending)?;
+            return Ok(pending.clone());
         };
-        if !waiting.make_room(&kept, &folder) {
-            return Err(io::ErrorKind::QuotaExceeded.into());
+        let Pending { id, listed, appeals, .. } = known;
+        let kept = Pending { id, listed, appeals, ..pending.clone() };
+        // A new file would not have the lock of a hook that waits.
+        if lock.is_ok() && !self.is_held(&entry) {
+            self.put_call(&entry, &kept)?;
         }
-        self.put_pending(&kept)?;
         Ok(kept)
     }
 
-    /// Writes the call in its current state.
+    /// Writes a call in its current form, with the answer to it.
     ///
     /// # Errors
     /// The file cannot be written.
     pub(crate) fn put_pending(&self, pending: &Pending) -> io::Result<()> {
-        put(&self.pending_folder().join(limits::file_name(pending)), &self.kept(&pending.json()))
+        let _lock = self.lock_calls()?;
+        let entry = self.entry(&pending.id).unwrap_or_else(|| Entry::new(pending, State::Open));
+        let answer = self.read_answer(&entry).unwrap_or_default();
+        self.put_content(&entry, &self.stored_form(pending, answer)?)
+    }
+
+    /// The stored form of a call, without secrets, with a person's answer, if there is one.
+    fn stored_form(&self, call: &Pending, answer: Map<String, Value>) -> io::Result<Content> {
+        Ok(Content { call: serde_json::from_str(self.kept(&call.json()).text())?, answer })
     }
 
     /// Every call that waits or was refused, newest first.
     pub fn pending(&self) -> Vec<Pending> {
-        let mut all: Vec<Pending> =
-            files(&self.pending_folder()).iter().filter_map(|path| Some(Pending::from_json(&object(path)?))).collect();
+        let mut all: Vec<Pending> = self.waiting_entries().iter().filter_map(|entry| self.call_of(entry)).collect();
         all.sort_by_key(|pending| std::cmp::Reverse(pending.time));
         all
     }
 
+    /// The calls whose answer counts no more although it was never used, newest first.
+    fn lapsed_calls(&self) -> Vec<Pending> {
+        let now = clock::now();
+        let mut entries = self.answered_entries();
+        entries.retain(|entry| matches!(entry.state, State::Yes | State::Lasting));
+        let is_over = |grant: &Grant| grant.uses == 0 && grant.expires <= now;
+        let all = self.stored(entries).into_iter();
+        let lapsed = all.filter(|stored| is_over(&stored.grant) || !self.counts(Kind::Grant, &stored.fields));
+        lapsed.filter_map(|stored| self.call_of(&stored.entry)).collect()
+    }
+
     /// The ids of the waiting calls without an answer, taken from file names alone.
     pub fn waiting(&self) -> Vec<String> {
-        let mut waiting = limits::ids(&self.pending_folder());
-        let answered = if waiting.is_empty() { Vec::new() } else { limits::ids(&self.grants_folder()) };
-        waiting.retain(|id| !answered.contains(id));
-        waiting
+        files::waiting_ids(&self.waiting_folder())
     }
 
-    /// The call with this id.
+    /// The call with this id, unless it was denied.
     pub fn pending_call(&self, id: &str) -> Option<Pending> {
-        self.pending_file(id).and_then(|path| object(&path)).map(|map| Pending::from_json(&map))
+        self.entry(id).filter(|entry| entry.state != State::No).and_then(|entry| self.call_of(&entry))
     }
 
-    fn pending_file(&self, id: &str) -> Option<PathBuf> {
-        let plain = !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        files(&self.pending_folder()).into_iter().find(|path| plain && limits::id_of(path) == Some(id))
-    }
-
-    /// The folders that change when this call is answered: those of pending calls and of grants.
+    /// The folder that changes when a waiting call is answered.
     ///
     /// # Errors
-    /// A folder cannot be created.
-    pub(crate) fn answer_folders(&self) -> io::Result<[PathBuf; 2]> {
-        let folders = [self.pending_folder(), self.grants_folder()];
-        folders.iter().try_for_each(|folder| make_folder(folder))?;
-        Ok(folders)
+    /// It cannot be created.
+    pub(crate) fn made_waiting_folder(&self) -> io::Result<PathBuf> {
+        let folder = self.waiting_folder();
+        make_folder(&folder).map(|()| folder)
     }
 
-    /// Time of the last change to the pending calls and to the grants. Two changes within one tick of the file system's
-    /// clock are indistinguishable.
-    pub fn answers_changed(&self) -> [Option<SystemTime>; 2] {
-        [self.pending_folder(), self.grants_folder()].map(|folder| folder.metadata().ok()?.modified().ok())
+    /// Time of the last change to the list of the waiting calls. Two changes within one tick of the file system's clock
+    /// are indistinguishable.
+    pub fn waiting_changed(&self) -> Option<SystemTime> {
+        self.waiting_folder().metadata().ok()?.modified().ok()
     }
 
     /// Whether a person has answered a waiting call, by file names alone.
     pub(crate) fn answer_to(&self, call: &Pending) -> Answer {
-        if self.grant_file(&call.id).exists() {
-            Answer::Answered
-        } else if self.pending_folder().join(limits::file_name(call)).exists() {
+        if self.waiting_entry(&call.id).is_some() {
             Answer::Open
+        } else if self.answered_about(&Marks::new(call)).iter().any(|entry| entry.id() == call.id) {
+            Answer::Answered
         } else {
             Answer::TakenOff
         }
@@ -145,13 +159,11 @@ impl Store {
 
     /// A person's refusal of exactly this call, until it expires.
     pub(crate) fn no_to(&self, call: &Pending) -> Option<Grant> {
-        if !self.grants_folder().is_dir() {
-            return None;
-        }
-        let now = clock::now();
-        let about = self.stored(&self.grants_by_call().about(call));
-        let refusal = about.into_iter().find(|(grant, _)| grant.refuses(call, now));
-        refusal.filter(|(_, fields)| self.counts(Kind::Grant, fields)).map(|(grant, _)| grant)
+        let (now, marks) = (clock::now(), Marks::new(call));
+        let mut about = self.answered_about(&marks);
+        about.retain(|entry| entry.state == State::No && entry.exact() == marks.exact);
+        let refusal = self.stored(about).into_iter().find(|stored| stored.grant.refuses(call, now));
+        refusal.filter(|stored| self.counts(Kind::Grant, &stored.fields)).map(|stored| stored.grant)
     }
 
     /// Removes a call from the list.
@@ -159,58 +171,67 @@ impl Store {
     /// # Errors
     /// The file cannot be removed.
     pub fn forget_pending(&self, id: &str) -> io::Result<()> {
-        // A killed hook leaves the file of its wait.
-        let _ = fs::remove_file(self.wait_file(id));
-        self.pending_file(id).map_or(Ok(()), fs::remove_file)
+        let _lock = self.lock_calls()?;
+        self.remove_call(self.waiting_entry(id)).map(drop)
     }
 
     /// All grants, newest first.
     pub fn grants(&self) -> Vec<Grant> {
-        let all = self.stored_grants().into_iter();
-        all.map(|(grant, fields)| Grant { vouched: self.counts(Kind::Grant, &fields), ..grant }).collect()
+        self.stored(self.answered_entries()).into_iter().map(|stored| self.to_grant(stored)).collect()
     }
 
-    /// All grants, newest first, each with the JSON object of its file, which is what the signature covers.
-    fn stored_grants(&self) -> Vec<(Grant, Map<String, Value>)> {
-        let names = files(&self.grants_folder());
-        let ids: Vec<String> = names.iter().filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
-        self.stored(&ids)
+    fn to_grant(&self, Stored { grant, fields, .. }: Stored) -> Grant {
+        Grant { vouched: self.counts(Kind::Grant, &fields), ..grant }
     }
 
-    /// The same for the grants with these ids, as far as they exist.
-    fn stored(&self, ids: &[String]) -> Vec<(Grant, Map<String, Value>)> {
-        let read = |id: &String| {
-            let fields = object(&self.grant_file(id))?;
-            let grant = Grant::from_json(&fields).filter(|grant| grant.id == *id)?;
-            Some((grant, fields))
-        };
-        let mut all: Vec<_> = ids.iter().filter_map(read).collect();
-        all.sort_by_key(|(grant, _)| std::cmp::Reverse(grant.time));
+    /// The content of these files, those with the newest answers first.
+    fn stored(&self, entries: Vec<Entry>) -> Vec<Stored> {
+        let mut all: Vec<Stored> = entries.into_iter().filter_map(|entry| self.stored_in(entry)).collect();
+        all.sort_by_key(|stored| std::cmp::Reverse(stored.grant.time));
         all
     }
 
-    /// Stores a grant.
+    fn stored_in(&self, entry: Entry) -> Option<Stored> {
+        let fields = self.read_answer(&entry)?;
+        let mut grant = Grant::from_json(&fields).filter(|grant| grant.id == entry.id())?;
+        if grant.scope == Scope::Once {
+            grant.uses = matches!(entry.state, State::Taken | State::Used).into();
+        }
+        Some(Stored { entry, grant, fields })
+    }
+
+    /// Stores a person's answer to a call.
     ///
     /// # Errors
     /// The file cannot be written.
-    pub fn grant(&self, grant: &Grant, signer: &Signer) -> io::Result<()> {
-        let by_call = self.grants_by_call();
-        by_call.changed(|| {
-            by_call.add(grant)?;
-            self.put_signed(&self.grant_file(&grant.id), (signer, Kind::Grant), &grant.json())
-        })?;
+    pub fn answer(&self, call: &Pending, grant: &Grant, signer: &Signer) -> io::Result<()> {
+        let answer = self.sign_statement(&grant.json(), signer, Kind::Grant)?;
+        let content = self.stored_form(call, answer)?;
+        let state = match (grant.allow, grant.scope) {
+            (false, _) => State::No,
+            (true, Scope::Once) => State::Yes,
+            (true, Scope::Session | Scope::Task | Scope::Repository) => State::Lasting,
+        };
+        let lock = self.lock_calls()?;
+        let entry = self.entry(&call.id).unwrap_or_else(|| Entry::new(call, state));
+        // The answer counts with the name that tells of it.
+        self.put_content(&entry, &content)?;
+        let entry = self.change_state(&entry, state)?;
+        drop(lock);
         if grant.allow {
-            self.announce_approval(&grant.id);
+            self.announce_approval(&format!("{}-{}", grant.id, entry.mark()));
         }
         Ok(())
     }
 
-    /// The approval with this id, if it waits for a call of this agent and session. Removes the announcement of an
-    /// expired or used one.
-    pub(crate) fn announced(&self, id: &str, holder: &str) -> Option<Grant> {
-        let grant = object(&self.grant_file(id)).and_then(|fields| Grant::from_json(&fields));
+    /// The announced approval, if it waits for a call of this agent and session. Removes the announcement of an expired
+    /// or used one.
+    pub(crate) fn announced(&self, announcement: &str, holder: &str) -> Option<Grant> {
+        let (id, mark) = announcement.split_once('-').unwrap_or_default();
+        let entry = self.answered_with(mark).into_iter().find(|entry| entry.id() == id);
+        let grant = entry.and_then(|entry| self.stored_in(entry)).map(|stored| stored.grant);
         let Some(grant) = grant.filter(|grant| grant.allow && grant.uses == 0 && clock::now() < grant.expires) else {
-            self.forget_announced(id);
+            self.forget_announced(announcement);
             return None;
         };
         (grant.within == holder).then_some(grant)
@@ -219,39 +240,40 @@ impl Store {
     /// An unused approval for a nearly identical call of the same agent and session.
     pub(crate) fn approval_of_another(&self, call: &Pending) -> Option<Grant> {
         let now = clock::now();
-        let waits = |grant: &Grant| grant.allow && grant.scope == Scope::Once && grant.uses == 0 && now < grant.expires;
-        let of_holder = |grant: &Grant| waits(grant) && grant.within == call.holder();
-        let unused = self.stored(&self.grants_by_call().unused_of(call)).into_iter();
-        let mut unused = unused.map(|(grant, fields)| Grant { vouched: self.counts(Kind::Grant, &fields), ..grant });
-        unused.find(|grant| of_holder(grant) && is_almost(&grant.text, &call.text))
-    }
-
-    fn grant_file(&self, id: &str) -> PathBuf {
-        self.grants_folder().join(format!("{id}.json"))
+        let of_holder = |grant: &Grant| {
+            grant.allow && grant.scope == Scope::Once && now < grant.expires && grant.within == call.holder()
+        };
+        let mut unused = self.answered_about(&Marks::new(call));
+        unused.retain(|entry| entry.state == State::Yes);
+        self.stored(unused)
+            .into_iter()
+            .map(|stored| self.to_grant(stored))
+            .find(|grant| of_holder(grant) && is_almost(&grant.text, &call.text))
     }
 
     /// Whether an approval is vouched for: signed if a key is in force, and, for the scope of a task, the task was
     /// declared by a person.
-    fn is_vouched(&self, (grant, fields): &(Grant, Map<String, Value>), call: &Pending) -> bool {
+    fn is_vouched(&self, stored: &Stored, call: &Pending) -> bool {
         let of_task = || self.vouched_task(&call.workspace).is_some_and(|task| task.id == call.task);
-        self.counts(Kind::Grant, fields) && (grant.scope != Scope::Task || of_task())
-    }
-
-    /// Records the use of an approval. The added values are numbers and digests; the rest was redacted before.
-    fn note_use(&self, grant: &Grant, mut fields: Map<String, Value>) -> io::Result<()> {
-        for name in ["uses", "used_for", "used"] {
-            fields.insert(name.into(), grant.json().get(name).cloned().unwrap_or_default());
-        }
-        if grant.scope == Scope::Once {
-            fields.insert("taken".into(), grant.taken.into());
-        }
-        put_as_it_is(&self.grant_file(&grant.id), &Value::from(fields).to_string())
+        self.counts(Kind::Grant, &stored.fields) && (stored.grant.scope != Scope::Task || of_task())
     }
 
     /// Removes grants that expired a month ago; the log keeps their records.
     pub fn forget_old_grants(&self) {
+        EARLIER.iter().for_each(|name| drop(fs::remove_dir_all(self.folder.join(name))));
         let over = |grant: &Grant| grant.expires.saturating_add(LISTED) < clock::now();
         self.grants().iter().filter(|grant| over(grant)).for_each(|grant| drop(self.revoke(&grant.id)));
+    }
+
+    /// Removes all answers of a person.
+    ///
+    /// # Errors
+    /// A file cannot be removed.
+    pub(super) fn forget_answers(&self) -> io::Result<()> {
+        match fs::remove_dir_all(self.answered_folder()) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Revokes an approval; returns whether it existed.
@@ -259,15 +281,8 @@ impl Store {
     /// # Errors
     /// The file cannot be removed.
     pub fn revoke(&self, id: &str) -> io::Result<bool> {
-        let Some(path) =
-            files(&self.grants_folder()).into_iter().find(|path| path.file_stem().is_some_and(|s| s == id))
-        else {
-            return Ok(false);
-        };
-        self.grants_by_call().changed(|| {
-            let _ = fs::remove_file(self.taking_file(id));
-            fs::remove_file(path).map(|()| true)
-        })
+        let _lock = self.lock_calls()?;
+        self.remove_call(self.answered_entry(id))
     }
 
     /// An approval that covers this call, marked as used. If several hooks want the same approval for one call, one of
@@ -276,31 +291,56 @@ impl Store {
     /// # Errors
     /// The use could not be recorded; the approval is then not granted.
     pub(crate) fn use_grant(&self, call: &Pending) -> io::Result<Option<Approval>> {
-        let folder = self.grants_folder();
-        if !self.may_loosen || !folder.is_dir() {
+        let marks = Marks::new(call);
+        if !self.may_loosen || self.approvals_about(&marks).is_empty() {
             return Ok(None);
         }
-        self.log().locked(BRIEF_WAIT, |_, _| {
-            let now = clock::now();
-            let covers =
-                |grant: &Grant| grant.covers(call, now) || (grant.covers_again(call, now) && self.was_left(&grant.id));
-            let by_call = self.grants_by_call();
-            let mut about = self.stored(&by_call.about(call)).into_iter();
-            let covering = about.find(|stored| covers(&stored.0) && self.is_vouched(stored, call));
-            let Some((mut grant, fields)) = covering else { return Ok(None) };
-            let mut hold = None;
-            by_call.changed(|| {
-                if !grant.was_just_used_for(call, now) {
-                    grant.uses = if grant.taken { grant.uses } else { grant.uses + 1 };
-                    (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
-                    hold = (grant.scope == Scope::Once).then(|| self.hold(&grant.id)).flatten();
-                    grant.taken = hold.is_some();
-                }
-                self.note_use(&grant, fields)
-            })?;
-            by_call.used(&grant);
-            Ok(Some(Approval { grant, hold }))
-        })
+        let _lock = self.lock_calls()?;
+        let now = clock::now();
+        for stored in self.stored(self.approvals_about(&marks)) {
+            let is_left = stored.entry.state == State::Taken && !self.is_held(&stored.entry);
+            let is_free = is_left && stored.grant.covers_unused(call, now);
+            if !(is_free || stored.grant.covers(call, now)) || !self.is_vouched(&stored, call) {
+                continue;
+            }
+            if stored.grant.was_just_used_for(call, now) && !is_left {
+                return Ok(Some(Approval { grant: stored.grant, hold: None }));
+            }
+            return self.take(stored, call, now).map(Some);
+        }
+        Ok(None)
+    }
+
+    /// The approvals that may cover a call with these marks.
+    fn approvals_about(&self, marks: &Marks) -> Vec<Entry> {
+        let mut about = self.answered_about(marks);
+        about.retain(|entry| match entry.state {
+            State::Yes | State::Taken | State::Used => entry.exact() == marks.exact,
+            State::Lasting => true,
+            State::Open | State::Waits(_) | State::No => false,
+        });
+        about
+    }
+
+    /// Notes the use of an approval for this call, and takes it if it is for one call. The added values are numbers and
+    /// digests; the rest was redacted before.
+    fn take(&self, stored: Stored, call: &Pending, now: u64) -> io::Result<Approval> {
+        let Stored { entry, mut grant, .. } = stored;
+        let mut content = self.read_content(&entry).ok_or(io::ErrorKind::NotFound)?;
+        grant.uses = if grant.scope == Scope::Once { 1 } else { grant.uses + 1 };
+        (grant.used_for, grant.used) = (call.name().unwrap_or_default(), now);
+        content.answer.insert("uses".into(), grant.uses.into());
+        content.answer.insert("used".into(), grant.used.into());
+        content.answer.insert("used_for".into(), grant.used_for.as_str().into());
+        self.put_content(&entry, &content)?;
+        if grant.scope != Scope::Once {
+            return Ok(Approval { grant, hold: None });
+        }
+        // The lock comes before the name that tells of it. Without locks nobody could tell whether this hook has ended.
+        let lock = self.locked_file(&entry).ok();
+        let entry = self.change_state(&entry, if lock.is_some() { State::Taken } else { State::Used })?;
+        let (taken, used) = (self.call_file(&entry), self.call_file(&entry.to(State::Used)));
+        Ok(Approval { grant, hold: lock.map(|lock| Hold { lock, taken, used }) })
     }
 }
 
@@ -314,14 +354,4 @@ fn is_almost(one: &str, other: &str) -> bool {
     let after = one.iter().rev().zip(other.iter().rev()).take(rest).take_while(|(one, other)| one == other).count();
     let differs = |words: &[&str]| words.len() - before - after;
     before + after >= 2 && differs(&one) <= MAX_WORDS && differs(&other) <= MAX_WORDS
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect()
-}
-
-fn object(path: &Path) -> Option<Map<String, Value>> {
-    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
 }

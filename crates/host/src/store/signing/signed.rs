@@ -87,9 +87,17 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub(crate) fn put_signed(&self, file: &Path, (signer, kind): (&Signer, Kind), fields: &Value) -> io::Result<()> {
+        put_as_it_is(file, &Value::from(self.sign_statement(fields, signer, kind)?).to_string())
+    }
+
+    /// Redacts and signs a person's statement.
+    ///
+    /// # Errors
+    /// The number of the statement cannot be written.
+    pub(crate) fn sign_statement(&self, fields: &Value, signer: &Signer, kind: Kind) -> io::Result<Map<String, Value>> {
         let mut fields: Map<String, Value> = serde_json::from_str(self.kept(fields).text())?;
         self.sign(signer, kind, &mut fields)?;
-        put_as_it_is(file, &Value::from(fields).to_string())
+        Ok(fields)
     }
 
     /// Adds the next sequence number and the signature to a person's statement.
@@ -107,7 +115,8 @@ impl Store {
     /// # Errors
     /// A file cannot be removed.
     pub fn forget_approvals(&self) -> io::Result<()> {
-        for name in ["grants", "trust", "tasks", "modes"] {
+        self.forget_answers()?;
+        for name in ["trust", "tasks", "modes"] {
             match std::fs::remove_dir_all(self.folder.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}

@@ -47,7 +47,7 @@ impl Kind {
     /// The fields that change with each use. Resetting them replays an approval, until it expires.
     fn changing(self) -> &'static [&'static str] {
         match self {
-            Kind::Grant => &["uses", "used_for", "used", "taken"],
+            Kind::Grant => &["uses", "used_for", "used"],
             Kind::Pause | Kind::Trust | Kind::Task | Kind::Mode => &[],
         }
     }

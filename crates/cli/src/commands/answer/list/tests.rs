@@ -15,10 +15,12 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+/// The folder of the waiting calls, below the home.
+const WAITING: &str = ".local/state/reflex/calls/waiting";
+
 /// A state folder with calls, of which some have a hook that waits.
 struct Calls {
-    _folder: tempfile::TempDir,
-    pending: PathBuf,
+    folder: tempfile::TempDir,
     store: Store,
     /// The locks of the waiting hooks by id.
     hooks: BTreeMap<String, File>,
@@ -30,11 +32,10 @@ impl Calls {
     fn new() -> Calls {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::new(&Folders::below(folder.path().to_owned()));
-        let pending = folder.path().join(".local/state/reflex/pending");
-        fs::create_dir_all(&pending).unwrap();
+        fs::create_dir_all(folder.path().join(WAITING)).unwrap();
         let signer = store.signer(|| None).unwrap();
         let person = Person { name: "me".into() };
-        Calls { _folder: folder, pending, store, hooks: BTreeMap::new(), person, signer }
+        Calls { folder, store, hooks: BTreeMap::new(), person, signer }
     }
 
     fn list(&self) -> List<'_> {
@@ -43,10 +44,15 @@ impl Calls {
 
     /// A call that was stopped.
     fn stop(&self, id: &str) {
-        self.put(id, 0);
+        self.put(id, "open");
     }
 
-    fn put(&self, id: &str, until: u64) {
+    /// The file of a call in this state.
+    fn file(&self, id: &str, state: &str) -> PathBuf {
+        self.folder.path().join(WAITING).join(format!("{id}-c-s-{id}-l-0-{state}.json"))
+    }
+
+    fn put(&self, id: &str, state: &str) -> PathBuf {
         let call = Pending {
             id: id.into(),
             exact: format!("exact {id}"),
@@ -57,26 +63,27 @@ impl Calls {
             text: text(id),
             is_complete: true,
             time: now(),
-            until,
             ..Pending::default()
         };
-        fs::write(self.pending.join(format!("{id}-c-s-{id}.json")), call.json().to_string()).unwrap();
+        let file = self.file(id, state);
+        fs::write(&file, format!("{{\"call\": {}}}", call.json())).unwrap();
+        file
     }
 
     /// A call whose hook begins to wait, for this number of seconds.
     fn begin(&mut self, id: &str, seconds: u64) {
         let (until, latest) = (now() + seconds * 1000, now() + 290_000);
-        let file = File::create(self.pending.join(format!("{id}.waits"))).unwrap();
+        let file = File::open(self.put(id, "open")).unwrap();
         file.lock().unwrap();
-        fs::write(self.pending.join(format!("{id}.waits")), [until.to_be_bytes(), latest.to_be_bytes()].concat())
-            .unwrap();
-        self.put(id, until);
+        fs::rename(self.file(id, "open"), self.file(id, &format!("waits-{until}-{latest}"))).unwrap();
         self.hooks.insert(id.into(), file);
     }
 
     fn end(&mut self, id: &str) {
         self.hooks.remove(id);
-        let _ = fs::remove_file(self.pending.join(format!("{id}.waits")));
+        let files = fs::read_dir(self.folder.path().join(WAITING)).unwrap().map(|file| file.unwrap().path());
+        let is_it = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().starts_with(&format!("{id}-"));
+        files.filter(is_it).for_each(|path| fs::rename(path, self.file(id, "open")).unwrap());
     }
 
     /// Returns the ids of the approved calls.
@@ -88,11 +95,11 @@ impl Calls {
     /// Returns the ids of the calls that are on the list, or were approved.
     fn known(&self) -> Vec<String> {
         let all = self.store.pending().into_iter().map(|call| call.id);
-        all.collect()
+        all.chain(self.approved()).collect()
     }
 
     fn log(&self) -> String {
-        fs::read_to_string(self.pending.with_file_name("audit").join("current.jsonl")).unwrap_or_default()
+        fs::read_to_string(self.store.state().join("audit/current.jsonl")).unwrap_or_default()
     }
 }
 
