@@ -27,7 +27,9 @@ impl Hold {
     /// Marks the approval as finally used, once the answer was sent. A process that answers one call must then exit at
     /// once: if it were killed later, the approval would be used although the call did not run.
     pub fn finish(self) {
-        // An approval that was given or revoked anew meanwhile has another path.
-        let _ = fs::rename(&self.taken, &self.used).and(self.lock.unlock());
+        // An approval that was given or revoked anew meanwhile has another path. Removing a file takes no space, where a
+        // full disk has none for the name.
+        let used = fs::rename(&self.taken, &self.used).or_else(|_| fs::remove_file(&self.taken));
+        let _ = used.and(self.lock.unlock());
     }
 }

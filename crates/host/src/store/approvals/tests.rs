@@ -97,6 +97,16 @@ fn an_approval_that_a_hook_has_taken_is_free_again_when_that_hook_ends_without_a
 }
 
 #[test]
+fn an_approval_that_cannot_be_noted_as_used_is_gone() {
+    let calls = Calls::new();
+    calls.approve(&calls.stop("a"));
+    let hold = calls.store.use_grant(&call("a")).unwrap().unwrap().hold.unwrap();
+    fs::create_dir(&hold.used).unwrap();
+    hold.finish();
+    assert!(!calls.runs("a"));
+}
+
+#[test]
 fn of_many_hooks_at_once_one_gets_an_approval() {
     let calls = Calls::new();
     calls.approve(&calls.stop("a"));
