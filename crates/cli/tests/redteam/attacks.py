@@ -493,8 +493,8 @@ OTHERS = [
     Attack("yes: for less space", given(), "git  push --force origin main", stopped_by="git/push-force"),
     Attack("yes: in another folder", given(), at("{home}", "{core}"), stopped_by="git/push-force"),
     Attack("yes: the file put back", given(), "cp {state}/calls/answered/*/*-yes.json y.json", "{core}",
-           "cp y.json {state}/calls/answered/*/*-used.json", stopped_by=FILES),
-    Attack("yes: the use taken off", given(uses=1), "cd {state}/calls/answered/*/ && mv *-used.json x-yes.json",
+           "cp y.json {state}/calls/answered/*/*-taken.json", stopped_by=FILES),
+    Attack("yes: the use taken off", given(uses=1), "cd {state}/calls/answered/*/ && mv *-taken.json x-yes.json",
            stopped_by=FILES),
     Attack("yes: as a habit, to what is core", given("session"), "{core}", stopped_by="git/push-force"),
     Attack("yes: the link turned", prepare("mkdir ~/a ~/b; touch ~/a/x ~/b/x; ln -s ~/a l"), given(call="rm -rf l/*"), "rm l && ln -s ~/b l",
@@ -503,6 +503,7 @@ OTHERS = [
            prepare("rmdir ~/a; ln -s ~ ~/a"), "rm -rf ~/a/*", stopped_by="rm/home-or-root"),
     # Against the hook itself.
     Attack("hook: the lock of the log is held", hold("{state}/audit/lock"), "{core}", stopped_by="git/push-force"),
+    Attack("hook: the lock of the calls is held", hold("{state}/calls/lock"), "{core}", stopped_by="git/push-force"),
     Attack("hook: every file of the state is held", hold("{state}"), "{core}", stopped_by="git/push-force"),
     Attack("hook: a call holds the lock of the log", "exec 9< {log}; flock 9; exec 8< {state}/audit/lock; flock 8; sleep 9 &",
            "{core}", stopped_by="git/push-force"),

@@ -115,7 +115,7 @@ class Machine:
                "exact": call["exact"] if scope == "once" else call["lasting"], "within": call["holder"], "time": now - 1000, "expires": now + 600_000,
                "uses": uses, "by": "a person", "reason": "", "text": call["text"]}
         marks = os.path.basename(path).split("-")[:6]
-        said = "lasting" if scope != "once" else "used" if uses else "yes"
+        said = "lasting" if scope != "once" else "taken" if uses else "yes"
         folder = os.path.join(self.state, "calls/answered", marks[4] if scope != "once" else marks[2])
         os.makedirs(folder, exist_ok=True)
         with open(path, "w") as file:

@@ -47,7 +47,7 @@ pub(crate) fn forget(machine: &Machine) {
 pub(crate) fn give(machine: &Machine, id: &str, answer: impl FnOnce(&Value) -> Value) {
     let state = folder(machine);
     // A hook that begins or ends a wait renames the file.
-    let lock = OpenOptions::new().create(true).append(true).open(state.with_file_name("audit/lock")).unwrap();
+    let lock = OpenOptions::new().create(true).append(true).open(state.join("lock")).unwrap();
     lock.lock().unwrap();
     let all = [waiting_files(machine), answered_files(machine)].concat();
     let file = all.into_iter().find(|file| id_of(file) == id).unwrap();

@@ -2,8 +2,6 @@
 //! up calls opens no other, and a change of state is the change of a name.
 
 use super::pending::Pending;
-use super::waits::WaitEnd;
-use crate::store::log::BRIEF_WAIT;
 use crate::store::redact::put;
 use crate::store::state::Store;
 use crate::system::digest::digest;
@@ -19,8 +17,21 @@ use std::time::Duration;
 /// Maximum wait for a list that is just looking whether the lock is held.
 const BRIEF: Duration = Duration::from_millis(200);
 
+/// Maximum wait of a hook for other changes: a process that was stopped in the middle of one must not stop every agent.
+pub(super) const BRIEF_WAIT: Duration = Duration::from_millis(300);
+
+/// Maximum wait of a person's answer for other changes.
+pub(super) const LONG_WAIT: Duration = Duration::from_secs(5);
+
 /// The folder of calls, below the state folder.
 const CALLS: &str = "calls";
+
+/// The end of a wait in milliseconds since 1970, and the end of the longest one that the client allows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WaitEnd {
+    pub(crate) until: u64,
+    pub(crate) latest: u64,
+}
 
 /// The state of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,10 +44,9 @@ pub(super) enum State {
     No,
     /// Approved once.
     Yes,
-    /// Approved once, and taken by a hook. It is free again if that hook does not hold a lock on the file.
+    /// Approved once, and taken by a hook. It is free again if that hook has not answered, which the first byte of the
+    /// file tells, and does not hold a lock on the file.
     Taken,
-    /// Approved once, and used.
-    Used,
     /// Approved for more than one call.
     Lasting,
 }
@@ -52,7 +62,7 @@ impl State {
     pub(super) fn is_answered(self) -> bool {
         match self {
             State::Open | State::Waits(_) => false,
-            State::No | State::Yes | State::Taken | State::Used | State::Lasting => true,
+            State::No | State::Yes | State::Taken | State::Lasting => true,
         }
     }
 
@@ -63,7 +73,6 @@ impl State {
             State::No => "no".into(),
             State::Yes => "yes".into(),
             State::Taken => "taken".into(),
-            State::Used => "used".into(),
             State::Lasting => "lasting".into(),
         }
     }
@@ -78,7 +87,6 @@ impl State {
             "no" => State::No,
             "yes" => State::Yes,
             "taken" => State::Taken,
-            "used" => State::Used,
             "lasting" => State::Lasting,
             _ => return None,
         };
@@ -225,9 +233,12 @@ impl Store {
         self.waiting_entry(id).or_else(|| self.answered_entry(id))
     }
 
-    /// Keeps other processes from changing the files of calls, until dropped.
-    pub(super) fn lock_calls(&self) -> io::Result<File> {
-        self.log().lock(BRIEF_WAIT)
+    /// Keeps other processes from changing the files of calls, until dropped. Nothing is synced to the disk meanwhile.
+    pub(super) fn lock_calls(&self, wait: Duration) -> io::Result<File> {
+        make_folder(&self.calls_folder())?;
+        let lock = os::open(&self.calls_folder().join("lock"), Purpose::Log)?;
+        wait_for(&lock, wait)?;
+        Ok(lock)
     }
 
     /// Gives a call another state. The caller holds the lock of the calls.
@@ -256,6 +267,20 @@ impl Store {
         put_as_it_is(&self.call_file(entry), &serde_json::to_string(content)?)
     }
 
+    /// The same for a call whose approval a hook takes. `mark` tells whether the hook has answered.
+    pub(super) fn put_taken(&self, entry: &Entry, mark: Mark, content: &Content) -> io::Result<()> {
+        let text = serde_json::to_string(content)?;
+        put_as_it_is(&self.call_file(entry), &format!("{}{text}", char::from(mark as u8)))
+    }
+
+    /// Whether no hook has answered with the approval that was taken.
+    pub(super) fn is_unanswered(&self, entry: &Entry) -> bool {
+        let mut first = [0];
+        let file = os::open(&self.call_file(entry), Purpose::Poll);
+        let is_read = file.is_ok_and(|file| os::read_at(&file, &mut first, 0).is_ok());
+        is_read && first == [Mark::Unanswered as u8]
+    }
+
     /// Writes the file of a waiting call, without secrets.
     pub(super) fn put_call(&self, entry: &Entry, call: &Pending) -> io::Result<()> {
         put(&self.call_file(entry), &self.kept(&json!({"call": call.json()})))
@@ -263,7 +288,7 @@ impl Store {
 
     /// The file of a call, locked by this process.
     pub(super) fn locked_file(&self, entry: &Entry) -> io::Result<File> {
-        let file = os::open(&self.call_file(entry), Purpose::Poll)?;
+        let file = os::open(&self.call_file(entry), Purpose::Head)?;
         wait_for(&file, BRIEF)?;
         Ok(file)
     }
@@ -300,6 +325,14 @@ fn names(folder: &Path) -> impl Iterator<Item = String> + use<> {
 pub(super) fn waiting_ids(folder: &Path) -> Vec<String> {
     let names = names(folder).filter(|name| name.ends_with(".json"));
     names.filter_map(|name| name.split_once('-').map(|(id, _)| id.to_owned())).collect()
+}
+
+/// The first byte of the file of a taken approval. Both are spaces of JSON. Changing one takes no space on the disk, and so
+/// little time that hardly any kill falls between the answer and the end of its process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    Unanswered = b' ' as isize,
+    Answered = b'\n' as isize,
 }
 
 /// The content of a call's file.

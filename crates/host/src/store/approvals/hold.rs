@@ -2,8 +2,9 @@
 //! answered can be taken again.
 
 use super::Grant;
-use std::fs::{self, File};
-use std::path::PathBuf;
+use super::files::Mark;
+use crate::system::os;
+use std::fs::File;
 
 /// An approval that covers a call.
 #[derive(Debug)]
@@ -18,18 +19,12 @@ pub(crate) struct Approval {
 #[derive(Debug)]
 pub struct Hold {
     pub(super) lock: File,
-    /// The path of the locked file, and the one that it has once the approval is used.
-    pub(super) taken: PathBuf,
-    pub(super) used: PathBuf,
 }
 
 impl Hold {
     /// Marks the approval as finally used, once the answer was sent. A process that answers one call must then exit at
     /// once: if it were killed later, the approval would be used although the call did not run.
     pub fn finish(self) {
-        // An approval that was given or revoked anew meanwhile has another path. Removing a file takes no space, where a
-        // full disk has none for the name.
-        let used = fs::rename(&self.taken, &self.used).or_else(|_| fs::remove_file(&self.taken));
-        let _ = used.and(self.lock.unlock());
+        let _ = os::write_at(&self.lock, &[Mark::Answered as u8], 0);
     }
 }

@@ -11,20 +11,21 @@ mod scope;
 mod tests;
 mod waits;
 
+pub(crate) use files::WaitEnd;
 pub use grant::Grant;
 pub(crate) use hold::Approval;
 pub use hold::Hold;
 pub use pending::Pending;
 pub(crate) use pending::short_id;
 pub use scope::Scope;
-pub(crate) use waits::{Wait, WaitEnd};
+pub(crate) use waits::Wait;
 
 use crate::store::signing::signed::Signer;
 use crate::store::signing::statement::Kind;
 use crate::store::state::Store;
 use crate::system::clock;
 use crate::system::files::make_folder;
-use files::{Content, Entry, Marks, State};
+use files::{BRIEF_WAIT, Content, Entry, LONG_WAIT, Mark, Marks, State};
 use limits::Waiting;
 use serde_json::{Map, Value};
 use std::fs;
@@ -68,7 +69,7 @@ impl Store {
     /// The file cannot be written, or the session has no free place on the list.
     pub(crate) fn keep_pending(&self, pending: &Pending) -> io::Result<Pending> {
         // Without the lock, a call may be listed twice.
-        let lock = self.lock_calls();
+        let lock = self.lock_calls(BRIEF_WAIT);
         let waiting = Waiting::new(self, pending);
         let known = waiting.same().and_then(|entry| self.call_of(&entry).map(|known| (entry, known)));
         let Some((entry, known)) = known else {
@@ -92,7 +93,7 @@ impl Store {
     /// # Errors
     /// The file cannot be written.
     pub(crate) fn put_pending(&self, pending: &Pending) -> io::Result<()> {
-        let _lock = self.lock_calls()?;
+        let _lock = self.lock_calls(LONG_WAIT)?;
         let entry = self.entry(&pending.id).unwrap_or_else(|| Entry::new(pending, State::Open));
         let answer = self.read_answer(&entry).unwrap_or_default();
         self.put_content(&entry, &self.stored_form(pending, answer)?)
@@ -171,7 +172,7 @@ impl Store {
     /// # Errors
     /// The file cannot be removed.
     pub fn forget_pending(&self, id: &str) -> io::Result<()> {
-        let _lock = self.lock_calls()?;
+        let _lock = self.lock_calls(LONG_WAIT)?;
         self.remove_call(self.waiting_entry(id)).map(drop)
     }
 
@@ -195,7 +196,7 @@ impl Store {
         let fields = self.read_answer(&entry)?;
         let mut grant = Grant::from_json(&fields).filter(|grant| grant.id == entry.id())?;
         if grant.scope == Scope::Once {
-            grant.uses = matches!(entry.state, State::Taken | State::Used).into();
+            grant.uses = (entry.state == State::Taken).into();
         }
         Some(Stored { entry, grant, fields })
     }
@@ -212,7 +213,7 @@ impl Store {
             (true, Scope::Once) => State::Yes,
             (true, Scope::Session | Scope::Task | Scope::Repository) => State::Lasting,
         };
-        let lock = self.lock_calls()?;
+        let lock = self.lock_calls(LONG_WAIT)?;
         let entry = self.entry(&call.id).unwrap_or_else(|| Entry::new(call, state));
         // The answer counts with the name that tells of it.
         self.put_content(&entry, &content)?;
@@ -281,7 +282,7 @@ impl Store {
     /// # Errors
     /// The file cannot be removed.
     pub fn revoke(&self, id: &str) -> io::Result<bool> {
-        let _lock = self.lock_calls()?;
+        let _lock = self.lock_calls(LONG_WAIT)?;
         self.remove_call(self.answered_entry(id))
     }
 
@@ -295,10 +296,11 @@ impl Store {
         if !self.may_loosen || self.approvals_about(&marks).is_empty() {
             return Ok(None);
         }
-        let _lock = self.lock_calls()?;
+        let _lock = self.lock_calls(BRIEF_WAIT)?;
         let now = clock::now();
         for stored in self.stored(self.approvals_about(&marks)) {
-            let is_left = stored.entry.state == State::Taken && !self.is_held(&stored.entry);
+            let is_taken = stored.entry.state == State::Taken;
+            let is_left = is_taken && !self.is_held(&stored.entry) && self.is_unanswered(&stored.entry);
             let is_free = is_left && stored.grant.covers_unused(call, now);
             if !(is_free || stored.grant.covers(call, now)) || !self.is_vouched(&stored, call) {
                 continue;
@@ -315,7 +317,7 @@ impl Store {
     fn approvals_about(&self, marks: &Marks) -> Vec<Entry> {
         let mut about = self.answered_about(marks);
         about.retain(|entry| match entry.state {
-            State::Yes | State::Taken | State::Used => entry.exact() == marks.exact,
+            State::Yes | State::Taken => entry.exact() == marks.exact,
             State::Lasting => true,
             State::Open | State::Waits(_) | State::No => false,
         });
@@ -332,15 +334,18 @@ impl Store {
         content.answer.insert("uses".into(), grant.uses.into());
         content.answer.insert("used".into(), grant.used.into());
         content.answer.insert("used_for".into(), grant.used_for.as_str().into());
-        self.put_content(&entry, &content)?;
         if grant.scope != Scope::Once {
+            self.put_content(&entry, &content)?;
             return Ok(Approval { grant, hold: None });
         }
-        // The lock comes before the name that tells of it. Without locks nobody could tell whether this hook has ended.
+        self.put_taken(&entry, Mark::Unanswered, &content)?;
+        // The lock comes before the name that tells of it. Without locks it is unknown whether this hook has ended.
         let lock = self.locked_file(&entry).ok();
-        let entry = self.change_state(&entry, if lock.is_some() { State::Taken } else { State::Used })?;
-        let (taken, used) = (self.call_file(&entry), self.call_file(&entry.to(State::Used)));
-        Ok(Approval { grant, hold: lock.map(|lock| Hold { lock, taken, used }) })
+        if lock.is_none() {
+            self.put_taken(&entry, Mark::Answered, &content)?;
+        }
+        self.change_state(&entry, State::Taken)?;
+        Ok(Approval { grant, hold: lock.map(|lock| Hold { lock }) })
     }
 }
 

@@ -2,7 +2,7 @@
 //! waiting no more, whatever the name of the file says. The name contains the end of the wait, which an answer that was
 //! begun postpones.
 
-use super::files::State;
+use super::files::{BRIEF_WAIT, LONG_WAIT, State, WaitEnd};
 use super::pending::Pending;
 use crate::store::state::Store;
 use crate::system::clock;
@@ -11,13 +11,6 @@ use std::io;
 
 /// Minimum time that an answer that was begun has left, in milliseconds. Who types an answer extends it again and again.
 const TYPING: u64 = 30_000;
-
-/// The end of a wait in milliseconds since 1970, and the end of the longest one that the client allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct WaitEnd {
-    pub(crate) until: u64,
-    pub(crate) latest: u64,
-}
 
 /// A wait for an answer, until dropped.
 pub(crate) struct Wait {
@@ -50,7 +43,7 @@ impl Wait {
 
 impl Drop for Wait {
     fn drop(&mut self) {
-        let Ok(_lock) = self.store.lock_calls() else { return };
+        let Ok(_lock) = self.store.lock_calls(BRIEF_WAIT) else { return };
         if let Some(entry) = self.store.waiting_entry(&self.id) {
             let _ = self.store.change_state(&entry, State::Open).and(self.lock.unlock());
         }
@@ -63,7 +56,7 @@ impl Store {
     /// # Errors
     /// The wait cannot be noted, so no list shows it.
     pub(crate) fn begin_wait(&self, call: &Pending, end: WaitEnd) -> io::Result<Wait> {
-        let _lock = self.lock_calls()?;
+        let _lock = self.lock_calls(BRIEF_WAIT)?;
         let entry = self.waiting_entry(&call.id).ok_or(io::ErrorKind::NotFound)?;
         let lock = self.locked_file(&entry)?;
         self.change_state(&entry, State::Waits(end))?;
@@ -83,7 +76,7 @@ impl Store {
         let end = self.wait_end(id)?;
         let until = end.latest.min(end.until.max(clock::now() + TYPING));
         if until > end.until {
-            let _lock = self.lock_calls().ok()?;
+            let _lock = self.lock_calls(LONG_WAIT).ok()?;
             self.change_state(&self.waiting_entry(id)?, State::Waits(WaitEnd { until, ..end })).ok()?;
         }
         Some(until)
@@ -95,8 +88,9 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test that cannot go on shall stop")]
 
     use super::super::answers::waiting;
+    use super::super::files::{State, WaitEnd};
     use super::super::{Pending, short_id};
-    use super::{State, TYPING, WaitEnd};
+    use super::TYPING;
     use crate::store::Store;
     use crate::system::clock;
     use crate::system::folders::Folders;
